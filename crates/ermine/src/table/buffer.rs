@@ -1,0 +1,135 @@
+//! Shared, possibly strided, read-only memory.
+//!
+//! A column of a table may live in a `Vec` of ours, in one column of somebody's row-major array, or in a slice of a
+//! bigger buffer. A [`Buffer`] is a window on such memory together with a share in whatever owns it, so that tables are
+//! cheap to clone and arrays from Python are learned from without a copy.
+
+use std::any::Any;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A read-only window on `len` values, `stride` values apart, kept alive by its owner.
+pub struct Buffer<T> {
+    start: *const T,
+    len: usize,
+    stride: isize,
+    owner: Arc<dyn Any + Send + Sync>,
+}
+
+// SAFETY: a Buffer only ever reads its memory, and its owner is Send + Sync; `T: Sync` makes shared reads sound.
+unsafe impl<T: Sync> Send for Buffer<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Buffer<T> {}
+
+impl<T: Copy + Send + Sync + 'static> Buffer<T> {
+    /// A window on memory that somebody else owns.
+    ///
+    /// # Safety
+    /// For every `i < len`, `start + i * stride` must be aligned and readable as a `T` for as long as `owner` lives, and
+    /// nobody may write there in that time.
+    pub unsafe fn foreign(start: *const T, len: usize, stride: isize, owner: Arc<dyn Any + Send + Sync>) -> Self {
+        Buffer { start, len, stride, owner }
+    }
+
+    /// How many values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many values apart two neighbours are in memory.
+    pub fn stride(&self) -> isize {
+        self.stride
+    }
+
+    /// Where the first value is.
+    pub fn as_ptr(&self) -> *const T {
+        self.start
+    }
+
+    /// The value at `i`.
+    #[inline]
+    pub fn get(&self, i: usize) -> T {
+        assert!(i < self.len, "index {i} out of a buffer of {}", self.len);
+        // SAFETY: i < len, and every such place is readable (`foreign`, `From<Vec>`).
+        unsafe { *self.start.offset(i as isize * self.stride) }
+    }
+
+    /// The values as a slice, where they lie side by side.
+    pub fn as_slice(&self) -> Option<&[T]> {
+        if self.len == 0 {
+            return Some(&[]);
+        }
+        // SAFETY: with stride 1 the `len` readable values are contiguous; the borrow of self keeps the owner alive.
+        (self.stride == 1 || self.len == 1).then(|| unsafe { std::slice::from_raw_parts(self.start, self.len) })
+    }
+
+    /// The values in order.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        // SAFETY: i < len, and every such place is readable.
+        (0..self.len).map(|i| unsafe { *self.start.offset(i as isize * self.stride) })
+    }
+
+    /// The window on `range` of this window, sharing the same memory.
+    pub fn slice(&self, range: Range<usize>) -> Buffer<T> {
+        assert!(range.start <= range.end && range.end <= self.len, "range {range:?} out of a buffer of {}", self.len);
+        let start = self.start.wrapping_offset(range.start as isize * self.stride);
+        Buffer { start, len: range.len(), stride: self.stride, owner: self.owner.clone() }
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> From<Vec<T>> for Buffer<T> {
+    fn from(values: Vec<T>) -> Self {
+        let (start, len) = (values.as_ptr(), values.len());
+        // Moving the Vec into the Arc doesn't move its heap memory, and nothing gets a `&mut` to it any more.
+        Buffer { start, len, stride: 1, owner: Arc::new(values) }
+    }
+}
+
+impl<T> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        Buffer { start: self.start, len: self.len, stride: self.stride, owner: self.owner.clone() }
+    }
+}
+
+impl<T: Copy + Send + Sync + fmt::Debug + 'static> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().take(8)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_share_memory_and_outlive_the_original() {
+        let whole: Buffer<f32> = vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0].into();
+        let part = whole.slice(2..5);
+        drop(whole);
+        assert_eq!(part.as_slice().unwrap(), [2.0, 3.0, 4.0]);
+        assert_eq!(part.iter().collect::<Vec<_>>(), [2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn a_strided_window_reads_one_column_of_a_row_major_array() {
+        let rows = Arc::new(vec![1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        // SAFETY: 3 values, 2 apart, from offset 1 lie inside the Vec that the owner holds and nobody writes to.
+        let column = unsafe { Buffer::foreign(rows.as_ptr().add(1), 3, 2, rows.clone()) };
+        assert!(column.as_slice().is_none());
+        assert_eq!((0..3).map(|i| column.get(i)).collect::<Vec<_>>(), [2.0, 4.0, 6.0]);
+        assert_eq!(column.slice(1..3).iter().collect::<Vec<_>>(), [4.0, 6.0]);
+    }
+
+    #[test]
+    fn the_empty_window_is_an_empty_slice() {
+        let none: Buffer<u32> = Vec::new().into();
+        assert_eq!(none.as_slice(), Some(&[][..]));
+        assert!(none.slice(0..0).is_empty());
+    }
+}

@@ -1,0 +1,298 @@
+//! One column of a table: a name, what its values mean ([`ColumnKind`]) and how they are held ([`Values`]).
+
+use super::buffer::Buffer;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The code of a missing category.
+pub const MISSING: u32 = u32::MAX;
+
+/// What the values of a column mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnKind {
+    /// Numbers.
+    Numeric,
+    /// True or false: the levels "false" and "true", in this order.
+    Boolean,
+    /// Categories with an order: small < medium < large.
+    Ordinal,
+    /// Categories without an order.
+    Nominal,
+}
+
+impl ColumnKind {
+    /// The word for it in messages and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            ColumnKind::Numeric => "numeric",
+            ColumnKind::Boolean => "boolean",
+            ColumnKind::Ordinal => "ordinal",
+            ColumnKind::Nominal => "nominal",
+        }
+    }
+
+    /// Whether the values have an order, so that a threshold makes sense.
+    pub fn is_ordered(self) -> bool {
+        self != ColumnKind::Nominal
+    }
+}
+
+impl fmt::Display for ColumnKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The distinct values of a category column, by code, and back.
+#[derive(Debug, Default)]
+pub struct Levels {
+    names: Vec<String>,
+    codes: HashMap<String, u32>,
+}
+
+impl Levels {
+    /// Levels with codes 0, 1, 2, ... in the order given. A name that repeats keeps its first code.
+    pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut levels = Levels::default();
+        for name in names {
+            let name = name.into();
+            let code = levels.names.len() as u32;
+            if let std::collections::hash_map::Entry::Vacant(place) = levels.codes.entry(name.clone()) {
+                place.insert(code);
+                levels.names.push(name);
+            }
+        }
+        levels
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The names by code.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The code of a name, if it is one of the levels.
+    pub fn code(&self, name: &str) -> Option<u32> {
+        self.codes.get(name).copied()
+    }
+
+    /// The name of a code; `None` for [`MISSING`].
+    pub fn name(&self, code: u32) -> Option<&str> {
+        self.names.get(code as usize).map(String::as_str)
+    }
+}
+
+impl PartialEq for Levels {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+}
+
+/// How the values of a column are held.
+#[derive(Debug, Clone)]
+pub enum Values {
+    /// Numbers in double precision; missing is NaN.
+    F64(Buffer<f64>),
+    /// Numbers in single precision; missing is NaN.
+    F32(Buffer<f32>),
+    /// Categories as codes into `levels`; missing is [`MISSING`].
+    Codes {
+        /// One code for each row.
+        codes: Buffer<u32>,
+        /// What the codes stand for.
+        levels: Arc<Levels>,
+    },
+    /// Numbers of which most are zero: only the others are held, in ascending order of row.
+    Sparse {
+        /// How many rows the column has.
+        n_rows: usize,
+        /// The rows that hold a value, ascending.
+        rows: Buffer<u32>,
+        /// Their values; missing is NaN.
+        values: Buffer<f64>,
+    },
+}
+
+/// A named column.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What its values mean.
+    pub kind: ColumnKind,
+    /// Its values.
+    pub values: Values,
+}
+
+impl Column {
+    /// A column of numbers; NaN is missing.
+    pub fn numeric(name: impl Into<String>, values: impl Into<Buffer<f64>>) -> Self {
+        Column { name: name.into(), kind: ColumnKind::Numeric, values: Values::F64(values.into()) }
+    }
+
+    /// A column of numbers in single precision; NaN is missing.
+    pub fn numeric_f32(name: impl Into<String>, values: impl Into<Buffer<f32>>) -> Self {
+        Column { name: name.into(), kind: ColumnKind::Numeric, values: Values::F32(values.into()) }
+    }
+
+    /// A column of numbers, most of them zero.
+    pub fn sparse(name: impl Into<String>, n_rows: usize, rows: Buffer<u32>, values: Buffer<f64>) -> Self {
+        Column { name: name.into(), kind: ColumnKind::Numeric, values: Values::Sparse { n_rows, rows, values } }
+    }
+
+    /// A column of codes into `levels`; [`MISSING`] is missing. Every other code must be below `levels.len()`.
+    pub fn coded(
+        name: impl Into<String>,
+        kind: ColumnKind,
+        codes: impl Into<Buffer<u32>>,
+        levels: Arc<Levels>,
+    ) -> Self {
+        Column { name: name.into(), kind, values: Values::Codes { codes: codes.into(), levels } }
+    }
+
+    /// A column of categories without an order; `None` is missing. The levels are sorted by name.
+    pub fn nominal<S: AsRef<str>>(name: impl Into<String>, values: &[Option<S>]) -> Self {
+        let mut names: Vec<&str> = values.iter().flatten().map(AsRef::as_ref).collect();
+        names.sort_unstable();
+        names.dedup();
+        Column::from_levels(name.into(), ColumnKind::Nominal, values, Levels::new(names))
+    }
+
+    /// A column of ordered categories, lowest level first; `None`, or a value that is no level, is missing.
+    pub fn ordinal<S: AsRef<str>>(name: impl Into<String>, values: &[Option<S>], levels: &[&str]) -> Self {
+        Column::from_levels(name.into(), ColumnKind::Ordinal, values, Levels::new(levels.iter().copied()))
+    }
+
+    /// A column of truth values; `None` is missing.
+    pub fn boolean(name: impl Into<String>, values: &[Option<bool>]) -> Self {
+        let codes: Vec<u32> = values.iter().map(|v| v.map_or(MISSING, u32::from)).collect();
+        Column::coded(name, ColumnKind::Boolean, codes, Arc::new(Levels::new(["false", "true"])))
+    }
+
+    fn from_levels<S: AsRef<str>>(name: String, kind: ColumnKind, values: &[Option<S>], levels: Levels) -> Self {
+        let code = |v: &Option<S>| v.as_ref().and_then(|v| levels.code(v.as_ref())).unwrap_or(MISSING);
+        let codes: Vec<u32> = values.iter().map(code).collect();
+        Column::coded(name, kind, codes, Arc::new(levels))
+    }
+
+    /// How many rows it has.
+    pub fn len(&self) -> usize {
+        match &self.values {
+            Values::F64(values) => values.len(),
+            Values::F32(values) => values.len(),
+            Values::Codes { codes, .. } => codes.len(),
+            Values::Sparse { n_rows, .. } => *n_rows,
+        }
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its levels, where it has categories.
+    pub fn levels(&self) -> Option<&Arc<Levels>> {
+        if let Values::Codes { levels, .. } = &self.values { Some(levels) } else { None }
+    }
+
+    /// The value in `row` as a number: a category is its code, missing is NaN. For loops over rows use
+    /// [`numbers`](Self::numbers).
+    pub fn number(&self, row: usize) -> f64 {
+        match &self.values {
+            Values::F64(values) => values.get(row),
+            Values::F32(values) => f64::from(values.get(row)),
+            Values::Codes { codes, .. } => code_number(codes.get(row)),
+            Values::Sparse { rows, values, n_rows } => {
+                assert!(row < *n_rows, "row {row} of {n_rows}");
+                let (mut low, mut high) = (0, rows.len());
+                while low < high {
+                    let middle = low + (high - low) / 2;
+                    if (rows.get(middle) as usize) < row { low = middle + 1 } else { high = middle }
+                }
+                if low < rows.len() && rows.get(low) as usize == row { values.get(low) } else { 0.0 }
+            }
+        }
+    }
+
+    /// All values as numbers (see [`number`](Self::number)), for the given rows in their order, or for all rows.
+    pub fn numbers(&self, rows: Option<&[u32]>) -> Vec<f64> {
+        fn pick<T>(values: &Buffer<T>, rows: Option<&[u32]>, number: impl Fn(T) -> f64) -> Vec<f64>
+        where
+            T: Copy + Send + Sync + 'static,
+        {
+            match (rows, values.as_slice()) {
+                (None, _) => values.iter().map(number).collect(),
+                (Some(rows), Some(slice)) => rows.iter().map(|&r| number(slice[r as usize])).collect(),
+                (Some(rows), None) => rows.iter().map(|&r| number(values.get(r as usize))).collect(),
+            }
+        }
+        match (&self.values, rows) {
+            (Values::F64(values), _) => pick(values, rows, |x| x),
+            (Values::F32(values), _) => pick(values, rows, f64::from),
+            (Values::Codes { codes, .. }, _) => pick(codes, rows, code_number),
+            (Values::Sparse { rows: at, values, n_rows }, rows) => {
+                let mut dense = vec![0.0; *n_rows];
+                for (row, value) in at.iter().zip(values.iter()) {
+                    dense[row as usize] = value;
+                }
+                rows.map_or_else(|| dense.clone(), |rows| rows.iter().map(|&r| dense[r as usize]).collect())
+            }
+        }
+    }
+
+    /// The codes of a category column, for the given rows in their order, or for all rows; `None` for numbers.
+    pub fn codes(&self, rows: Option<&[u32]>) -> Option<Vec<u32>> {
+        let Values::Codes { codes, .. } = &self.values else { return None };
+        Some(match rows {
+            None => codes.iter().collect(),
+            Some(rows) => rows.iter().map(|&r| codes.get(r as usize)).collect(),
+        })
+    }
+
+    /// How many values are missing.
+    pub fn n_missing(&self) -> usize {
+        match &self.values {
+            Values::F64(values) => values.iter().filter(|x| x.is_nan()).count(),
+            Values::F32(values) => values.iter().filter(|x| x.is_nan()).count(),
+            Values::Codes { codes, .. } => codes.iter().filter(|&c| c == MISSING).count(),
+            Values::Sparse { values, .. } => values.iter().filter(|x| x.is_nan()).count(),
+        }
+    }
+
+    /// The value in `row` as people write it; missing is the empty string.
+    pub fn text(&self, row: usize) -> String {
+        match &self.values {
+            Values::Codes { codes, levels } => levels.name(codes.get(row)).unwrap_or("").to_string(),
+            Values::F32(values) => {
+                Some(values.get(row)).filter(|x| !x.is_nan()).map_or_else(String::new, |x| x.to_string())
+            }
+            _ => Some(self.number(row)).filter(|x| !x.is_nan()).map_or_else(String::new, |x| x.to_string()),
+        }
+    }
+
+    /// The bytes its values take in memory.
+    pub fn n_bytes(&self) -> usize {
+        match &self.values {
+            Values::F64(values) => values.len() * 8,
+            Values::F32(values) => values.len() * 4,
+            Values::Codes { codes, levels } => codes.len() * 4 + levels.names().iter().map(String::len).sum::<usize>(),
+            Values::Sparse { rows, values, .. } => rows.len() * 4 + values.len() * 8,
+        }
+    }
+}
+
+fn code_number(code: u32) -> f64 {
+    if code == MISSING { f64::NAN } else { f64::from(code) }
+}

@@ -1,0 +1,1 @@
+//! What kind of column a list of words is.
