@@ -1,7 +1,31 @@
-//! Ermine
+#![doc = include_str!("tour.md")]
+
+pub mod chart;
 pub mod error;
+pub mod evaluate;
+pub mod learner;
+pub mod matrix;
+pub mod metric;
+pub mod model;
 pub mod param;
 pub mod progress;
+pub mod registry;
 pub mod rng;
+pub mod section;
+pub mod split;
 pub mod table;
+pub mod tree;
+
 pub use error::{Error, Result};
+
+/// What most programs need.
+pub mod prelude {
+    pub use crate::error::{Error, Result};
+    pub use crate::evaluate::{CrossValidation, Evaluation};
+    pub use crate::learner::baseline::Baseline;
+    pub use crate::learner::stump::DecisionStump;
+    pub use crate::learner::{Context, Learner};
+    pub use crate::matrix::{Dataset, Roles, Task};
+    pub use crate::model::{Model, Prediction};
+    pub use crate::table::{Column, Table};
+}

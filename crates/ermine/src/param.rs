@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A parameter's value, free of its type: as typed on a command line, passed from Python or kept in a model file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// No value: "none" on the command line, `None` in Python.
@@ -24,6 +24,21 @@ pub enum Value {
     Text(String),
     /// Several values.
     List(Vec<Value>),
+}
+
+// By hand, because JSON has no infinite numbers: those are written as the words that `f64` reads back.
+impl Serialize for Value {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::None => serializer.serialize_none(),
+            Value::Bool(b) => serializer.serialize_bool(*b),
+            Value::Int(i) => serializer.serialize_i64(*i),
+            Value::Float(x) if x.is_finite() => serializer.serialize_f64(*x),
+            Value::Float(x) => serializer.serialize_str(&x.to_string()),
+            Value::Text(t) => serializer.serialize_str(t),
+            Value::List(values) => serializer.collect_seq(values),
+        }
+    }
 }
 
 impl Value {
@@ -287,7 +302,7 @@ impl ParamType for f64 {
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Text(word) if word == "inf" => Some(f64::INFINITY),
+            Value::Text(word) => word.parse().ok(),
             v => v.number(),
         }
     }

@@ -68,6 +68,11 @@ impl Table {
         Ok(Table { columns, n_rows })
     }
 
+    /// Columns that are known to fit together; `n_rows` is told, because there may be no column.
+    pub(crate) fn of_columns(columns: Vec<Column>, n_rows: usize) -> Self {
+        Table { columns, n_rows }
+    }
+
     /// A table of numbers from rows of equal length; the columns are named `names`.
     pub fn from_rows(names: &[&str], rows: &[Vec<f64>]) -> Result<Self> {
         if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != names.len()) {

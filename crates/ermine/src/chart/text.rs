@@ -1,0 +1,66 @@
+//! A curve in characters.
+
+/// Draws a curve as a block of `height` lines of `width` characters, with the range of both axes written beside it.
+pub fn curve(points: &[(f64, f64)], x_name: &str, y_name: &str, width: usize, height: usize) -> String {
+    let finite: Vec<(f64, f64)> = points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+    let Some(((left, right), (low, high))) = ranges(&finite) else { return String::new() };
+    let place = |v: f64, (from, to): (f64, f64), n: usize| {
+        if to > from { ((v - from) / (to - from) * (n - 1) as f64).round() as usize } else { 0 }
+    };
+    let mut rows = vec![vec![' '; width]; height];
+    for &(x, y) in &finite {
+        let row = height - 1 - place(y, (low, high), height);
+        rows[row][place(x, (left, right), width)] = '•';
+    }
+    let label = |row: usize| match row {
+        0 => number(high),
+        r if r == height - 1 => number(low),
+        _ => String::new(),
+    };
+    let mut text = format!("{y_name}\n");
+    for (row, cells) in rows.iter().enumerate() {
+        text.push_str(&format!("{:>9} │{}\n", label(row), cells.iter().collect::<String>().trim_end()));
+    }
+    let (left, right) = (number(left), number(right));
+    let gap = width.saturating_sub(left.chars().count() + right.chars().count());
+    text.push_str(&format!("{:>9} └{}\n{:>11}{left}{}{right}  {x_name}\n", "", "─".repeat(width), "", " ".repeat(gap)));
+    text
+}
+
+/// The ranges of both coordinates.
+pub fn ranges(points: &[(f64, f64)]) -> Option<((f64, f64), (f64, f64))> {
+    let (&(x, y), rest) = points.split_first()?;
+    let grow = |(low, high): (f64, f64), v: f64| (low.min(v), high.max(v));
+    Some(rest.iter().fold(((x, x), (y, y)), |(xs, ys), &(x, y)| (grow(xs, x), grow(ys, y))))
+}
+
+/// A number in at most about nine characters, for axes and labels.
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if x != 0.0 && !(1e-4..1e7).contains(&size) {
+        return format!("{x:.2e}");
+    }
+    let digits = if size >= 1000.0 { 1 } else { 4 };
+    let text = format!("{x:.digits$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let words: Vec<String> = [0.0, 1.0, -0.25, 206.5, 123456.78, 1e-9, 1e300].into_iter().map(number).collect();
+        assert_eq!(words, ["0", "1", "-0.25", "206.5", "123456.8", "1.00e-9", "1.00e300"]);
+    }
+
+    #[test]
+    fn the_lowest_point_is_drawn_on_the_lowest_line() {
+        let drawn = curve(&[(0.0, 3.0), (1.0, 1.0), (2.0, 3.0)], "t", "risk", 21, 5);
+        let lines: Vec<&str> = drawn.lines().collect();
+        assert_eq!(lines[5].chars().nth(11 + 10), Some('•'), "{drawn}");
+        assert!(lines[1].ends_with('•') && lines[7].ends_with("2  t"), "{drawn}");
+        assert_eq!(curve(&[(f64::NAN, 1.0)], "t", "risk", 20, 5), "");
+    }
+}

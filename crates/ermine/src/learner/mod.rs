@@ -1,0 +1,101 @@
+//! The learners, one file for each method, and the contract that all of them keep.
+//!
+//! | file | learner |
+//! |---|---|
+//! | [`baseline`] | says the same for every row: what any other learner must beat |
+//! | [`stump`] | the best single question |
+//! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
+//!
+//! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
+//! trains. Checking parameters and data, running on the asked number of threads and wrapping the result in a model is
+//! done once, in [`fit`](fn@fit).
+
+pub mod baseline;
+pub mod fit;
+pub mod stump;
+
+pub use fit::fit;
+
+use crate::error::Result;
+use crate::matrix::{Dataset, Task};
+use crate::model::{Certificate, Fitted, Model};
+use crate::param::Parameters;
+use crate::progress::{Observer, Silent};
+use serde::Serialize;
+
+/// What a learner can do by itself, without an encoder or a reduction.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Capabilities {
+    /// The tasks it can learn.
+    pub tasks: &'static [Task],
+    /// It learns only two classes by nature.
+    pub binary_only: bool,
+    /// It learns several numbers at once.
+    pub multi_output: bool,
+    /// It takes row weights.
+    pub weights: bool,
+    /// It takes missing values as they are.
+    pub missing: bool,
+    /// It takes categories as they are.
+    pub nominal: bool,
+    /// It takes sparse columns without making them dense.
+    pub sparse: bool,
+    /// It predicts probabilities.
+    pub probabilities: bool,
+    /// Its result depends on the seed.
+    pub random: bool,
+}
+
+/// A learner's place in the registry.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Info {
+    /// Its name on the command line and in model files.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+/// How a fit is run: all that doesn't belong to the learner's parameters.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Every random choice follows from this.
+    pub seed: u64,
+    /// How many threads to use; `None` for all cores. The result doesn't depend on it.
+    pub threads: Option<usize>,
+    /// Who is told about progress and may stop the work.
+    pub observer: &'a dyn Observer,
+}
+
+impl Default for Context<'_> {
+    fn default() -> Self {
+        Context { seed: 0, threads: None, observer: &Silent }
+    }
+}
+
+/// What training gives: the learner's part of the model, and the certificate.
+pub struct Trained {
+    /// The learner's part of the model.
+    pub fitted: Box<dyn Fitted>,
+    /// What was minimised and what is proven about it.
+    pub certificate: Certificate,
+}
+
+/// A method that learns a model from data.
+pub trait Learner: Parameters + Send + Sync {
+    /// Its name and what it can do.
+    fn info(&self) -> &'static Info;
+
+    /// Learns. Called by [`fit`](fn@fit), which has checked parameters and data: at least one row and one feature, a task from the
+    /// capabilities, only positive weights.
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained>;
+
+    /// Learns a model with seed 0 on all cores.
+    fn fit(&self, data: &Dataset) -> Result<Model>
+    where
+        Self: Sized,
+    {
+        fit(self, data, &Context::default())
+    }
+}

@@ -1,0 +1,250 @@
+//! Every value as the number of its bin: what histogram methods compute on.
+//!
+//! **Idea.** A column's values are cut into at most `max_bins` bins of about equal count; a value is then one or two bytes. Where a
+//! column has no more distinct values than bins, each value gets its own bin and nothing is lost. Categories are their own bins.
+//!
+//! **Formula.** A number x is in bin b = #{cuts c : x > c}: the first bin holds x <= cuts\[0\]. Missing values have a bin of their own, after
+//! all others. A cut lies half-way between two neighbouring values that occur.
+//!
+//! **Cost.** Cuts come from at most 200,000 rows, one drawn from each of as many equal stretches of rows; coding is a
+//! binary search for each value. 1 byte for each value up to 255 bins, 2 bytes above.
+
+use super::features::Features;
+use crate::rng;
+use crate::table::{Column, MISSING};
+use rand::RngExt;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Rows that cuts are made from, at most.
+const SAMPLE_ROWS: usize = 200_000;
+
+/// The random stream that draws them.
+const SAMPLE: u64 = 2;
+
+/// Most bins a column may have: codes are 16 bits wide and one is for missing values.
+pub const MAX_BINS: usize = u16::MAX as usize;
+
+/// How each column is cut. Part of a model that was trained on bins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bins {
+    /// The cut of each column.
+    pub columns: Vec<Cuts>,
+}
+
+/// How one column is cut.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cuts {
+    /// Ascending bounds between the bins of a number.
+    Numbers(Vec<f64>),
+    /// The bin of each category code. Where there are more categories than bins, the rarest share the last one.
+    Categories(Vec<u16>),
+}
+
+/// Bin numbers of all values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Binned {
+    /// One list of codes for each column.
+    pub columns: Vec<BinnedColumn>,
+}
+
+/// Bin numbers of one column. The code of a missing value is [`n_bins`](BinnedColumn::n_bins).
+#[derive(Debug, Clone, PartialEq)]
+pub struct BinnedColumn {
+    /// A bin for each row.
+    pub codes: Codes,
+    /// How many bins, without that of missing values.
+    pub n_bins: usize,
+}
+
+/// Bin numbers, as narrow as they can be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Codes {
+    /// One byte each.
+    U8(Vec<u8>),
+    /// Two bytes each.
+    U16(Vec<u16>),
+}
+
+impl Codes {
+    /// The bin of a row.
+    pub fn get(&self, row: usize) -> usize {
+        match self {
+            Codes::U8(codes) => codes[row] as usize,
+            Codes::U16(codes) => codes[row] as usize,
+        }
+    }
+}
+
+impl Cuts {
+    /// How many bins, without that of missing values.
+    pub fn n_bins(&self) -> usize {
+        match self {
+            Cuts::Numbers(cuts) => cuts.len() + 1,
+            Cuts::Categories(bins) => bins.iter().map(|&b| b as usize + 1).max().unwrap_or(0),
+        }
+    }
+
+    /// The bin of a value given as a number (a category as its code); NaN and unknown categories are missing.
+    pub fn bin(&self, x: f64) -> usize {
+        match self {
+            _ if x.is_nan() => self.n_bins(),
+            Cuts::Numbers(cuts) => cuts.partition_point(|&cut| x > cut),
+            Cuts::Categories(bins) => bins.get(x as usize).map_or(self.n_bins(), |&b| b as usize),
+        }
+    }
+}
+
+impl Bins {
+    /// Chooses cuts so that each column has at most `max_bins` bins ([`MAX_BINS`] at most).
+    pub fn fit(features: &Features, max_bins: usize) -> Bins {
+        let max_bins = max_bins.clamp(2, MAX_BINS);
+        let sample = sample_rows(features);
+        let cuts = |column: &Column| match column.levels() {
+            Some(levels) if !column.kind.is_ordered() => category_bins(column, features.rows(), levels.len(), max_bins),
+            _ => Cuts::Numbers(number_cuts(column.numbers(Some(&sample)), max_bins)),
+        };
+        Bins { columns: features.columns().par_iter().map(cuts).collect() }
+    }
+
+    /// The bins of all values.
+    pub fn code(&self, features: &Features) -> Binned {
+        let code = |(column, cuts): (&Column, &Cuts)| {
+            let n_bins = cuts.n_bins();
+            let bins = column.numbers(features.rows()).into_iter().map(|x| cuts.bin(x));
+            let codes = if n_bins <= u8::MAX as usize {
+                Codes::U8(bins.map(|b| b as u8).collect())
+            } else {
+                Codes::U16(bins.map(|b| b as u16).collect())
+            };
+            BinnedColumn { codes, n_bins }
+        };
+        Binned { columns: features.columns().par_iter().zip(&self.columns).map(code).collect() }
+    }
+}
+
+/// Rows of the table to make cuts from: all, or one from each of [`SAMPLE_ROWS`] stretches of equal length.
+fn sample_rows(features: &Features) -> Vec<u32> {
+    let n = features.n_rows();
+    let m = n.min(SAMPLE_ROWS);
+    let mut rng = rng::stream(0, &[SAMPLE]);
+    let draw =
+        |i: usize| if m == n { i } else { rng.random_range((i * n / m) as u64..((i + 1) * n / m) as u64) as usize };
+    (0..m).map(draw).map(|row| features.table_row(row) as u32).collect()
+}
+
+/// Cuts between values: one after each distinct value if there are few, else at about equal counts. A value that fills a
+/// bin by itself gets one by itself, and the others share the bins that are left.
+fn number_cuts(mut values: Vec<f64>, max_bins: usize) -> Vec<f64> {
+    values.retain(|x| !x.is_nan());
+    values.iter_mut().for_each(|x| *x += 0.0);
+    values.sort_unstable_by(f64::total_cmp);
+    let distinct: Vec<(f64, usize)> = values.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
+    let mut cuts = Vec::new();
+    let (mut left, mut filled) = (values.len(), 0);
+    let all_fit = distinct.len() <= max_bins;
+    for pair in distinct.windows(2) {
+        let ((here, count), (next, next_count)) = (pair[0], pair[1]);
+        filled += count;
+        let share = left.div_ceil(max_bins - cuts.len());
+        let full = filled >= share || next_count >= share || filled + next_count / 2 >= share;
+        if all_fit || (full && cuts.len() + 1 < max_bins) {
+            cuts.push(between(here, next));
+            left -= filled;
+            filled = 0;
+        }
+    }
+    cuts
+}
+
+/// A number c with `low <= c < high`, half-way where rounding allows.
+pub fn between(low: f64, high: f64) -> f64 {
+    let middle = low / 2.0 + high / 2.0;
+    if low <= middle && middle < high { middle } else { low }
+}
+
+/// Each category its own bin, or the most frequent ones, with the others sharing the last bin.
+fn category_bins(column: &Column, rows: Option<&[u32]>, n_levels: usize, max_bins: usize) -> Cuts {
+    if n_levels <= max_bins {
+        return Cuts::Categories((0..n_levels as u16).collect());
+    }
+    let mut counts = vec![0usize; n_levels];
+    for code in column.codes(rows).unwrap_or_default().into_iter().filter(|&c| c != MISSING) {
+        counts[code as usize] += 1;
+    }
+    let mut by_count: Vec<usize> = (0..n_levels).collect();
+    by_count.sort_by_key(|&level| std::cmp::Reverse(counts[level]));
+    let mut bins = vec![max_bins as u16 - 1; n_levels];
+    by_count.iter().take(max_bins - 1).enumerate().for_each(|(bin, &level)| bins[level] = bin as u16);
+    Cuts::Categories(bins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Table;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    fn features(column: Column) -> Features {
+        Features::new(Arc::new(Table::new(vec![column]).unwrap()))
+    }
+
+    proptest! {
+        #[test]
+        fn bins_keep_the_order_and_lose_nothing_when_values_are_few(
+            values in prop::collection::vec(prop_oneof![(-4i32..4).prop_map(f64::from), any::<f64>(), Just(f64::NAN)], 1..300),
+            max_bins in 2usize..300,
+        ) {
+            let data = features(Column::numeric("x", values.clone()));
+            let bins = Bins::fit(&data, max_bins);
+            let binned = bins.code(&data);
+            let n_bins = binned.columns[0].n_bins;
+            let distinct: std::collections::BTreeSet<u64> =
+                values.iter().filter(|x| !x.is_nan()).map(|x| (x + 0.0).to_bits()).collect();
+            prop_assert!(n_bins <= max_bins);
+            for (i, a) in values.iter().enumerate() {
+                let bin = binned.columns[0].codes.get(i);
+                prop_assert_eq!(bin == n_bins, a.is_nan());
+                for (j, b) in values.iter().enumerate().take(i) {
+                    if a < b { prop_assert!(bin <= binned.columns[0].codes.get(j)); }
+                    if distinct.len() <= max_bins && a != b && !a.is_nan() && !b.is_nan() {
+                        prop_assert_ne!(bin, binned.columns[0].codes.get(j));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_values_fill_the_bins_evenly() {
+        let values: Vec<f64> = (0..10_000).map(|i| f64::from((i * 7919) % 10_000)).collect();
+        let data = features(Column::numeric("x", values));
+        let binned = Bins::fit(&data, 100).code(&data);
+        let mut counts = vec![0; binned.columns[0].n_bins];
+        (0..10_000).for_each(|row| counts[binned.columns[0].codes.get(row)] += 1);
+        assert_eq!(counts.len(), 100);
+        assert!(counts.iter().all(|&c| (90..=110).contains(&c)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_frequent_value_does_not_starve_the_others_of_bins() {
+        let values: Vec<f64> = (0..10_000).map(|i| if i % 10 == 0 { f64::from(i) } else { 0.0 }).collect();
+        let data = features(Column::numeric("x", values));
+        assert!(Bins::fit(&data, 64).columns[0].n_bins() >= 60);
+    }
+
+    #[test]
+    fn rare_categories_share_a_bin_and_unknown_ones_are_missing() {
+        let names: Vec<Option<String>> =
+            (0..1000usize).map(|i| Some(format!("v{}", if i < 900 { i % 3 } else { i }))).collect();
+        let data = features(Column::nominal("x", &names));
+        let bins = Bins::fit(&data, 10);
+        assert_eq!(bins.columns[0].n_bins(), 10);
+        assert_eq!(bins.columns[0].bin(5000.0), 10);
+        let binned = bins.code(&data);
+        let first: Vec<usize> = (0..3).map(|row| binned.columns[0].codes.get(row)).collect();
+        assert_eq!(first, [0, 1, 2], "the three frequent ones have bins of their own");
+    }
+}

@@ -1,0 +1,450 @@
+//! [`Dataset`]: features together with what is to be learned from them, and the roles that columns play.
+
+use super::features::Features;
+use crate::error::{Error, Result};
+use crate::rng;
+use crate::table::{Column, ColumnKind, MISSING, Table, Values};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// What is to be learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// One class out of several.
+    Classification,
+    /// A number, or several.
+    Regression,
+    /// An order of the rows within each query.
+    Ranking,
+}
+
+impl Task {
+    /// The word for it in messages and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Task::Classification => "classification",
+            Task::Regression => "regression",
+            Task::Ranking => "ranking",
+        }
+    }
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The answers that belong to the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// A class for each row.
+    Classes {
+        /// Codes into `labels`.
+        codes: Vec<u32>,
+        /// The names of the classes, by code. Classes that no row has may be among them.
+        labels: Arc<[String]>,
+    },
+    /// Numbers for each row, row by row.
+    Values {
+        /// `n_rows * n_outputs` numbers.
+        values: Vec<f64>,
+        /// How many for each row.
+        n_outputs: usize,
+    },
+}
+
+impl Target {
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Target::Classes { codes, .. } => codes.len(),
+            Target::Values { values, n_outputs } => values.len() / n_outputs.max(&1),
+        }
+    }
+
+    fn select(&self, rows: &[u32]) -> Target {
+        match self {
+            Target::Classes { codes, labels } => {
+                Target::Classes { codes: rows.iter().map(|&r| codes[r as usize]).collect(), labels: labels.clone() }
+            }
+            Target::Values { values, n_outputs } => {
+                let k = *n_outputs;
+                let pick = |&r: &u32| &values[r as usize * k..(r as usize + 1) * k];
+                Target::Values { values: rows.iter().flat_map(pick).copied().collect(), n_outputs: k }
+            }
+        }
+    }
+}
+
+/// Which columns play which role. All others are features.
+#[derive(Debug, Clone, Default)]
+pub struct Roles {
+    /// What is to be learned.
+    pub target: Vec<String>,
+    /// How much each row counts.
+    pub weight: Option<String>,
+    /// Which query a row belongs to, for ranking.
+    pub group: Option<String>,
+    /// Columns that name a row, kept out of learning.
+    pub id: Vec<String>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// What is to be learned, where the target's column doesn't say it.
+    pub task: Option<Task>,
+    /// Leave out rows whose target is missing, instead of refusing them.
+    pub drop_missing_target: bool,
+}
+
+impl Roles {
+    /// One target; everything else is a feature.
+    pub fn target(name: impl Into<String>) -> Self {
+        Roles { target: vec![name.into()], ..Default::default() }
+    }
+
+    /// All columns that are not features.
+    pub fn columns(&self) -> impl Iterator<Item = &String> {
+        self.target.iter().chain(&self.weight).chain(&self.group).chain(&self.id).chain(&self.ignore)
+    }
+}
+
+/// Features with target, and weights and query groups where there are any: what learners learn from.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    features: Features,
+    target: Target,
+    target_names: Vec<String>,
+    task: Task,
+    weight: Option<Vec<f64>>,
+    group: Option<Vec<u32>>,
+}
+
+impl Dataset {
+    /// Splits a table into features and the columns that play a role.
+    pub fn new(table: Table, roles: &Roles) -> Result<Dataset> {
+        if roles.target.is_empty() {
+            return Err(Error::data("no target column was named"));
+        }
+        for name in roles.columns() {
+            table.position(name)?;
+        }
+        let targets: Vec<&Column> = roles.target.iter().map(|name| table.column(name)).collect::<Result<_>>()?;
+        let task = roles.task.unwrap_or_else(|| task_of(&targets, roles.group.is_some()));
+        let kept = rows_with_target(&targets, roles)?;
+        let rows = kept.as_deref();
+        let target = if task == Task::Classification { classes(&targets, rows)? } else { values(&targets, rows)? };
+        let weight = roles.weight.as_ref().map(|name| table.column(name).map(|c| c.numbers(rows))).transpose()?;
+        let group = roles.group.as_ref().map(|name| table.column(name).map(|c| groups(c, rows))).transpose()?;
+        let columns: Vec<Column> =
+            table.columns().iter().filter(|c| roles.columns().all(|name| *name != c.name)).cloned().collect();
+        let n_rows = table.n_rows();
+        let mut features = Features::new(Arc::new(Table::of_columns(columns, n_rows)));
+        if let Some(rows) = rows {
+            features = features.select(rows)?;
+        }
+        Dataset::from_parts(features, target, task)?.named(roles.target.clone()).with_weight(weight)?.with_group(group)
+    }
+
+    /// Features and target that belong together.
+    pub fn from_parts(features: Features, target: Target, task: Task) -> Result<Dataset> {
+        let (n, m) = (features.n_rows(), target.n_rows());
+        if n != m {
+            return Err(Error::data(format!("the features have {n} rows, but the target has {m}")));
+        }
+        match (&target, task) {
+            (Target::Classes { codes, labels }, Task::Classification) => {
+                if let Some(code) = codes.iter().find(|&&c| c as usize >= labels.len()) {
+                    return Err(Error::data(format!("class {code} of a target with {} classes", labels.len())));
+                }
+            }
+            (Target::Values { values, .. }, Task::Regression | Task::Ranking) => {
+                if let Some(i) = values.iter().position(|v| !v.is_finite()) {
+                    return Err(Error::data(format!(
+                        "the target is {} in row {i}; finite numbers are needed",
+                        values[i]
+                    )));
+                }
+            }
+            _ => return Err(Error::data(format!("the target doesn't fit the task {task}"))),
+        }
+        Ok(Dataset { features, target, target_names: vec!["target".into()], task, weight: None, group: None })
+    }
+
+    fn named(mut self, names: Vec<String>) -> Dataset {
+        self.target_names = names;
+        self
+    }
+
+    /// The same data with these row weights: finite, none negative, not all zero.
+    pub fn with_weight(mut self, weight: Option<Vec<f64>>) -> Result<Dataset> {
+        if let Some(w) = &weight {
+            if w.len() != self.n_rows() {
+                return Err(Error::data(format!("{} weights for {} rows", w.len(), self.n_rows())));
+            }
+            if let Some(i) = w.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+                return Err(Error::data(format!(
+                    "the weight of row {i} is {}; expected a finite number, at least 0",
+                    w[i]
+                )));
+            }
+            if !w.is_empty() && w.iter().all(|&w| w == 0.0) {
+                return Err(Error::data("all row weights are zero; at least one must be positive"));
+            }
+        }
+        self.weight = weight;
+        Ok(self)
+    }
+
+    /// The same data with these query groups.
+    pub fn with_group(mut self, group: Option<Vec<u32>>) -> Result<Dataset> {
+        if let Some(g) = group.as_ref().filter(|g| g.len() != self.n_rows()) {
+            return Err(Error::data(format!("{} query groups for {} rows", g.len(), self.n_rows())));
+        }
+        self.group = group;
+        Ok(self)
+    }
+
+    /// The same features with another target.
+    pub fn with_target(&self, target: Target, task: Task) -> Result<Dataset> {
+        let fresh = Dataset::from_parts(self.features.clone(), target, task)?;
+        fresh.named(self.target_names.clone()).with_weight(self.weight.clone())?.with_group(self.group.clone())
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.features.n_rows()
+    }
+
+    /// The features.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// The answers.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The names of the target columns.
+    pub fn target_names(&self) -> &[String] {
+        &self.target_names
+    }
+
+    /// What is to be learned.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// How much each row counts; `None` if all count the same.
+    pub fn weight(&self) -> Option<&[f64]> {
+        self.weight.as_deref()
+    }
+
+    /// Which query each row belongs to.
+    pub fn group(&self) -> Option<&[u32]> {
+        self.group.as_deref()
+    }
+
+    /// The weight of a row; 1 where there are no weights.
+    pub fn row_weight(&self, row: usize) -> f64 {
+        self.weight.as_ref().map_or(1.0, |w| w[row])
+    }
+
+    /// The class codes and class names; an error where the target is not of classes.
+    pub fn classes(&self) -> Result<(&[u32], &Arc<[String]>)> {
+        match &self.target {
+            Target::Classes { codes, labels } => Ok((codes, labels)),
+            Target::Values { .. } => Err(Error::data("the target is a number, not a class")),
+        }
+    }
+
+    /// The target numbers, row by row, and how many there are for each row; an error where the target is of classes.
+    pub fn values(&self) -> Result<(&[f64], usize)> {
+        match &self.target {
+            Target::Values { values, n_outputs } => Ok((values, *n_outputs)),
+            Target::Classes { .. } => Err(Error::data("the target is a class, not a number")),
+        }
+    }
+
+    /// These rows, in this order; rows may repeat.
+    pub fn select(&self, rows: &[u32]) -> Result<Dataset> {
+        Ok(Dataset {
+            features: self.features.select(rows)?,
+            target: self.target.select(rows),
+            weight: self.weight.as_ref().map(|w| rows.iter().map(|&r| w[r as usize]).collect()),
+            group: self.group.as_ref().map(|g| rows.iter().map(|&r| g[r as usize]).collect()),
+            ..self.clone()
+        })
+    }
+
+    /// Cuts the rows at random into a first part with the given share of them, and the rest.
+    pub fn split(&self, share: f64, seed: u64) -> Result<(Dataset, Dataset)> {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(Error::data(format!("a split needs a share between 0 and 1, not {share}")));
+        }
+        let mut rows: Vec<u32> = (0..self.n_rows() as u32).collect();
+        rng::shuffle(&mut rng::stream(seed, &[SPLIT]), &mut rows);
+        let (first, rest) = rows.split_at_mut((share * self.n_rows() as f64).round() as usize);
+        first.sort_unstable();
+        rest.sort_unstable();
+        Ok((self.select(first)?, self.select(rest)?))
+    }
+}
+
+/// The random stream of [`Dataset::split`].
+const SPLIT: u64 = 1;
+
+impl Table {
+    /// This table as a data set with one target; all other columns are features.
+    pub fn dataset(self, target: &str) -> Result<Dataset> {
+        Dataset::new(self, &Roles::target(target))
+    }
+}
+
+/// What a target asks for: categories, or whole numbers of which there are only two, are classes; other numbers are values.
+fn task_of(targets: &[&Column], grouped: bool) -> Task {
+    let categorical = targets.iter().any(|c| c.kind != ColumnKind::Numeric);
+    match (grouped, categorical || targets.iter().all(|c| is_two_valued(c))) {
+        (true, _) => Task::Ranking,
+        (false, true) => Task::Classification,
+        (false, false) => Task::Regression,
+    }
+}
+
+fn is_two_valued(column: &Column) -> bool {
+    let mut seen: Vec<f64> = Vec::new();
+    for x in column.numbers(None).into_iter().filter(|x| !x.is_nan()) {
+        if !seen.contains(&x) {
+            seen.push(x);
+        }
+        if seen.len() > 2 || x.fract() != 0.0 {
+            return false;
+        }
+    }
+    seen.len() == 2
+}
+
+/// The rows whose target is present; `None` if all are.
+fn rows_with_target(targets: &[&Column], roles: &Roles) -> Result<Option<Vec<u32>>> {
+    if targets.iter().all(|c| c.n_missing() == 0) {
+        return Ok(None);
+    }
+    let numbers: Vec<Vec<f64>> = targets.iter().map(|c| c.numbers(None)).collect();
+    let n = numbers.first().map_or(0, Vec::len);
+    let rows: Vec<u32> = (0..n as u32).filter(|&r| numbers.iter().all(|c| !c[r as usize].is_nan())).collect();
+    if !roles.drop_missing_target {
+        let first = (0..n).find(|&r| numbers.iter().any(|c| c[r].is_nan())).unwrap_or(0);
+        return Err(Error::data(format!(
+            "the target '{}' is missing in {} of {n} rows (first: row {}); leave them out by asking to drop rows with a missing target",
+            roles.target.join(", "),
+            n - rows.len(),
+            first + 1,
+        )));
+    }
+    Ok(Some(rows))
+}
+
+fn classes(targets: &[&Column], rows: Option<&[u32]>) -> Result<Target> {
+    let [column] = targets else {
+        return Err(Error::data("several target columns can't be learned as one class; name one target, or numbers"));
+    };
+    if let Values::Codes { levels, .. } = &column.values {
+        let codes = column.codes(rows).unwrap_or_default();
+        return Ok(without_unused(&codes, levels.names()));
+    }
+    let numbers = column.numbers(rows);
+    let mut distinct: Vec<f64> = numbers.clone();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let code = |x: &f64| distinct.partition_point(|d| d < x) as u32;
+    let labels = distinct.iter().map(f64::to_string).collect();
+    Ok(Target::Classes { codes: numbers.iter().map(code).collect(), labels })
+}
+
+/// The classes that occur, in their order.
+fn without_unused(codes: &[u32], names: &[String]) -> Target {
+    let mut used = vec![false; names.len()];
+    codes.iter().filter(|&&c| c != MISSING).for_each(|&c| used[c as usize] = true);
+    let mut n_used = 0;
+    let mut place = |used: &bool| {
+        n_used += u32::from(*used);
+        n_used.wrapping_sub(1)
+    };
+    let new: Vec<u32> = used.iter().map(&mut place).collect();
+    let labels = names.iter().zip(&used).filter(|(_, used)| **used).map(|(name, _)| name.clone()).collect();
+    Target::Classes { codes: codes.iter().map(|&c| new[c as usize]).collect(), labels }
+}
+
+fn values(targets: &[&Column], rows: Option<&[u32]>) -> Result<Target> {
+    if let Some(column) = targets.iter().find(|c| c.kind == ColumnKind::Nominal) {
+        return Err(Error::data(format!("the target '{}' has categories; numbers are needed here", column.name)));
+    }
+    let columns: Vec<Vec<f64>> = targets.iter().map(|c| c.numbers(rows)).collect();
+    let n = columns.first().map_or(0, Vec::len);
+    let values = (0..n).flat_map(|i| columns.iter().map(move |c| c[i])).collect();
+    Ok(Target::Values { values, n_outputs: targets.len() })
+}
+
+/// Query numbers 0, 1, 2, ... in the order in which the queries first appear.
+fn groups(column: &Column, rows: Option<&[u32]>) -> Vec<u32> {
+    let mut numbers = std::collections::HashMap::new();
+    column
+        .numbers(rows)
+        .into_iter()
+        .map(|x| {
+            let next = numbers.len() as u32;
+            *numbers.entry(x.to_bits()).or_insert(next)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        Table::new(vec![
+            Column::numeric("x", vec![1.0, 2.0, 3.0, 4.0]),
+            Column::nominal("y", &[Some("b"), Some("a"), None, Some("b")]),
+            Column::numeric("w", vec![1.0, 2.0, 0.0, 1.0]),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn roles_take_columns_out_of_the_features() {
+        let roles = Roles { weight: Some("w".into()), drop_missing_target: true, ..Roles::target("y") };
+        let data = Dataset::new(table(), &roles).unwrap();
+        assert_eq!((data.n_rows(), data.features().n_columns(), data.task()), (3, 1, Task::Classification));
+        assert_eq!(data.features().numbers(0), [1.0, 2.0, 4.0]);
+        assert_eq!(data.weight(), Some(&[1.0, 2.0, 1.0][..]));
+        assert_eq!(data.classes().unwrap().0, [1, 0, 1]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let message = |roles: &Roles| Dataset::new(table(), roles).unwrap_err().to_string();
+        assert_eq!(message(&Roles::target("Y")), "no column named 'Y': did you mean 'y'?");
+        assert!(message(&Roles::target("y")).contains("missing in 1 of 4 rows (first: row 3)"));
+        let task = Some(Task::Regression);
+        let roles = Roles { task, drop_missing_target: true, ..Roles::target("y") };
+        assert!(message(&roles).contains("numbers are needed"));
+        let data = Dataset::new(table(), &Roles::target("x")).unwrap();
+        assert!(data.clone().with_weight(Some(vec![0.0; 4])).unwrap_err().to_string().contains("zero"));
+        assert!(data.with_weight(Some(vec![1.0, -1.0, 1.0, 1.0])).unwrap_err().to_string().contains("row 1"));
+    }
+
+    #[test]
+    fn a_split_takes_every_row_once() {
+        let rows: Vec<Vec<f64>> = (0..10).map(|i| vec![f64::from(i), f64::from(i % 2)]).collect();
+        let data = Table::from_rows(&["x", "y"], &rows).unwrap().dataset("y").unwrap();
+        assert_eq!(data.task(), Task::Classification, "two whole numbers are classes");
+        let (a, b) = data.split(0.7, 3).unwrap();
+        let mut all = [a.features().numbers(0), b.features().numbers(0)].concat();
+        assert_eq!((a.n_rows(), b.n_rows()), (7, 3));
+        all.sort_by(f64::total_cmp);
+        assert_eq!(all, (0..10).map(f64::from).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,90 @@
+//! [`Features`]: the columns and rows that a learner or a model computes on.
+//!
+//! Rows are chosen by an index into a shared table, so that folds, bootstraps and class pairs cost no copy of the data. The
+//! views that learners compute on (sorted order, ...) are made on first use and kept with the features; a subset of
+//! the rows derives its views from those of the whole, where that is cheaper than making them anew.
+
+use super::sorted::Sorted;
+use crate::error::{Error, Result};
+use crate::table::{Column, Table};
+use std::sync::{Arc, OnceLock};
+
+/// Columns of a table, for all of its rows or for some.
+#[derive(Debug, Clone)]
+pub struct Features {
+    table: Arc<Table>,
+    rows: Option<Arc<[u32]>>,
+    views: Arc<Views>,
+    /// The features of which these are a choice of rows.
+    whole: Option<Box<Features>>,
+}
+
+/// Views made on first use.
+#[derive(Debug, Default)]
+struct Views {
+    sorted: OnceLock<Arc<Sorted>>,
+}
+
+impl Features {
+    /// All columns and rows of a table.
+    pub fn new(table: Arc<Table>) -> Self {
+        Features { table, rows: None, views: Arc::default(), whole: None }
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.rows.as_ref().map_or(self.table.n_rows(), |rows| rows.len())
+    }
+
+    /// How many columns.
+    pub fn n_columns(&self) -> usize {
+        self.table.n_columns()
+    }
+
+    /// The columns, with all rows of the table: read them together with [`rows`](Self::rows).
+    pub fn columns(&self) -> &[Column] {
+        self.table.columns()
+    }
+
+    /// The rows of the table that belong to these features, in their order; `None` for all.
+    pub fn rows(&self) -> Option<&[u32]> {
+        self.rows.as_deref()
+    }
+
+    /// The values of a column as numbers (see [`Column::number`]).
+    pub fn numbers(&self, column: usize) -> Vec<f64> {
+        self.columns()[column].numbers(self.rows())
+    }
+
+    /// One value as a number. For loops over rows use [`numbers`](Self::numbers).
+    pub fn number(&self, row: usize, column: usize) -> f64 {
+        self.columns()[column].number(self.table_row(row))
+    }
+
+    /// The row of the table behind `row` of these features.
+    pub fn table_row(&self, row: usize) -> usize {
+        self.rows.as_ref().map_or(row, |rows| rows[row] as usize)
+    }
+
+    /// The features of these rows, counted within the present ones, in this order; rows may repeat.
+    pub fn select(&self, rows: &[u32]) -> Result<Features> {
+        let n = self.n_rows();
+        if let Some(row) = rows.iter().find(|&&r| r as usize >= n) {
+            return Err(Error::data(format!("row {row} was asked for, but there are {n} rows")));
+        }
+        let rows: Arc<[u32]> = rows.iter().map(|&r| self.table_row(r as usize) as u32).collect();
+        let whole = self.whole.clone().unwrap_or_else(|| Box::new(self.clone()));
+        Ok(Features { table: self.table.clone(), rows: Some(rows), views: Arc::default(), whole: Some(whole) })
+    }
+
+    /// Every column in ascending order of its values; made on first use.
+    pub fn sorted(&self) -> Arc<Sorted> {
+        let make = || {
+            let whole = self.whole.as_ref().and_then(|whole| whole.views.sorted.get());
+            let derived =
+                whole.zip(self.rows()).and_then(|(whole, rows)| whole.restricted_to(rows, self.table.n_rows()));
+            Arc::new(derived.unwrap_or_else(|| Sorted::new(self)))
+        };
+        self.views.sorted.get_or_init(make).clone()
+    }
+}

@@ -1,0 +1,27 @@
+//! A [`Table`](crate::table::Table) becomes what learners compute on.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`features`] | [`Features`]: which columns and which rows; the views of them, made once and shared |
+//! | [`dataset`] | [`Dataset`]: features with target, weights and query groups |
+//! | [`sorted`] | every column in ascending order of its values |
+//! | [`binned`] | every value as the number of its bin |
+//! | [`encode`] | categories and missing values turned into numbers; the encoding is part of the model |
+//! | [`sparse`] | the encoded matrix with its zeros left out |
+//! | [`schema`] | what columns a model expects, and how a new table is brought into that form |
+
+pub mod binned;
+pub mod dataset;
+pub mod encode;
+pub mod features;
+pub mod schema;
+pub mod sorted;
+pub mod sparse;
+
+pub use binned::{Binned, Bins};
+pub use dataset::{Dataset, Roles, Target, Task};
+pub use encode::{Dense, EncodeOptions, Encoder};
+pub use features::Features;
+pub use schema::{FeatureSpec, Schema};
+pub use sorted::{Sorted, SortedColumn};
+pub use sparse::SparseRows;

@@ -1,0 +1,181 @@
+//! What a model expects of a table, and how a new table is brought into that form.
+//!
+//! Columns are found by name; others may be there and are passed over. Categories are found by name too, so that codes may
+//! differ from those in training. **A category that training didn't have is treated as missing.** A number where a category is
+//! expected is looked up by its text ("3"); a category where a number is expected is an error that names it.
+
+use super::dataset::{Dataset, Target, Task};
+use super::features::Features;
+use crate::error::{Error, Result};
+use crate::table::{Column, ColumnKind, ColumnType, Levels, MISSING, ReadOptions, Table, Values};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a model was trained on: enough to read and check new data, and to name what it predicts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Schema {
+    /// The feature columns, in the order in which the model knows them.
+    pub features: Vec<FeatureSpec>,
+    /// The names of the target columns.
+    pub target: Vec<String>,
+    /// What was learned.
+    pub task: Task,
+    /// The class names, where classes were learned.
+    pub classes: Vec<String>,
+    /// How many numbers are predicted for each row, where numbers were learned.
+    pub n_outputs: usize,
+}
+
+/// One feature column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeatureSpec {
+    /// Its name.
+    pub name: String,
+    /// What its values mean.
+    pub kind: ColumnKind,
+    /// Its categories by code; empty for numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<String>,
+}
+
+impl Schema {
+    /// The schema of a data set.
+    pub fn of(data: &Dataset) -> Schema {
+        let spec = |column: &Column| FeatureSpec {
+            name: column.name.clone(),
+            kind: column.kind,
+            levels: column.levels().map_or_else(Vec::new, |levels| levels.names().to_vec()),
+        };
+        let (classes, n_outputs) = match data.target() {
+            Target::Classes { labels, .. } => (labels.to_vec(), 0),
+            Target::Values { n_outputs, .. } => (Vec::new(), *n_outputs),
+        };
+        Schema {
+            features: data.features().columns().iter().map(spec).collect(),
+            target: data.target_names().to_vec(),
+            task: data.task(),
+            classes,
+            n_outputs,
+        }
+    }
+
+    /// Checks a schema that comes from outside.
+    pub fn check(&self) -> Result<()> {
+        let fine = match self.task {
+            Task::Classification => !self.classes.is_empty(),
+            Task::Regression | Task::Ranking => self.n_outputs > 0 && self.classes.is_empty(),
+        };
+        if fine {
+            Ok(())
+        } else {
+            Err(Error::model_file(format!("its schema has nothing to predict for {}", self.task)))
+        }
+    }
+
+    /// Options that make a reader give each column the type this schema expects.
+    pub fn read_options(&self) -> ReadOptions {
+        let mut options = ReadOptions::default();
+        for feature in &self.features {
+            let column_type = match feature.kind {
+                ColumnKind::Numeric => ColumnType::Numeric,
+                ColumnKind::Boolean => ColumnType::Boolean,
+                // As nominal: a level that training didn't have is then missing, not an error.
+                ColumnKind::Ordinal | ColumnKind::Nominal => ColumnType::Nominal,
+            };
+            options.types.insert(feature.name.clone(), column_type);
+        }
+        options
+    }
+
+    /// The features of a table in the form that the model knows.
+    pub fn features_of(&self, table: &Table) -> Result<Features> {
+        let columns = self.features.iter().map(|feature| feature.of(table)).collect::<Result<_>>()?;
+        Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
+    }
+
+    /// The features of a data set in the form that the model knows.
+    pub fn features_of_data(&self, data: &Dataset) -> Result<Features> {
+        let features = data.features();
+        let table = Table::of_columns(features.columns().to_vec(), features.columns().first().map_or(0, Column::len));
+        let aligned = self.features_of(&table)?;
+        features.rows().map_or(Ok(aligned.clone()), |rows| aligned.select(rows))
+    }
+}
+
+impl FeatureSpec {
+    /// This feature's column in a table.
+    fn of(&self, table: &Table) -> Result<Column> {
+        let column = table.column(&self.name)?;
+        let values = match (&column.values, self.kind) {
+            (Values::Codes { codes, levels }, ColumnKind::Numeric) => {
+                if let Some(code) = codes.iter().find(|&c| c != MISSING) {
+                    let name = levels.name(code).unwrap_or("");
+                    return Err(Error::data(format!(
+                        "column '{}' holds '{name}', but the model expects numbers",
+                        self.name
+                    )));
+                }
+                Values::F64(vec![f64::NAN; codes.len()].into())
+            }
+            (values, ColumnKind::Numeric) => values.clone(),
+            (Values::Codes { levels, .. }, _) if levels.names() == self.levels => column.values.clone(),
+            (Values::Codes { codes, levels }, _) => {
+                let known = Arc::new(Levels::new(self.levels.iter().cloned()));
+                let new: Vec<u32> = levels.names().iter().map(|name| known.code(name).unwrap_or(MISSING)).collect();
+                let code = |c: u32| new.get(c as usize).copied().unwrap_or(MISSING);
+                Values::Codes { codes: codes.iter().map(code).collect::<Vec<u32>>().into(), levels: known }
+            }
+            (_, kind) => self.codes_of_numbers(&column.numbers(None), kind == ColumnKind::Boolean),
+        };
+        Ok(Column { name: self.name.clone(), kind: self.kind, values })
+    }
+
+    /// Categories from numbers: by their text, and for truth values 0 and 1.
+    fn codes_of_numbers(&self, numbers: &[f64], boolean: bool) -> Values {
+        let levels = Arc::new(Levels::new(self.levels.iter().cloned()));
+        let code = |&x: &f64| match x {
+            _ if x.is_nan() => MISSING,
+            0.0 | 1.0 if boolean => x as u32,
+            _ => levels.code(&x.to_string()).unwrap_or(MISSING),
+        };
+        Values::Codes { codes: numbers.iter().map(code).collect::<Vec<u32>>().into(), levels }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        let table = Table::new(vec![
+            Column::numeric("x", vec![1.0, 2.0]),
+            Column::nominal("c", &[Some("a"), Some("b")]),
+            Column::boolean("t", &[Some(true), Some(false)]),
+            Column::numeric("y", vec![0.5, 1.5]),
+        ]);
+        Schema::of(&table.unwrap().dataset("y").unwrap())
+    }
+
+    #[test]
+    fn columns_and_categories_are_found_by_name() {
+        let table = Table::new(vec![
+            Column::numeric("t", vec![1.0, 0.0, f64::NAN]),
+            Column::nominal("other", &[Some("z"), Some("z"), None]),
+            Column::nominal("c", &[Some("b"), Some("new"), Some("a")]),
+            Column::numeric_f32("x", vec![5.0, 6.0, 7.0]),
+        ])
+        .unwrap();
+        let features = schema().features_of(&table).unwrap();
+        assert_eq!(features.numbers(0), [5.0, 6.0, 7.0]);
+        assert_eq!(features.columns()[1].codes(None).unwrap(), [1, MISSING, 0]);
+        assert_eq!(features.columns()[2].codes(None).unwrap(), [1, 0, MISSING]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let without = Table::new(vec![Column::numeric("X", vec![1.0])]).unwrap();
+        assert_eq!(schema().features_of(&without).unwrap_err().to_string(), "no column named 'x': did you mean 'X'?");
+        let words = Table::new(vec![Column::nominal("x", &[None, Some("tall")])]).unwrap();
+        assert!(schema().features_of(&words).unwrap_err().to_string().contains("'tall'"));
+    }
+}

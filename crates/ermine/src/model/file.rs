@@ -1,0 +1,119 @@
+//! The model file: a header for people and programs, then plain arrays.
+//!
+//! ```text
+//! 8 bytes    "ERMINE" 0x1a '\n'                (a text editor or `type` stops at 0x1a; a CRLF translation breaks the last byte)
+//! 4 bytes    format version
+//! 8 bytes    length of the JSON header
+//! ...        JSON: {"model": learner, parameters, schema, certificate; "sections": [name, type, count]}
+//! ...        the sections, one after the other, each padded to 8 bytes
+//! 4 bytes    CRC-32 of everything before
+//! ```
+//! All numbers are little-endian. There is no code in a file and nothing in it is run.
+//!
+//! **Reading what may be hostile.** The checksum catches accidents; after it, nothing is taken on trust: sections lie one after the other, so
+//! that what is allocated never exceeds the size of the file; JSON nesting is limited by its reader; each learner checks its
+//! arrays against each other before it uses them.
+//!
+//! **Versions.** Until release 1.0 the format may change, and a file of another version is refused by name.
+
+use super::{Header, Model};
+use crate::error::{Error, Result};
+use crate::section::{SectionSpec, Sections};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8; 8] = b"ERMINE\x1a\n";
+
+/// The version of the format that this program writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Magic, version, length of the header.
+const PREFIX: usize = 8 + 4 + 8;
+
+#[derive(Serialize, Deserialize)]
+struct FileHeader {
+    model: Header,
+    sections: Vec<SectionSpec>,
+}
+
+/// The bytes of a model file.
+pub(crate) fn to_bytes(header: &Header, sections: &Sections) -> Result<Vec<u8>> {
+    let file_header = FileHeader { model: header.clone(), sections: sections.specs() };
+    let json = serde_json::to_vec(&file_header).map_err(|e| Error::model_file(e.to_string()))?;
+    let mut bytes = Vec::with_capacity(PREFIX + json.len() + sections.n_bytes() + 4);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(json.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&json);
+    sections.append_to(&mut bytes);
+    let checksum = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Header and sections of a model file, checked.
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(Header, Sections)> {
+    if !bytes.starts_with(MAGIC) {
+        return Err(Error::model_file("it doesn't start as an Ermine model file does"));
+    }
+    let too_short = || Error::model_file("it is cut short");
+    let version = bytes.get(8..12).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes).ok_or_else(too_short)?;
+    if version != FORMAT_VERSION {
+        return Err(Error::model_file(format!(
+            "it has format version {version}, and this program reads version {FORMAT_VERSION}; train the model again, or use the release that wrote it"
+        )));
+    }
+    if bytes.len() < PREFIX + 4 {
+        return Err(too_short());
+    }
+    let (body, checksum) = bytes.split_at(bytes.len() - 4);
+    if crc32fast::hash(body).to_le_bytes() != checksum {
+        return Err(Error::model_file("the checksum doesn't match: it is damaged or cut short"));
+    }
+    let length = u64::from_le_bytes(body[12..PREFIX].try_into().unwrap_or_default());
+    let end = usize::try_from(length).ok().and_then(|n| n.checked_add(PREFIX)).filter(|&end| end <= body.len());
+    let json = &body[PREFIX..end.ok_or_else(too_short)?];
+    let header: FileHeader = serde_json::from_slice(json).map_err(|e| Error::model_file(format!("header: {e}")))?;
+    header.model.schema.check()?;
+    let sections = Sections::cut(header.sections, &body[PREFIX + json.len()..])?;
+    Ok((header.model, sections))
+}
+
+/// Writes beside `path`, then renames: whoever looks sees the old file or the new one, never a part of it.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let name =
+        path.file_name().ok_or_else(|| Error::data(format!("'{}' is not the name of a file", path.display())))?;
+    let mut beside = PathBuf::from(path);
+    beside.set_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    let write = || {
+        let mut file = fs::File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(|e| {
+        // The half-written file is ours; that it can't be removed either is no news.
+        let _ = fs::remove_file(&beside);
+        Error::io(path, e)
+    })
+}
+
+impl Model {
+    /// The model as the bytes of a model file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        to_bytes(self.header(), &self.fitted_sections()?)
+    }
+
+    /// Saves the model. A file that is there already is replaced only by a whole new one.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_atomically(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// The whole model as JSON, for people.
+    pub fn to_json(&self) -> Result<serde_json::Value> {
+        let header = serde_json::to_value(self.header()).map_err(|e| Error::model_file(e.to_string()))?;
+        Ok(serde_json::json!({ "model": header, "sections": self.fitted_sections()?.to_json() }))
+    }
+}

@@ -1,0 +1,203 @@
+//! Named arrays: the form in which a model's numbers are written to a file and read back.
+//!
+//! A learner puts its arrays in under names of its choice, and asks for them by name and type when its model is read. A model made of models gives each
+//! part a scope.
+
+use crate::error::{Error, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Named arrays and JSON values: what a model is in a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sections {
+    prefix: String,
+    entries: Vec<(SectionSpec, Vec<u8>)>,
+}
+
+/// Name, type and count of a section.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SectionSpec {
+    name: String,
+    #[serde(rename = "type")]
+    kind: SectionKind,
+    count: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SectionKind {
+    F64,
+    F32,
+    U32,
+    U8,
+    Json,
+}
+
+impl SectionKind {
+    fn size(self) -> u64 {
+        match self {
+            SectionKind::F64 => 8,
+            SectionKind::F32 | SectionKind::U32 => 4,
+            SectionKind::U8 | SectionKind::Json => 1,
+        }
+    }
+}
+
+macro_rules! array_sections {
+    ($($type:ty, $kind:ident, $put:ident, $get:ident;)*) => {$(
+        #[doc = concat!("Writes an array of `", stringify!($type), "`.")]
+        pub fn $put(&mut self, name: &str, values: &[$type]) {
+            let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            self.push(name, SectionKind::$kind, values.len(), bytes);
+        }
+
+        #[doc = concat!("Reads an array of `", stringify!($type), "`.")]
+        pub fn $get(&self, name: &str) -> Result<Vec<$type>> {
+            Ok(words(self.find(name, SectionKind::$kind)?).map(<$type>::from_le_bytes).collect())
+        }
+    )*};
+}
+
+impl Sections {
+    array_sections! {
+        f64, F64, put_f64s, f64s;
+        f32, F32, put_f32s, f32s;
+        u32, U32, put_u32s, u32s;
+        u8, U8, put_u8s, u8s;
+    }
+
+    /// Writes a value as JSON. Infinite numbers and NaN don't survive JSON: put those in arrays.
+    pub fn put_json(&mut self, name: &str, value: &impl Serialize) -> Result<()> {
+        let bytes = serde_json::to_vec(value).map_err(|e| Error::model_file(format!("section '{name}': {e}")))?;
+        self.push(name, SectionKind::Json, bytes.len(), bytes);
+        Ok(())
+    }
+
+    /// Reads a value from JSON.
+    pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        let bytes = self.find(name, SectionKind::Json)?;
+        serde_json::from_slice(bytes).map_err(|e| Error::model_file(format!("section '{name}': {e}")))
+    }
+
+    /// Writes or reads the sections of a part: within `work`, every name has `scope/` before it.
+    pub fn within<T>(&mut self, scope: impl std::fmt::Display, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.prefix.clone();
+        self.prefix = format!("{outer}{scope}/");
+        let result = work(self);
+        self.prefix = outer;
+        result
+    }
+
+    fn push(&mut self, name: &str, kind: SectionKind, count: usize, bytes: Vec<u8>) {
+        let name = format!("{}{name}", self.prefix);
+        self.entries.push((SectionSpec { name, kind, count: count as u64 }, bytes));
+    }
+
+    fn find(&self, name: &str, kind: SectionKind) -> Result<&[u8]> {
+        let name = format!("{}{name}", self.prefix);
+        match self.entries.iter().find(|(spec, _)| spec.name == name) {
+            Some((spec, bytes)) if spec.kind == kind => Ok(bytes),
+            Some((spec, _)) => Err(Error::model_file(format!("section '{name}' is {:?}, not {kind:?}", spec.kind))),
+            None => Err(Error::model_file(format!("section '{name}' is not there"))),
+        }
+    }
+
+    /// Cuts sections, which lie one after the other, out of a file. What is left over is an error.
+    pub(crate) fn cut(specs: Vec<SectionSpec>, bytes: &[u8]) -> Result<Sections> {
+        let mut sections = Sections::default();
+        let mut rest = bytes;
+        for spec in specs {
+            let length = spec.count.checked_mul(spec.kind.size()).and_then(|n| usize::try_from(n).ok());
+            let Some((section, after)) = length.and_then(|n| rest.split_at_checked(n)) else {
+                return Err(Error::model_file(format!("section '{}' reaches past the end", spec.name)));
+            };
+            rest = &after[padding(section.len()).min(after.len())..];
+            sections.entries.push((spec, section.to_vec()));
+        }
+        if rest.is_empty() { Ok(sections) } else { Err(Error::model_file("there is more in it than its header says")) }
+    }
+
+    /// Writes all sections one after the other.
+    pub(crate) fn append_to(&self, bytes: &mut Vec<u8>) {
+        for (_, section) in &self.entries {
+            bytes.extend_from_slice(section);
+            bytes.resize(bytes.len() + padding(section.len()), 0);
+        }
+    }
+
+    /// What sections there are.
+    pub(crate) fn specs(&self) -> Vec<SectionSpec> {
+        self.entries.iter().map(|(spec, _)| spec.clone()).collect()
+    }
+
+    /// How many bytes [`append_to`](Self::append_to) writes.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.entries.iter().map(|(_, section)| section.len() + padding(section.len())).sum()
+    }
+
+    /// All sections as JSON, for people.
+    pub fn to_json(&self) -> serde_json::Value {
+        let mut object = serde_json::Map::new();
+        for (spec, bytes) in &self.entries {
+            let list = |values: &mut dyn Iterator<Item = serde_json::Value>| serde_json::Value::Array(values.collect());
+            let value = match spec.kind {
+                SectionKind::F64 => list(&mut words(bytes).map(|w| json_number(f64::from_le_bytes(w)))),
+                SectionKind::F32 => list(&mut words(bytes).map(|w| json_number(f32::from_le_bytes(w).into()))),
+                SectionKind::U32 => list(&mut words(bytes).map(|w| u32::from_le_bytes(w).into())),
+                SectionKind::U8 => list(&mut bytes.iter().map(|&b| b.into())),
+                SectionKind::Json => serde_json::from_slice(bytes).unwrap_or_default(),
+            };
+            object.insert(spec.name.clone(), value);
+        }
+        serde_json::Value::Object(object)
+    }
+}
+
+/// The bytes in words of N.
+fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+    bytes.as_chunks().0.iter().copied()
+}
+
+/// A number in JSON; "inf", "-inf" and "NaN" as words.
+fn json_number(x: f64) -> serde_json::Value {
+    serde_json::Number::from_f64(x).map_or_else(|| x.to_string().into(), Into::into)
+}
+
+/// The bytes that bring a section's length to a multiple of 8.
+fn padding(length: usize) -> usize {
+    length.next_multiple_of(8) - length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_names_of_their_own() {
+        let mut sections = Sections::default();
+        for part in 0..3 {
+            sections.within(part, |s| s.put_f64s("value", &[f64::from(part), f64::INFINITY]));
+        }
+        sections.put_u8s("mark", &[7]);
+        let value = sections.within(2, |s| s.f64s("value")).unwrap();
+        assert_eq!(value, [2.0, f64::INFINITY]);
+        assert!(sections.f64s("value").unwrap_err().to_string().contains("not there"));
+        assert!(sections.f64s("mark").unwrap_err().to_string().contains("U8, not F64"));
+    }
+
+    #[test]
+    fn sections_survive_bytes_and_refuse_what_does_not_add_up() {
+        let mut sections = Sections::default();
+        sections.put_u32s("a", &[1, 2, 3]);
+        sections.put_json("b", &vec!["x", "y"]).unwrap();
+        let mut bytes = Vec::new();
+        sections.append_to(&mut bytes);
+        assert_eq!(bytes.len(), sections.n_bytes());
+        assert_eq!(Sections::cut(sections.specs(), &bytes).unwrap(), sections);
+        assert!(Sections::cut(sections.specs(), &bytes[..12]).is_err());
+        let mut specs = sections.specs();
+        specs[0].count = u64::MAX;
+        assert!(Sections::cut(specs, &bytes).unwrap_err().to_string().contains("past the end"));
+        assert!(Sections::cut(sections.specs()[..1].to_vec(), &bytes).unwrap_err().to_string().contains("more in it"));
+    }
+}

@@ -1,0 +1,135 @@
+//! The tree for people: as text for a terminal, as SVG for a page.
+
+use super::Tree;
+use crate::chart::svg::{Anchor, COLOURS, Svg};
+use crate::chart::text::{curve, number};
+use crate::matrix::{Schema, Task};
+use crate::split::Test;
+
+/// The question a node asks, e.g. `flipper_length_mm <= 206.5`; empty for a leaf.
+pub fn question(test: &Test, schema: &Schema) -> String {
+    let name = |feature: u32| schema.features[feature as usize].name.as_str();
+    match *test {
+        Test::InSet { feature, ref set, .. } => {
+            let levels = &schema.features[feature as usize].levels;
+            let names: Vec<&str> = set.iter().filter_map(|code| levels.get(code)).map(String::as_str).collect();
+            format!("{} in {{{}}}", name(feature), names.join(", "))
+        }
+        Test::Leaf => String::new(),
+        Test::AtMost { feature, threshold, .. } => {
+            let spec = &schema.features[feature as usize];
+            // The threshold of an ordered category lies between two codes: the last level below it says it in words.
+            let level = if threshold >= 0.0 { spec.levels.get(threshold as usize) } else { None };
+            format!("{} <= {}", spec.name, level.cloned().unwrap_or_else(|| number(threshold)))
+        }
+        Test::Each { feature, .. } => name(feature).to_string(),
+    }
+}
+
+/// The answer that leads to a child, e.g. `yes`, `no or missing`, `= Biscoe`.
+pub fn answer(test: &Test, child: usize, schema: &Schema) -> String {
+    match *test {
+        Test::Leaf => String::new(),
+        Test::AtMost { missing_left, .. } | Test::InSet { missing_left, .. } => {
+            let word = if child == 0 { "yes" } else { "no" };
+            if missing_left == (child == 0) { format!("{word} or missing") } else { word.to_string() }
+        }
+        Test::Each { feature, .. } => match schema.features[feature as usize].levels.get(child) {
+            Some(level) => format!("= {level}"),
+            None => "missing".to_string(),
+        },
+    }
+}
+
+/// What a node predicts, in words.
+pub fn prediction(tree: &Tree, node: usize, schema: &Schema) -> String {
+    let value = tree.value(node);
+    if schema.task != Task::Classification {
+        let words: Vec<String> = value.iter().map(|v| number(*v)).collect();
+        return words.join(", ");
+    }
+    let best = (1..value.len()).fold(0, |best, k| if value[k] > value[best] { k } else { best });
+    let share = value.get(best).copied().unwrap_or(0.0);
+    let class = schema.classes.get(best).map_or("", String::as_str);
+    format!("{class} ({:.1}%)", 100.0 * share)
+}
+
+/// The tree as text, a line for each node. A long tree is cut after 200 lines.
+pub fn text(tree: &Tree, schema: &Schema) -> String {
+    const MOST: usize = 200;
+    let mut lines = Vec::new();
+    // Node, the lead of its line, the lead of its children's lines.
+    let mut stack = vec![(0usize, String::new(), String::new())];
+    while let Some((node, lead, below)) = stack.pop() {
+        if lines.len() == MOST {
+            lines.push(format!("... {} nodes in all", tree.n_nodes()));
+            break;
+        }
+        let test = &tree.test[node];
+        let said = match test {
+            Test::Leaf => format!("→ {}", prediction(tree, node, schema)),
+            _ => format!("{}?", question(test, schema)),
+        };
+        lines.push(format!("{lead}{said}   [{} rows by weight]", number(tree.weight[node])));
+        let children = tree.children(node);
+        for (i, child) in children.clone().enumerate().rev() {
+            let last = child + 1 == children.end;
+            let lead = format!("{below}{} {}: ", if last { "└─" } else { "├─" }, answer(test, i, schema));
+            stack.push((child, lead, format!("{below}{}", if last { "   " } else { "│  " })));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The objective over the thresholds of a column, in characters; empty where there is no curve.
+pub fn curve_text(points: &[(f64, f64)], column: &str) -> String {
+    if points.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", curve(points, column, "objective over thresholds", 60, 10))
+}
+
+/// A stump as a picture: question, answers with their class shares, and the objective over thresholds.
+pub fn stump_svg(tree: &Tree, curve: &[(f64, f64)], schema: &Schema) -> String {
+    const SHOWN: usize = 12;
+    let children: Vec<usize> = tree.children(0).collect();
+    let n_shown = children.len().clamp(1, SHOWN);
+    let box_width = if n_shown <= 2 { 250.0 } else { 150.0 };
+    let width = (n_shown as f64 * (box_width + 20.0) + 20.0).max(560.0);
+    let mut svg = Svg::new(width, if curve.is_empty() { 190.0 } else { 400.0 });
+    let title = match &tree.test[0] {
+        Test::Leaf => "the same for every row".to_string(),
+        test => format!("{}?", question(test, schema)),
+    };
+    svg.text(width / 2.0, 28.0, Anchor::Middle, "title", &title);
+    let start = (width - n_shown as f64 * (box_width + 20.0) + 20.0) / 2.0;
+    for (i, &node) in if children.is_empty() { &[0][..] } else { &children }.iter().take(SHOWN).enumerate() {
+        let x = start + i as f64 * (box_width + 20.0);
+        svg.line(&[(width / 2.0, 36.0), (x + box_width / 2.0, 64.0)], "edge");
+        node_svg(&mut svg, tree, node, (x, 64.0), box_width, schema);
+        svg.text(x + box_width / 2.0, 82.0, Anchor::Middle, "small", &answer(&tree.test[0], i, schema));
+    }
+    if children.len() > SHOWN {
+        svg.text(width - 10.0, 180.0, Anchor::End, "small", &format!("and {} more", children.len() - SHOWN));
+    }
+    if let Test::AtMost { feature, threshold, .. } = tree.test[0] {
+        let name = &schema.features[feature as usize].name;
+        svg.curve(curve, (80.0, 210.0), (width - 110.0, 150.0), (name, "objective"), threshold);
+    }
+    svg.finish()
+}
+
+/// A node as a box: what it predicts, how many rows it has, and a bar of its class shares.
+fn node_svg(svg: &mut Svg, tree: &Tree, node: usize, (x, y): (f64, f64), width: f64, schema: &Schema) {
+    svg.rect((x, y), (width, 104.0), "box", None);
+    svg.text(x + width / 2.0, y + 42.0, Anchor::Middle, "title", &prediction(tree, node, schema));
+    svg.text(x + width / 2.0, y + 60.0, Anchor::Middle, "small", &format!("weight {}", number(tree.weight[node])));
+    if schema.task == Task::Classification {
+        let mut from = x + 10.0;
+        for (k, share) in tree.value(node).iter().enumerate() {
+            let part = share * (width - 20.0);
+            svg.rect((from, y + 74.0), (part, 18.0), "", Some(COLOURS[k % COLOURS.len()]));
+            from += part;
+        }
+    }
+}

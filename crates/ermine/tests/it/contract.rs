@@ -1,0 +1,199 @@
+//! The contract that every learner in the registry keeps, now and later.
+
+use ermine::learner::{Context, Learner, fit};
+use ermine::matrix::Target;
+use ermine::param::{Kind, Value};
+use ermine::prelude::*;
+use ermine::registry::LEARNERS;
+
+/// A table with every kind of column, missing values, a constant column and one that is missing throughout.
+fn table(n: usize) -> Table {
+    let mut rng = ermine::rng::stream(11, &[n as u64]);
+    let mut draw = |k: usize| ermine::rng::below(&mut rng, k);
+    let cells: Vec<[usize; 6]> = (0..n).map(|_| [draw(100), draw(4), draw(2), draw(3), draw(10), draw(7)]).collect();
+    let number = |r: &[usize; 6]| if r[4] == 0 { f64::NAN } else { r[0] as f64 / 7.0 };
+    let shapes = ["round", "square", "flat", "long"];
+    let sizes = ["S", "M", "L"];
+    Table::new(vec![
+        Column::numeric("number", cells.iter().map(number).collect::<Vec<_>>()),
+        Column::numeric_f32("single", cells.iter().map(|r| r[5] as f32).collect::<Vec<_>>()),
+        Column::nominal("shape", &cells.iter().map(|r| (r[4] != 1).then(|| shapes[r[1]])).collect::<Vec<_>>()),
+        Column::boolean("flag", &cells.iter().map(|r| (r[4] != 2).then_some(r[2] == 1)).collect::<Vec<_>>()),
+        Column::ordinal("size", &cells.iter().map(|r| Some(sizes[r[3]])).collect::<Vec<_>>(), &sizes),
+        Column::numeric("constant", vec![1.5; n]),
+        Column::numeric("nothing", vec![f64::NAN; n]),
+    ])
+    .unwrap()
+}
+
+/// The same table with a target of each kind that the learner can learn.
+fn datasets(learner: &dyn Learner, n: usize) -> Vec<Dataset> {
+    let can = learner.info().capabilities;
+    let features = ermine::matrix::Features::new(std::sync::Arc::new(table(n)));
+    let noise: Vec<usize> =
+        (0..n).map(|row| ermine::rng::below(&mut ermine::rng::stream(5, &[row as u64]), 10)).collect();
+    let signal = |row: usize| (features.number(row, 1) as usize + usize::from(noise[row] == 0)) % 7;
+    let classes = |k: usize| Target::Classes {
+        codes: (0..n).map(|row| (signal(row) * k / 7) as u32).collect(),
+        labels: (0..k).map(|c| format!("class {c}")).collect(),
+    };
+    let values = Target::Values {
+        values: (0..n).map(|row| signal(row) as f64 + noise[row] as f64 / 9.0).collect(),
+        n_outputs: 1,
+    };
+    let mut made = Vec::new();
+    for &task in can.tasks {
+        match task {
+            Task::Classification => {
+                made.push(Dataset::from_parts(features.clone(), classes(2), task).unwrap());
+                if !can.binary_only {
+                    made.push(Dataset::from_parts(features.clone(), classes(3), task).unwrap());
+                }
+            }
+            _ => made.push(Dataset::from_parts(features.clone(), values.clone(), task).unwrap()),
+        }
+    }
+    made
+}
+
+/// Runs `check(learner, data)` for every learner on every kind of data it takes.
+fn for_every_learner(n: usize, check: impl Fn(&dyn Learner, &Dataset)) {
+    for entry in LEARNERS {
+        let learner = (entry.make)();
+        datasets(&*learner, n).iter().for_each(|data| check(&*learner, data));
+    }
+}
+
+fn fit_with(learner: &dyn Learner, data: &Dataset, seed: u64, threads: usize) -> Model {
+    fit(learner, data, &Context { seed, threads: Some(threads), ..Default::default() })
+        .unwrap_or_else(|e| panic!("{}: {e}", learner.info().name))
+}
+
+#[test]
+fn the_model_file_is_the_same_for_any_number_of_threads() {
+    for_every_learner(500, |learner, data| {
+        let one = fit_with(learner, data, 42, 1).to_bytes().unwrap();
+        assert_eq!(one, fit_with(learner, data, 42, 2).to_bytes().unwrap(), "{}", learner.info().name);
+        assert_eq!(one, fit_with(learner, data, 42, 5).to_bytes().unwrap(), "{}", learner.info().name);
+    });
+}
+
+#[test]
+fn a_saved_model_predicts_the_same_bits() {
+    let dir = std::env::temp_dir().join(format!("ermine-contract-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    for_every_learner(300, |learner, data| {
+        let model = fit_with(learner, data, 1, 2);
+        let path = dir.join(format!("{}.ermine", learner.info().name));
+        model.save(&path).unwrap();
+        let loaded = Model::load(&path).unwrap();
+        assert_eq!(loaded.header(), model.header());
+        let (a, b) = (model.predict_data(data).unwrap(), loaded.predict_data(data).unwrap());
+        let bits = |p: &Prediction| p.values().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&a), bits(&b), "{}", learner.info().name);
+        assert_eq!(loaded.to_bytes().unwrap(), model.to_bytes().unwrap(), "{}", learner.info().name);
+        assert!(!model.text().is_empty());
+    });
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn whole_weights_are_repeated_rows_and_weight_zero_is_no_row() {
+    for_every_learner(120, |learner, data| {
+        let can = learner.info().capabilities;
+        if !can.weights || can.random {
+            return;
+        }
+        let weights: Vec<f64> = (0..120).map(|row| (row % 4) as f64).collect();
+        let repeated: Vec<u32> = (0..120u32).flat_map(|row| std::iter::repeat_n(row, row as usize % 4)).collect();
+        let weighted = fit_with(learner, &data.clone().with_weight(Some(weights)).unwrap(), 1, 2);
+        let repeated = fit_with(learner, &data.select(&repeated).unwrap(), 1, 2);
+        let (a, b) = (weighted.predict_data(data).unwrap(), repeated.predict_data(data).unwrap());
+        let close = a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()));
+        assert!(close, "{}", learner.info().name);
+    });
+}
+
+#[test]
+fn predictions_are_finite_probabilities_add_up_and_order_does_not_matter() {
+    for_every_learner(200, |learner, data| {
+        let name = learner.info().name;
+        let model = fit_with(learner, data, 1, 2);
+        let prediction = model.predict_data(data).unwrap();
+        assert!(prediction.values().iter().all(|v| v.is_finite()), "{name}");
+        for row in 0..prediction.n_rows() {
+            if let Some(p) = prediction.probabilities(row) {
+                assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9 && p.iter().all(|p| *p >= 0.0), "{name}: {p:?}");
+            }
+        }
+        assert_eq!(
+            prediction.probabilities(0).is_some(),
+            learner.info().capabilities.probabilities && data.task() == Task::Classification,
+            "{name}"
+        );
+        let rows: Vec<u32> = (0..200).rev().step_by(3).collect();
+        let some = model.predict_data(&data.select(&rows).unwrap()).unwrap();
+        for (i, &row) in rows.iter().enumerate() {
+            assert_eq!(some.row(i), prediction.row(row as usize), "{name}");
+        }
+        assert!(model.evaluate(data).is_ok());
+    });
+}
+
+#[test]
+fn hard_data_gives_a_result_or_a_typed_error() {
+    for_every_learner(40, |learner, data| {
+        // One row; two rows; one class or one value; only constant or missing columns.
+        for rows in [vec![0u32], vec![0, 1], vec![3; 10]] {
+            let part = data.select(&rows).unwrap();
+            if let Ok(model) = fit(learner, &part, &Context::default()) {
+                assert!(model.predict_data(data).unwrap().values().iter().all(|v| v.is_finite()));
+            }
+        }
+        let nothing =
+            Table::new(vec![Column::numeric("a", vec![f64::NAN; 40]), Column::nominal::<&str>("b", &[None; 40])])
+                .unwrap();
+        let features = ermine::matrix::Features::new(std::sync::Arc::new(nothing));
+        let bare = Dataset::from_parts(features, data.target().clone(), data.task()).unwrap();
+        if let Ok(model) = fit(learner, &bare, &Context::default()) {
+            assert!(model.predict_data(&bare).unwrap().values().iter().all(|v| v.is_finite()));
+        }
+        assert!(fit(learner, &data.select(&[]).unwrap(), &Context::default()).is_err(), "no rows");
+        assert!(fit(learner, data, &Context { threads: Some(0), ..Default::default() }).is_err(), "no threads");
+    });
+}
+
+#[test]
+fn absurd_parameters_are_refused_by_name() {
+    for entry in LEARNERS {
+        for spec in (entry.make)().specs() {
+            let absurd =
+                [Value::Text("absurd".into()), Value::Float(f64::NAN), Value::Float(-1e300), Value::Int(i64::MIN)];
+            for value in absurd {
+                let mut learner = (entry.make)();
+                match learner.set(spec.name, &value) {
+                    Err(e) => assert!(e.to_string().contains(spec.name), "{e}"),
+                    Ok(()) => assert!(
+                        matches!(spec.kind, Kind::Float | Kind::Text | Kind::Either(_) | Kind::Optional(_) | Kind::Int),
+                        "{} takes {value}",
+                        spec.name,
+                    ),
+                }
+            }
+            let mut learner = (entry.make)();
+            learner.set(spec.name, &spec.default).unwrap_or_else(|e| panic!("a default is refused: {e}"));
+            assert!(!spec.doc.is_empty());
+        }
+    }
+}
+
+#[test]
+fn names_are_distinct_and_found() {
+    let names: Vec<&str> = LEARNERS.iter().map(|e| e.info().name).collect();
+    for name in &names {
+        assert_eq!(names.iter().filter(|n| n == &name).count(), 1);
+        assert_eq!(ermine::registry::learner(name).unwrap().owner(), *name, "params! and Info agree on the name");
+    }
+    let message = ermine::registry::learner("decision-stmp").err().unwrap().to_string();
+    assert_eq!(message, "no learner named 'decision-stmp': did you mean 'decision-stump'?");
+}
