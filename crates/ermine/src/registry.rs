@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::learner::baseline::{Baseline, Constant};
+use crate::learner::decision_tree::{DecisionTree, FittedTree};
 use crate::learner::stump::{DecisionStump, Stump};
 use crate::learner::{Info, Learner};
 use crate::model::file;
@@ -22,6 +23,7 @@ pub struct Entry {
 pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(Baseline::default()), load: Constant::load },
     Entry { make: || Box::new(DecisionStump::default()), load: Stump::load },
+    Entry { make: || Box::new(DecisionTree::default()), load: FittedTree::load },
 ];
 
 impl Entry {

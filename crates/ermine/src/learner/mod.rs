@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`baseline`] | says the same for every row: what any other learner must beat |
 //! | [`stump`] | the best single question |
+//! | [`decision_tree`] | CART: a tree of binary splits |
+//! | [`tree_parameters`] | kinds of parameters that tree learners share |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -11,8 +13,10 @@
 //! done once, in [`fit`](fn@fit).
 
 pub mod baseline;
+pub mod decision_tree;
 pub mod fit;
 pub mod stump;
+pub mod tree_parameters;
 
 pub use fit::fit;
 

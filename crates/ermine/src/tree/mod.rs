@@ -3,6 +3,9 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | the tree itself: nodes in arrays, checks, reading and writing |
+//! | [`grow`](mod@grow) | growing a tree by the best split of each node |
+//! | [`orders`] | the rows of every node in the order of every column |
+//! | `search` | the best split of a node over all columns, or over some drawn at random |
 //! | [`draw`] | the tree for people, as text and SVG |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
@@ -10,6 +13,11 @@
 //! holds a prediction, so that stopping anywhere is defined.
 
 pub mod draw;
+pub mod grow;
+pub mod orders;
+mod search;
+
+pub use grow::{GrowOptions, Grown, grow};
 
 use crate::error::{Error, Result};
 use crate::matrix::Features;
