@@ -10,20 +10,21 @@
 //! **Parameters** have scikit-learn's names and meanings. **Cost.** O(d n log n) for a balanced tree, see [`grow`](crate::tree::grow).
 //! **Reference.** Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984).
 
+pub use super::fitted_tree::{FittedTree, Missing};
 use super::tree_parameters::{Amount, ClassWeight, MaxFeatures};
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Certificate, Fitted, Header, Output, Proof, Status};
+use crate::matrix::{Dataset, Target, Task};
+use crate::model::{Certificate, Output, Proof, Status};
 use crate::param::Range;
-use crate::section::Sections;
 use crate::split::Impurity;
 use crate::split::absolute::Absolute;
 use crate::split::classes::ClassWeights;
 use crate::split::numbers::{Loss, Numbers};
 use crate::split::two_classes::TwoClassCounts;
 use crate::split::variance::Variance;
-use crate::tree::{GrowOptions, Grown, Tree, draw, grow};
+use crate::tree::{GrowOptions, Grown, grow, prune};
+use crate::rng;
 use crate::{choice, params};
 
 choice! {
@@ -53,6 +54,20 @@ choice! {
         Best = "best",
         /// The best of thresholds drawn at random, one for each column.
         Random = "random",
+    }
+}
+
+choice! {
+    /// How a grown tree is pruned.
+    pub enum Pruning {
+        /// Cost-complexity pruning with the alpha that cross-validation finds best.
+        CrossValidation = "cross_validation",
+        /// Bottom-up, where validation rows are predicted no worse.
+        ReducedError = "reduced_error",
+        /// Again and again the split whose removal lowers the validation error most.
+        Greedy = "greedy",
+        /// Bottom-up by upper limits of the training errors, as in C4.5.
+        Pessimistic = "pessimistic",
     }
 }
 
@@ -89,8 +104,19 @@ params! {
         monotonic_cst: Vec<i64> = Vec::new(), range Range::between(-1.0, 1.0);
         /// Splits that lower the impurity by less than this for each leaf they add are pruned (cost-complexity pruning).
         ccp_alpha: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-6, 0.1);
+        /// Prune the grown tree: "cross_validation" chooses ccp_alpha, "reduced_error" and "greedy" use validation rows, "pessimistic" is C4.5's way; none for no more than ccp_alpha says.
+        pruning: Option<Pruning> = None;
+        /// The share of the rows that "reduced_error" and "greedy" pruning keep for validation.
+        validation_fraction: f64 = 0.2, range Range::inside(0.0, 1.0);
+        /// How many folds the cross-validation of ccp_alpha has.
+        pruning_folds: usize = 5, range Range::at_least(2.0);
+        /// The confidence of "pessimistic" pruning: lower prunes more.
+        confidence_factor: f64 = 0.25, range Range::inside(0.0, 1.0);
     }
 }
+
+/// The random stream of the folds that choose alpha.
+const PRUNING_FOLDS: u64 = 31;
 
 static INFO: Info = Info {
     name: "decision-tree",
@@ -114,15 +140,114 @@ impl Learner for DecisionTree {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let grown = self.grow(data, context)?;
-        let certificate = self.certificate(data, &grown)?;
+        let (grown, alpha) = self.grow_and_prune(data, context)?;
+        let mut certificate = self.certificate(data, &grown)?;
+        if let Some(alpha) = alpha {
+            certificate.notes.push(format!("cross-validation chose ccp_alpha = {alpha}"));
+        }
         let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
-        Ok(Trained { fitted: Box::new(FittedTree { grown, output }), certificate })
+        Ok(Trained { fitted: Box::new(FittedTree::new(grown, output, Missing::Learned)), certificate })
     }
 }
 
 impl DecisionTree {
-    /// Grows and prunes the tree.
+    /// Grows a tree and prunes it as asked; with it the alpha that cross-validation chose.
+    fn grow_and_prune(&self, data: &Dataset, context: &Context<'_>) -> Result<(Grown, Option<f64>)> {
+        let by_alpha = |grown: Grown, alpha: f64| {
+            if alpha > 0.0 { prune::cost_complexity(&grown, alpha) } else { grown }
+        };
+        let validate = || {
+            let (kept, validation) = data.split(1.0 - self.validation_fraction, context.seed)?;
+            if kept.n_rows() == 0 || validation.n_rows() == 0 {
+                return Err(Error::data(format!("{} rows are too few to keep some for validation", data.n_rows())));
+            }
+            let grown = self.grow(&kept, context)?;
+            let loss = prune::loss_by_node(&grown.tree, validation.features(), self.row_loss(&validation));
+            Ok((grown, loss))
+        };
+        match self.pruning {
+            None => Ok((by_alpha(self.grow(data, context)?, self.ccp_alpha), None)),
+            Some(Pruning::ReducedError) => {
+                let (grown, loss) = validate()?;
+                Ok((by_alpha(prune::reduced_error(&grown, &loss, 0.0), self.ccp_alpha), None))
+            }
+            Some(Pruning::Greedy) => {
+                let (grown, loss) = validate()?;
+                Ok((by_alpha(prune::greedy(&grown, loss), self.ccp_alpha), None))
+            }
+            Some(Pruning::Pessimistic) if data.task() != Task::Classification => {
+                Err(unsupported("pessimistic pruning of a tree for numbers (it counts errors of classes)".into()))
+            }
+            Some(Pruning::Pessimistic) => {
+                let grown = self.grow(data, context)?;
+                Ok((by_alpha(prune::pessimistic(&grown, self.confidence_factor), self.ccp_alpha), None))
+            }
+            Some(Pruning::CrossValidation) => {
+                let grown = self.grow(data, context)?;
+                let alpha = self.alpha_by_cross_validation(data, &grown, context)?.max(self.ccp_alpha);
+                Ok((by_alpha(grown, alpha), Some(alpha)))
+            }
+        }
+    }
+
+    /// The alpha of the tree's path that has the least loss on rows left out, the largest of several.
+    fn alpha_by_cross_validation(&self, data: &Dataset, grown: &Grown, context: &Context<'_>) -> Result<f64> {
+        let mut rows: Vec<u32> = (0..data.n_rows() as u32).collect();
+        rng::shuffle(&mut rng::stream(context.seed, &[PRUNING_FOLDS]), &mut rows);
+        let n_folds = self.pruning_folds.min(rows.len());
+        if n_folds < 2 {
+            return Err(Error::data("one row can't be cross-validated"));
+        }
+        let mut curves = Vec::new();
+        for fold in 0..n_folds {
+            let (mut held, mut kept): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+            rows.iter().enumerate().for_each(|(i, &r)| if i % n_folds == fold { &mut held } else { &mut kept }.push(r));
+            held.sort_unstable();
+            kept.sort_unstable();
+            let (kept, held) = (data.select(&kept)?, data.select(&held)?);
+            let part = self.grow(&kept, context)?;
+            let loss = prune::loss_by_node(&part.tree, held.features(), self.row_loss(&held));
+            curves.push(prune::losses_along_path(&part, &loss));
+        }
+        let path = prune::cost_complexity_path(grown);
+        // Between two alphas of the path the tree is the same: their geometric mean stands for it (Breiman et al. 1984, 3.4.2).
+        let middle = |i: usize| path.get(i + 1).map_or(path[i].alpha, |next| (path[i].alpha * next.alpha).sqrt());
+        let at = |alpha: f64| -> f64 {
+            let in_fold = |curve: &Vec<(f64, f64)>| {
+                curve.iter().take_while(|(from, _)| *from <= alpha).last().map_or(0.0, |(_, loss)| *loss)
+            };
+            curves.iter().map(in_fold).sum()
+        };
+        let mut best = (f64::INFINITY, 0.0);
+        for i in 0..path.len() {
+            let loss = at(middle(i));
+            if loss <= best.0 {
+                best = (loss, path[i].alpha);
+            }
+        }
+        Ok(best.1)
+    }
+
+    /// The loss of a prediction for a row, by the learner's criterion: an error for classes.
+    fn row_loss<'a>(&self, data: &'a Dataset) -> impl Fn(&[f64], usize) -> f64 + 'a {
+        let absolute = self.criterion == Some(TreeCriterion::AbsoluteError);
+        move |value, row| {
+            let loss = match data.target() {
+                Target::Classes { codes, .. } => {
+                    let best = (1..value.len()).fold(0, |best, k| if value[k] > value[best] { k } else { best });
+                    f64::from(u8::from(best != codes[row] as usize))
+                }
+                Target::Values { values, n_outputs } => {
+                    let ys = &values[row * n_outputs..(row + 1) * n_outputs];
+                    let one = |(y, v): (&f64, &f64)| if absolute { (y - v).abs() } else { (y - v) * (y - v) };
+                    ys.iter().zip(value).map(one).sum()
+                }
+            };
+            data.row_weight(row) * loss
+        }
+    }
+
+    /// Grows the whole tree.
     pub(crate) fn grow(&self, data: &Dataset, context: &Context<'_>) -> Result<Grown> {
         let weight = self.class_weight.apply(data)?;
         let weight = weight.as_deref().or(data.weight());
@@ -236,60 +361,4 @@ impl DecisionTree {
 
 fn unsupported(need: String) -> Error {
     Error::Unsupported { learner: INFO.name.into(), need }
-}
-
-/// A fitted tree with what is known about its nodes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FittedTree {
-    grown: Grown,
-    output: Output,
-}
-
-impl FittedTree {
-    /// A model of a grown tree.
-    pub(crate) fn new(grown: Grown, output: Output) -> Self {
-        FittedTree { grown, output }
-    }
-
-    /// The tree.
-    pub fn tree(&self) -> &Tree {
-        &self.grown.tree
-    }
-
-    /// The tree with costs and counts of its nodes.
-    pub fn grown(&self) -> &Grown {
-        &self.grown
-    }
-
-    /// Reads it from a model file.
-    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        let output: Output = sections.json("output")?;
-        let tree = Tree::load(sections, header.schema.features.len(), output.width(&header.schema))?;
-        let (cost, count) = (sections.f64s("cost")?, sections.u32s("count")?);
-        if cost.len() != tree.n_nodes() || count.len() != tree.n_nodes() {
-            return Err(Error::model_file("a tree has costs or counts for another number of nodes"));
-        }
-        Ok(Box::new(FittedTree { grown: Grown { tree, cost, count, searches: [0; 3] }, output }))
-    }
-}
-
-impl Fitted for FittedTree {
-    fn output(&self) -> Output {
-        self.output
-    }
-
-    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        Ok(self.grown.tree.predict(features))
-    }
-
-    fn save(&self, sections: &mut Sections) -> Result<()> {
-        self.grown.tree.save(sections)?;
-        sections.put_f64s("cost", &self.grown.cost);
-        sections.put_u32s("count", &self.grown.count);
-        sections.put_json("output", &self.output)
-    }
-
-    fn text(&self, schema: &Schema) -> String {
-        draw::text(&self.grown.tree, schema)
-    }
 }
