@@ -4,4 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod contract;
+mod model_file;
+mod rooms;
 mod stump;
