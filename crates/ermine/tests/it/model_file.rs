@@ -73,6 +73,29 @@ fn a_failed_save_leaves_the_old_file_alone() {
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
+/// Files written by an earlier build are still read, and predict what they predicted. With ERMINE_BLESS=1 in the environment the files of learners that have none are
+/// written anew; a change of format before 1.0 raises FORMAT_VERSION, and then all of them are.
+#[test]
+fn golden_files_are_read_and_predict_what_they_did() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/models");
+    for entry in LEARNERS.iter().filter(|e| e.info().capabilities.tasks.contains(&Task::Classification)) {
+        let name = entry.info().name;
+        let (file, expected) = (dir.join(format!("{name}.v{FORMAT_VERSION}.ermine")), dir.join(format!("{name}.json")));
+        if !file.exists() && std::env::var_os("ERMINE_BLESS").is_some() {
+            let model = fit(&*(entry.make)(), &data(), &Context::default()).unwrap();
+            model.save(&file).unwrap();
+            let values = model.predict_data(&data()).unwrap().values().to_vec();
+            std::fs::write(&expected, serde_json::to_string(&values).unwrap()).unwrap();
+        }
+        let model = Model::load(&file).unwrap_or_else(|e| panic!("{e} (ERMINE_BLESS=1 writes it)"));
+        let values: Vec<f64> = serde_json::from_str(&std::fs::read_to_string(&expected).unwrap()).unwrap();
+        let predicted = model.predict_data(&data()).unwrap();
+        assert_eq!(values.len(), predicted.values().len());
+        let far = values.iter().zip(predicted.values()).filter(|(a, b)| (*a - *b).abs() > 1e-12).count();
+        assert_eq!(far, 0, "{name} predicts something else than when its golden file was written");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
