@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, dim, fitted, green, print, print_json, time, width, yellow};
+use crate::terminal::{bold, clean, decimals, dim, fitted, green, print, print_json, time, width, yellow};
 use ermine::Error;
 use ermine::evaluate::cross_validation::FoldScore;
 use ermine::evaluate::{Folds, cross_validate};
@@ -187,7 +187,7 @@ fn text(args: &Args, outcome: &Outcome, next: &str) -> String {
     let mut grid = Grid::new([&["", "learner"], &names[..], &["time"]].concat()).left(&[1]);
     for (i, row) in rows.iter().enumerate() {
         let score = |name: &&str| match row.scores.iter().find(|s| s.name == *name) {
-            Some(s) => format!("{:.4} ± {:.4}", s.mean, s.deviation),
+            Some(s) => format!("{:.d$} ± {:.d$}", s.mean, s.deviation, d = decimals(s.mean)),
             None => String::new(),
         };
         let start = [(i + 1).to_string(), row.learner.to_string()];

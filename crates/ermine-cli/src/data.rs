@@ -22,7 +22,7 @@ pub struct Understanding {
     target: Vec<String>,
     task: Task,
     /// Classes with their numbers of rows, most frequent first.
-    classes: Vec<(String, usize)>,
+    classes: Vec<Class>,
     /// The range of the target, where numbers are learned.
     range: Option<(f64, f64)>,
     weight: Option<String>,
@@ -31,6 +31,12 @@ pub struct Understanding {
     left_out: Vec<String>,
     features: Vec<Feature>,
     notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Class {
+    name: String,
+    n_rows: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,7 +57,7 @@ pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Res
     let table = read(&args.file, &options, threads, progress)?;
     let roles = roles(args.target.clone(), args.task, &args.columns);
     let n_read = table.n_rows();
-    let data = Dataset::new(table, &roles).map_err(|e| with_hint(e.into(), args))?;
+    let data = Dataset::new(table, &roles)?;
     let understanding = Understanding::new(args, n_read, &data);
     Ok((data, understanding))
 }
@@ -96,22 +102,12 @@ fn check_roles(args: &DataArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A message of the core with the flag that would help.
-fn with_hint(failure: Failure, args: &DataArgs) -> Failure {
-    match failure {
-        Failure::Work(message) if message.contains("is missing in") && !args.columns.drop_missing_target => {
-            Failure::Work(format!("{}: {message}: --drop-missing-target", args.file.display()))
-        }
-        other => other,
-    }
-}
-
 impl Understanding {
     fn new(args: &DataArgs, n_read: usize, data: &Dataset) -> Understanding {
         let feature = |column: &Column| Feature {
             name: column.name.clone(),
             kind: column.kind,
-            n_missing: column.n_missing(),
+            n_missing: n_missing(column, data.features().rows()),
             n_categories: column.levels().map(|levels| levels.len()),
         };
         let mut understanding = Understanding {
@@ -129,15 +125,15 @@ impl Understanding {
             features: data.features().columns().iter().map(feature).collect(),
             notes: Vec::new(),
         };
-        understanding.notes = understanding.notes_on(n_read, data, args.task.is_none());
+        understanding.notes = understanding.notes_on(data, args.task.is_none());
         understanding
     }
 
     /// What a careful reader of the data would ask about.
-    fn notes_on(&self, n_read: usize, data: &Dataset, task_was_inferred: bool) -> Vec<String> {
+    fn notes_on(&self, data: &Dataset, task_was_inferred: bool) -> Vec<String> {
         let mut notes = Vec::new();
         for feature in &self.features {
-            let (name, present) = (&feature.name, n_read - feature.n_missing);
+            let (name, present) = (&feature.name, self.n_rows - feature.n_missing);
             if present == 0 {
                 notes.push(format!("column '{name}' is empty"));
             }
@@ -193,7 +189,7 @@ impl Understanding {
     }
 
     fn classes_text(&self) -> String {
-        let classes: Vec<String> = self.classes.iter().map(|(name, n)| format!("{name} {}", count(*n))).collect();
+        let classes: Vec<String> = self.classes.iter().map(|c| format!("{} {}", c.name, count(c.n_rows))).collect();
         format!("{} classes ({})", count(classes.len()), listed(&classes, LISTED))
     }
 
@@ -217,12 +213,22 @@ impl Understanding {
     }
 }
 
-fn classes(data: &Dataset) -> Vec<(String, usize)> {
+/// How many values of a column are missing, in these rows or in all.
+fn n_missing(column: &Column, rows: Option<&[u32]>) -> usize {
+    match rows {
+        Some(rows) if column.n_missing() > 0 => column.numbers(Some(rows)).iter().filter(|x| x.is_nan()).count(),
+        Some(_) => 0,
+        None => column.n_missing(),
+    }
+}
+
+fn classes(data: &Dataset) -> Vec<Class> {
     let Target::Classes { codes, labels } = data.target() else { return Vec::new() };
     let mut counts = vec![0; labels.len()];
     codes.iter().for_each(|&code| counts[code as usize] += 1);
-    let mut classes: Vec<(String, usize)> = labels.iter().cloned().zip(counts).collect();
-    classes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let class = |(name, n_rows): (&String, usize)| Class { name: name.clone(), n_rows };
+    let mut classes: Vec<Class> = labels.iter().zip(counts).map(class).collect();
+    classes.sort_by_key(|class| std::cmp::Reverse(class.n_rows));
     classes
 }
 

@@ -5,7 +5,7 @@ use crate::data::{read, roles};
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, count, dim, print, print_json, width};
+use crate::terminal::{bold, clean, count, decimals, dim, print, print_json, width};
 use ermine::Error;
 use ermine::evaluate::Evaluation;
 use ermine::matrix::Dataset;
@@ -92,9 +92,10 @@ fn text(evaluation: &Evaluation) -> String {
     let mut grid = Grid::new(["score", "value", "95% interval", ""]).left(&[2, 3]);
     for named in &evaluation.scores {
         let score = named.score;
-        let interval = format!("{:.4} to {:.4}", score.low, score.high);
+        let d = decimals(score.value);
+        let interval = format!("{:.d$} to {:.d$}", score.low, score.high);
         let better = if named.higher_is_better { "higher is better" } else { "lower is better" };
-        grid.push([named.name, &format!("{:.4}", score.value), &interval, better]);
+        grid.push([named.name, &format!("{:.d$}", score.value), &interval, better]);
     }
     let confusion = evaluation.confusion.as_ref().map(confusion_text).unwrap_or_default();
     format!("{}{confusion}", grid.text(width()))

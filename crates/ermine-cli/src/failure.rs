@@ -77,7 +77,7 @@ impl From<Error> for Failure {
 
 /// "--max-depth is a parameter of: decision-tree", where the unknown flag is one.
 fn owners_of(error: &clap::Error, learner: &str) -> Option<String> {
-    if error.kind() != ErrorKind::UnknownArgument {
+    if error.kind() != ErrorKind::UnknownArgument || error.get(ContextKind::SuggestedArg).is_some() {
         return None;
     }
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };

@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::flags::flag_of;
-use crate::grid::Grid;
 use crate::terminal::{bold, dim, print, print_json, width};
 use ermine::learner::Learner;
 use ermine::registry::{self, LEARNERS};
@@ -38,12 +37,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn all(learners: &[Box<dyn Learner>]) -> String {
-    let mut grid = Grid::new(["learner", "tasks", "what it does"]).left(&[1, 2]);
+    let widest = learners.iter().map(|learner| learner.info().name.len()).max().unwrap_or(0);
+    let mut text = String::new();
     for info in learners.iter().map(|learner| learner.info()) {
-        grid.push([info.name, &tasks(info.capabilities.tasks), info.summary]);
+        let said = format!("{} ({})", info.summary, tasks(info.capabilities.tasks));
+        let said = wrapped(&said, widest + 4);
+        text += &format!("  {}{}", bold(info.name), &said[info.name.len() + 2..]);
     }
     let hint = dim("The parameters of one: ermine learners NAME");
-    format!("{}\n{hint}\n", grid.text(width()))
+    format!("{text}\n{hint}\n")
 }
 
 fn tasks(tasks: &[ermine::matrix::Task]) -> String {
@@ -71,14 +73,14 @@ fn one(learner: &dyn Learner) -> String {
     text += if specs.is_empty() { "\nIt has no parameters.\n" } else { "\nParameters:\n" };
     for spec in specs {
         let rule = dim(&format!("[{}] [default: {}]", spec.allowed(), spec.default));
-        text += &format!("  {} {rule}\n{}", bold(&format!("--{}", flag_of(spec.name))), wrapped(&spec.doc));
+        text += &format!("  {} {rule}\n{}", bold(&format!("--{}", flag_of(spec.name))), wrapped(&spec.doc, 6));
     }
     text
 }
 
-/// Text in lines of the terminal's width, behind six blanks.
-fn wrapped(text: &str) -> String {
-    let room = width().unwrap_or(100).min(100).saturating_sub(6).max(20);
+/// Text in lines of the terminal's width, each behind `indent` blanks.
+fn wrapped(text: &str, indent: usize) -> String {
+    let room = width().unwrap_or(100).min(100).saturating_sub(indent).max(20);
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last().map_or(0, |line| line.chars().count());
@@ -90,5 +92,5 @@ fn wrapped(text: &str) -> String {
             line.push_str(word);
         }
     }
-    lines.iter().map(|line| format!("      {line}\n")).collect()
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }

@@ -87,6 +87,11 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
+/// How many decimals a number of this size is shown with: four where they matter, none where they are noise.
+pub fn decimals(size: f64) -> usize {
+    if size.abs() < 10.0 || !size.is_finite() { 4 } else { 4usize.saturating_sub(size.abs().log10() as usize) }
+}
+
 /// A whole number with a blank between thousands.
 pub fn count(n: usize) -> String {
     let digits = n.to_string();
@@ -117,6 +122,7 @@ mod tests {
     fn numbers_read_easily() {
         assert_eq!([count(7), count(9999), count(10_000), count(1_234_567)], ["7", "9999", "10 000", "1 234 567"]);
         assert_eq!([time(0.00005), time(0.25), time(12.0), time(125.0)], ["50 us", "250 ms", "12.00 s", "2 min 05 s"]);
+        assert_eq!([0.5, 0.0, 9.9, 10.0, 473.4, 211823.05, f64::NAN].map(decimals), [4, 4, 4, 3, 2, 0, 4]);
         assert_eq!([bytes(12), bytes(1234), bytes(20_000_000)], ["12 bytes", "1.2 kB", "20.0 MB"]);
     }
 
