@@ -26,6 +26,9 @@ Examples:
 
 Each row is predicted once by a model that has not seen it. The spread is the standard deviation over folds.";
 
+/// The learner that all others must beat.
+const BASELINE: &str = "baseline";
+
 /// Find out which learner is best, and how good it is
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -33,7 +36,7 @@ pub struct Args {
     #[command(flatten)]
     data: DataArgs,
     /// How many parts the rows are cut into; each is predicted by models that learned from the others
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
     folds: usize,
     /// Which learners, separated by commas; all that can do the task if not given
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -42,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
     /// Every random choice follows from this, the folds too
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     manner: Manner,
@@ -117,27 +120,28 @@ fn try_all(args: &Args, learners: &[Box<dyn Learner>], data: &Dataset, folds: &F
     for learner in learners {
         let name = learner.info().name;
         let start = Instant::now();
-        let result = match check(&**learner, data) {
-            Err(e) => Err(e),
-            Ok(()) if progress.is_late() || interrupt::stopped() => Err(Error::Stopped),
-            Ok(()) => cross_validate(&**learner, data, folds, &context),
-        };
+        let late = progress.is_late() || interrupt::stopped();
+        let result = check(&**learner, data).and_then(|()| match late {
+            true => Err(Error::Stopped),
+            false => cross_validate(&**learner, data, folds, &context),
+        });
         progress.clear();
         match result {
             Ok(validation) => {
                 let seconds = start.elapsed().as_secs_f64();
                 outcome.rows.push(Row { learner: name, scores: validation.scores, seconds });
             }
-            Err(e) => outcome.absent.push(Absent { learner: name, why: why_not(&e, args) }),
+            Err(e) => outcome.absent.push(Absent { learner: name, why: why_not(&e, args, late) }),
         }
     }
     outcome
 }
 
-fn why_not(error: &Error, args: &Args) -> String {
+fn why_not(error: &Error, args: &Args, late: bool) -> String {
+    let how = if late { "not tried" } else { "not finished" };
     match (error, args.budget) {
-        (Error::Stopped, _) if interrupt::stopped() => "not tried: stopped by Ctrl-C".into(),
-        (Error::Stopped, Some(budget)) => format!("not tried: the budget of {} is spent", time(budget.as_secs_f64())),
+        (Error::Stopped, _) if interrupt::stopped() => format!("{how}: stopped by Ctrl-C"),
+        (Error::Stopped, Some(budget)) => format!("{how}: the budget of {} is spent", time(budget.as_secs_f64())),
         (Error::Unsupported { need, .. }, _) => format!("can't handle {need}"),
         (other, _) => format!("failed: {other}"),
     }
@@ -206,23 +210,29 @@ fn text(args: &Args, outcome: &Outcome, next: &str) -> String {
     if args.manner.quiet {
         return text;
     }
-    text += &format!("\n{}\n\nNext:\n  {}\n", fitted(&verdict(rows)), bold(&clean(next)));
-    text
+    if only_baseline(rows) && !outcome.absent.is_empty() {
+        return text + "\nNothing but the baseline was tried.\n";
+    }
+    text + &format!("\n{}\n\nNext:\n  {}\n", fitted(&verdict(rows)), bold(&clean(next)))
+}
+
+fn only_baseline(rows: &[Row]) -> bool {
+    rows.iter().all(|row| row.learner == BASELINE)
 }
 
 /// Which is best, and how sure that is: in how many folds it was better than the others that matter.
 fn verdict(rows: &[Row]) -> String {
     let best = &rows[0];
-    let baseline = rows.iter().find(|row| row.learner == "baseline");
+    let baseline = rows.iter().find(|row| row.learner == BASELINE);
     let mut text = format!("Best: {}", green(best.learner));
-    if best.learner == "baseline" && rows.len() > 1 {
+    if best.learner == BASELINE && rows.len() > 1 {
         return format!("{text}. No learner found anything in these columns that helps to predict the target.");
     }
     if let Some(baseline) = baseline.filter(|b| b.learner != best.learner) {
         text += &format!(", better than the baseline in {}", folds_won(best, baseline));
     }
     text += ".";
-    let second = rows.get(1).filter(|row| row.learner != "baseline");
+    let second = rows.get(1).filter(|row| row.learner != BASELINE);
     if let Some(second) = second.filter(|second| wins(best, second).0 < wins(best, second).1) {
         text += &format!(
             "\n{} is close: {} is better than it in {} only.",

@@ -57,9 +57,15 @@ pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Res
     let table = read(&args.file, &options, threads, progress)?;
     let roles = roles(args.target.clone(), args.task, &args.columns);
     let n_read = table.n_rows();
-    let data = Dataset::new(table, &roles)?;
-    let understanding = Understanding::new(args, n_read, &data);
-    Ok((data, understanding))
+    if n_read == 0 {
+        return Err(Failure::Work(format!("{}: there are no rows to learn from", args.file.display())));
+    }
+    let look = || {
+        let data = Dataset::new(table, &roles)?;
+        let understanding = Understanding::new(args, n_read, &data);
+        Ok((data, understanding))
+    };
+    Ok(progress.stage("looking at the columns", threads, look)?)
 }
 
 /// Reads a table.

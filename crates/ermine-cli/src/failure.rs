@@ -81,7 +81,7 @@ fn owners_of(error: &clap::Error, learner: &str) -> Option<String> {
         return None;
     }
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
-    let name = flag.trim_start_matches('-').split('=').next()?.replace('-', "_");
+    let name = flag.strip_prefix("--")?.split('=').next()?.replace('-', "_");
     let has = |entry: &&ermine::registry::Entry| (entry.make)().specs().iter().any(|spec| spec.name == name);
     let owners: Vec<&str> = LEARNERS.iter().filter(has).map(|entry| entry.info().name).collect();
     if owners.is_empty() {

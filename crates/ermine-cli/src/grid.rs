@@ -94,7 +94,7 @@ mod tests {
             let notice = text.lines().filter(|line| !line.contains("more columns"));
             assert!(notice.map(measure_text_width).all(|w| w <= width), "{width}:\n{text}");
         }
-        assert!(sample().text(Some(45)).contains("a long remark that g…"), "{}", sample().text(Some(45)));
+        assert!(sample().text(Some(45)).contains("a long remark that goes on…"), "{}", sample().text(Some(45)));
         assert!(sample().text(Some(20)).contains("(1 more columns"), "{}", sample().text(Some(20)));
     }
 }

@@ -76,7 +76,8 @@ fn main() -> ExitCode {
 
 fn run(words: &[OsString]) -> Result<(), Failure> {
     let learner = flags::learner_in(words)?;
-    let program = Cli::command().mut_subcommand("train", |train| flags::add_to(train, learner.as_deref()));
+    let program = Cli::command().color(terminal::clap_colours());
+    let program = program.mut_subcommand("train", |train| flags::add_to(train, learner.as_deref()));
     let matches = program.try_get_matches_from(words).map_err(|e| Failure::from_clap(e, learner.as_deref()))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|e| Failure::from_clap(e, None))?;
     match cli.command {

@@ -3,7 +3,7 @@
 use crate::interrupt;
 use ermine::learner::fit::run;
 use ermine::progress::{Control, Event, Observer};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl Progress {
         let progress = Progress {
             bars: MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
             stack: Arc::default(),
-            counted: style("{msg} [{bar:30}] {pos}/{len} {eta:>4} left {prefix}"),
+            counted: style("{msg} [{bar:30}] {pos}/{len} {left}{prefix}"),
             uncounted: style("{msg} {spinner} {elapsed} {prefix}"),
             deadline: None,
         };
@@ -141,5 +141,10 @@ fn lock(stack: &Mutex<Stack>) -> MutexGuard<'_, Stack> {
 
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    style.progress_chars("=> ")
+    style.progress_chars("=> ").with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        // Before the first step nothing is known about the time. That a bar can't be drawn is no error.
+        if state.pos() > 0 {
+            let _ = write!(out, "{:#} left ", HumanDuration(state.eta()));
+        }
+    })
 }

@@ -12,6 +12,12 @@ pub fn init() {
     console::set_colors_enabled_stderr(!unwanted && std::io::stderr().is_terminal());
 }
 
+/// The same for what clap says.
+pub fn clap_colours() -> clap::ColorChoice {
+    let seen = console::colors_enabled() && console::colors_enabled_stderr();
+    if seen { clap::ColorChoice::Auto } else { clap::ColorChoice::Never }
+}
+
 /// The width of the terminal, if stdout is one.
 pub fn width() -> Option<usize> {
     Term::stdout().size_checked().map(|(_, columns)| usize::from(columns).max(20))

@@ -7,6 +7,7 @@ use crate::files::{check_output, write};
 use crate::flags;
 use crate::progress::Progress;
 use crate::terminal::{bold, bytes, clean, dim, green, print, print_json, time};
+use ermine::learner::fit::check;
 use ermine::learner::{Context, Learner, fit};
 use ermine::model::{Model, Status};
 use ermine::param::Value;
@@ -39,7 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME=VALUE", value_parser = flags::assignment)]
     set: Vec<(String, Value)>,
     /// Every random choice follows from this
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     manner: Manner,
@@ -52,6 +53,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     check_output(&args.output, &[&args.data.file])?;
     let progress = Progress::new(!args.manner.chatty());
     let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
+    check(&*learner, &data)?;
     if args.manner.chatty() {
         print(&understanding.text())?;
     }
