@@ -24,6 +24,9 @@ pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(DecisionStump::default()), load: Stump::load },
 ];
 
+/// The learner that is used where none is named.
+pub const DEFAULT: &str = "decision-stump";
+
 impl Entry {
     /// Its name and what it can do.
     pub fn info(&self) -> &'static Info {

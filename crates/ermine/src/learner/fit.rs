@@ -27,7 +27,8 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     Ok(Model::new(header, trained.fitted))
 }
 
-fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
+/// Checks that a learner can learn from this data, before any work is done.
+pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     let (name, can) = (learner.info().name, learner.info().capabilities);
     let unsupported = |need: String| Err(Error::Unsupported { learner: name.to_string(), need });
     if data.n_rows() == 0 {
