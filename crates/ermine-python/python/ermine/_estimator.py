@@ -237,9 +237,9 @@ class Classifier(PlainMixin, Estimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted right."""
-        hit = self.predict(X) == _target.labels_like(y)
-        _target.check_rows(np.size(hit), len(_target.labels_like(y)))
-        return float(np.average(hit, weights=_target.weights(sample_weight, len(hit))))
+        predicted, true = self.predict(X), _target.labels_like(y)
+        _target.check_rows(len(predicted), len(true))
+        return float(np.average(predicted == true, weights=_target.weights(sample_weight, len(true))))
 
     def __getattr__(self, name: str) -> Any:
         # Only called for what is not there: predicting with an unfitted estimator should say so.
