@@ -105,7 +105,12 @@ impl Schema {
 
     /// The features of a table in the form that the model knows.
     pub fn features_of(&self, table: &Table) -> Result<Features> {
-        let columns = self.features.iter().map(|feature| feature.of(table)).collect::<Result<_>>()?;
+        // Nearly always a column stands where it stood in training, and needs no search.
+        let in_place = |(i, feature): (usize, &FeatureSpec)| match table.columns().get(i) {
+            Some(column) if column.name == feature.name => feature.of(column),
+            _ => feature.of(table.column(&feature.name)?),
+        };
+        let columns = self.features.iter().enumerate().map(in_place).collect::<Result<_>>()?;
         Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
     }
 
@@ -119,9 +124,8 @@ impl Schema {
 }
 
 impl FeatureSpec {
-    /// This feature's column in a table.
-    fn of(&self, table: &Table) -> Result<Column> {
-        let column = table.column(&self.name)?;
+    /// A column in the form of this feature.
+    fn of(&self, column: &Column) -> Result<Column> {
         let values = match (&column.values, self.kind) {
             (Values::Codes { codes, levels }, ColumnKind::Numeric) => {
                 if let Some(code) = codes.iter().find(|&c| c != MISSING) {
