@@ -30,6 +30,9 @@ pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(C45::default()), load: FittedTree::load },
 ];
 
+/// The learner that is used where none is named.
+pub const DEFAULT: &str = "decision-stump";
+
 impl Entry {
     /// Its name and what it can do.
     pub fn info(&self) -> &'static Info {

@@ -81,7 +81,7 @@ impl Model {
         Evaluation::new(&self.predict_data(&data)?, &data)
     }
 
-    /// The data with its classes coded as the model codes them. A class that the model doesn't know can't be predicted right: it is added at the end.
+    /// The data with its classes coded as the model codes them. A class that the model doesn't know is an error.
     fn in_my_classes(&self, data: &Dataset) -> Result<Dataset> {
         let schema = self.schema();
         if data.task() != schema.task {
@@ -100,7 +100,7 @@ impl Model {
         };
         let code = |label: &String| {
             let known = schema.classes.iter().position(|class| class == label);
-            known.map(|k| k as u32).ok_or_else(|| Error::unknown("class in the model", label, &schema.classes))
+            known.map(|k| k as u32).ok_or_else(|| Error::unknown("class in training", label, &schema.classes))
         };
         let new: Vec<u32> = labels.iter().map(code).collect::<Result<_>>()?;
         let codes = codes.iter().map(|&c| new[c as usize]).collect();

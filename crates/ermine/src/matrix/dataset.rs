@@ -135,7 +135,7 @@ impl Dataset {
         let kept = rows_with_target(&targets, roles)?;
         let rows = kept.as_deref();
         let target = if task == Task::Classification { classes(&targets, rows)? } else { values(&targets, rows)? };
-        let weight = roles.weight.as_ref().map(|name| table.column(name).map(|c| c.numbers(rows))).transpose()?;
+        let weight = roles.weight.as_ref().map(|name| weights(table.column(name)?, rows)).transpose()?;
         let group = roles.group.as_ref().map(|name| table.column(name).map(|c| groups(c, rows))).transpose()?;
         let columns: Vec<Column> =
             table.columns().iter().filter(|c| roles.columns().all(|name| *name != c.name)).cloned().collect();
@@ -172,7 +172,8 @@ impl Dataset {
         Ok(Dataset { features, target, target_names: vec!["target".into()], task, weight: None, group: None })
     }
 
-    fn named(mut self, names: Vec<String>) -> Dataset {
+    /// The same data with these names for the target columns.
+    pub fn named(mut self, names: Vec<String>) -> Dataset {
         self.target_names = names;
         self
     }
@@ -337,7 +338,7 @@ fn rows_with_target(targets: &[&Column], roles: &Roles) -> Result<Option<Vec<u32
     if !roles.drop_missing_target {
         let first = (0..n).find(|&r| numbers.iter().any(|c| c[r].is_nan())).unwrap_or(0);
         return Err(Error::data(format!(
-            "the target '{}' is missing in {} of {n} rows (first: row {}); leave them out by asking to drop rows with a missing target",
+            "the target '{}' is missing in {} of {n} rows (first: row {}); leave such rows out with drop_missing_target",
             roles.target.join(", "),
             n - rows.len(),
             first + 1,
@@ -387,6 +388,13 @@ fn values(targets: &[&Column], rows: Option<&[u32]>) -> Result<Target> {
     Ok(Target::Values { values, n_outputs: targets.len() })
 }
 
+fn weights(column: &Column, rows: Option<&[u32]>) -> Result<Vec<f64>> {
+    match column.kind {
+        ColumnKind::Numeric | ColumnKind::Boolean => Ok(column.numbers(rows)),
+        kind => Err(Error::data(format!("the weight '{}' is {kind}; numbers are needed here", column.name))),
+    }
+}
+
 /// Query numbers 0, 1, 2, ... in the order in which the queries first appear.
 fn groups(column: &Column, rows: Option<&[u32]>) -> Vec<u32> {
     let mut numbers = std::collections::HashMap::new();
@@ -431,6 +439,8 @@ mod tests {
         let task = Some(Task::Regression);
         let roles = Roles { task, drop_missing_target: true, ..Roles::target("y") };
         assert!(message(&roles).contains("numbers are needed"));
+        let roles = Roles { weight: Some("y".into()), ..Roles::target("x") };
+        assert_eq!(message(&roles), "the weight 'y' is nominal; numbers are needed here");
         let data = Dataset::new(table(), &Roles::target("x")).unwrap();
         assert!(data.clone().with_weight(Some(vec![0.0; 4])).unwrap_err().to_string().contains("zero"));
         assert!(data.with_weight(Some(vec![1.0, -1.0, 1.0, 1.0])).unwrap_err().to_string().contains("row 1"));

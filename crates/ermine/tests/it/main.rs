@@ -4,5 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod contract;
+mod model_file;
+mod rooms;
 mod stump;
 mod tree;

@@ -1,0 +1,97 @@
+//! `ermine show`: a model for people: what made it, what it expects, what is proven about it, and how it looks.
+
+use crate::failure::Failure;
+use crate::files::{check_output, write};
+use crate::grid::Grid;
+use crate::terminal::{bold, clean, count, dim, fitted, green, listed, print, print_json, width};
+use crate::train::certificate;
+use ermine::matrix::{FeatureSpec, Task};
+use ermine::model::Model;
+use ermine::model::file::FORMAT_VERSION;
+use serde_json::json;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  ermine show species.ermine
+  ermine show species.ermine --svg species.svg
+  ermine show species.ermine --json";
+
+/// Describe a model
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model
+    model: PathBuf,
+    /// Draw the model into this file
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+    /// Say it in JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but results and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Shows.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(path) = &args.svg {
+        check_output(path, &[&args.model])?;
+    }
+    let model = Model::load(&args.model)?;
+    if let Some(path) = &args.svg {
+        let learner = &model.header().learner;
+        let none = || Failure::Work(format!("{}: there is no picture of a {learner}", args.model.display()));
+        write(path, model.svg().ok_or_else(none)?.as_bytes())?;
+    }
+    if args.json {
+        return print_json(&json!({
+            "file": args.model,
+            "format_version": FORMAT_VERSION,
+            "model": model.header(),
+            "text": model.text(),
+        }));
+    }
+    let mut said = if args.quiet { String::new() } else { text(args, &model) };
+    said += &fitted(&clean(&model.text()));
+    if let Some(path) = args.svg.as_ref().filter(|_| !args.quiet) {
+        said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
+    }
+    print(&said)
+}
+
+fn text(args: &Args, model: &Model) -> String {
+    let header = model.header();
+    let schema = &header.schema;
+    let label = |word: &str| dim(&format!("  {word:<12}"));
+    let mut text = format!("{}: {}\n", bold(&clean(&args.model.display().to_string())), bold(&clean(&header.learner)));
+    let predicts = match schema.task {
+        Task::Classification => {
+            format!("{} of {} classes ({})", schema.task, schema.classes.len(), listed(&schema.classes, 8))
+        }
+        task => task.to_string(),
+    };
+    text += &format!("{}{}: {}\n", label("predicts"), clean(&schema.target.join(", ")), clean(&predicts));
+    text += &format!("{}{} rows, seed {}\n", label("trained on"), count(header.n_rows), header.seed);
+    let params: Vec<String> = header.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let params = if params.is_empty() { "none".into() } else { params.join(", ") };
+    text += &format!("{}{}\n", label("parameters"), clean(&params));
+    text += &format!("\n{}\n{}", bold("Certificate"), certificate(model));
+    text += &format!("\n{}\n{}\n{}\n", bold("Features"), features(&schema.features), bold("Model"));
+    text
+}
+
+fn features(features: &[FeatureSpec]) -> String {
+    /// More columns than this are only counted.
+    const MOST: usize = 30;
+    let mut grid = Grid::new(["column", "kind", "categories"]).left(&[1, 2]);
+    for feature in features.iter().take(MOST) {
+        grid.push([&feature.name, feature.kind.word(), &listed(&feature.levels, 8)]);
+    }
+    let mut text = grid.text(width());
+    if features.len() > MOST {
+        text += &dim(&format!("  ... {} more columns; all of them with --json\n", count(features.len() - MOST)));
+    }
+    text
+}

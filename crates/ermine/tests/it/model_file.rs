@@ -1,0 +1,147 @@
+//! Model files from outside: damaged, cut short, hostile. Always an error in bounded time and memory, never a panic, never a wrong model.
+
+use ermine::learner::{Context, fit};
+use ermine::model::file::FORMAT_VERSION;
+use ermine::prelude::*;
+use ermine::registry::LEARNERS;
+use proptest::prelude::*;
+
+/// A small table that every kind of test can come from: numbers, categories, missing values.
+fn data() -> Dataset {
+    let n = 60usize;
+    let number: Vec<f64> = (0..n).map(|i| if i % 9 == 0 { f64::NAN } else { (i * 37 % 60) as f64 }).collect();
+    let shape: Vec<Option<&str>> = (0..n).map(|i| [Some("round"), Some("flat"), None][i * 7 % 3]).collect();
+    let class: Vec<Option<&str>> = (0..n).map(|i| Some(if i * 37 % 60 > 30 { "high" } else { "low" })).collect();
+    let columns = vec![Column::numeric("x", number), Column::nominal("s", &shape), Column::nominal("y", &class)];
+    Table::new(columns).unwrap().dataset("y").unwrap()
+}
+
+/// A model file of every learner that can learn two classes.
+fn files() -> Vec<Vec<u8>> {
+    let able = LEARNERS.iter().filter(|e| e.info().capabilities.tasks.contains(&Task::Classification));
+    able.map(|e| fit(&*(e.make)(), &data(), &Context::default()).unwrap().to_bytes().unwrap()).collect()
+}
+
+/// Puts the right checksum at the end, as a hostile writer would.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.truncate(bytes.len().saturating_sub(4));
+    let checksum = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn every_truncation_and_every_flipped_bit_is_an_error() {
+    for file in files() {
+        for length in 0..file.len() {
+            assert!(Model::from_bytes(&file[..length]).is_err(), "cut to {length} bytes");
+        }
+        for byte in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[byte] ^= 1 << (byte % 8);
+            assert!(Model::from_bytes(&damaged).is_err(), "byte {byte}");
+        }
+        let longer = [file.as_slice(), &[0]].concat();
+        assert!(Model::from_bytes(&longer).is_err());
+    }
+}
+
+#[test]
+fn another_version_is_refused_by_name() {
+    let mut file = files().remove(0);
+    file[8..12].copy_from_slice(&(FORMAT_VERSION + 6).to_le_bytes());
+    let message = Model::from_bytes(&file).unwrap_err().to_string();
+    assert!(
+        message.contains(&format!("format version {}", FORMAT_VERSION + 6)) && message.contains("reads version"),
+        "{message}"
+    );
+    let message = Model::from_bytes(b"PK\x03\x04 something else").unwrap_err().to_string();
+    assert!(message.contains("doesn't start as an Ermine model file does"), "{message}");
+}
+
+#[test]
+fn a_failed_save_leaves_the_old_file_alone() {
+    let dir = std::env::temp_dir().join(format!("ermine-model-file-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = dir.join("m.ermine");
+    std::fs::create_dir(&path).unwrap();
+    let model = DecisionStump::default().fit(&data()).unwrap();
+    let message = model.save(&path).unwrap_err().to_string();
+    assert!(message.contains("m.ermine"), "{message}");
+    assert!(path.is_dir() && std::fs::read_dir(&dir).unwrap().count() == 1, "nothing is left beside it");
+    assert!(model.save(dir.join("no such folder").join("m.ermine")).is_err());
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// Files written by an earlier build are still read, and predict what they predicted. With ERMINE_BLESS=1 in the environment the files of learners that have none are
+/// written anew; a change of format before 1.0 raises FORMAT_VERSION, and then all of them are.
+#[test]
+fn golden_files_are_read_and_predict_what_they_did() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/models");
+    for entry in LEARNERS.iter().filter(|e| e.info().capabilities.tasks.contains(&Task::Classification)) {
+        let name = entry.info().name;
+        let (file, expected) = (dir.join(format!("{name}.v{FORMAT_VERSION}.ermine")), dir.join(format!("{name}.json")));
+        if !file.exists() && std::env::var_os("ERMINE_BLESS").is_some() {
+            let model = fit(&*(entry.make)(), &data(), &Context::default()).unwrap();
+            model.save(&file).unwrap();
+            let values = model.predict_data(&data()).unwrap().values().to_vec();
+            std::fs::write(&expected, serde_json::to_string(&values).unwrap()).unwrap();
+        }
+        let model = Model::load(&file).unwrap_or_else(|e| panic!("{e} (ERMINE_BLESS=1 writes it)"));
+        let values: Vec<f64> = serde_json::from_str(&std::fs::read_to_string(&expected).unwrap()).unwrap();
+        let predicted = model.predict_data(&data()).unwrap();
+        assert_eq!(values.len(), predicted.values().len());
+        let far = values.iter().zip(predicted.values()).filter(|(a, b)| (*a - *b).abs() > 1e-12).count();
+        assert_eq!(far, 0, "{name} predicts something else than when its golden file was written");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn a_hostile_file_with_a_right_checksum_never_panics(
+        which in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in prop::option::weighted(0.2, any::<prop::sample::Index>()),
+    ) {
+        let files = files();
+        let mut file = files[which.index(files.len())].clone();
+        for (place, byte) in changes {
+            let place = place.index(file.len());
+            file[place] = byte;
+        }
+        if let Some(cut) = cut { file.truncate(cut.index(file.len())); }
+        // A change may go unnoticed (a class name, say): then the model must still predict without a panic.
+        if let Ok(model) = Model::from_bytes(&sealed(file)) {
+            let _ = model.predict_data(&data()).map(|p| (0..p.n_rows()).for_each(|row| { p.label(row); }));
+            let _ = (model.text(), model.svg(), model.to_json(), model.evaluate(&data()));
+        }
+    }
+
+    #[test]
+    fn changed_words_in_the_header_never_panic(which in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), word in "[0-9]{1,20}|null|\\[\\]|\"\"|-1|1e999") {
+        let files = files();
+        let file = &files[which.index(files.len())];
+        let length = u64::from_le_bytes(file[12..20].try_into().unwrap()) as usize;
+        let json = std::str::from_utf8(&file[20..20 + length]).unwrap();
+        // Replace one value of the JSON header by another word.
+        let starts: Vec<usize> = json.match_indices([':', ',', '[']).map(|(i, _)| i + 1).collect();
+        let start = starts[at.index(starts.len())];
+        let end = start + json[start..].find([',', '}', ']']).unwrap_or(0);
+        let changed = format!("{}{word}{}", &json[..start], &json[end..]);
+        let mut hostile = file[..12].to_vec();
+        hostile.extend_from_slice(&(changed.len() as u64).to_le_bytes());
+        hostile.extend_from_slice(changed.as_bytes());
+        hostile.extend_from_slice(&file[20 + length..]);
+        if let Ok(model) = Model::from_bytes(&sealed(hostile)) {
+            let _ = model.predict_data(&data()).map(|p| (0..p.n_rows()).for_each(|row| { p.label(row); }));
+            let _ = (model.text(), model.svg(), model.to_json(), model.evaluate(&data()));
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_no_model(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(Model::from_bytes(&bytes).is_err());
+    }
+}
