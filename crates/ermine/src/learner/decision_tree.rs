@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target, Task};
 use crate::model::{Certificate, Output, Proof, Status};
 use crate::param::Range;
+use crate::rng;
 use crate::split::Impurity;
 use crate::split::absolute::Absolute;
 use crate::split::classes::ClassWeights;
@@ -24,7 +25,6 @@ use crate::split::numbers::{Loss, Numbers};
 use crate::split::two_classes::TwoClassCounts;
 use crate::split::variance::Variance;
 use crate::tree::{GrowOptions, Grown, grow, prune};
-use crate::rng;
 use crate::{choice, params};
 
 choice! {

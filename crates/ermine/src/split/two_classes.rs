@@ -47,7 +47,7 @@ impl TwoClassCounts {
     }
 
     /// The gain with `n` rows on the left, `p` of them of the second class.
-    #[inline]
+    #[inline(always)]
     fn gain(&self, node: &Counts, n: f64, p: f64) -> f64 {
         match self.impurity {
             Impurity::Gini => {
@@ -82,7 +82,9 @@ impl TwoClassCounts {
             let first = block * BLOCK;
             let positives = f64::from(chunk.iter().map(|e| (e >> 30) & 1).sum::<u32>());
             let (n_end, p_end) = (n + chunk.len() as f64, p + positives);
-            if first + chunk.len() >= low && self.bound(node, (n, p), (n_end, p_end)) > best.0 {
+            // A bound is the work of several thresholds: a short block is looked at at once.
+            let short = chunk.len() < BLOCK / 2;
+            if first + chunk.len() >= low && (short || self.bound(node, (n, p), (n_end, p_end)) > best.0) {
                 self.refine(node, entries, (first, chunk.len()), (n, p), range, &mut best);
             }
             (n, p) = (n_end, p_end);

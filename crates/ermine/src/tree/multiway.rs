@@ -121,7 +121,11 @@ impl Grower<'_> {
         tree.test.push(Test::Leaf);
         tree.child.push(0);
         tree.weight.push(total);
-        if total > 0.0 { tree.value.extend(weights.iter().map(|w| w / total)) } else { tree.value.extend(parent) }
+        if total > 0.0 {
+            tree.value.extend(weights.iter().map(|w| w / total))
+        } else {
+            tree.value.extend(parent)
+        }
         self.out.cost.push(Impurity::Entropy.cost(&weights));
         self.out.count.push(rows.len() as u32);
     }
@@ -241,12 +245,8 @@ impl Grower<'_> {
             used.push(feature);
         }
         self.out.tree.test[pending.node] = test;
-        let child = |(i, rows): (usize, Rows)| Pending {
-            node: first + i,
-            rows,
-            depth: pending.depth + 1,
-            used: used.clone(),
-        };
+        let child =
+            |(i, rows): (usize, Rows)| Pending { node: first + i, rows, depth: pending.depth + 1, used: used.clone() };
         parts.into_iter().enumerate().filter(|(_, rows)| rows.len() > 1).map(child).collect()
     }
 

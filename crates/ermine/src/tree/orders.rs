@@ -83,9 +83,11 @@ impl Orders {
     /// The orders of the rows of one node; `new_row[row]` counts its rows from 0.
     pub fn take(&self, range: &Range<usize>, new_row: &[u32]) -> Orders {
         let renumber = |&entry: &u32| entry & !ROW | new_row[(entry & ROW) as usize];
-        let take = |column: &OrderedColumn| OrderedColumn {
-            entries: column.entries[range.clone()].iter().map(renumber).collect(),
-            ..*column
+        let take = |column: &OrderedColumn| {
+            let entries: Vec<u32> = column.entries[range.clone()].iter().map(renumber).collect();
+            // A node has fewer ties than the whole, and often none.
+            let has_ties = column.has_ties && entries.iter().any(|e| e & TIE != 0);
+            OrderedColumn { entries, has_ties, ..*column }
         };
         Orders { columns: self.columns.iter().map(take).collect() }
     }

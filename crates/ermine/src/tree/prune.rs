@@ -237,8 +237,8 @@ pub fn added_errors(n: f64, e: f64, confidence: f64) -> f64 {
     } else {
         let z = normal_quantile(1.0 - confidence);
         let (z2, share) = (z * z, (e + 0.5) / n);
-        let upper = (share + z2 / (2.0 * n) + z * (share / n - share * share / n + z2 / (4.0 * n * n)).sqrt())
-            / (1.0 + z2 / n);
+        let upper =
+            (share + z2 / (2.0 * n) + z * (share / n - share * share / n + z2 / (4.0 * n * n)).sqrt()) / (1.0 + z2 / n);
         (upper * n - e).max(0.0)
     }
 }

@@ -8,3 +8,4 @@ mod model_file;
 mod rooms;
 mod stump;
 mod tree;
+mod tree_golden;
