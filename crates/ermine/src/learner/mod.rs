@@ -7,6 +7,7 @@
 //! | [`decision_tree`] | CART: a tree of binary splits |
 //! | [`id3`] | ID3: a branch for each category, by information gain |
 //! | [`c45`] | C4.5: by gain ratio, missing values as fractions, pruned |
+//! | [`optimal_tree`] | the least training error of all trees of a depth, proven |
 //! | [`fitted_tree`] | the fitted form of learners that end in one tree |
 //! | [`tree_parameters`] | kinds of parameters that tree learners share |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
@@ -21,6 +22,7 @@ pub mod decision_tree;
 pub mod fit;
 pub mod fitted_tree;
 pub mod id3;
+pub mod optimal_tree;
 pub mod stump;
 pub mod tree_parameters;
 
