@@ -9,6 +9,7 @@ use super::features::Features;
 use crate::error::{Error, Result};
 use crate::table::{Column, ColumnKind, ColumnType, Levels, MISSING, ReadOptions, Table, Values};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What a model was trained on: enough to read and check new data, and to name what it predicts.
@@ -105,7 +106,12 @@ impl Schema {
 
     /// The features of a table in the form that the model knows.
     pub fn features_of(&self, table: &Table) -> Result<Features> {
-        let columns = self.features.iter().map(|feature| feature.of(table)).collect::<Result<_>>()?;
+        let by_name: HashMap<&str, &Column> = table.columns().iter().map(|c| (c.name.as_str(), c)).collect();
+        let of = |feature: &FeatureSpec| match by_name.get(feature.name.as_str()) {
+            Some(column) => feature.of(column),
+            None => Err(Error::unknown("column", &feature.name, table.names())),
+        };
+        let columns = self.features.iter().map(of).collect::<Result<_>>()?;
         Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
     }
 
@@ -119,9 +125,8 @@ impl Schema {
 }
 
 impl FeatureSpec {
-    /// This feature's column in a table.
-    fn of(&self, table: &Table) -> Result<Column> {
-        let column = table.column(&self.name)?;
+    /// A column in the form of this feature.
+    fn of(&self, column: &Column) -> Result<Column> {
         let values = match (&column.values, self.kind) {
             (Values::Codes { codes, levels }, ColumnKind::Numeric) => {
                 if let Some(code) = codes.iter().find(|&c| c != MISSING) {
