@@ -30,8 +30,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         None => LEARNERS.iter().map(|entry| (entry.make)()).collect(),
     };
     if args.json {
-        let described = |l: &Box<dyn Learner>| json!({ "learner": l.info(), "parameters": l.specs() });
-        return print_json(&learners.iter().map(described).collect::<Vec<_>>());
+        let described = |l: &dyn Learner| json!({ "learner": l.info(), "parameters": l.specs() });
+        return print_json(&learners.iter().map(|learner| described(&**learner)).collect::<Vec<_>>());
     }
     print(&if args.name.is_some() { one(&*learners[0]) } else { all(&learners) })
 }

@@ -14,7 +14,7 @@
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Certificate, Fitted, Header, Output};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output};
 use crate::param::Range;
 use crate::section::Sections;
 use crate::split::criterion::{Classes, Moments, SquaredError, TwoClasses};
@@ -253,6 +253,12 @@ impl Fitted for Stump {
             text.push_str(&draw::curve_text(&self.curve, name));
         }
         text
+    }
+
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        let mut values = vec![0.0; schema.features.len()];
+        self.tree.test[0].feature().into_iter().for_each(|feature| values[feature] = 1.0);
+        vec![Attribute { name: "feature_importances", shape: vec![values.len()], values }]
     }
 
     fn svg(&self, schema: &Schema) -> Option<String> {

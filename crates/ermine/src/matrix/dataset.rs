@@ -172,7 +172,8 @@ impl Dataset {
         Ok(Dataset { features, target, target_names: vec!["target".into()], task, weight: None, group: None })
     }
 
-    fn named(mut self, names: Vec<String>) -> Dataset {
+    /// The same data with these names for the target columns.
+    pub fn named(mut self, names: Vec<String>) -> Dataset {
         self.target_names = names;
         self
     }

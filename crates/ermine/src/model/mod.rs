@@ -40,6 +40,21 @@ pub struct Header {
     pub schema: Schema,
     /// What was minimised and what is proven about it.
     pub certificate: Certificate,
+    /// What a program wants to find again when it reads its model back (Python: the type of the labels), under the
+    /// name of the program. Learning and predicting don't look at it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, serde_json::Value>,
+}
+
+/// Numbers of a fitted model that users look at, in the shape they know them in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// The name that users know, e.g. "coef", "intercept", "feature_importances", "n_iter".
+    pub name: &'static str,
+    /// How many along each axis; none for a single number.
+    pub shape: Vec<usize>,
+    /// The numbers, the last axis running fastest.
+    pub values: Vec<f64>,
 }
 
 /// The part of a model that its learner brings along.
@@ -60,6 +75,11 @@ pub trait Fitted: Any + Send + Sync {
     fn svg(&self, _schema: &Schema) -> Option<String> {
         None
     }
+
+    /// The numbers in it that users look at: coefficients, importances, how many iterations it took.
+    fn attributes(&self, _schema: &Schema) -> Vec<Attribute> {
+        Vec::new()
+    }
 }
 
 /// A fitted model.
@@ -77,6 +97,21 @@ impl Model {
     /// Learner, parameters, schema, certificate.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Leaves a note in the header for the program of that name.
+    pub fn set_note(&mut self, program: &str, note: serde_json::Value) {
+        self.header.notes.insert(program.to_string(), note);
+    }
+
+    /// What the numbers that it predicts mean.
+    pub fn output(&self) -> Output {
+        self.fitted.output()
+    }
+
+    /// The numbers in it that users look at.
+    pub fn attributes(&self) -> Vec<Attribute> {
+        self.fitted.attributes(&self.header.schema)
     }
 
     /// What it expects and predicts.

@@ -14,6 +14,9 @@
 //! Other types are errors that name the column, unless it is ignored; ignored columns of Parquet files are not even decoded.
 //! Row groups of Parquet files are decoded on all threads, a few at a time, and appended in order.
 
+#[cfg(test)]
+mod tests;
+
 use super::infer::{column_of_words, retype_numbers};
 use super::number::number;
 use super::read::{ColumnType, ReadOptions, check_types, fault};
@@ -39,6 +42,23 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Reads a Parquet file.
 pub fn read_parquet(path: &Path, options: &ReadOptions) -> Result<Table> {
     check_file(path)?;
+    guarded("Parquet", || decode_parquet(path, options))
+}
+
+/// Reads an Arrow IPC file or stream.
+pub fn read_ipc(path: &Path, options: &ReadOptions) -> Result<Table> {
+    check_file(path)?;
+    guarded("Arrow IPC", || decode_ipc(path, options))
+}
+
+/// The decoders take some damaged files for sound and then panic on a broken promise; to the caller that is an error.
+fn guarded(format: &str, read: impl FnOnce() -> Result<Table>) -> Result<Table> {
+    // What was under construction when a panic struck is dropped unseen, so nothing half-made can be observed.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(fault(None, None, format!("not readable as {format}: the file is damaged"))))
+}
+
+fn decode_parquet(path: &Path, options: &ReadOptions) -> Result<Table> {
     let open = || File::open(path).map_err(|e| Error::io(path, e));
     let broken = |e: parquet::errors::ParquetError| fault(None, None, format!("not readable as Parquet: {e}"));
     let metadata = ArrowReaderMetadata::load(&open()?, ArrowReaderOptions::new()).map_err(broken)?;
@@ -72,9 +92,7 @@ pub fn read_parquet(path: &Path, options: &ReadOptions) -> Result<Table> {
     finish(columns, metadata.schema(), &kept, options)
 }
 
-/// Reads an Arrow IPC file or stream.
-pub fn read_ipc(path: &Path, options: &ReadOptions) -> Result<Table> {
-    check_file(path)?;
+fn decode_ipc(path: &Path, options: &ReadOptions) -> Result<Table> {
     let mut file = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
     let mut magic = Vec::new();
     file.by_ref().take(6).read_to_end(&mut magic).map_err(|e| Error::io(path, e))?;
@@ -216,7 +234,9 @@ impl Piece {
             let mut piece = Piece::new(values);
             let dictionary = array.as_any_dictionary();
             piece.push_array(dictionary.values())?;
-            let keys = dictionary.normalized_keys();
+            // A dictionary without values has no keys that could be normalised: all rows are missing.
+            let empty = dictionary.values().is_empty();
+            let keys = if empty { vec![0; array.len()] } else { dictionary.normalized_keys() };
             self.push_picked(&piece, keys.iter().enumerate().map(|(row, &key)| (!array.is_null(row)).then_some(key)));
             return Ok(());
         }
