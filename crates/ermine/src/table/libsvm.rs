@@ -17,7 +17,7 @@ use crate::error::Result;
 use memchr::memchr;
 use std::path::Path;
 
-const BLOCK_BYTES: usize = 1 << 19;
+const BLOCK_BYTES: usize = 1 << 18;
 /// The highest index. Each column costs some 150 bytes even when it is empty; this keeps a file of one line from taking gigabytes.
 const MAX_INDEX: u32 = (1 << 22) - 1;
 
