@@ -18,7 +18,7 @@ use memchr::memchr;
 use std::collections::HashSet;
 use std::path::Path;
 
-const BLOCK_BYTES: usize = 1 << 19;
+const BLOCK_BYTES: usize = 1 << 18;
 /// The highest index. Each column costs some 150 bytes even when it is empty; this keeps a file of one line from taking gigabytes.
 const MAX_INDEX: u32 = (1 << 22) - 1;
 
