@@ -3,6 +3,9 @@
 
 use crate::error::{Error, Result};
 use crate::learner::baseline::{Baseline, Constant};
+use crate::learner::c45::C45;
+use crate::learner::decision_tree::{DecisionTree, FittedTree};
+use crate::learner::id3::Id3;
 use crate::learner::stump::{DecisionStump, Stump};
 use crate::learner::{Info, Learner};
 use crate::model::file;
@@ -22,6 +25,9 @@ pub struct Entry {
 pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(Baseline::default()), load: Constant::load },
     Entry { make: || Box::new(DecisionStump::default()), load: Stump::load },
+    Entry { make: || Box::new(DecisionTree::default()), load: FittedTree::load },
+    Entry { make: || Box::new(Id3::default()), load: FittedTree::load },
+    Entry { make: || Box::new(C45::default()), load: FittedTree::load },
 ];
 
 /// The learner that is used where none is named.

@@ -4,6 +4,11 @@
 //! |---|---|
 //! | [`baseline`] | says the same for every row: what any other learner must beat |
 //! | [`stump`] | the best single question |
+//! | [`decision_tree`] | CART: a tree of binary splits |
+//! | [`id3`] | ID3: a branch for each category, by information gain |
+//! | [`c45`] | C4.5: by gain ratio, missing values as fractions, pruned |
+//! | [`fitted_tree`] | the fitted form of learners that end in one tree |
+//! | [`tree_parameters`] | kinds of parameters that tree learners share |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -11,8 +16,13 @@
 //! done once, in [`fit`](fn@fit).
 
 pub mod baseline;
+pub mod c45;
+pub mod decision_tree;
 pub mod fit;
+pub mod fitted_tree;
+pub mod id3;
 pub mod stump;
+pub mod tree_parameters;
 
 pub use fit::fit;
 

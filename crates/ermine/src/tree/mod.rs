@@ -3,6 +3,11 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | the tree itself: nodes in arrays, checks, reading and writing |
+//! | [`grow`](mod@grow) | growing a tree by the best split of each node |
+//! | [`orders`] | the rows of every node in the order of every column |
+//! | [`multiway`] | growing trees with a branch for each category: ID3 and C4.5 |
+//! | [`prune`] | pruning: cost-complexity, greedy, reduced error, pessimistic |
+//! | `search` | the best split of a node over all columns, or over some drawn at random |
 //! | [`draw`] | the tree for people, as text and SVG |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
@@ -10,6 +15,13 @@
 //! holds a prediction, so that stopping anywhere is defined.
 
 pub mod draw;
+pub mod grow;
+pub mod multiway;
+pub mod orders;
+pub mod prune;
+mod search;
+
+pub use grow::{GrowOptions, Grown, grow};
 
 use crate::error::{Error, Result};
 use crate::matrix::Features;

@@ -7,3 +7,5 @@ mod contract;
 mod model_file;
 mod rooms;
 mod stump;
+mod tree;
+mod tree_golden;
