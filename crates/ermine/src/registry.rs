@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::learner::baseline::{Baseline, Constant};
+use crate::learner::gradient_boosting::{Boosted, GradientBoosting};
 use crate::learner::stump::{DecisionStump, Stump};
 use crate::learner::{Info, Learner};
 use crate::model::file;
@@ -22,6 +23,7 @@ pub struct Entry {
 pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(Baseline::default()), load: Constant::load },
     Entry { make: || Box::new(DecisionStump::default()), load: Stump::load },
+    Entry { make: || Box::new(GradientBoosting::default()), load: Boosted::load },
 ];
 
 impl Entry {

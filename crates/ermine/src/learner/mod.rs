@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`baseline`] | says the same for every row: what any other learner must beat |
 //! | [`stump`] | the best single question |
+//! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -12,6 +13,7 @@
 
 pub mod baseline;
 pub mod fit;
+pub mod gradient_boosting;
 pub mod stump;
 
 pub use fit::fit;

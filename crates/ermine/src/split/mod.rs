@@ -5,10 +5,12 @@
 //! | [`test`](mod@test) | the question that a split asks of a row |
 //! | [`criterion`] | what is added up over the rows of a node, and what a split costs |
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
+//! | [`histogram`] | the best split from sums by bin, for gradient boosting |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 
 pub mod criterion;
 pub mod exact;
+pub mod histogram;
 pub mod nominal;
 pub mod test;
 
