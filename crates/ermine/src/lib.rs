@@ -1,5 +1,6 @@
 #![doc = include_str!("tour.md")]
 
+pub mod boost;
 pub mod chart;
 pub mod error;
 pub mod evaluate;
@@ -12,6 +13,7 @@ pub mod progress;
 pub mod registry;
 pub mod rng;
 pub mod section;
+pub mod simd;
 pub mod split;
 pub mod table;
 pub mod tree;
@@ -26,6 +28,7 @@ pub mod prelude {
     pub use crate::learner::c45::C45;
     pub use crate::learner::decision_tree::DecisionTree;
     pub use crate::learner::id3::Id3;
+    pub use crate::learner::gradient_boosting::GradientBoosting;
     pub use crate::learner::stump::DecisionStump;
     pub use crate::learner::{Context, Learner};
     pub use crate::matrix::{Dataset, Roles, Task};

@@ -6,6 +6,7 @@ use crate::learner::baseline::{Baseline, Constant};
 use crate::learner::c45::C45;
 use crate::learner::decision_tree::{DecisionTree, FittedTree};
 use crate::learner::id3::Id3;
+use crate::learner::gradient_boosting::{Boosted, GradientBoosting};
 use crate::learner::stump::{DecisionStump, Stump};
 use crate::learner::{Info, Learner};
 use crate::model::file;
@@ -28,6 +29,7 @@ pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(DecisionTree::default()), load: FittedTree::load },
     Entry { make: || Box::new(Id3::default()), load: FittedTree::load },
     Entry { make: || Box::new(C45::default()), load: FittedTree::load },
+    Entry { make: || Box::new(GradientBoosting::default()), load: Boosted::load },
 ];
 
 /// The learner that is used where none is named.

@@ -9,6 +9,7 @@
 //! | [`c45`] | C4.5: by gain ratio, missing values as fractions, pruned |
 //! | [`fitted_tree`] | the fitted form of learners that end in one tree |
 //! | [`tree_parameters`] | kinds of parameters that tree learners share |
+//! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -21,6 +22,7 @@ pub mod decision_tree;
 pub mod fit;
 pub mod fitted_tree;
 pub mod id3;
+pub mod gradient_boosting;
 pub mod stump;
 pub mod tree_parameters;
 
