@@ -1,0 +1,20 @@
+//! Metrics and nearest-neighbour indexes.
+mod aligned;
+mod box_tree;
+pub mod choice;
+pub mod codes;
+pub mod index;
+mod lanes;
+pub mod metric;
+pub mod mixed;
+pub mod nearest;
+mod norm;
+mod packed;
+pub mod rows;
+mod scan;
+mod simd;
+pub mod vantage;
+pub mod whiten;
+
+#[cfg(test)]
+mod tests;
