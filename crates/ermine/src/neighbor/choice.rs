@@ -48,7 +48,10 @@ impl Choice {
                 Kind::Scan => true,
             };
             if !possible {
-                return Err(Error::Unsupported { learner: format!("{kind:?}"), need: format!("the {metric:?} metric") });
+                return Err(Error::Unsupported {
+                    learner: format!("{kind:?}"),
+                    need: format!("the {metric:?} metric"),
+                });
             }
             return Ok(Choice { kind, reason: "asked for".into() });
         }

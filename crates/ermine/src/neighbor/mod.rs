@@ -3,8 +3,10 @@ mod aligned;
 mod box_tree;
 pub mod choice;
 pub mod codes;
+pub mod condense;
 pub mod index;
 mod lanes;
+pub mod leave_one_out;
 pub mod metric;
 pub mod mixed;
 pub mod nearest;
@@ -13,7 +15,10 @@ mod packed;
 pub mod rows;
 mod scan;
 mod simd;
+pub mod strings;
 pub mod vantage;
+pub mod vote;
+pub mod weight;
 pub mod whiten;
 
 #[cfg(test)]

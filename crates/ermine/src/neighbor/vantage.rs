@@ -130,7 +130,10 @@ impl VantageTree {
             && self.nodes.iter().enumerate().all(|(i, node)| {
                 let range = node.first <= node.end && node.end as usize <= n;
                 let inner = node.far == 0
-                    || (node.first < node.end && i + 1 < last && (node.far as usize) < last && node.far as usize > i + 1);
+                    || (node.first < node.end
+                        && i + 1 < last
+                        && (node.far as usize) < last
+                        && node.far as usize > i + 1);
                 range && inner
             })
     }

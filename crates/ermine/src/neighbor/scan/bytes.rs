@@ -125,7 +125,12 @@ pub(super) struct ByteFilter<'a> {
 }
 
 impl<'a> ByteFilter<'a> {
-    pub(super) fn new(codes: &'a ByteCodes, points: &'a Points, metric: &'a Metric, queries: &'a [f64]) -> ByteFilter<'a> {
+    pub(super) fn new(
+        codes: &'a ByteCodes,
+        points: &'a Points,
+        metric: &'a Metric,
+        queries: &'a [f64],
+    ) -> ByteFilter<'a> {
         let d = points.n_features();
         let quads = d.div_ceil(QUAD);
         let n = queries.len() / d;

@@ -43,7 +43,11 @@ pub(in crate::neighbor) struct Progress {
 }
 
 /// Compares the points from `progress` on with all queries. Stops early, after a whole run, when the filter turns out weak.
-pub(in crate::neighbor) fn search_tiles<F: Filter>(filter: &mut F, best: &mut [Nearest], progress: Progress) -> Progress {
+pub(in crate::neighbor) fn search_tiles<F: Filter>(
+    filter: &mut F,
+    best: &mut [Nearest],
+    progress: Progress,
+) -> Progress {
     let mut done = progress;
     let first = progress.points / PANEL;
     let panels = filter.n_points().div_ceil(PANEL);
@@ -58,7 +62,10 @@ pub(in crate::neighbor) fn search_tiles<F: Filter>(filter: &mut F, best: &mut [N
         done.measured += measured;
         // The first runs are no sign: before anything is found, everything passes.
         let settled = done.points > 16 * RUN * PANEL;
-        if settled && measured * WEAK > (end - run) * PANEL * best.len() && best.iter().any(|b| b.wanted() != usize::MAX) {
+        if settled
+            && measured * WEAK > (end - run) * PANEL * best.len()
+            && best.iter().any(|b| b.wanted() != usize::MAX)
+        {
             break;
         }
     }
