@@ -8,6 +8,7 @@ pub mod learner;
 pub mod matrix;
 pub mod metric;
 pub mod model;
+pub mod neighbor;
 pub mod param;
 pub mod progress;
 pub mod registry;
