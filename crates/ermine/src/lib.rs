@@ -1,15 +1,20 @@
 #![doc = include_str!("tour.md")]
 
 pub mod boost;
+#[macro_use]
+pub mod linalg;
+
 pub mod chart;
 pub mod error;
 pub mod evaluate;
 pub mod learner;
+pub mod loss;
 pub mod matrix;
 pub mod metric;
 pub mod model;
 pub mod neighbor;
 pub mod param;
+pub mod penalty;
 pub mod progress;
 pub mod registry;
 pub mod rng;
