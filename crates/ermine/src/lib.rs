@@ -9,6 +9,7 @@ pub mod metric;
 pub mod model;
 pub mod param;
 pub mod progress;
+pub mod reduction;
 pub mod registry;
 pub mod rng;
 pub mod section;
@@ -27,5 +28,6 @@ pub mod prelude {
     pub use crate::learner::{Context, Learner};
     pub use crate::matrix::{Dataset, Roles, Task};
     pub use crate::model::{Model, Prediction};
+    pub use crate::reduction::adaboost::AdaBoost;
     pub use crate::table::{Column, Table};
 }

@@ -7,6 +7,7 @@ use crate::learner::stump::{DecisionStump, Stump};
 use crate::learner::{Info, Learner};
 use crate::model::file;
 use crate::model::{Fitted, Header, Model};
+use crate::reduction::adaboost::{AdaBoost, Boosted};
 use crate::section::Sections;
 use std::path::Path;
 
@@ -22,6 +23,7 @@ pub struct Entry {
 pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(Baseline::default()), load: Constant::load },
     Entry { make: || Box::new(DecisionStump::default()), load: Stump::load },
+    Entry { make: || Box::new(AdaBoost::default()), load: Boosted::load },
 ];
 
 impl Entry {

@@ -6,10 +6,12 @@
 //! | [`criterion`] | what is added up over the rows of a node, and what a split costs |
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
+//! | [`reweighted`] | the exact best question again and again, while row weights change |
 
 pub mod criterion;
 pub mod exact;
 pub mod nominal;
+pub mod reweighted;
 pub mod test;
 
 pub use criterion::{Criterion, Impurity};

@@ -3,6 +3,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | the tree itself: nodes in arrays, checks, reading and writing |
+//! | [`forest`] | many trees in one set of arrays |
+//! | [`predict`] | walking many rows down many trees |
 //! | [`draw`] | the tree for people, as text and SVG |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
@@ -10,6 +12,10 @@
 //! holds a prediction, so that stopping anywhere is defined.
 
 pub mod draw;
+pub mod forest;
+pub mod predict;
+
+pub use forest::Forest;
 
 use crate::error::{Error, Result};
 use crate::matrix::Features;
