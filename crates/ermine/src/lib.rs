@@ -16,6 +16,7 @@ pub mod neighbor;
 pub mod param;
 pub mod penalty;
 pub mod progress;
+pub mod reduction;
 pub mod registry;
 pub mod rng;
 pub mod section;
@@ -39,5 +40,6 @@ pub mod prelude {
     pub use crate::learner::{Context, Learner};
     pub use crate::matrix::{Dataset, Roles, Task};
     pub use crate::model::{Model, Prediction};
+    pub use crate::reduction::adaboost::AdaBoost;
     pub use crate::table::{Column, Table};
 }

@@ -11,6 +11,7 @@ use crate::learner::stump::{DecisionStump, Stump};
 use crate::learner::{Info, Learner};
 use crate::model::file;
 use crate::model::{Fitted, Header, Model};
+use crate::reduction::adaboost::{AdaBoost, Boosted};
 use crate::section::Sections;
 use std::path::Path;
 
@@ -30,6 +31,7 @@ pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(Id3::default()), load: FittedTree::load },
     Entry { make: || Box::new(C45::default()), load: FittedTree::load },
     Entry { make: || Box::new(GradientBoosting::default()), load: Boosted::load },
+    Entry { make: || Box::new(AdaBoost::default()), load: Boosted::load },
 ];
 
 /// The learner that is used where none is named.

@@ -14,6 +14,7 @@
 //! | [`numbers`] | several numbers at once; Poisson deviance |
 //! | [`absolute`] | the absolute error around medians |
 //! | [`bipartition`] | the best way to cut categories in two |
+//! | [`reweighted`] | the exact best question again and again, while row weights change |
 
 pub mod absolute;
 pub mod bipartition;
@@ -24,6 +25,7 @@ pub mod node;
 pub mod histogram;
 pub mod nominal;
 pub mod numbers;
+pub mod reweighted;
 pub mod test;
 pub mod two_classes;
 pub mod variance;

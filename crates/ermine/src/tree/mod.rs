@@ -8,6 +8,8 @@
 //! | [`multiway`] | growing trees with a branch for each category: ID3 and C4.5 |
 //! | [`prune`] | pruning: cost-complexity, greedy, reduced error, pessimistic |
 //! | `search` | the best split of a node over all columns, or over some drawn at random |
+//! | [`forest`] | many trees in one set of arrays |
+//! | [`predict`] | walking many rows down many trees |
 //! | [`draw`] | the tree for people, as text and SVG |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
@@ -22,6 +24,10 @@ pub mod prune;
 mod search;
 
 pub use grow::{GrowOptions, Grown, grow};
+pub mod forest;
+pub mod predict;
+
+pub use forest::Forest;
 
 use crate::error::{Error, Result};
 use crate::matrix::Features;
