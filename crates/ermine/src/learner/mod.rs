@@ -21,8 +21,8 @@ pub mod c45;
 pub mod decision_tree;
 pub mod fit;
 pub mod fitted_tree;
-pub mod id3;
 pub mod gradient_boosting;
+pub mod id3;
 pub mod stump;
 pub mod tree_parameters;
 
