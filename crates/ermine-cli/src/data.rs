@@ -3,7 +3,7 @@
 use crate::args::{ColumnArgs, DataArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, count, dim, listed, yellow};
+use crate::terminal::{bold, clean, count, fact, listed, width, wrapped, yellow};
 use ermine::matrix::{Dataset, Roles, Target, Task};
 use ermine::table::{Column, ColumnKind, ColumnType, ReadOptions, Table};
 use serde::Serialize;
@@ -168,29 +168,25 @@ impl Understanding {
 
     /// What was understood, for people.
     pub fn text(&self) -> String {
-        let label = |word: &str| dim(&format!("  {word:<9}"));
         let rows = match self.n_dropped {
             0 => format!("{} rows", count(self.n_rows)),
             n => format!("{} rows, without {} whose target is missing", count(self.n_rows), count(n)),
         };
-        let mut text = format!("{}: {rows}\n", bold(&clean(&self.file.display().to_string())));
         let learned = match self.range {
             Some((low, high)) => format!("a number from {low} to {high}"),
             None => self.classes_text(),
         };
-        let target = clean(&self.target.join(", "));
-        text += &format!("{}{}: {} of {}\n", label("target"), bold(&target), self.task, clean(&learned));
-        text += &format!("{}{}\n", label("features"), self.kinds_text());
-        text += &format!("{}{}\n", label("missing"), self.missing_text());
         let mut others: Vec<String> = self.weight.iter().map(|w| format!("weight {w}")).collect();
         others.extend(self.group.iter().map(|g| format!("{} queries by {g}", count(self.n_groups.unwrap_or(0)))));
         if !self.left_out.is_empty() {
             others.push(format!("left out {}", listed(&self.left_out, LISTED)));
         }
-        if !others.is_empty() {
-            text += &format!("{}{}\n", label("others"), clean(&others.join("; ")));
-        }
-        self.notes.iter().for_each(|note| text += &format!("{} {}\n", yellow("  note:"), clean(note)));
+        let mut text = format!("{}: {rows}\n", bold(&clean(&self.file.display().to_string())));
+        let target = format!("{}: {} of {learned}", self.target.join(", "), self.task);
+        let mut facts = vec![("target", target), ("features", self.kinds_text()), ("missing", self.missing_text())];
+        facts.extend((!others.is_empty()).then(|| ("others", others.join("; "))));
+        facts.iter().for_each(|(name, known)| text += &fact(name, 11, known));
+        self.notes.iter().for_each(|note| text += &yellow(&wrapped(&clean(&format!("note: {note}")), 2, width())));
         text
     }
 
@@ -211,7 +207,7 @@ impl Understanding {
         let mut holed: Vec<&Feature> = self.features.iter().filter(|f| f.n_missing > 0).collect();
         holed.sort_by_key(|f| std::cmp::Reverse(f.n_missing));
         let total: usize = holed.iter().map(|f| f.n_missing).sum();
-        let names: Vec<String> = holed.iter().map(|f| format!("{} {}", clean(&f.name), count(f.n_missing))).collect();
+        let names: Vec<String> = holed.iter().map(|f| format!("{} {}", f.name, count(f.n_missing))).collect();
         match total {
             0 => "none".into(),
             n => format!("{} values ({})", count(n), listed(&names, LISTED)),

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::grid::Grid;
-use crate::terminal::{bold, clean, count, dim, fitted, green, listed, print, print_json, width};
+use crate::terminal::{bold, clean, count, dim, fact, fitted, green, listed, print, print_json, width};
 use crate::train::certificate;
 use ermine::matrix::{FeatureSpec, Task};
 use ermine::model::Model;
@@ -81,19 +81,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn text(args: &Args, model: &Model) -> String {
     let header = model.header();
     let schema = &header.schema;
-    let label = |word: &str| dim(&format!("  {word:<12}"));
     let mut text = format!("{}: {}\n", bold(&clean(&args.model.display().to_string())), bold(&clean(&header.learner)));
-    let predicts = match schema.task {
-        Task::Classification => {
-            format!("{} of {} classes ({})", schema.task, schema.classes.len(), listed(&schema.classes, 8))
-        }
-        task => task.to_string(),
-    };
-    text += &format!("{}{}: {}\n", label("predicts"), clean(&schema.target.join(", ")), clean(&predicts));
-    text += &format!("{}{} rows, seed {}\n", label("trained on"), count(header.n_rows), header.seed);
+    let classes = format!(" of {} classes ({})", schema.classes.len(), listed(&schema.classes, 8));
+    let classes = if schema.task == Task::Classification { &classes } else { "" };
     let params: Vec<String> = header.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let params = if params.is_empty() { "none".into() } else { params.join(", ") };
-    text += &format!("{}{}\n", label("parameters"), clean(&params));
+    text += &fact("predicts", 14, &format!("{}: {}{classes}", schema.target.join(", "), schema.task));
+    text += &fact("trained on", 14, &format!("{} rows, seed {}", count(header.n_rows), header.seed));
+    text += &fact("parameters", 14, &params);
     text += &format!("\n{}\n{}", bold("Certificate"), certificate(model));
     text += &format!("\n{}\n{}\n{}\n", bold("Features"), features(&schema.features), bold("Model"));
     text

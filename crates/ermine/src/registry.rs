@@ -2,15 +2,10 @@
 //! through it.
 
 use crate::error::{Error, Result};
-use crate::learner::baseline::{Baseline, Constant};
-use crate::learner::c45::C45;
-use crate::learner::decision_tree::{DecisionTree, FittedTree};
-use crate::learner::id3::Id3;
-use crate::learner::optimal_tree::OptimalTree;
-use crate::learner::stump::{DecisionStump, Stump};
-use crate::learner::{Info, Learner};
+use crate::learner::{self, Info, Learner};
 use crate::model::file;
 use crate::model::{Fitted, Header, Model};
+use crate::reduction;
 use crate::section::Sections;
 use std::path::Path;
 
@@ -24,12 +19,33 @@ pub struct Entry {
 
 /// All learners, in the order in which users see them.
 pub const LEARNERS: &[Entry] = &[
-    Entry { make: || Box::new(Baseline::default()), load: Constant::load },
-    Entry { make: || Box::new(DecisionStump::default()), load: Stump::load },
-    Entry { make: || Box::new(DecisionTree::default()), load: FittedTree::load },
-    Entry { make: || Box::new(Id3::default()), load: FittedTree::load },
-    Entry { make: || Box::new(C45::default()), load: FittedTree::load },
-    Entry { make: || Box::new(OptimalTree::default()), load: FittedTree::load },
+    Entry { make: || Box::new(learner::baseline::Baseline::default()), load: learner::baseline::Constant::load },
+    Entry { make: || Box::new(learner::stump::DecisionStump::default()), load: learner::stump::Stump::load },
+    Entry {
+        make: || Box::new(learner::decision_tree::DecisionTree::default()),
+        load: learner::fitted_tree::FittedTree::load,
+    },
+    Entry { make: || Box::new(learner::id3::Id3::default()), load: learner::fitted_tree::FittedTree::load },
+    Entry { make: || Box::new(learner::c45::C45::default()), load: learner::fitted_tree::FittedTree::load },
+    Entry {
+        make: || Box::new(learner::optimal_tree::OptimalTree::default()),
+        load: learner::fitted_tree::FittedTree::load,
+    },
+    Entry { make: || Box::new(learner::oblique_tree::ObliqueTree::default()), load: learner::row_tree::FittedRows::load },
+    Entry {
+        make: || Box::new(learner::comparison_tree::ComparisonTree::default()),
+        load: learner::row_tree::FittedRows::load,
+    },
+    Entry { make: || Box::new(learner::quad_tree::QuadTree::default()), load: learner::row_tree::FittedRows::load },
+    Entry {
+        make: || Box::new(learner::density_tree::DensityTree::default()),
+        load: learner::density_tree::FittedDensity::load,
+    },
+    Entry {
+        make: || Box::new(learner::gradient_boosting::GradientBoosting::default()),
+        load: learner::gradient_boosting::Boosted::load,
+    },
+    Entry { make: || Box::new(reduction::adaboost::AdaBoost::default()), load: reduction::adaboost::Boosted::load },
 ];
 
 /// The learner that is used where none is named.

@@ -155,3 +155,29 @@ fn every_learner_is_listed_and_can_be_trained_by_name() {
         }
     }
 }
+
+#[test]
+fn tables_come_in_several_formats() {
+    let place = Place::new("formats");
+    let model = place.model();
+    let text = std::fs::read_to_string(penguins()).unwrap();
+    let expected = place.run(&["evaluate", &model, &penguins(), "-q"]).succeeds().out;
+    for (name, text) in [("semicolon.csv", text.replace(',', ";")), ("tab.tsv", text.replace(',', "\t"))] {
+        let file = place.write(name, &text);
+        assert_eq!(place.run(&["evaluate", &model, &file, "-q"]).succeeds().out, expected, "{name}");
+    }
+    // What is written packed is read packed.
+    place.run(&["predict", &model, &penguins(), "--id", "sex", "-o", "out.csv.gz"]).succeeds();
+    let said = place.run(&["train", "out.csv.gz", "-t", "predicted_species", "-o", "m.ermine"]).succeeds();
+    said.says(&["344 rows", "2 classes"]);
+}
+
+#[test]
+fn a_sparse_row_may_leave_out_the_last_columns() {
+    let place = Place::new("sparse");
+    let train = place.write("a.libsvm", "1 1:2 3:1\n0 1:1\n1 1:3 3:4\n0 2:1\n");
+    let test = place.write("b.libsvm", "1 1:3\n0 2:5\n");
+    place.run(&["train", &train, "-t", "label", "-o", "m.ermine"]).succeeds();
+    assert_eq!(place.run(&["predict", "m.ermine", &test]).succeeds().out, "predicted_label\n1\n0\n");
+    place.run(&["evaluate", "m.ermine", &test]).succeeds().says(&["accuracy"]);
+}

@@ -2,15 +2,25 @@
 
 /// Draws a curve as a block of `height` lines of `width` characters, with the range of both axes written beside it.
 pub fn curve(points: &[(f64, f64)], x_name: &str, y_name: &str, width: usize, height: usize) -> String {
-    let finite: Vec<(f64, f64)> = points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
-    let Some(((left, right), (low, high))) = ranges(&finite) else { return String::new() };
+    curves(&[(points.to_vec(), '•')], x_name, y_name, width, height)
+}
+
+/// Draws several curves on one pair of axes, each with its own character; later ones are drawn over earlier ones.
+pub fn curves(curves: &[(Vec<(f64, f64)>, char)], x_name: &str, y_name: &str, width: usize, height: usize) -> String {
+    let finite = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+    };
+    let all: Vec<(f64, f64)> = curves.iter().flat_map(|(points, _)| finite(points)).collect();
+    let Some(((left, right), (low, high))) = ranges(&all) else { return String::new() };
     let place = |v: f64, (from, to): (f64, f64), n: usize| {
         if to > from { ((v - from) / (to - from) * (n - 1) as f64).round() as usize } else { 0 }
     };
     let mut rows = vec![vec![' '; width]; height];
-    for &(x, y) in &finite {
-        let row = height - 1 - place(y, (low, high), height);
-        rows[row][place(x, (left, right), width)] = '•';
+    for (points, mark) in curves {
+        for (x, y) in finite(points) {
+            let row = height - 1 - place(y, (low, high), height);
+            rows[row][place(x, (left, right), width)] = *mark;
+        }
     }
     let label = |row: usize| match row {
         0 => number(high),

@@ -5,6 +5,7 @@
 //! | [`test`](mod@test) | the question that a split asks of a row |
 //! | [`criterion`] | what is added up over the rows of a node, and what a split costs |
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
+//! | [`histogram`] | the best split from sums by bin, for gradient boosting |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 //! | [`node`] | what growing a tree asks of a criterion; the plain sweep over the thresholds of a node |
 //! | [`two_classes`] | two classes that all count the same, swept in blocks with bounds |
@@ -13,15 +14,18 @@
 //! | [`numbers`] | several numbers at once; Poisson deviance |
 //! | [`absolute`] | the absolute error around medians |
 //! | [`bipartition`] | the best way to cut categories in two |
+//! | [`reweighted`] | the exact best question again and again, while row weights change |
 
 pub mod absolute;
 pub mod bipartition;
 pub mod classes;
 pub mod criterion;
 pub mod exact;
+pub mod histogram;
 pub mod node;
 pub mod nominal;
 pub mod numbers;
+pub mod reweighted;
 pub mod test;
 pub mod two_classes;
 pub mod variance;
