@@ -31,7 +31,10 @@ pub const LEARNERS: &[Entry] = &[
         make: || Box::new(learner::optimal_tree::OptimalTree::default()),
         load: learner::fitted_tree::FittedTree::load,
     },
-    Entry { make: || Box::new(learner::oblique_tree::ObliqueTree::default()), load: learner::row_tree::FittedRows::load },
+    Entry {
+        make: || Box::new(learner::oblique_tree::ObliqueTree::default()),
+        load: learner::row_tree::FittedRows::load,
+    },
     Entry {
         make: || Box::new(learner::comparison_tree::ComparisonTree::default()),
         load: learner::row_tree::FittedRows::load,

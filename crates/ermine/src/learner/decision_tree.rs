@@ -71,12 +71,6 @@ choice! {
     }
 }
 
-impl Default for Splitter {
-    fn default() -> Self {
-        Splitter::Best
-    }
-}
-
 params! {
     /// CART: a tree of binary splits, each the best of its node.
     pub struct DecisionTree("decision-tree") {
@@ -219,10 +213,10 @@ impl DecisionTree {
             curves.iter().map(in_fold).sum()
         };
         let mut best = (f64::INFINITY, 0.0);
-        for i in 0..path.len() {
+        for (i, step) in path.iter().enumerate() {
             let loss = at(middle(i));
             if loss <= best.0 {
-                best = (loss, path[i].alpha);
+                best = (loss, step.alpha);
             }
         }
         Ok(best.1)
@@ -286,10 +280,11 @@ impl DecisionTree {
         if classes == matches!(criterion, SquaredError | AbsoluteError | Poisson) {
             return Err(unsupported(format!("criterion = {criterion} for {}", data.task())));
         }
-        if let Target::Values { values, .. } = data.target() {
-            if criterion == Poisson && (values.iter().any(|y| *y < 0.0) || values.iter().all(|y| *y == 0.0)) {
-                return Err(Error::data("criterion = poisson needs targets of at least 0, not all of them 0"));
-            }
+        if let Target::Values { values, .. } = data.target()
+            && criterion == Poisson
+            && (values.iter().any(|y| *y < 0.0) || values.iter().all(|y| *y == 0.0))
+        {
+            return Err(Error::data("criterion = poisson needs targets of at least 0, not all of them 0"));
         }
         Ok(criterion)
     }

@@ -24,13 +24,13 @@
 
 pub mod baseline;
 pub mod c45;
+pub mod comparison_tree;
 pub mod decision_tree;
+pub mod density_tree;
 pub mod fit;
 pub mod fitted_tree;
 pub mod gradient_boosting;
 pub mod id3;
-pub mod comparison_tree;
-pub mod density_tree;
 pub mod oblique_tree;
 pub mod optimal_tree;
 pub mod quad_tree;

@@ -136,10 +136,9 @@ impl Condition {
             }
         }
         said.extend(self.words.iter().map(|word| format!("{name} {word}")));
-        if self.missing && !said.iter().any(|s| s.ends_with("is missing")) {
-            if let Some(last) = said.last_mut() {
-                last.push_str(" or missing");
-            }
+        let about_missing = said.iter().any(|s| s.ends_with("missing"));
+        if let Some(last) = said.last_mut().filter(|_| self.missing && !about_missing) {
+            last.push_str(" or missing");
         }
         said
     }

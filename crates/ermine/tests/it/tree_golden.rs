@@ -1,6 +1,6 @@
 //! Trees against scikit-learn's (`tools/golden_tree.py`) on data without ties, and against the textbooks.
 
-use ermine::learner::decision_tree::{DecisionTree, FittedTree};
+use ermine::learner::decision_tree::FittedTree;
 use ermine::matrix::{Features, Target};
 use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
