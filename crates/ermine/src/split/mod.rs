@@ -6,6 +6,7 @@
 //! | [`criterion`] | what is added up over the rows of a node, and what a split costs |
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
 //! | [`histogram`] | the best split from sums by bin, for gradient boosting |
+//! | [`bucket`] | the best threshold of many columns of a large table, without sorting them |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 //! | [`node`] | what growing a tree asks of a criterion; the plain sweep over the thresholds of a node |
 //! | [`two_classes`] | two classes that all count the same, swept in blocks with bounds |
@@ -19,6 +20,7 @@
 pub mod absolute;
 pub mod bipartition;
 pub mod classes;
+pub mod bucket;
 pub mod criterion;
 pub mod exact;
 pub mod histogram;
@@ -31,5 +33,5 @@ pub mod two_classes;
 pub mod variance;
 
 pub use criterion::{Criterion, Impurity};
-pub use exact::{Candidate, Split, best_split, threshold_costs};
+pub use exact::{Candidate, Split, best_split};
 pub use test::Test;
