@@ -26,6 +26,15 @@ pub struct Args {
     /// Draw the model into this file
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
+    /// Write the model as a page whose parts fold into this file
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+    /// Write the model as a graph for Graphviz into this file
+    #[arg(long, value_name = "FILE.dot")]
+    dot: Option<PathBuf>,
+    /// Say the model as if-then rules
+    #[arg(long)]
+    rules: bool,
     /// Say it in JSON
     #[arg(long)]
     json: bool,
@@ -36,26 +45,34 @@ pub struct Args {
 
 /// Shows.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    if let Some(path) = &args.svg {
+    let outputs = [&args.svg, &args.html, &args.dot];
+    for path in outputs.into_iter().flatten() {
         check_output(path, &[&args.model])?;
     }
     let model = Model::load(&args.model)?;
-    if let Some(path) = &args.svg {
+    let none = |what: &str| {
         let learner = &model.header().learner;
-        let none = || Failure::Work(format!("{}: there is no picture of a {learner}", args.model.display()));
-        write(path, model.svg().ok_or_else(none)?.as_bytes())?;
+        Failure::Work(format!("{}: there is no {what} of a {learner}", args.model.display()))
+    };
+    let forms: [(&Option<PathBuf>, &str, fn(&Model) -> Option<String>); 3] =
+        [(&args.svg, "picture", Model::svg), (&args.html, "page", Model::html), (&args.dot, "graph", Model::dot)];
+    for (path, what, form) in forms {
+        if let Some(path) = path {
+            write(path, form(&model).ok_or_else(|| none(what))?.as_bytes())?;
+        }
     }
+    let body = if args.rules { model.rules().ok_or_else(|| none("set of rules"))? } else { model.text() };
     if args.json {
         return print_json(&json!({
             "file": args.model,
             "format_version": FORMAT_VERSION,
             "model": model.header(),
-            "text": model.text(),
+            "text": body,
         }));
     }
     let mut said = if args.quiet { String::new() } else { text(args, &model) };
-    said += &fitted(&clean(&model.text()));
-    if let Some(path) = args.svg.as_ref().filter(|_| !args.quiet) {
+    said += &fitted(&clean(&body));
+    for path in outputs.into_iter().flatten().filter(|_| !args.quiet) {
         said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
     }
     print(&said)

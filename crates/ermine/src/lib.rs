@@ -36,6 +36,7 @@ pub mod prelude {
     pub use crate::learner::decision_tree::DecisionTree;
     pub use crate::learner::gradient_boosting::GradientBoosting;
     pub use crate::learner::id3::Id3;
+    pub use crate::learner::optimal_tree::OptimalTree;
     pub use crate::learner::stump::DecisionStump;
     pub use crate::learner::{Context, Learner};
     pub use crate::matrix::{Dataset, Roles, Task};

@@ -28,6 +28,20 @@ pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(learner::id3::Id3::default()), load: learner::fitted_tree::FittedTree::load },
     Entry { make: || Box::new(learner::c45::C45::default()), load: learner::fitted_tree::FittedTree::load },
     Entry {
+        make: || Box::new(learner::optimal_tree::OptimalTree::default()),
+        load: learner::fitted_tree::FittedTree::load,
+    },
+    Entry { make: || Box::new(learner::oblique_tree::ObliqueTree::default()), load: learner::row_tree::FittedRows::load },
+    Entry {
+        make: || Box::new(learner::comparison_tree::ComparisonTree::default()),
+        load: learner::row_tree::FittedRows::load,
+    },
+    Entry { make: || Box::new(learner::quad_tree::QuadTree::default()), load: learner::row_tree::FittedRows::load },
+    Entry {
+        make: || Box::new(learner::density_tree::DensityTree::default()),
+        load: learner::density_tree::FittedDensity::load,
+    },
+    Entry {
         make: || Box::new(learner::gradient_boosting::GradientBoosting::default()),
         load: learner::gradient_boosting::Boosted::load,
     },

@@ -47,6 +47,13 @@ impl Svg {
         self.push(format_args!(r#"<polyline points="{}" class="{class}"/>"#, points.join(" ")));
     }
 
+    /// Draws a straight edge of the given width.
+    pub fn edge(&mut self, (x, y): (f64, f64), (to_x, to_y): (f64, f64), width: f64) {
+        self.push(format_args!(
+            r#"<line x1="{x:.1}" y1="{y:.1}" x2="{to_x:.1}" y2="{to_y:.1}" class="edge" stroke-width="{width:.1}" stroke-opacity="0.5"/>"#
+        ));
+    }
+
     /// Draws a box.
     pub fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str, fill: Option<&str>) {
         let fill = fill.map(|colour| format!(r#" fill="{colour}""#)).unwrap_or_default();

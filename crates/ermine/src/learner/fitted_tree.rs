@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema};
-use crate::model::{Fitted, Header, Output};
+use crate::model::{Attribute, Fitted, Header, Output};
 use crate::section::Sections;
 use crate::tree::multiway::predict_fractional;
-use crate::tree::{Grown, Tree, draw};
+use crate::tree::{Grown, Tree, draw, picture, rules};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,19 @@ impl FittedTree {
     }
 }
 
+/// What the splits of each column gain, as a share of what all splits gain; zeros where there is no split.
+pub fn importances(grown: &Grown, n_features: usize) -> Vec<f64> {
+    let mut gains = vec![0.0; n_features];
+    for node in 0..grown.tree.n_nodes() {
+        if let Some(feature) = grown.tree.test[node].feature() {
+            let below: f64 = grown.tree.children(node).map(|child| grown.cost[child]).sum();
+            gains[feature] += (grown.cost[node] - below).max(0.0);
+        }
+    }
+    let total: f64 = gains.iter().sum();
+    if total > 0.0 { gains.iter().map(|gain| gain / total).collect() } else { gains }
+}
+
 impl Fitted for FittedTree {
     fn output(&self) -> Output {
         self.output
@@ -89,5 +102,37 @@ impl Fitted for FittedTree {
 
     fn text(&self, schema: &Schema) -> String {
         draw::text(&self.grown.tree, schema)
+    }
+
+    fn svg(&self, schema: &Schema) -> Option<String> {
+        Some(picture::svg(&self.grown.tree, schema))
+    }
+
+    fn html(&self, schema: &Schema) -> Option<String> {
+        Some(picture::html(&self.grown.tree, schema))
+    }
+
+    fn dot(&self, schema: &Schema) -> Option<String> {
+        Some(picture::dot(&self.grown.tree, schema))
+    }
+
+    fn rules(&self, schema: &Schema) -> Option<String> {
+        Some(rules::text(&self.grown, schema))
+    }
+
+    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        Some(rules::reasons(&self.grown.tree, schema, |feature| features.number(row, feature)))
+    }
+
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        let tree = &self.grown.tree;
+        let n_leaves = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).count();
+        let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
+        let importances = importances(&self.grown, schema.features.len());
+        vec![
+            Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
+            one("n_leaves", n_leaves),
+            one("depth", tree.depth()),
+        ]
     }
 }

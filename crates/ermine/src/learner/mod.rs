@@ -7,6 +7,12 @@
 //! | [`decision_tree`] | CART: a tree of binary splits |
 //! | [`id3`] | ID3: a branch for each category, by information gain |
 //! | [`c45`] | C4.5: by gain ratio, missing values as fractions, pruned |
+//! | [`optimal_tree`] | the least training error of all trees of a depth, proven |
+//! | [`oblique_tree`] | nodes that ask about weighted sums of the columns |
+//! | [`comparison_tree`] | nodes that ask which of two rows is nearer |
+//! | [`quad_tree`] | cells cut at a point into 2^d cells |
+//! | [`density_tree`] | a density for each class, constant on boxes |
+//! | [`row_tree`] | the fitted form of trees whose nodes look at whole rows |
 //! | [`fitted_tree`] | the fitted form of learners that end in one tree |
 //! | [`tree_parameters`] | kinds of parameters that tree learners share |
 //! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
@@ -23,6 +29,12 @@ pub mod fit;
 pub mod fitted_tree;
 pub mod gradient_boosting;
 pub mod id3;
+pub mod comparison_tree;
+pub mod density_tree;
+pub mod oblique_tree;
+pub mod optimal_tree;
+pub mod quad_tree;
+pub mod row_tree;
 pub mod stump;
 pub mod tree_parameters;
 

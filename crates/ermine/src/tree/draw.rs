@@ -20,6 +20,9 @@ pub fn question(test: &Test, schema: &Schema) -> String {
             let spec = &schema.features[feature as usize];
             // The threshold of an ordered category lies between two codes: the last level below it says it in words.
             let level = if threshold >= 0.0 { spec.levels.get(threshold as usize) } else { None };
+            if threshold == f64::INFINITY {
+                return format!("{} is there", spec.name);
+            }
             format!("{} <= {}", spec.name, level.cloned().unwrap_or_else(|| number(threshold)))
         }
         Test::Each { feature, .. } => name(feature).to_string(),

@@ -242,3 +242,51 @@ proptest! {
         }
     }
 }
+
+/// The least error of all trees of a depth, by trying them all.
+fn least_error(problem: &Problem, rows: &[usize], depth: usize, penalty: f64) -> f64 {
+    let leaf = problem.class_cost(Impurity::Error, rows);
+    if depth == 0 || leaf == 0.0 {
+        return leaf;
+    }
+    let mut least = leaf;
+    let mut seen = std::collections::HashSet::new();
+    for left in problem.splits() {
+        let (a, b): (Vec<usize>, Vec<usize>) = rows.iter().partition(|&&row| left[row]);
+        if a.is_empty() || b.is_empty() || !seen.insert(a.clone()) {
+            continue;
+        }
+        least = least
+            .min(penalty + least_error(problem, &a, depth - 1, penalty) + least_error(problem, &b, depth - 1, penalty));
+    }
+    least
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn optimal_trees_are_optimal(problem in problem(), max_depth in 1usize..3, penalised in any::<bool>()) {
+        let levels = |(nominal, cells): &(bool, Vec<Option<u8>>)| {
+            let distinct: std::collections::HashSet<_> = cells.iter().collect();
+            !*nominal || distinct.len() <= 6
+        };
+        prop_assume!(problem.columns.iter().all(levels));
+        let data = problem.classes();
+        let total: f64 = (0..problem.n()).map(|row| problem.weight(row)).sum();
+        let leaf_penalty = if penalised { 0.07 } else { 0.0 };
+        let learner = OptimalTree { max_depth, leaf_penalty, ..Default::default() };
+        let model = learner.fit(&data).unwrap();
+        let rows: Vec<usize> = (0..problem.n()).collect();
+        let least = least_error(&problem, &rows, max_depth, leaf_penalty * total) / total;
+        let value = model.certificate().value.unwrap();
+        prop_assert!((value - least).abs() < 1e-9, "{value} {least}");
+        let tree = model.fitted::<FittedTree>().unwrap().tree();
+        let prediction = model.predict_data(&data).unwrap();
+        let wrong = rows.iter().filter(|&&row| prediction.class(row) != problem.classes[row] as usize);
+        let risk = wrong.map(|&row| problem.weight(row)).sum::<f64>() / total;
+        let n_leaves = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).count();
+        prop_assert!((risk + leaf_penalty * (n_leaves - 1) as f64 - least).abs() < 1e-9, "the tree is what was certified");
+        prop_assert!(tree.depth() <= max_depth);
+    }
+}
