@@ -24,10 +24,13 @@ pub mod prelude {
     pub use crate::error::{Error, Result};
     pub use crate::evaluate::{CrossValidation, Evaluation};
     pub use crate::learner::baseline::Baseline;
+    pub use crate::learner::forest::{ExtraTrees, RandomForest};
     pub use crate::learner::stump::DecisionStump;
     pub use crate::learner::{Context, Learner};
     pub use crate::matrix::{Dataset, Roles, Task};
     pub use crate::model::{Model, Prediction};
     pub use crate::reduction::adaboost::AdaBoost;
+    pub use crate::reduction::bagging::Bagging;
+    pub use crate::reduction::estimator::Estimator;
     pub use crate::table::{Column, Table};
 }

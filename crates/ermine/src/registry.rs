@@ -3,11 +3,14 @@
 
 use crate::error::{Error, Result};
 use crate::learner::baseline::{Baseline, Constant};
+use crate::learner::forest::{ExtraTrees, FittedForest, RandomForest};
 use crate::learner::stump::{DecisionStump, Stump};
-use crate::learner::{Info, Learner};
+use crate::learner::{Context, Info, Learner};
 use crate::model::file;
 use crate::model::{Fitted, Header, Model};
+use crate::progress::Silent;
 use crate::reduction::adaboost::{AdaBoost, Boosted};
+use crate::reduction::bagging::{Bag, Bagging};
 use crate::section::Sections;
 use std::path::Path;
 
@@ -23,8 +26,21 @@ pub struct Entry {
 pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(Baseline::default()), load: Constant::load },
     Entry { make: || Box::new(DecisionStump::default()), load: Stump::load },
-    Entry { make: || Box::new(AdaBoost::default()), load: Boosted::load },
+    Entry { make: || Box::new(RandomForest::default()), load: FittedForest::load },
+    Entry { make: || Box::new(ExtraTrees::default()), load: FittedForest::load },
+    Entry {
+        make: || Box::new(AdaBoost::default()),
+        load: |sections, header| Boosted::load(sections, header, load_part),
+    },
+    Entry { make: || Box::new(Bagging::default()), load: |sections, header| Bag::load(sections, header, load_part) },
 ];
+
+impl Default for Context<'_> {
+    /// Seed 0, all cores, nobody watching, all learners of the registry.
+    fn default() -> Self {
+        Context { seed: 0, threads: None, observer: &Silent, learners: learner }
+    }
+}
 
 impl Entry {
     /// Its name and what it can do.
@@ -42,6 +58,12 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 /// A learner with its default parameters.
 pub fn learner(name: &str) -> Result<Box<dyn Learner>> {
     Ok((find(name)?.make)())
+}
+
+/// Reads the part of a model that belongs to the learner of this name.
+fn load_part(name: &str, sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+    let entry = find(name).map_err(|_| Error::model_file(format!("a part was made by an unknown learner '{name}'")))?;
+    (entry.load)(sections, header)
 }
 
 impl Model {

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`baseline`] | says the same for every row: what any other learner must beat |
 //! | [`stump`] | the best single question |
+//! | [`forest`] | random forests and extra-trees |
+//! | [`tree_parameters`] | kinds of parameters that tree learners share |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -12,7 +14,9 @@
 
 pub mod baseline;
 pub mod fit;
+pub mod forest;
 pub mod stump;
+pub mod tree_parameters;
 
 pub use fit::fit;
 
@@ -20,7 +24,7 @@ use crate::error::Result;
 use crate::matrix::{Dataset, Task};
 use crate::model::{Certificate, Fitted, Model};
 use crate::param::Parameters;
-use crate::progress::{Observer, Silent};
+use crate::progress::Observer;
 use serde::Serialize;
 
 /// What a learner can do by itself, without an encoder or a reduction.
@@ -66,12 +70,8 @@ pub struct Context<'a> {
     pub threads: Option<usize>,
     /// Who is told about progress and may stop the work.
     pub observer: &'a dyn Observer,
-}
-
-impl Default for Context<'_> {
-    fn default() -> Self {
-        Context { seed: 0, threads: None, observer: &Silent }
-    }
+    /// Makes the learner of a name, for learners over learners. The default context, which the registry makes, knows all of them.
+    pub learners: fn(&str) -> Result<Box<dyn Learner>>,
 }
 
 /// What training gives: the learner's part of the model, and the certificate.

@@ -3,11 +3,13 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`test`](mod@test) | the question that a split asks of a row |
+//! | [`cells`] | what is added up in each bin of a column, and how good a split between bins is |
 //! | [`criterion`] | what is added up over the rows of a node, and what a split costs |
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 //! | [`reweighted`] | the exact best question again and again, while row weights change |
 
+pub mod cells;
 pub mod criterion;
 pub mod exact;
 pub mod nominal;

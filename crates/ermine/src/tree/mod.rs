@@ -4,6 +4,7 @@
 //! |---|---|
 //! | this file | the tree itself: nodes in arrays, checks, reading and writing |
 //! | [`forest`] | many trees in one set of arrays |
+//! | [`lines`] | growing a tree on rows that are copied and moved, as forests do |
 //! | [`predict`] | walking many rows down many trees |
 //! | [`draw`] | the tree for people, as text and SVG |
 //!
@@ -13,6 +14,7 @@
 
 pub mod draw;
 pub mod forest;
+pub mod lines;
 pub mod predict;
 
 pub use forest::Forest;
