@@ -72,8 +72,7 @@ impl Learner for ComparisonTree {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let encoder =
-            |standardize| Encoder::fit(data.features(), EncodeOptions { standardize, ..Default::default() });
+        let encoder = |standardize| Encoder::fit(data.features(), EncodeOptions { standardize, ..Default::default() });
         let space = match self.metric {
             ComparisonMetric::Euclidean => RowSpace::Encoded(encoder(true), Metric::Euclidean),
             ComparisonMetric::Manhattan => RowSpace::Encoded(encoder(true), Metric::Manhattan),

@@ -138,7 +138,11 @@ impl FittedDensity {
         let class = |c: &ClassDensity| c.share > 0.0 && c.share <= 1.0 + 1e-9 && c.density.is_sound(d);
         let ranges = fitted.ranges.len() == d && fitted.ranges.iter().all(|(l, h)| l <= h);
         let some = fitted.classes.iter().flatten().next().is_some();
-        if !ranges || !some || fitted.classes.len() != header.schema.classes.len() || !fitted.classes.iter().flatten().all(class) {
+        if !ranges
+            || !some
+            || fitted.classes.len() != header.schema.classes.len()
+            || !fitted.classes.iter().flatten().all(class)
+        {
             return Err(Error::model_file("the densities don't hold together"));
         }
         Ok(Box::new(fitted))

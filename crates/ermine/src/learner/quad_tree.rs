@@ -94,7 +94,9 @@ impl WithCriterion for Cells<'_> {
         let whole = self.extent(&root.rows);
         let mut stack = if summary.pure { Vec::new() } else { vec![(root, whole)] };
         while let Some((open, (low, high))) = stack.pop() {
-            if open.depth >= self.learner.max_depth || grower.tree.weight[open.node] < self.learner.min_samples_split as f64 {
+            if open.depth >= self.learner.max_depth
+                || grower.tree.weight[open.node] < self.learner.min_samples_split as f64
+            {
                 continue;
             }
             let point = self.point(&open, &low, &high);
@@ -105,7 +107,8 @@ impl WithCriterion for Cells<'_> {
             }
             let (cells, parts): (Vec<u64>, Vec<Vec<u32>>) = parts.into_iter().unzip();
             let first = grower.tree.question.len();
-            let children = grower.split(&open, RowQuestion::Corner { point: point.clone(), cells: cells.clone() }, parts);
+            let children =
+                grower.split(&open, RowQuestion::Corner { point: point.clone(), cells: cells.clone() }, parts);
             for child in children {
                 let code = cells[child.node - first];
                 let above = |j: usize| code >> j & 1 == 1;

@@ -1,5 +1,6 @@
 //! The fitted form of trees whose nodes look at whole rows: oblique, comparison and quad trees; and the criterion they share.
 
+use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::matrix::encode::Encoding;
 use crate::matrix::{Dataset, Encoder, Features, Schema, Target, Task};
@@ -11,7 +12,6 @@ use crate::split::Impurity;
 use crate::split::classes::ClassWeights;
 use crate::split::node::NodeCriterion;
 use crate::split::numbers::{Loss, Numbers};
-use crate::chart::text::number;
 use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,8 @@ impl FittedRows {
             };
             question && (count == 0 || first > node && first.saturating_add(count) <= n)
         };
-        let lengths = tree.child.len() == n && tree.weight.len() == n && tree.value.len() == n.saturating_mul(tree.width);
+        let lengths =
+            tree.child.len() == n && tree.weight.len() == n && tree.value.len() == n.saturating_mul(tree.width);
         if n == 0 || !lengths || !(0..n).all(fits) || tree.value.iter().any(|v| !v.is_finite()) {
             return Err(Error::model_file("a tree of questions about rows doesn't hold together"));
         }
@@ -184,7 +185,11 @@ impl Fitted for FittedRows {
                 RowQuestion::Nearer { a, b } => format!("nearer to {} than to {}?", row_words(a), row_words(b)),
                 RowQuestion::Corner { point, cells } => format!("around {}: {} cells", row_words(point), cells.len()),
             };
-            text.push_str(&format!("{}{said}   [{} rows by weight]\n", "  ".repeat(depth.min(40)), number(tree.weight[node])));
+            text.push_str(&format!(
+                "{}{said}   [{} rows by weight]\n",
+                "  ".repeat(depth.min(40)),
+                number(tree.weight[node])
+            ));
             let first = tree.child[node] as usize;
             stack.extend((first..first + tree.question[node].n_children()).rev().map(|child| (child, depth + 1)));
         }

@@ -114,6 +114,11 @@ impl Model {
         Model { header, fitted }
     }
 
+    /// The learner's own part of the model.
+    pub(crate) fn into_fitted(self) -> Box<dyn Fitted> {
+        self.fitted
+    }
+
     /// Learner, parameters, schema, certificate.
     pub fn header(&self) -> &Header {
         &self.header

@@ -3,6 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`test`](mod@test) | the question that a split asks of a row |
+//! | [`cells`] | what is added up in each bin of a column, and how good a split between bins is |
 //! | [`criterion`] | what is added up over the rows of a node, and what a split costs |
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
 //! | [`histogram`] | the best split from sums by bin, for gradient boosting |
@@ -19,8 +20,9 @@
 
 pub mod absolute;
 pub mod bipartition;
-pub mod classes;
 pub mod bucket;
+pub mod cells;
+pub mod classes;
 pub mod criterion;
 pub mod exact;
 pub mod histogram;

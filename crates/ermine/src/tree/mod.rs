@@ -15,6 +15,7 @@
 //! | [`picture`] | the tree as SVG, as a page that folds, for Graphviz |
 //! | [`rules`] | the tree as rules; the reasons for one row |
 //! | [`forest`] | many trees in one set of arrays |
+//! | [`lines`] | growing a tree on rows that are copied and moved, as forests do |
 //! | [`predict`] | walking many rows down many trees |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
@@ -35,6 +36,7 @@ mod search;
 
 pub use grow::{GrowOptions, Grown, grow};
 pub mod forest;
+pub mod lines;
 pub mod predict;
 
 pub use forest::Forest;

@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod adaboost;
+mod bagging;
 mod contract;
+mod forest;
 mod model_file;
 mod rooms;
 mod stump;
