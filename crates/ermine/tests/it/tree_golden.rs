@@ -135,7 +135,7 @@ fn c45_cuts_numbers_where_the_textbook_does() {
 #[test]
 fn c45_shares_rows_without_a_value_among_the_branches() {
     // Quinlan 1993, 3.3: the outlook of the 12th row lost; the gain is 13/14 of 0.961 - 0.747 bits = 0.199, the split information 1.809.
-    let data = weather(true, &[weight 11]);
+    let data = weather(true, &[11]);
     let model = C45 { prune: false, ..Default::default() }.fit(&data).unwrap();
     let tree = model.fitted::<FittedTree>().unwrap().tree();
     assert!(matches!(tree.test[0], Test::Each { feature: 0, .. }));
