@@ -5,6 +5,7 @@
 //! | this file | the tree itself: nodes in arrays, checks, reading and writing |
 //! | [`forest`] | many trees in one set of arrays |
 //! | [`lines`] | growing a tree on rows that are copied and moved, as forests do |
+//! | `coded` | a forest on codes, for many rows |
 //! | [`predict`] | walking many rows down many trees |
 //! | [`draw`] | the tree for people, as text and SVG |
 //!
@@ -12,6 +13,7 @@
 //! number of its first child; a row that fits no branch (a category that no child takes) stops where it is, and every node
 //! holds a prediction, so that stopping anywhere is defined.
 
+mod coded;
 pub mod draw;
 pub mod forest;
 pub mod lines;
