@@ -16,6 +16,7 @@
 //! | [`rules`] | the tree as rules; the reasons for one row |
 //! | [`forest`] | many trees in one set of arrays |
 //! | [`lines`] | growing a tree on rows that are copied and moved, as forests do |
+//! | `coded` | a forest on codes, for many rows |
 //! | [`predict`] | walking many rows down many trees |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
@@ -23,6 +24,7 @@
 //! holds a prediction, so that stopping anywhere is defined.
 
 pub mod density;
+mod coded;
 pub mod draw;
 pub mod grow;
 pub mod multiway;
