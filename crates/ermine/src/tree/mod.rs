@@ -23,8 +23,8 @@
 //! number of its first child; a row that fits no branch (a category that no child takes) stops where it is, and every node
 //! holds a prediction, so that stopping anywhere is defined.
 
-pub mod density;
 mod coded;
+pub mod density;
 pub mod draw;
 pub mod grow;
 pub mod multiway;
