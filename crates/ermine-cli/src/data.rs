@@ -1,6 +1,6 @@
 //! A file becomes a data set, and people are told how it was understood.
 
-use crate::args::{ColumnArgs, DataArgs};
+use crate::args::{ColumnArgs, DataArgs, quoted};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::terminal::{bold, clean, count, fact, listed, width, wrapped, yellow};
@@ -55,17 +55,32 @@ pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Res
     // Columns that play no part in learning needn't be read.
     options.types.extend(args.id.iter().chain(&args.ignore).map(|name| (name.clone(), ColumnType::Ignored)));
     let table = read(&args.file, &options, threads, progress)?;
-    let roles = roles(args.target.clone(), args.task, &args.columns);
+    let mut roles = roles(args.target.clone(), args.task, &args.columns);
+    let query = unused_query(args, &table);
+    roles.ignore.extend(query.clone());
     let n_read = table.n_rows();
     if n_read == 0 {
         return Err(Failure::Work(format!("{}: there are no rows to learn from", args.file.display())));
     }
     let look = || {
         let data = Dataset::new(table, &roles)?;
-        let understanding = Understanding::new(args, n_read, &data);
+        let mut understanding = Understanding::new(args, n_read, &data);
+        understanding.notes.extend(query.map(|name| {
+            format!("column '{name}' says which query a row belongs to and is no feature; to rank, say --group {name}")
+        }));
         Ok((data, understanding))
     };
     Ok(progress.stage("looking at the columns", threads, look)?)
+}
+
+/// The query column of a libsvm or LETOR file, where no role is given to it: the number of a query says nothing about its rows.
+fn unused_query(args: &DataArgs, table: &Table) -> Option<String> {
+    const QUERY: &str = "qid";
+    let file = args.file.to_string_lossy().to_lowercase();
+    let name = file.strip_suffix(".gz").unwrap_or(&file);
+    let sparse = [".libsvm", ".svmlight", ".svm", ".letor"].iter().any(|ending| name.ends_with(ending));
+    let named = args.columns.group.as_deref() == Some(QUERY) || args.target.iter().any(|t| t == QUERY);
+    (sparse && !named && table.column(QUERY).is_ok()).then(|| QUERY.to_string())
 }
 
 /// Reads a table.
@@ -146,9 +161,10 @@ impl Understanding {
             let is_name = feature.kind == ColumnKind::Nominal && present >= 20;
             if let Some(n) = feature.n_categories.filter(|n| is_name && n * 10 >= present * 9) {
                 notes.push(format!(
-                    "column '{name}' has {} categories in {} rows; if it names rows, leave it out with --id {name}",
+                    "column '{name}' has {} categories in {} rows; if it names rows, leave it out with --id {}",
                     count(n),
-                    count(present)
+                    count(present),
+                    quoted(name),
                 ));
             }
         }
@@ -191,7 +207,7 @@ impl Understanding {
     }
 
     fn classes_text(&self) -> String {
-        let classes: Vec<String> = self.classes.iter().map(|c| format!("{} {}", c.name, count(c.n_rows))).collect();
+        let classes: Vec<String> = self.classes.iter().map(|c| format!("{}: {}", c.name, c.n_rows)).collect();
         format!("{} classes ({})", count(classes.len()), listed(&classes, LISTED))
     }
 

@@ -116,9 +116,15 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// How many decimals a number of this size is shown with: four where they matter, none where they are noise.
+/// How many decimals a number of this size is shown with: four digits that say something, at least four below 10.
 pub fn decimals(size: f64) -> usize {
-    if size.abs() < 10.0 || !size.is_finite() { 4 } else { 4usize.saturating_sub(size.abs().log10() as usize) }
+    /// More decimals than any score deserves.
+    const MOST: i32 = 12;
+    match size.abs() {
+        size if size == 0.0 || !size.is_finite() => 4,
+        size if size < 1.0 => (3 - size.log10().floor() as i32).min(MOST) as usize,
+        size => 4usize.saturating_sub(size.log10() as usize),
+    }
 }
 
 /// A whole number with a blank between thousands.

@@ -7,9 +7,8 @@ use crate::table::Table;
 use crate::target::Target;
 use crate::value;
 use ermine::learner::{self, Context, fit::run};
-use ermine::matrix::FeatureSpec;
 use ermine::model::{Model as CoreModel, Output, Prediction, Status};
-use ermine::table::{Column, ColumnKind, Table as CoreTable, Values};
+use ermine::table::{Column, ColumnKind};
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -45,7 +44,7 @@ pub fn fit(
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let data = target.dataset(table.inner.clone(), weight)?;
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
         learner::fit(learner.as_ref(), &data, &context)
     };
     let mut model = job::run(py, progress, work)?.map_err(python)?;
@@ -158,8 +157,9 @@ impl Model {
         if columns.len() != self.inner.schema().features.len() || n_rows == 0 {
             return Ok(None);
         }
-        let columns = columns.into_iter().map(|values| (ColumnKind::Numeric, values));
-        self.predict(py, self.in_order(columns)?, Wanted::new(wanted)?, n_jobs).map(Some)
+        // The model goes by the order of the columns, not by names.
+        let column = |values| Column { name: String::new(), kind: ColumnKind::Numeric, values };
+        self.predict(py, columns.into_iter().map(column).collect(), n_rows, Wanted::new(wanted)?, n_jobs).map(Some)
     }
 
     /// Predicts for the rows of a table whose columns stand in the model's order.
@@ -170,38 +170,32 @@ impl Model {
         wanted: &str,
         n_jobs: Option<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let columns = table.inner.columns().iter().map(|column| (column.kind, column.values.clone()));
-        self.predict(py, self.in_order(columns)?, Wanted::new(wanted)?, n_jobs)
+        let (columns, n_rows) = (table.inner.columns().to_vec(), table.inner.n_rows());
+        self.predict(py, columns, n_rows, Wanted::new(wanted)?, n_jobs)
     }
 }
 
 impl Model {
-    /// Columns in the model's order as a table, under the names that the model knows them by.
-    fn in_order(&self, columns: impl Iterator<Item = (ColumnKind, Values)>) -> PyResult<CoreTable> {
-        let features = &self.inner.schema().features;
-        let column =
-            |((kind, values), feature): ((_, _), &FeatureSpec)| Column { name: feature.name.clone(), kind, values };
-        CoreTable::new(columns.zip(features).map(column).collect()).map_err(python)
-    }
-
     fn predict<'py>(
         &self,
         py: Python<'py>,
-        table: CoreTable,
+        columns: Vec<Column>,
+        n_rows: usize,
         wanted: Wanted,
         n_jobs: Option<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         /// Fewer values than this are predicted here and now: handing work to other threads takes longer than most models do.
         const SMALL: usize = 1 << 12;
-        let size = table.n_rows() * table.n_columns();
+        let size = n_rows * columns.len();
         let model = self.inner.clone();
         if size < SMALL {
-            let answer = py.detach(|| model.predict(&table).map(|p| Answer::new(&p, wanted))).map_err(python)?;
+            let answer =
+                py.detach(|| model.predict_columns(columns).map(|p| Answer::new(&p, wanted))).map_err(python)?;
             return answer.array(py);
         }
         let threads = job::threads(n_jobs)?;
         let work = move |_: &job::Watch| {
-            let predict = || model.predict(&table).map(|p| Answer::new(&p, wanted));
+            let predict = || model.predict_columns(columns).map(|p| Answer::new(&p, wanted));
             run(Some(threads), predict).and_then(|answer| answer)
         };
         job::run(py, None, work)?.map_err(python)?.array(py)

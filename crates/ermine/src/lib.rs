@@ -34,6 +34,7 @@ pub mod prelude {
     pub use crate::learner::baseline::Baseline;
     pub use crate::learner::c45::C45;
     pub use crate::learner::decision_tree::DecisionTree;
+    pub use crate::learner::forest::{ExtraTrees, RandomForest};
     pub use crate::learner::gradient_boosting::GradientBoosting;
     pub use crate::learner::id3::Id3;
     pub use crate::learner::optimal_tree::OptimalTree;
@@ -42,5 +43,7 @@ pub mod prelude {
     pub use crate::matrix::{Dataset, Roles, Task};
     pub use crate::model::{Model, Prediction};
     pub use crate::reduction::adaboost::AdaBoost;
+    pub use crate::reduction::bagging::Bagging;
+    pub use crate::reduction::estimator::Estimator;
     pub use crate::table::{Column, Table};
 }

@@ -2,9 +2,10 @@
 //! through it.
 
 use crate::error::{Error, Result};
-use crate::learner::{self, Info, Learner};
+use crate::learner::{self, Context, Info, Learner};
 use crate::model::file;
 use crate::model::{Fitted, Header, Model};
+use crate::progress::Silent;
 use crate::reduction;
 use crate::section::Sections;
 use std::path::Path;
@@ -48,11 +49,27 @@ pub const LEARNERS: &[Entry] = &[
         make: || Box::new(learner::gradient_boosting::GradientBoosting::default()),
         load: learner::gradient_boosting::Boosted::load,
     },
-    Entry { make: || Box::new(reduction::adaboost::AdaBoost::default()), load: reduction::adaboost::Boosted::load },
+    Entry { make: || Box::new(learner::forest::RandomForest::default()), load: learner::forest::FittedForest::load },
+    Entry { make: || Box::new(learner::forest::ExtraTrees::default()), load: learner::forest::FittedForest::load },
+    Entry {
+        make: || Box::new(reduction::adaboost::AdaBoost::default()),
+        load: |sections, header| reduction::adaboost::Boosted::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::bagging::Bagging::default()),
+        load: |sections, header| reduction::bagging::Bag::load(sections, header, load_part),
+    },
 ];
 
 /// The learner that is used where none is named.
 pub const DEFAULT: &str = "decision-stump";
+
+impl Default for Context<'_> {
+    /// Seed 0, all cores, nobody watching, all learners of the registry.
+    fn default() -> Self {
+        Context { seed: 0, threads: None, observer: &Silent, learners: learner }
+    }
+}
 
 impl Entry {
     /// Its name and what it can do.
@@ -70,6 +87,12 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 /// A learner with its default parameters.
 pub fn learner(name: &str) -> Result<Box<dyn Learner>> {
     Ok((find(name)?.make)())
+}
+
+/// Reads the part of a model that belongs to the learner of this name.
+fn load_part(name: &str, sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+    let entry = find(name).map_err(|_| Error::model_file(format!("a part was made by an unknown learner '{name}'")))?;
+    (entry.load)(sections, header)
 }
 
 impl Model {

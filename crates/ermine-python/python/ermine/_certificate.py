@@ -1,11 +1,9 @@
 """The certificate of a fit: what was minimised, its value, and what is proven about it."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Certificate:
+class Certificate(NamedTuple):
     """What was minimised, how it ended and what is proven.
 
     Attributes
@@ -22,6 +20,8 @@ class Certificate:
         What is proven, one statement each.
     notes : list of str
         What else a careful user should know.
+    text : str
+        All of this as a statement; ``print(model.certificate_)`` shows it.
     """
 
     objective: str
@@ -29,8 +29,8 @@ class Certificate:
     converged: bool
     stopped_at: str | None
     proofs: list[dict[str, Any]]
-    notes: list[str] = field(default_factory=list)
-    text: str = field(default="", repr=False)
+    notes: list[str]
+    text: str
 
     @classmethod
     def of(cls, header: dict[str, Any], text: str) -> "Certificate":

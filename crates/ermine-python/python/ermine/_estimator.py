@@ -4,9 +4,7 @@
 are written into ``ermine.tree`` and so on by ``tools/python_estimators.py``; they add a signature, documentation and a few facts.
 """
 
-import html
 import importlib
-import inspect
 import json
 import os
 from types import ModuleType
@@ -22,11 +20,15 @@ from ermine._sklearn import not_fitted, warn, when_imported
 
 
 class Plain:
-    """Parameters by name, for programs without scikit-learn."""
+    """Parameters by name, for programs without scikit-learn. All of them are keywords with defaults."""
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        return cls.__init__.__kwdefaults__ or {}
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
+        return sorted(cls._defaults())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All parameters by name."""
@@ -42,8 +44,8 @@ class Plain:
         return self
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = (f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name].default))
+        defaults = self._defaults()
+        changed = (f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name]))
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
@@ -177,6 +179,8 @@ class Estimator(Plain):
         self._fitted().save(os.fspath(path))
 
     def _repr_html_(self) -> str:
+        import html
+
         model = self.__dict__.get("_model")
         if model is None:
             return f"<pre>{html.escape(repr(self))}</pre>"

@@ -3,7 +3,7 @@
 Importing scikit-learn takes far longer than all of Ermine, and many programs (a service that predicts, a script) never need it. So nothing here
 imports it. Estimators start on a small base class of our own; as soon as ``sklearn.base`` has been imported, by whomever, they are put on
 scikit-learn's own base classes. Nobody can hold ``BaseEstimator`` in hand without having imported it, so an estimator is one whenever
-anybody can ask. The reasons, and what was measured, are in docs/decisions/012-scikit-learn-is-joined-late.md.
+anybody can ask. The reasons, and what was measured, are in docs/decisions/005-scikit-learn-is-joined-late.md.
 """
 
 import sys

@@ -120,6 +120,21 @@ impl Schema {
         Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
     }
 
+    /// Features from columns in the order of the schema, whatever they are called, in the form that the model knows.
+    pub fn features_in_order(&self, columns: Vec<Column>) -> Result<Features> {
+        let (n, expected) = (columns.len(), self.features.len());
+        if n != expected {
+            return Err(Error::data(format!("{n} columns where the model expects {expected}")));
+        }
+        let n_rows = columns.first().map_or(0, Column::len);
+        let in_form = |(column, feature): (Column, &FeatureSpec)| match (column.kind, feature.kind) {
+            (ColumnKind::Numeric, ColumnKind::Numeric) => Ok(column),
+            _ => feature.of(&column),
+        };
+        let columns = columns.into_iter().zip(&self.features).map(in_form).collect::<Result<_>>()?;
+        Ok(Features::new(Arc::new(Table::of_columns(columns, n_rows))))
+    }
+
     /// The features of a data set in the form that the model knows.
     pub fn features_of_data(&self, data: &Dataset) -> Result<Features> {
         let features = data.features();

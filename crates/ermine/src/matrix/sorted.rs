@@ -61,6 +61,13 @@ impl SortedColumn {
     }
 }
 
+impl SortedColumn {
+    /// Sorts one column.
+    pub fn new(features: &Features, column: usize) -> SortedColumn {
+        sort_column(&features.columns()[column], features.rows())
+    }
+}
+
 impl Sorted {
     /// Sorts all columns, several at once.
     pub fn new(features: &Features) -> Sorted {

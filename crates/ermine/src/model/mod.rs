@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema};
 use crate::param::Value;
 use crate::section::Sections;
-use crate::table::Table;
+use crate::table::{Column, Table};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -114,6 +114,11 @@ impl Model {
         Model { header, fitted }
     }
 
+    /// The learner's own part of the model.
+    pub(crate) fn into_fitted(self) -> Box<dyn Fitted> {
+        self.fitted
+    }
+
     /// Learner, parameters, schema, certificate.
     pub fn header(&self) -> &Header {
         &self.header
@@ -152,6 +157,11 @@ impl Model {
     /// Predicts for each row of a table. Columns are found by name; a category that training didn't have is treated as missing.
     pub fn predict(&self, table: &Table) -> Result<Prediction> {
         self.predict_features(&self.header.schema.features_of(table)?)
+    }
+
+    /// Predicts for each row of columns that stand in the order of the schema, whatever they are called.
+    pub fn predict_columns(&self, columns: Vec<Column>) -> Result<Prediction> {
+        self.predict_features(&self.header.schema.features_in_order(columns)?)
     }
 
     /// Predicts for each row of a data set, whose target is not looked at.

@@ -23,7 +23,8 @@ pub fn prox(strength: f64, p: f64, v: f64) -> f64 {
     // inside a bracket that shrinks with every step.
     let (target, mut low, mut high) = (v.abs(), 0.0, v.abs());
     let mut w = target / (1.0 + strength * target.powf(p - 2.0));
-    for _ in 0..100 {
+    // A root far below |v| (p near 1) takes many halvings before Newton's steps stay inside the bracket.
+    for _ in 0..1200 {
         let power = strength * w.powf(p - 1.0);
         let excess = w + power - target;
         if excess > 0.0 {
@@ -33,7 +34,7 @@ pub fn prox(strength: f64, p: f64, v: f64) -> f64 {
         }
         let newton = w - excess / (1.0 + (p - 1.0) * power / w);
         let next = if newton > low && newton < high { newton } else { (low + high) / 2.0 };
-        if (next - w).abs() <= 1e-15 * target || next == 0.0 {
+        if (next - w).abs() <= 1e-15 * w || next == 0.0 {
             w = next;
             break;
         }

@@ -3,9 +3,12 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`test`](mod@test) | the question that a split asks of a row |
+//! | [`cells`] | what is added up in each bin of a column, and how good a split between bins is |
 //! | [`criterion`] | what is added up over the rows of a node, and what a split costs |
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
 //! | [`histogram`] | the best split from sums by bin, for gradient boosting |
+//! | [`bucket`] | the best threshold of many columns of a large table, without sorting them |
+//! | [`few`] | the best cuts of all columns of a few rows at once |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 //! | [`node`] | what growing a tree asks of a criterion; the plain sweep over the thresholds of a node |
 //! | [`two_classes`] | two classes that all count the same, swept in blocks with bounds |
@@ -18,9 +21,12 @@
 
 pub mod absolute;
 pub mod bipartition;
+pub mod bucket;
+pub mod cells;
 pub mod classes;
 pub mod criterion;
 pub mod exact;
+pub mod few;
 pub mod histogram;
 pub mod node;
 pub mod nominal;
@@ -31,5 +37,5 @@ pub mod two_classes;
 pub mod variance;
 
 pub use criterion::{Criterion, Impurity};
-pub use exact::{Candidate, Split, best_split, threshold_costs};
+pub use exact::{Candidate, Split, best_split};
 pub use test::Test;

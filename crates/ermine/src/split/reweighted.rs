@@ -587,13 +587,12 @@ mod tests {
                 masses.reweight(&said, search.classes(), 1.7 / sum, 0.6 / sum);
             }
             let weight: Vec<f64> = masses.mass.iter().map(|&m| m as f64).collect();
-            let sorted = features.sorted();
             let (cost, test) = if n_classes == 2 {
                 let criterion = TwoClasses { codes: &codes, weight: Some(&weight), impurity, left_class: None };
-                best_split(&criterion, &features, &sorted, 64).map(|s| (s.cost, s.test)).unwrap()
+                best_split(&criterion, &features, 64).map(|s| (s.cost, s.test)).unwrap()
             } else {
                 let criterion = Classes { codes: &codes, weight: Some(&weight), n_classes, impurity };
-                best_split(&criterion, &features, &sorted, 64).map(|s| (s.cost, s.test)).unwrap()
+                best_split(&criterion, &features, 64).map(|s| (s.cost, s.test)).unwrap()
             };
             // Columns shared out between two searches, as between threads.
             let bar = AtomicU64::new(u64::MAX);

@@ -267,6 +267,30 @@ impl Column {
         }
     }
 
+    /// Writes the values of some consecutive rows (of all rows, or of the given ones) as numbers, from place `from` on; false for a
+    /// sparse column, which has no values side by side.
+    pub fn part_into(&self, rows: Option<&[u32]>, from: usize, out: &mut [f64]) -> bool {
+        fn fill<T>(values: &Buffer<T>, rows: Option<&[u32]>, from: usize, out: &mut [f64], number: impl Fn(T) -> f64)
+        where
+            T: Copy + Send + Sync + 'static,
+        {
+            let range = from..from + out.len();
+            match rows {
+                None => out.iter_mut().zip(values.part(range)).for_each(|(place, x)| *place = number(x)),
+                Some(rows) => {
+                    out.iter_mut().zip(&rows[range]).for_each(|(place, &r)| *place = number(values.get(r as usize)));
+                }
+            }
+        }
+        match &self.values {
+            Values::F64(values) => fill(values, rows, from, out, |x| x),
+            Values::F32(values) => fill(values, rows, from, out, f64::from),
+            Values::Codes { codes, .. } => fill(codes, rows, from, out, code_number),
+            Values::Sparse { .. } => return false,
+        }
+        true
+    }
+
     /// The codes of a category column, for the given rows in their order, or for all rows; `None` for numbers.
     pub fn codes(&self, rows: Option<&[u32]>) -> Option<Vec<u32>> {
         let Values::Codes { codes, .. } = &self.values else { return None };

@@ -4,7 +4,7 @@ use ermine::learner::{Context, fit};
 use ermine::matrix::Target;
 use ermine::model::Proof;
 use ermine::prelude::*;
-use ermine::reduction::adaboost::Boosted;
+use ermine::reduction::adaboost::{Algorithm, Boosted};
 use ermine::split::Test;
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ impl Problem {
 
 /// What the tree of a round says for each row: the class with the vote.
 fn said(model: &Boosted, round: usize, data: &Dataset) -> Vec<usize> {
-    let tree = model.forest().tree(round);
+    let tree = model.forest().unwrap().tree(round);
     let class = |value: &[f64]| match value {
         [vote] => usize::from(*vote > 0.0),
         votes => votes.iter().position(|&v| v > 0.0).unwrap(),
@@ -83,7 +83,7 @@ proptest! {
         let first: Vec<f64> = problem.weights.iter().map(|w| w / total).collect();
         let mut weights = first.clone();
         let mut bound = 1.0;
-        let stages: Vec<Vec<usize>> = boosted.staged_classes(data.features()).collect();
+        let stages: Vec<Vec<usize>> = boosted.staged_classes(data.features()).collect::<Result<_>>().unwrap();
         for (t, round) in boosted.rounds().iter().enumerate() {
             let said = said(boosted, t, &data);
             let wrong: Vec<bool> = said.iter().zip(&problem.classes).map(|(a, b)| a != b).collect();
@@ -159,7 +159,7 @@ fn a_perfect_stump_ends_the_work_and_decides_alone() {
     let model = AdaBoost::default().fit(&table.unwrap().dataset("y").unwrap()).unwrap();
     let boosted = model.fitted::<Boosted>().unwrap();
     assert_eq!((boosted.rounds().len(), boosted.rounds()[0].epsilon, boosted.rounds()[0].bound), (1, 0.0, 0.0));
-    assert!(matches!(boosted.forest().tree(0).test[0], Test::AtMost { threshold: 2.5, .. }));
+    assert!(matches!(boosted.forest().unwrap().tree(0).test[0], Test::AtMost { threshold: 2.5, .. }));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn chance_is_not_boosted() {
     ]);
     let model = AdaBoost::default().fit(&table.unwrap().dataset("y").unwrap()).unwrap();
     assert!(model.fitted::<Boosted>().unwrap().rounds().is_empty());
-    assert!(model.certificate().to_string().contains("no stump is better than chance"));
+    assert!(model.certificate().to_string().contains("no decision-stump is better than chance"));
 }
 
 #[test]
@@ -181,4 +181,57 @@ fn early_stopping_keeps_the_rounds_up_to_the_lowest_validation_error() {
     let last = rounds.last().unwrap().validation;
     assert!(rounds.len() < 400 && rounds.iter().all(|r| r.validation >= last), "{}", rounds.len());
     assert!(rounds[..rounds.len() - 1].iter().all(|r| r.validation > last), "the first of the lowest");
+}
+
+#[test]
+fn any_learner_that_takes_weights_can_be_boosted() {
+    let (train, test) = (ring(800, 1), ring(800, 2));
+    let right = |model: &Model| {
+        let said = model.predict_data(&test).unwrap();
+        let codes = test.classes().unwrap().0;
+        (0..800).filter(|&row| said.class(row) == codes[row] as usize).count() as f64 / 800.0
+    };
+    // Stumps by way of the general loop are the same stumps.
+    let general = AdaBoost {
+        estimator: Estimator::named("decision-stump").with("max_categories", 64usize),
+        ..Default::default()
+    };
+    let general = general.fit(&train).unwrap();
+    let special = AdaBoost::default().fit(&train).unwrap();
+    let rounds = |model: &Model| model.fitted::<Boosted>().unwrap().rounds().to_vec();
+    for (a, b) in rounds(&general).iter().zip(rounds(&special)).take(5) {
+        assert!((a.epsilon - b.epsilon).abs() < 1e-9 && (a.bound - b.bound).abs() < 1e-9);
+    }
+    let forest = Estimator::named("random-forest").with("n_estimators", 1usize).with("max_depth", 3usize);
+    let forest = AdaBoost { estimator: forest, n_estimators: 20, ..Default::default() }.fit(&train).unwrap();
+    assert!(right(&forest) > right(&special) && right(&forest) > 0.93, "{} {}", right(&forest), right(&special));
+    let bytes = forest.to_bytes().unwrap();
+    assert_eq!(Model::from_bytes(&bytes).unwrap().to_bytes().unwrap(), bytes);
+    for algorithm in [Algorithm::Gentle, Algorithm::Logit] {
+        let model = AdaBoost { algorithm, n_estimators: 60, ..Default::default() }.fit(&train).unwrap();
+        assert!(right(&model) > 0.88, "{algorithm}: {}", right(&model));
+        for round in rounds(&model) {
+            assert!(round.error <= round.bound + 1e-12, "the mean loss is above the training error");
+        }
+        assert!(rounds(&model).windows(2).all(|r| r[1].bound <= r[0].bound + 1e-9), "{algorithm} lowers its loss");
+    }
+}
+
+#[test]
+fn boosted_numbers_are_better_than_one_round_and_votes_follow_from_losses() {
+    let n = 400;
+    let x: Vec<f64> = (0..n).map(|i| f64::from(i) / 40.0).collect();
+    let y: Vec<f64> = x.iter().map(|x| x.sin() + x / 5.0).collect();
+    let table = Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)]).unwrap();
+    let data = table.dataset("y").unwrap();
+    let error = |n_estimators: usize| {
+        let estimator = Estimator::named("random-forest").with("n_estimators", 1usize).with("max_depth", 3usize);
+        let model = AdaBoost { estimator, n_estimators, ..Default::default() }.fit(&data).unwrap();
+        for round in model.fitted::<Boosted>().unwrap().rounds() {
+            assert!((round.alpha - ((1.0 - round.epsilon) / round.epsilon).ln()).abs() < 1e-12 && round.epsilon < 0.5);
+        }
+        let said = model.predict_data(&data).unwrap();
+        said.values().iter().zip(data.values().unwrap().0).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / f64::from(n)
+    };
+    assert!(error(30) < 0.9 * error(1), "{} {}", error(30), error(1));
 }

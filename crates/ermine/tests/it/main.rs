@@ -4,7 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod adaboost;
+mod bagging;
+mod boosting;
 mod contract;
+mod forest;
 mod model_file;
 mod rooms;
 mod stump;

@@ -20,7 +20,6 @@ use super::rows::{Element, Kept, Points};
 use super::simd::{Level, versions};
 use bytes::{ByteCodes, ByteFilter};
 use floats::FloatFilter;
-use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use tiles::{Progress, search_tiles};
 
@@ -30,11 +29,10 @@ const BYTES_FROM: usize = 20;
 const FEW_QUERIES: usize = 4;
 
 /// The rows, and what helps to read them fast.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Scan {
     points: Points,
     /// Made of the points when first needed, and never written to a file.
-    #[serde(skip)]
     codes: OnceLock<Option<ByteCodes>>,
 }
 

@@ -85,8 +85,8 @@ crate::versions! {
 }
 
 impl Scale {
-    /// The scale for `n` rows with this extent. `constant`: all curvatures are the same.
-    pub fn new(n: usize, extent: &Extent, constant: bool) -> Scale {
+    /// The scale for `n` rows with this extent. `constant`: all curvatures are the same; `exact`: two words in any case.
+    pub fn new(n: usize, extent: &Extent, constant: bool, exact: bool) -> Scale {
         let rows = usize::BITS - n.leading_zeros();
         let free = 63u32.saturating_sub(2 * rows);
         let curvature_bits = if constant { 1 } else { (free * 4 / 9).min(SUM_BITS - rows) };
@@ -100,7 +100,8 @@ impl Scale {
         };
         let mean = |sum: f64| sum / n as f64;
         let coarse = |quanta: f64, max: f64| max > 0.0 && quanta < COARSEST;
-        if coarse(mean(extent.sum_gradient) * scale.gradient, extent.max_gradient)
+        if exact
+            || coarse(mean(extent.sum_gradient) * scale.gradient, extent.max_gradient)
             || (!constant && coarse(mean(extent.sum_curvature) * scale.curvature, extent.max_curvature))
         {
             let bits = (SUM_BITS - rows).min(40);
@@ -175,7 +176,7 @@ mod tests {
             g[0] = -outlier;
             let h: Vec<f32> = (0..n).map(|_| if constant { 1.0 } else { unit().abs() }).collect();
             let extent = Extent::of(&g, &h);
-            let scale = Scale::new(n << pretend, &extent, constant);
+            let scale = Scale::new(n << pretend, &extent, constant, false);
             let sums = if scale.is_wide() { total::<2>(scale, &g, &h) } else { total::<1>(scale, &g, &h) };
             let exact = |v: &[f32]| v.iter().map(|&x| f64::from(x)).sum::<f64>();
             prop_assert!((sums.0 / scale.gradient - exact(&g)).abs() <= 0.5001 * n as f64 / scale.gradient);
