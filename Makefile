@@ -42,5 +42,7 @@ bench:
 SOAK_SECONDS ?= 600
 soak:
 	PROPTEST_CASES=100000 cargo test --release --test it
+	mkdir -p fuzz/corpus/model_file
+	for file in crates/ermine/tests/golden/models/*.ermine; do head -c -4 $$file > fuzz/corpus/model_file/$$(basename $$file); done
 	cd fuzz && for target in model_file table; do \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SOAK_SECONDS) -rss_limit_mb=2048 || exit 1; done

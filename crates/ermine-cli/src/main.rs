@@ -1,2 +1,133 @@
-//! cli
-fn main() {}
+//! The `ermine` program: supervised learning for tables from the shell.
+//!
+//! Thin over the core crate: each subcommand reads its arguments, calls the core and says what came of it.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `train`, `predict`, `evaluate`, `compare`, `show`, `export`, `learners` | one subcommand each |
+//! | `args` | arguments that several subcommands share |
+//! | `flags` | a flag for each parameter of a learner |
+//! | `data` | a file becomes a data set; how it was understood |
+//! | `terminal`, `grid` | colours, widths, writing to stdout; tables of text |
+//! | `progress`, `interrupt` | bars, and stopping on Ctrl-C |
+//! | `files` | files that are written whole or not at all |
+//! | `failure` | what went wrong, and the exit code |
+
+mod args;
+mod compare;
+mod data;
+mod evaluate;
+mod export;
+mod failure;
+mod files;
+mod flags;
+mod grid;
+mod interrupt;
+mod learners;
+mod predict;
+mod progress;
+mod show;
+mod terminal;
+mod train;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use failure::Failure;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+const AFTER_HELP: &str = "\
+Start here:
+  ermine compare data.csv --target y                    which learner is best, and how good is it?
+  ermine train data.csv --target y -o y.ermine          learn a model
+  ermine evaluate y.ermine test.csv                     how good is it on rows it has not seen?
+  ermine predict y.ermine new.csv -o predictions.csv    use it
+
+Exit codes: 0 done, 1 the data, model or file could not be used, 2 wrong usage, 130 stopped by Ctrl-C";
+
+/// Supervised learning for tables: fast, exact where it can be, with a certificate on every fit.
+#[derive(Parser)]
+#[command(name = "ermine", version, after_help = AFTER_HELP, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Train(train::Args),
+    Predict(predict::Args),
+    Evaluate(evaluate::Args),
+    Compare(compare::Args),
+    Show(show::Args),
+    Export(export::Args),
+    Learners(learners::Args),
+}
+
+fn main() -> ExitCode {
+    terminal::init();
+    interrupt::install();
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let result = run(&words);
+    if let Err(failure) = &result {
+        failure.tell();
+    }
+    ExitCode::from(result.err().map_or(0, |failure| failure.exit_code()))
+}
+
+fn run(words: &[OsString]) -> Result<(), Failure> {
+    let learner = flags::learner_in(words)?;
+    let program = Cli::command().color(terminal::clap_colours());
+    let program = program.mut_subcommand("train", |train| flags::add_to(train, learner.as_deref()));
+    let matches = program.try_get_matches_from(words).map_err(|e| Failure::from_clap(e, learner.as_deref()))?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|e| Failure::from_clap(e, None))?;
+    match cli.command {
+        Command::Train(args) => {
+            let given = matches.subcommand_matches("train").map(|m| flags::given(m, learner.as_deref()));
+            train::run(&args, given.unwrap_or_default())
+        }
+        Command::Predict(args) => predict::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Learners(args) => learners::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ermine::registry::LEARNERS;
+
+    #[test]
+    fn the_arguments_are_consistent_for_every_learner() {
+        for entry in LEARNERS {
+            let learner = (entry.make)();
+            let program = Cli::command().mut_subcommand("train", |train| flags::add_to(train, Some(&*learner)));
+            program.debug_assert();
+        }
+    }
+
+    #[test]
+    fn every_parameter_of_every_learner_has_a_flag_of_its_own() {
+        for entry in LEARNERS {
+            let learner = (entry.make)();
+            let plain = Cli::command();
+            let plain = plain.find_subcommand("train").unwrap();
+            for spec in learner.specs() {
+                let flag = flags::flag_of(spec.name);
+                let taken = plain.get_arguments().any(|arg| arg.get_long() == Some(&flag));
+                assert!(!taken, "{}: --{flag} means something else in train", entry.info().name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_subcommand_shows_an_example() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(|h| h.to_string()).unwrap_or_default();
+            assert!(help.contains("Example") && help.contains("ermine "), "{}", command.get_name());
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+        }
+    }
+}

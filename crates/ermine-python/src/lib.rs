@@ -1,1 +1,49 @@
-//! Python.
+//! The Python extension `ermine._ermine`: arrays in, models out, nothing learned here.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`array`](mod@array) | numpy arrays as columns, without a copy |
+//! | [`table`] | `Table`: columns of arrays, codes and sparse matrices |
+//! | [`target`] | `Target`: class labels become codes, numbers stay numbers |
+//! | [`value`] | parameters from Python |
+//! | [`job`] | long work away from the interpreter, with progress and Ctrl-C |
+//! | [`model`] | `Model`: fit, predict, save, load |
+//! | [`error`] | errors become Python exceptions |
+//!
+//! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
+//! shapes and names, and keeps scikit-learn's manners.
+
+mod array;
+mod error;
+mod job;
+mod model;
+mod table;
+mod target;
+mod value;
+
+use pyo3::prelude::*;
+
+/// The registry as JSON: name, summary, capabilities and declared parameters of every learner. The Python classes are written from it
+/// (`tools/python_estimators.py`).
+#[pyfunction]
+fn learners() -> String {
+    let one = |entry: &ermine::registry::Entry| {
+        let learner = (entry.make)();
+        serde_json::json!({ "info": learner.info(), "params": learner.specs() })
+    };
+    serde_json::Value::Array(ermine::registry::LEARNERS.iter().map(one).collect()).to_string()
+}
+
+#[pymodule(gil_used = false)]
+fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<target::Target>()?;
+    module.add_class::<model::Model>()?;
+    module.add_function(wrap_pyfunction!(learners, module)?)?;
+    module.add_function(wrap_pyfunction!(target::integer_classes, module)?)?;
+    module.add_function(wrap_pyfunction!(target::text_classes, module)?)?;
+    module.add_function(wrap_pyfunction!(model::fit, module)?)?;
+    module.add_function(wrap_pyfunction!(job::threads, module)?)?;
+    Ok(())
+}

@@ -46,6 +46,9 @@ impl Evaluation {
         if data.n_rows() == 0 {
             return Err(Error::data("there are no rows to evaluate on"));
         }
+        if (0..data.n_rows()).all(|row| data.row_weight(row) == 0.0) {
+            return Err(Error::data("all rows to evaluate on have weight zero"));
+        }
         let weight = |row: usize| data.row_weight(row);
         let named = |name, score, higher_is_better| NamedScore { name, score, higher_is_better };
         let (scores, confusion) = match data.target() {
@@ -81,7 +84,7 @@ impl Model {
         Evaluation::new(&self.predict_data(&data)?, &data)
     }
 
-    /// The data with its classes coded as the model codes them. A class that the model doesn't know can't be predicted right: it is added at the end.
+    /// The data with its classes coded as the model codes them. A class that the model doesn't know is an error.
     fn in_my_classes(&self, data: &Dataset) -> Result<Dataset> {
         let schema = self.schema();
         if data.task() != schema.task {
@@ -100,7 +103,7 @@ impl Model {
         };
         let code = |label: &String| {
             let known = schema.classes.iter().position(|class| class == label);
-            known.map(|k| k as u32).ok_or_else(|| Error::unknown("class in the model", label, &schema.classes))
+            known.map(|k| k as u32).ok_or_else(|| Error::unknown("class in training", label, &schema.classes))
         };
         let new: Vec<u32> = labels.iter().map(code).collect::<Result<_>>()?;
         let codes = codes.iter().map(|&c| new[c as usize]).collect();

@@ -23,11 +23,13 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
         n_rows: data.n_rows(),
         schema: Schema::of(data),
         certificate: trained.certificate,
+        notes: BTreeMap::new(),
     };
     Ok(Model::new(header, trained.fitted))
 }
 
-fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
+/// Checks that a learner can learn from this data, before any work is done.
+pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     let (name, can) = (learner.info().name, learner.info().capabilities);
     let unsupported = |need: String| Err(Error::Unsupported { learner: name.to_string(), need });
     if data.n_rows() == 0 {
@@ -74,11 +76,12 @@ pub fn run<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> 
     }
 }
 
-/// A pool of `n` threads, made once: starting threads costs more than many a small fit.
+/// A pool of `n` threads, made once for each process: starting threads costs more than many a small fit. A process that was forked
+/// off (as Python's `multiprocessing` does) inherits the pools but not their threads, and would wait for them forever.
 fn pool(n: usize) -> Result<Arc<ThreadPool>> {
     /// More threads than any machine of today has cores are a mistake, and would exhaust the system.
     const MOST: usize = 1024;
-    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
     let refuse = |allowed: String| {
         let (owner, name, value) = ("fit".to_string(), "threads".to_string(), n.to_string());
         Error::Param { owner, name, value, allowed }
@@ -87,9 +90,10 @@ fn pool(n: usize) -> Result<Arc<ThreadPool>> {
         return Err(refuse(format!("a whole number from 1 to {MOST}")));
     }
     let mut pools = POOLS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some(pool) = pools.get(&n) {
+    let key = (std::process::id(), n);
+    if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
     let pool = ThreadPoolBuilder::new().num_threads(n).build().map_err(|e| refuse(e.to_string()))?;
-    Ok(pools.entry(n).or_insert(Arc::new(pool)).clone())
+    Ok(pools.entry(key).or_insert(Arc::new(pool)).clone())
 }

@@ -14,11 +14,11 @@
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Certificate, Fitted, Header, Output};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output};
 use crate::param::Range;
 use crate::section::Sections;
 use crate::split::criterion::{Classes, Moments, SquaredError, TwoClasses};
-use crate::split::{Criterion, Impurity, Split, Test, best_split, threshold_costs};
+use crate::split::{Criterion, Impurity, Split, Test, best_split};
 use crate::tree::{Tree, draw};
 use crate::{choice, params};
 
@@ -61,9 +61,6 @@ static INFO: Info = Info {
         random: false,
     },
 };
-
-/// How many points of the risk curve are kept for drawing.
-const CURVE_POINTS: usize = 400;
 
 impl Learner for DecisionStump {
     fn info(&self) -> &'static Info {
@@ -141,20 +138,16 @@ impl DecisionStump {
         branch: impl Fn(Option<usize>, &C::Sum) -> Branch,
     ) -> Result<Trained> {
         let features = data.features();
-        let sorted = features.sorted();
         let mut all = criterion.zero();
         (0..data.n_rows()).for_each(|row| criterion.add(&mut all, row));
         let (total, root) = branch(None, &all);
         let root = root.ok_or_else(|| Error::data("all row weights are zero"))?;
         let mut tree = Tree::leaf(total, &root);
-        let split = best_split(criterion, features, &sorted, self.max_categories);
+        let split = best_split(criterion, features, self.max_categories);
         let mut curve = Vec::new();
         let cost = split.as_ref().map_or_else(|| criterion.node_cost(&all), |split| split.cost);
         if let Some(split) = split.filter(|split| self.is_worth_asking(criterion, split)) {
-            if let Test::AtMost { feature, missing_left, .. } = split.test {
-                let costs = threshold_costs(criterion, features, &sorted, feature as usize, missing_left, CURVE_POINTS);
-                curve = costs.into_iter().map(|(threshold, cost)| (threshold, cost / total)).collect();
-            }
+            curve = split.costs.iter().map(|&(threshold, cost)| (threshold, cost / total)).collect();
             let sided = matches!(split.test, Test::AtMost { .. });
             let leaf = |(side, sum): (usize, &C::Sum)| {
                 let (weight, value) = branch(sided.then_some(side ^ usize::from(split.swapped)), sum);
@@ -190,7 +183,8 @@ impl DecisionStump {
                 format!("column '{}' has more than {} categories and was passed over", c.name, self.max_categories)
             })
             .collect();
-        let over = "all columns, thresholds and labels of the answers";
+        let which = if notes.is_empty() { "all columns" } else { "all columns that were not passed over" };
+        let over = format!("{which}, their thresholds and the labels of the answers");
         Certificate { notes, ..Certificate::optimal(objective, value, over) }
     }
 }
@@ -253,6 +247,12 @@ impl Fitted for Stump {
             text.push_str(&draw::curve_text(&self.curve, name));
         }
         text
+    }
+
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        let mut values = vec![0.0; schema.features.len()];
+        self.tree.test[0].feature().into_iter().for_each(|feature| values[feature] = 1.0);
+        vec![Attribute { name: "feature_importances", shape: vec![values.len()], values }]
     }
 
     fn svg(&self, schema: &Schema) -> Option<String> {

@@ -213,7 +213,7 @@ pub fn between(low: f64, high: f64) -> f64 {
 }
 
 /// Each category its own bin, or the most frequent ones, with the others sharing the last bin.
-fn category_bins(column: &Column, rows: Option<&[u32]>, n_levels: usize, max_bins: usize) -> Cuts {
+pub(super) fn category_bins(column: &Column, rows: Option<&[u32]>, n_levels: usize, max_bins: usize) -> Cuts {
     if n_levels <= max_bins {
         return Cuts::Categories((0..n_levels as u16).collect());
     }

@@ -77,14 +77,26 @@ impl Features {
         Ok(Features { table: self.table.clone(), rows: Some(rows), views: Arc::default(), whole: Some(whole) })
     }
 
-    /// Every column in ascending order of its values; made on first use.
+    /// Every column in ascending order of its values; made on first use. Work that is about to use it from several threads should
+    /// ask for it once before, or each of them may make it.
     pub fn sorted(&self) -> Arc<Sorted> {
-        let make = || {
-            let whole = self.whole.as_ref().and_then(|whole| whole.views.sorted.get());
-            let derived =
-                whole.zip(self.rows()).and_then(|(whole, rows)| whole.restricted_to(rows, self.table.n_rows()));
-            Arc::new(derived.unwrap_or_else(|| Sorted::new(self)))
-        };
-        self.views.sorted.get_or_init(make).clone()
+        // No lock is held while sorting: the sort runs in parallel, and a thread that waits for its parts may pick up other
+        // work that asks for the same view.
+        if let Some(sorted) = self.views.sorted.get() {
+            return sorted.clone();
+        }
+        let made = Arc::new(self.derive_sorted().unwrap_or_else(|| Sorted::new(self)));
+        self.views.sorted.get_or_init(|| made).clone()
+    }
+
+    /// The order of a large part of the rows, from that of the whole: folds of one table then share one sort.
+    fn derive_sorted(&self) -> Option<Sorted> {
+        /// Below this share of the rows, sorting them is cheaper than filtering the whole.
+        const WORTH_IT: usize = 8;
+        let (whole, rows) = (self.whole.as_ref()?, self.rows()?);
+        if rows.len() * WORTH_IT < self.table.n_rows() {
+            return None;
+        }
+        whole.sorted().restricted_to(rows, self.table.n_rows())
     }
 }

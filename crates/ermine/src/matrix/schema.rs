@@ -9,6 +9,8 @@ use super::features::Features;
 use crate::error::{Error, Result};
 use crate::table::{Column, ColumnKind, ColumnType, Levels, MISSING, ReadOptions, Table, Values};
 use serde::{Deserialize, Serialize};
+use std::cell::LazyCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What a model was trained on: enough to read and check new data, and to name what it predicts.
@@ -87,10 +89,50 @@ impl Schema {
         options
     }
 
+    /// The type to read the target with, so that its classes are written as the model knows them; `None` to infer it.
+    ///
+    /// The kind of a class column is seen from its classes: truth values and numbers have one way of being written (`1`, never
+    /// `01` or `1.0`), and anything else is kept as it is.
+    pub fn target_type(&self) -> Option<ColumnType> {
+        let is_number = |class: &String| class.parse::<f64>().is_ok_and(|x| x.is_finite() && x.to_string() == *class);
+        match self.task {
+            Task::Regression | Task::Ranking => None,
+            Task::Classification if self.classes.iter().all(|c| c == "false" || c == "true") => {
+                Some(ColumnType::Boolean)
+            }
+            Task::Classification if self.classes.iter().all(is_number) => Some(ColumnType::Numeric),
+            Task::Classification => Some(ColumnType::Nominal),
+        }
+    }
+
     /// The features of a table in the form that the model knows.
     pub fn features_of(&self, table: &Table) -> Result<Features> {
-        let columns = self.features.iter().map(|feature| feature.of(table)).collect::<Result<_>>()?;
+        let by_name = LazyCell::new(|| table.columns().iter().map(|c| (c.name.as_str(), c)).collect::<HashMap<_, _>>());
+        // Nearly always a column stands where it stood in training, and needs no search.
+        let of = |(i, feature): (usize, &FeatureSpec)| match table.columns().get(i) {
+            Some(column) if column.name == feature.name => feature.of(column),
+            _ => match by_name.get(feature.name.as_str()) {
+                Some(column) => feature.of(column),
+                None => Err(Error::unknown("column", &feature.name, table.names())),
+            },
+        };
+        let columns = self.features.iter().enumerate().map(of).collect::<Result<_>>()?;
         Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
+    }
+
+    /// Features from columns in the order of the schema, whatever they are called, in the form that the model knows.
+    pub fn features_in_order(&self, columns: Vec<Column>) -> Result<Features> {
+        let (n, expected) = (columns.len(), self.features.len());
+        if n != expected {
+            return Err(Error::data(format!("{n} columns where the model expects {expected}")));
+        }
+        let n_rows = columns.first().map_or(0, Column::len);
+        let in_form = |(column, feature): (Column, &FeatureSpec)| match (column.kind, feature.kind) {
+            (ColumnKind::Numeric, ColumnKind::Numeric) => Ok(column),
+            _ => feature.of(&column),
+        };
+        let columns = columns.into_iter().zip(&self.features).map(in_form).collect::<Result<_>>()?;
+        Ok(Features::new(Arc::new(Table::of_columns(columns, n_rows))))
     }
 
     /// The features of a data set in the form that the model knows.
@@ -103,9 +145,8 @@ impl Schema {
 }
 
 impl FeatureSpec {
-    /// This feature's column in a table.
-    fn of(&self, table: &Table) -> Result<Column> {
-        let column = table.column(&self.name)?;
+    /// A column in the form of this feature.
+    fn of(&self, column: &Column) -> Result<Column> {
         let values = match (&column.values, self.kind) {
             (Values::Codes { codes, levels }, ColumnKind::Numeric) => {
                 if let Some(code) = codes.iter().find(|&c| c != MISSING) {
@@ -169,6 +210,20 @@ mod tests {
         assert_eq!(features.numbers(0), [5.0, 6.0, 7.0]);
         assert_eq!(features.columns()[1].codes(None).unwrap(), [1, MISSING, 0]);
         assert_eq!(features.columns()[2].codes(None).unwrap(), [1, 0, MISSING]);
+    }
+
+    #[test]
+    fn the_target_is_read_as_it_was() {
+        let of = |classes: &[&str]| {
+            let classes = classes.iter().map(|c| c.to_string()).collect();
+            Schema { task: Task::Classification, classes, ..schema() }.target_type()
+        };
+        assert_eq!(of(&["0", "1", "2.5"]), Some(ColumnType::Numeric));
+        assert_eq!(of(&["01", "2"]), Some(ColumnType::Nominal));
+        assert_eq!(of(&["false", "true"]), Some(ColumnType::Boolean));
+        assert_eq!(of(&["False", "True"]), Some(ColumnType::Nominal));
+        assert_eq!(of(&["inf", "1"]), Some(ColumnType::Nominal));
+        assert_eq!(schema().target_type(), None, "numbers are inferred");
     }
 
     #[test]

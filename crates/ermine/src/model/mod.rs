@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema};
 use crate::param::Value;
 use crate::section::Sections;
-use crate::table::Table;
+use crate::table::{Column, Table};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -40,6 +40,21 @@ pub struct Header {
     pub schema: Schema,
     /// What was minimised and what is proven about it.
     pub certificate: Certificate,
+    /// What a program wants to find again when it reads its model back (Python: the type of the labels), under the
+    /// name of the program. Learning and predicting don't look at it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, serde_json::Value>,
+}
+
+/// Numbers of a fitted model that users look at, in the shape they know them in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// The name that users know, e.g. "coef", "intercept", "feature_importances", "n_iter".
+    pub name: &'static str,
+    /// How many along each axis; none for a single number.
+    pub shape: Vec<usize>,
+    /// The numbers, the last axis running fastest.
+    pub values: Vec<f64>,
 }
 
 /// The part of a model that its learner brings along.
@@ -60,6 +75,31 @@ pub trait Fitted: Any + Send + Sync {
     fn svg(&self, _schema: &Schema) -> Option<String> {
         None
     }
+
+    /// The model for people, as a page of HTML, where there is one.
+    fn html(&self, _schema: &Schema) -> Option<String> {
+        None
+    }
+
+    /// The model in the language of Graphviz, where it is a graph.
+    fn dot(&self, _schema: &Schema) -> Option<String> {
+        None
+    }
+
+    /// The model as if-then rules, where it can be said in rules.
+    fn rules(&self, _schema: &Schema) -> Option<String> {
+        None
+    }
+
+    /// Why a row gets its prediction, where the model can say it.
+    fn reasons(&self, _schema: &Schema, _features: &Features, _row: usize) -> Option<String> {
+        None
+    }
+
+    /// The numbers in it that users look at: coefficients, importances, how many iterations it took.
+    fn attributes(&self, _schema: &Schema) -> Vec<Attribute> {
+        Vec::new()
+    }
 }
 
 /// A fitted model.
@@ -74,9 +114,29 @@ impl Model {
         Model { header, fitted }
     }
 
+    /// The learner's own part of the model.
+    pub(crate) fn into_fitted(self) -> Box<dyn Fitted> {
+        self.fitted
+    }
+
     /// Learner, parameters, schema, certificate.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Leaves a note in the header for the program of that name.
+    pub fn set_note(&mut self, program: &str, note: serde_json::Value) {
+        self.header.notes.insert(program.to_string(), note);
+    }
+
+    /// What the numbers that it predicts mean.
+    pub fn output(&self) -> Output {
+        self.fitted.output()
+    }
+
+    /// The numbers in it that users look at.
+    pub fn attributes(&self) -> Vec<Attribute> {
+        self.fitted.attributes(&self.header.schema)
     }
 
     /// What it expects and predicts.
@@ -97,6 +157,11 @@ impl Model {
     /// Predicts for each row of a table. Columns are found by name; a category that training didn't have is treated as missing.
     pub fn predict(&self, table: &Table) -> Result<Prediction> {
         self.predict_features(&self.header.schema.features_of(table)?)
+    }
+
+    /// Predicts for each row of columns that stand in the order of the schema, whatever they are called.
+    pub fn predict_columns(&self, columns: Vec<Column>) -> Result<Prediction> {
+        self.predict_features(&self.header.schema.features_in_order(columns)?)
     }
 
     /// Predicts for each row of a data set, whose target is not looked at.
@@ -123,6 +188,29 @@ impl Model {
     /// The model for people, as an SVG picture, where there is one.
     pub fn svg(&self) -> Option<String> {
         self.fitted.svg(&self.header.schema)
+    }
+
+    /// The model for people, as a page of HTML, where there is one.
+    pub fn html(&self) -> Option<String> {
+        self.fitted.html(&self.header.schema)
+    }
+
+    /// The model in the language of Graphviz, where it is a graph.
+    pub fn dot(&self) -> Option<String> {
+        self.fitted.dot(&self.header.schema)
+    }
+
+    /// The model as if-then rules, where it can be said in rules.
+    pub fn rules(&self) -> Option<String> {
+        self.fitted.rules(&self.header.schema)
+    }
+
+    /// Why a row of a table gets its prediction, where the model can say it.
+    pub fn reasons(&self, table: &Table, row: usize) -> Result<Option<String>> {
+        if row >= table.n_rows() {
+            return Err(Error::data(format!("row {row} was asked for, but there are {} rows", table.n_rows())));
+        }
+        Ok(self.fitted.reasons(&self.header.schema, &self.header.schema.features_of(table)?, row))
     }
 
     pub(crate) fn fitted_sections(&self) -> Result<Sections> {

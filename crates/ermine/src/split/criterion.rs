@@ -62,6 +62,9 @@ pub trait Criterion: Sync {
     fn rest(&self, all: &Self::Sum, part: &Self::Sum) -> Self::Sum;
     /// The cost of a split into `left` and the rest of `all`. Lower is better.
     fn cost(&self, all: &Self::Sum, left: &Self::Sum) -> f64;
+    /// No split with `left` on the left, the rest of `all` but for `inside` on the right, and the rows of `inside` shared out between them in
+    /// any way, costs less than this.
+    fn bound(&self, all: &Self::Sum, left: &Self::Sum, inside: &Self::Sum) -> f64;
     /// What decides between splits of equal cost; lower is better.
     fn tie_break(&self, _all: &Self::Sum, _left: &Self::Sum) -> f64 {
         0.0
@@ -113,6 +116,12 @@ impl Criterion for Classes<'_> {
         cost_of_two(self.impurity, all, left)
     }
 
+    /// A node never costs less than its parts do, so that leaving `inside` out bounds the cost from below.
+    fn bound(&self, all: &Vec<f64>, left: &Vec<f64>, inside: &Vec<f64>) -> f64 {
+        let right: Vec<f64> = all.iter().zip(left).zip(inside).map(|((a, l), i)| (a - l - i).max(0.0)).collect();
+        self.impurity.cost(left) + self.impurity.cost(&right)
+    }
+
     /// Of several splits with the same error, the one with the purer sides.
     fn tie_break(&self, all: &Vec<f64>, left: &Vec<f64>) -> f64 {
         if self.impurity == Impurity::Error { cost_of_two(Impurity::Gini, all, left) } else { 0.0 }
@@ -121,7 +130,7 @@ impl Criterion for Classes<'_> {
 
 /// The cost of `left` and `all - left` in one pass over the classes.
 #[inline]
-fn cost_of_two(impurity: Impurity, all: &[f64], left: &[f64]) -> f64 {
+pub fn cost_of_two(impurity: Impurity, all: &[f64], left: &[f64]) -> f64 {
     let (mut left_total, mut right_total) = (0.0, 0.0);
     let (mut left_part, mut right_part) = (0.0f64, 0.0f64);
     for (a, l) in all.iter().zip(left) {
@@ -207,6 +216,13 @@ impl Criterion for TwoClasses<'_> {
         }
     }
 
+    /// The cost is concave in the class weights of the left side, which lie in a rectangle: it is lowest in one of the corners.
+    fn bound(&self, all: &[f64; 2], left: &[f64; 2], inside: &[f64; 2]) -> f64 {
+        let (from, to) = (left, [left[0] + inside[0], left[1] + inside[1]]);
+        let corners = [[from[0], from[1]], [to[0], from[1]], [from[0], to[1]], to];
+        corners.iter().fold(f64::INFINITY, |least, corner| least.min(self.cost(all, corner)))
+    }
+
     /// A side that is not split is for its majority, whatever the polarity.
     fn node_cost(&self, sum: &[f64; 2]) -> f64 {
         self.impurity.cost(sum)
@@ -266,6 +282,26 @@ impl Criterion for SquaredError<'_> {
         Moments { weight, sum: all.sum - part.sum, squares: (all.squares - part.squares).max(0.0) }
     }
 
+    /// Two bounds, of which the better counts. As for classes, leaving `inside` out; and, since the cost is concave in weight and sum of the left
+    /// side, the lowest corner of the rectangle they lie in. Rows of weight w and sum of squares q add up to at most (w q)^(1/2).
+    fn bound(&self, all: &Moments, left: &Moments, inside: &Moments) -> f64 {
+        let right = self.rest(&self.rest(all, left), inside);
+        let apart = |side: &Moments| side.squares - ratio(side.sum * side.sum, side.weight);
+        let reach = (inside.weight * inside.squares).sqrt();
+        let corner = |weight: f64, sum: f64| {
+            let rest = all.weight - weight;
+            if weight > 0.0 && rest > 0.0 {
+                all.squares - sum * sum / weight - (all.sum - sum) * (all.sum - sum) / rest
+            } else {
+                f64::NEG_INFINITY
+            }
+        };
+        let (light, heavy) = (left.weight, left.weight + inside.weight);
+        let (low, high) = (left.sum - reach, left.sum + reach);
+        let lowest = corner(light, low).min(corner(light, high)).min(corner(heavy, low)).min(corner(heavy, high));
+        lowest.max(apart(left) + apart(&right))
+    }
+
     #[inline]
     fn cost(&self, all: &Moments, left: &Moments) -> f64 {
         let right = self.rest(all, left);
@@ -290,6 +326,48 @@ mod tests {
                 prop_assert!((cost_of_two(impurity, &all, &left) - both).abs() < 1e-9);
                 prop_assert!(both <= impurity.cost(&all) + 1e-9, "a split never costs more than its node");
             }
+        }
+    }
+
+    /// Splits the rows `from..to` in every prefix of every order that a shuffle gives, and compares with the bound.
+    fn check_bound<C: Criterion>(criterion: &C, n: usize, (from, to): (usize, usize), order: &[u32]) {
+        let sum = |rows: &mut dyn Iterator<Item = usize>| {
+            let mut sum = criterion.zero();
+            rows.for_each(|row| criterion.add(&mut sum, row));
+            sum
+        };
+        let (all, mut left, inside) = (sum(&mut (0..n)), sum(&mut (0..from)), sum(&mut (from..to)));
+        let bound = criterion.bound(&all, &left, &inside);
+        let mut rows: Vec<usize> = (from..to).collect();
+        rows.sort_by_key(|&row| order[row]);
+        assert!(bound <= criterion.cost(&all, &left) + 1e-9);
+        for row in rows {
+            criterion.add(&mut left, row);
+            assert!(bound <= criterion.cost(&all, &left) + 1e-9, "{bound} {}", criterion.cost(&all, &left));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_split_costs_less_than_its_bound(
+            rows in prop::collection::vec((0u32..3, 0.1..4.0f64, -9.0..9.0f64, any::<u32>()), 3..40), cuts in (0.0..1.0f64, 0.0..1.0f64),
+        ) {
+            let n = rows.len();
+            let cut = |share: f64| (share * n as f64) as usize;
+            let range = (cut(cuts.0.min(cuts.1)), cut(cuts.0.max(cuts.1)));
+            let codes: Vec<u32> = rows.iter().map(|r| r.0).collect();
+            let two: Vec<u32> = codes.iter().map(|&c| c.min(1)).collect();
+            let weight: Vec<f64> = rows.iter().map(|r| r.1).collect();
+            let values: Vec<f64> = rows.iter().map(|r| r.2).collect();
+            let order: Vec<u32> = rows.iter().map(|r| r.3).collect();
+            let weight = Some(&weight[..]);
+            for impurity in [Impurity::Error, Impurity::Gini, Impurity::Entropy] {
+                check_bound(&Classes { codes: &codes, weight, n_classes: 3, impurity }, n, range, &order);
+                for left_class in [None, Some(0), Some(1)] {
+                    check_bound(&TwoClasses { codes: &two, weight, impurity, left_class }, n, range, &order);
+                }
+            }
+            check_bound(&SquaredError { values: &values, weight }, n, range, &order);
         }
     }
 

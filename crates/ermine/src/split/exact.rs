@@ -13,11 +13,11 @@
 //! section 10.1.1 (there for one polarity and without missing values).
 
 use super::criterion::Criterion;
-use super::nominal;
 use super::test::Test;
+use super::{bucket, nominal};
 use crate::matrix::sorted::TIE;
-use crate::matrix::{Features, Sorted, SortedColumn, binned};
-use crate::table::{Column, ColumnKind};
+use crate::matrix::{Features, SortedColumn, binned};
+use crate::table::ColumnKind;
 use rayon::prelude::*;
 
 /// A split that may be the best: what decides, in the order in which it decides.
@@ -47,6 +47,34 @@ pub struct Threshold {
     pub missing_left: bool,
 }
 
+impl Candidate<Threshold> {
+    /// Worse than any threshold.
+    pub(super) fn none() -> Self {
+        let place = Threshold { n_left: usize::MAX, missing_left: false };
+        Candidate { cost: f64::INFINITY, tie_break: f64::INFINITY, place }
+    }
+
+    /// Whether this threshold comes before the other one of the same column: by cost, then by what decides between equal costs, then the
+    /// lower threshold, then missing values to the left.
+    pub(super) fn precedes(&self, other: &Self) -> bool {
+        let later = |place: Threshold| (place.n_left, !place.missing_left);
+        let equal = self.cost == other.cost && self.tie_break == other.tie_break;
+        self.beats(other) || (equal && later(self.place) < later(other.place))
+    }
+
+    /// Takes the threshold at `place`, which leaves `left` on the left, if it is better.
+    #[inline]
+    pub(super) fn consider<C: Criterion>(&mut self, criterion: &C, all: &C::Sum, left: &C::Sum, place: Threshold) {
+        let cost = criterion.cost(all, left);
+        if cost <= self.cost {
+            let candidate = Candidate { cost, tie_break: criterion.tie_break(all, left), place };
+            if candidate.precedes(self) {
+                *self = candidate;
+            }
+        }
+    }
+}
+
 /// The best split of all columns, and what is added up in each of its branches.
 #[derive(Debug, Clone)]
 pub struct Split<S> {
@@ -58,6 +86,8 @@ pub struct Split<S> {
     pub sums: Vec<S>,
     /// The first child takes what is above the threshold that was found, and the second what is at most it: see `threshold_split`.
     pub swapped: bool,
+    /// Thresholds of the column and their costs, for people to look at; none for a nominal column.
+    pub costs: Vec<(f64, f64)>,
 }
 
 /// Calls `each(n_left, left)` for every place where the threshold can lie, from below all values to above them.
@@ -83,21 +113,10 @@ fn missing_sum<C: Criterion>(criterion: &C, column: &SortedColumn) -> C::Sum {
 
 /// The best threshold of a sorted column.
 pub fn best_threshold<C: Criterion>(criterion: &C, column: &SortedColumn, all: &C::Sum) -> Candidate<Threshold> {
-    let mut best = Candidate {
-        cost: f64::INFINITY,
-        tie_break: f64::INFINITY,
-        place: Threshold { n_left: 0, missing_left: false },
-    };
+    let mut best = Candidate::none();
     let mut run = |start: C::Sum, missing_left: bool| {
         sweep(criterion, column, start, |n_left, left| {
-            let cost = criterion.cost(all, left);
-            if cost <= best.cost {
-                let place = Threshold { n_left, missing_left };
-                let candidate = Candidate { cost, tie_break: criterion.tie_break(all, left), place };
-                if candidate.beats(&best) {
-                    best = candidate;
-                }
-            }
+            best.consider(criterion, all, left, Threshold { n_left, missing_left });
         });
     };
     if column.missing().is_empty() {
@@ -124,79 +143,100 @@ pub fn threshold_value(column: &SortedColumn, n_left: usize, value: impl Fn(usiz
 
 /// The best split of all columns: a threshold for ordered ones, a branch for each category for nominal ones with at most
 /// `max_categories`. `None` where there is no column to split on.
-pub fn best_split<C: Criterion>(
-    criterion: &C,
-    features: &Features,
-    sorted: &Sorted,
-    max_categories: usize,
-) -> Option<Split<C::Sum>> {
+pub fn best_split<C: Criterion>(criterion: &C, features: &Features, max_categories: usize) -> Option<Split<C::Sum>> {
     let mut all = criterion.zero();
     (0..features.n_rows()).for_each(|row| criterion.add(&mut all, row));
-    let search = |(feature, column): (usize, &Column)| {
-        let candidate = if column.kind == ColumnKind::Nominal {
-            let n_levels = column.levels().map_or(0, |levels| levels.len());
-            if n_levels == 0 || n_levels > max_categories {
-                return None;
-            }
-            let sums = nominal::sums_by_level(criterion, column, features.rows(), n_levels);
-            let (cost, tie_break) = nominal::cost(criterion, &sums);
-            Candidate { cost, tie_break, place: None }
-        } else {
-            let best = best_threshold(criterion, &sorted.columns[feature], &all);
-            Candidate { cost: best.cost, tie_break: best.tie_break, place: Some(best.place) }
-        };
-        Some((feature, candidate))
+    let (nominal, ordered): (Vec<usize>, Vec<usize>) =
+        (0..features.n_columns()).partition(|&j| features.columns()[j].kind == ColumnKind::Nominal);
+    let each_category = |&feature: &usize| {
+        let column = &features.columns()[feature];
+        let n_levels = column.levels().map_or(0, |levels| levels.len());
+        if n_levels == 0 || n_levels > max_categories {
+            return None;
+        }
+        let sums = nominal::sums_by_level(criterion, column, features.rows(), n_levels);
+        let (cost, tie_break) = nominal::cost(criterion, &sums);
+        Some((feature, Candidate { cost, tie_break, place: None }))
     };
-    let candidates: Vec<_> = features.columns().par_iter().enumerate().filter_map(search).collect();
-    let (feature, best) =
-        candidates.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })?;
+    let mut found: Vec<(usize, Candidate<Option<Threshold>>)> = nominal.par_iter().filter_map(each_category).collect();
+    let best_ordered = if features.n_rows() < BUCKETS_FROM {
+        every_threshold(criterion, features, &ordered, &all)
+    } else {
+        bucket::best_threshold(criterion, features, &ordered, &all)
+    };
+    found.extend(best_ordered.map(|(feature, best)| {
+        (feature, Candidate { cost: best.cost, tie_break: best.tie_break, place: Some(best.place) })
+    }));
+    found.sort_by_key(|&(feature, _)| feature);
+    let (feature, best) = found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })?;
     Some(match best.place {
-        Some(place) => threshold_split(criterion, features, &sorted.columns[feature], feature, &all, best.cost, place),
+        Some(place) => threshold_split(criterion, features, feature, &all, best.cost, place),
         None => nominal::split(criterion, features, feature, best.cost),
     })
+}
+
+/// Tables with fewer rows are sorted: see [`bucket`].
+const BUCKETS_FROM: usize = 8192;
+
+/// The best threshold of all these columns, by sorting and sweeping each of them.
+fn every_threshold<C: Criterion>(
+    criterion: &C,
+    features: &Features,
+    columns: &[usize],
+    all: &C::Sum,
+) -> Option<(usize, Candidate<Threshold>)> {
+    let sorted = features.sorted();
+    let search = |&feature: &usize| (feature, best_threshold(criterion, &sorted.columns[feature], all));
+    let found: Vec<_> = columns.par_iter().map(search).collect();
+    found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })
 }
 
 fn threshold_split<C: Criterion>(
     criterion: &C,
     features: &Features,
-    column: &SortedColumn,
     feature: usize,
     all: &C::Sum,
     cost: f64,
     place: Threshold,
 ) -> Split<C::Sum> {
+    let column = &SortedColumn::new(features, feature);
     let mut left = if place.missing_left { missing_sum(criterion, column) } else { criterion.zero() };
     column.present()[..place.n_left].iter().for_each(|&e| criterion.add(&mut left, (e & !TIE) as usize));
     let right = criterion.rest(all, &left);
+    let costs = threshold_costs(criterion, features, column, feature, all, place);
     let feature_code = feature as u32;
     let threshold = threshold_value(column, place.n_left, |row| features.number(row, feature));
     if place.n_left == 0 && threshold == f64::NEG_INFINITY {
         // No threshold lies below minus infinity. The same two sides, the other way round, need one above all values.
         let test = Test::AtMost { feature: feature_code, threshold: f64::INFINITY, missing_left: !place.missing_left };
-        return Split { test, cost, sums: vec![right, left], swapped: true };
+        return Split { test, cost, sums: vec![right, left], swapped: true, costs };
     }
     let test = Test::AtMost { feature: feature_code, threshold, missing_left: place.missing_left };
-    Split { test, cost, sums: vec![left, right], swapped: false }
+    Split { test, cost, sums: vec![left, right], swapped: false, costs }
 }
 
-/// The cost of every threshold of a column, for people to look at: thresholds and costs, at most `limit` of them, evenly taken.
-/// Missing values stay where the best split puts them.
-pub fn threshold_costs<C: Criterion>(
+/// How many thresholds of the best column are kept for people to look at.
+const CURVE_POINTS: usize = 400;
+
+/// Thresholds of a column and their costs, at most [`CURVE_POINTS`] of them, evenly taken, and the best one. Missing values stay where the best
+/// split puts them.
+fn threshold_costs<C: Criterion>(
     criterion: &C,
     features: &Features,
-    sorted: &Sorted,
+    column: &SortedColumn,
     feature: usize,
-    missing_left: bool,
-    limit: usize,
+    all: &C::Sum,
+    best: Threshold,
 ) -> Vec<(f64, f64)> {
-    let column = &sorted.columns[feature];
-    let mut all = criterion.zero();
-    (0..features.n_rows()).for_each(|row| criterion.add(&mut all, row));
-    let start = if missing_left { missing_sum(criterion, column) } else { criterion.zero() };
-    let mut places = Vec::new();
-    sweep(criterion, column, start, |n_left, left| places.push((n_left, criterion.cost(&all, left))));
-    let step = places.len().div_ceil(limit.max(1)).max(1);
-    let point =
-        |&(n_left, cost): &(usize, f64)| (threshold_value(column, n_left, |row| features.number(row, feature)), cost);
-    places.iter().step_by(step).map(point).collect()
+    let start = if best.missing_left { missing_sum(criterion, column) } else { criterion.zero() };
+    let step = (column.n_distinct() + 1).div_ceil(CURVE_POINTS).max(1);
+    let (mut place, mut costs) = (0, Vec::new());
+    sweep(criterion, column, start, |n_left, left| {
+        if place % step == 0 || n_left == best.n_left {
+            let threshold = threshold_value(column, n_left, |row| features.number(row, feature));
+            costs.push((threshold, criterion.cost(all, left)));
+        }
+        place += 1;
+    });
+    costs
 }

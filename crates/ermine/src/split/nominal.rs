@@ -44,5 +44,6 @@ pub fn split<C: Criterion>(criterion: &C, features: &Features, feature: usize, c
         cost,
         sums,
         swapped: false,
+        costs: Vec::new(),
     }
 }

@@ -75,6 +75,13 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
         (0..self.len).map(|i| unsafe { *self.start.offset(i as isize * self.stride) })
     }
 
+    /// The values of `range` in order.
+    pub fn part(&self, range: Range<usize>) -> impl Iterator<Item = T> + '_ {
+        assert!(range.start <= range.end && range.end <= self.len, "range {range:?} out of a buffer of {}", self.len);
+        // SAFETY: i < len, and every such place is readable.
+        range.map(|i| unsafe { *self.start.offset(i as isize * self.stride) })
+    }
+
     /// The window on `range` of this window, sharing the same memory.
     pub fn slice(&self, range: Range<usize>) -> Buffer<T> {
         assert!(range.start <= range.end && range.end <= self.len, "range {range:?} out of a buffer of {}", self.len);

@@ -2,7 +2,6 @@
 
 use super::buffer::Buffer;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,25 +46,34 @@ impl fmt::Display for ColumnKind {
 }
 
 /// The distinct values of a category column, by code, and back.
+///
+/// The way back is a binary search over the codes sorted by name: four bytes for each level, however long its name.
 #[derive(Debug, Default)]
 pub struct Levels {
     names: Vec<String>,
-    codes: HashMap<String, u32>,
+    by_name: Vec<u32>,
 }
 
 impl Levels {
     /// Levels with codes 0, 1, 2, ... in the order given. A name that repeats keeps its first code.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let mut levels = Levels::default();
-        for name in names {
-            let name = name.into();
-            let code = levels.names.len() as u32;
-            if let std::collections::hash_map::Entry::Vacant(place) = levels.codes.entry(name.clone()) {
-                place.insert(code);
-                levels.names.push(name);
-            }
+        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let sorted = |names: &[String]| {
+            let mut by_name: Vec<u32> = (0..names.len() as u32).collect();
+            // Stable: of equal names the first stays first. Names that come sorted cost one comparison each.
+            by_name.sort_by(|&a, &b| names[a as usize].cmp(&names[b as usize]));
+            by_name
+        };
+        let mut by_name = sorted(&names);
+        let repeats = |pair: &[u32]| names[pair[0] as usize] == names[pair[1] as usize];
+        if by_name.windows(2).any(repeats) {
+            let mut is_first = vec![true; names.len()];
+            by_name.windows(2).filter(|pair| repeats(pair)).for_each(|pair| is_first[pair[1] as usize] = false);
+            let mut flags = is_first.into_iter();
+            names.retain(|_| flags.next().unwrap_or(true));
+            by_name = sorted(&names);
         }
-        levels
+        Levels { names, by_name }
     }
 
     /// How many there are.
@@ -85,7 +93,14 @@ impl Levels {
 
     /// The code of a name, if it is one of the levels.
     pub fn code(&self, name: &str) -> Option<u32> {
-        self.codes.get(name).copied()
+        let place = self.by_name.binary_search_by(|&code| self.names[code as usize].as_str().cmp(name));
+        place.ok().map(|place| self.by_name[place])
+    }
+
+    /// The bytes they take in memory: names, their places, and the way back from name to code.
+    fn n_bytes(&self) -> usize {
+        let each = size_of::<String>() + size_of::<u32>();
+        self.names.iter().map(|name| each + name.len()).sum()
     }
 
     /// The name of a code; `None` for [`MISSING`].
@@ -252,6 +267,30 @@ impl Column {
         }
     }
 
+    /// Writes the values of some consecutive rows (of all rows, or of the given ones) as numbers, from place `from` on; false for a
+    /// sparse column, which has no values side by side.
+    pub fn part_into(&self, rows: Option<&[u32]>, from: usize, out: &mut [f64]) -> bool {
+        fn fill<T>(values: &Buffer<T>, rows: Option<&[u32]>, from: usize, out: &mut [f64], number: impl Fn(T) -> f64)
+        where
+            T: Copy + Send + Sync + 'static,
+        {
+            let range = from..from + out.len();
+            match rows {
+                None => out.iter_mut().zip(values.part(range)).for_each(|(place, x)| *place = number(x)),
+                Some(rows) => {
+                    out.iter_mut().zip(&rows[range]).for_each(|(place, &r)| *place = number(values.get(r as usize)));
+                }
+            }
+        }
+        match &self.values {
+            Values::F64(values) => fill(values, rows, from, out, |x| x),
+            Values::F32(values) => fill(values, rows, from, out, f64::from),
+            Values::Codes { codes, .. } => fill(codes, rows, from, out, code_number),
+            Values::Sparse { .. } => return false,
+        }
+        true
+    }
+
     /// The codes of a category column, for the given rows in their order, or for all rows; `None` for numbers.
     pub fn codes(&self, rows: Option<&[u32]>) -> Option<Vec<u32>> {
         let Values::Codes { codes, .. } = &self.values else { return None };
@@ -287,7 +326,7 @@ impl Column {
         match &self.values {
             Values::F64(values) => values.len() * 8,
             Values::F32(values) => values.len() * 4,
-            Values::Codes { codes, levels } => codes.len() * 4 + levels.names().iter().map(String::len).sum::<usize>(),
+            Values::Codes { codes, levels } => codes.len() * 4 + levels.n_bytes(),
             Values::Sparse { rows, values, .. } => rows.len() * 4 + values.len() * 8,
         }
     }
@@ -295,4 +334,25 @@ impl Column {
 
 fn code_number(code: u32) -> f64 {
     if code == MISSING { f64::NAN } else { f64::from(code) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn levels_lead_from_name_to_first_code_and_back(list in proptest::collection::vec("[ab]{0,3}", 0..40)) {
+            let levels = Levels::new(list.clone());
+            let mut distinct: Vec<String> = Vec::new();
+            list.iter().for_each(|name| if !distinct.contains(name) { distinct.push(name.clone()) });
+            prop_assert_eq!(levels.names(), &distinct[..]);
+            for (code, name) in distinct.iter().enumerate() {
+                prop_assert_eq!(levels.code(name), Some(code as u32));
+                prop_assert_eq!(levels.name(code as u32), Some(name.as_str()));
+            }
+            prop_assert_eq!(levels.code("c"), None);
+        }
+    }
 }

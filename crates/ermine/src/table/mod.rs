@@ -13,10 +13,15 @@ pub mod column;
 pub mod infer;
 pub mod read;
 
+mod block;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod csv;
 mod libsvm;
+mod number;
+mod source;
+mod words;
+mod write;
 
 pub use buffer::Buffer;
 pub use column::{Column, ColumnKind, Levels, MISSING, Values};

@@ -2,8 +2,10 @@
 //! the reader of its format.
 
 use super::{ColumnKind, Table};
-use crate::error::{Error, Result};
-use std::collections::BTreeMap;
+use crate::error::{Error, Place, Result};
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// How a column is to be read, said by the user instead of inferred.
@@ -114,6 +116,35 @@ fn format_of(path: &Path) -> Format {
         "libsvm" | "svmlight" | "svm" | "letor" => Format::Libsvm,
         "parquet" | "pq" => Format::Parquet,
         "arrow" | "ipc" | "feather" => Format::Ipc,
+        "csv" | "tsv" | "tab" | "txt" => Format::Csv,
+        _ => format_of_content(path),
+    }
+}
+
+/// Parquet and Arrow files say so in their first bytes; anything else is taken for CSV.
+fn format_of_content(path: &Path) -> Format {
+    let mut magic = Vec::new();
+    // Only a regular file can be looked into twice. What can't be read here is for the reader to report.
+    if path.is_file() {
+        let _ = File::open(path).and_then(|file| file.take(6).read_to_end(&mut magic));
+    }
+    match &magic[..] {
+        magic if magic.starts_with(b"PAR1") => Format::Parquet,
+        b"ARROW1" => Format::Ipc,
         _ => Format::Csv,
+    }
+}
+
+/// Something wrong in a table file, at a line and in a column where these are known.
+pub(super) fn fault(line: Option<u64>, column: Option<&str>, message: impl Into<String>) -> Error {
+    Error::Table { place: Place { path: None, line, column: column.map(String::from) }, message: message.into() }
+}
+
+/// Types may be declared only for columns that are there.
+pub(super) fn check_types<S: AsRef<str>>(types: &BTreeMap<String, ColumnType>, names: &[S]) -> Result<()> {
+    let known: HashSet<&str> = names.iter().map(AsRef::as_ref).collect();
+    match types.keys().find(|name| !known.contains(name.as_str())) {
+        Some(name) => Err(Error::unknown("column", name, names.iter().map(AsRef::as_ref))),
+        None => Ok(()),
     }
 }

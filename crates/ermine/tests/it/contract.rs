@@ -194,6 +194,7 @@ fn names_are_distinct_and_found() {
         assert_eq!(names.iter().filter(|n| n == &name).count(), 1);
         assert_eq!(ermine::registry::learner(name).unwrap().owner(), *name, "params! and Info agree on the name");
     }
+    assert!(names.contains(&ermine::registry::DEFAULT));
     let message = ermine::registry::learner("decision-stmp").err().unwrap().to_string();
     assert_eq!(message, "no learner named 'decision-stmp': did you mean 'decision-stump'?");
 }

@@ -1,0 +1,91 @@
+//! What went wrong, and the exit code that says so: 1 for data, models and files, 2 for wrong usage, 130 for Ctrl-C.
+
+use crate::terminal::clean;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use ermine::Error;
+use ermine::learner::Learner;
+use ermine::registry::LEARNERS;
+use std::fmt::Display;
+
+/// Why the program ends early.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for something that there isn't.
+    Usage(String),
+    /// The data, the model or a file can't be used.
+    Work(String),
+    /// What clap has to say: a usage error with its own text, or the help that was asked for.
+    Clap(Box<clap::Error>, Option<String>),
+    /// Ctrl-C.
+    Stopped,
+    /// Whoever read our output has gone, as `head` does when it has enough: not an error.
+    BrokenPipe,
+}
+
+impl Failure {
+    /// Something is wrong with data, model or file, whatever the kind of the error.
+    pub fn work(error: impl Display) -> Failure {
+        Failure::Work(error.to_string())
+    }
+
+    /// What clap says, with the learners that do know a flag that the chosen one doesn't.
+    pub fn from_clap(error: clap::Error, learner: Option<&dyn Learner>) -> Failure {
+        let owners = learner.and_then(|learner| owners_of(&error, learner.info().name));
+        Failure::Clap(Box::new(error), owners)
+    }
+
+    /// The exit code.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => 2,
+            Failure::Work(_) => 1,
+            Failure::Clap(error, _) => error.exit_code() as u8,
+            Failure::Stopped => 130,
+            Failure::BrokenPipe => 0,
+        }
+    }
+
+    /// Says it on stderr.
+    pub fn tell(&self) {
+        let red = |word: &str| console::style(word.to_string()).for_stderr().red().bold().to_string();
+        match self {
+            Failure::Usage(message) | Failure::Work(message) => eprintln!("{} {}", red("error:"), clean(message)),
+            Failure::Clap(error, owners) => {
+                // Help goes to stdout, and a reader that has gone is no error there either.
+                let _ = error.print();
+                if let Some(owners) = owners {
+                    eprintln!("\n{owners}");
+                }
+            }
+            Failure::Stopped => eprintln!("{} stopped; nothing was written", red("error:")),
+            Failure::BrokenPipe => {}
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Stopped => Failure::Stopped,
+            Error::Unknown { .. } | Error::Param { .. } | Error::Unsupported { .. } => {
+                Failure::Usage(error.to_string())
+            }
+            other => Failure::Work(other.to_string()),
+        }
+    }
+}
+
+/// "--max-depth is a parameter of: decision-tree", where the unknown flag is one.
+fn owners_of(error: &clap::Error, learner: &str) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument || error.get(ContextKind::SuggestedArg).is_some() {
+        return None;
+    }
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    let name = flag.strip_prefix("--")?.split('=').next()?.replace('-', "_");
+    let has = |entry: &&ermine::registry::Entry| (entry.make)().specs().iter().any(|spec| spec.name == name);
+    let owners: Vec<&str> = LEARNERS.iter().filter(has).map(|entry| entry.info().name).collect();
+    if owners.is_empty() {
+        return Some(format!("The parameters of {learner}: ermine learners {learner}"));
+    }
+    Some(format!("{flag} is a parameter of {}, but the learner here is {learner}", owners.join(", ")))
+}

@@ -1,0 +1,102 @@
+//! A flag for each parameter of the chosen learner, made from its declaration.
+//!
+//! The learner has to be known before the arguments are read, since it decides which there are: the words are looked through
+//! for `--learner` first.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use ermine::learner::Learner;
+use ermine::param::{ParamSpec, Value};
+use ermine::registry;
+use ermine::{Error, Result};
+use std::ffi::OsString;
+
+/// The learner that the words of a `train` command name, or the default one; `None` for other commands.
+pub fn learner_in(words: &[OsString]) -> Result<Option<Box<dyn Learner>>> {
+    let words: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
+    if words.first().is_none_or(|word| word != "train") {
+        return Ok(None);
+    }
+    let named = words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix("--learner") {
+        Some("") => words.get(i + 1).map(|next| next.to_string()),
+        Some(rest) => rest.strip_prefix('=').map(String::from),
+        None => None,
+    });
+    registry::learner(named.as_deref().unwrap_or(registry::DEFAULT)).map(Some)
+}
+
+/// The flag of a parameter, without its dashes.
+pub fn flag_of(parameter: &str) -> String {
+    parameter.replace('_', "-")
+}
+
+/// The command with a flag for each parameter.
+pub fn add_to(mut command: Command, learner: Option<&dyn Learner>) -> Command {
+    let Some(learner) = learner else { return command };
+    for spec in learner.specs() {
+        let flag = flag_of(spec.name);
+        if command.get_arguments().any(|arg| arg.get_long() == Some(&flag)) {
+            continue; // It can still be set with --set.
+        }
+        let mut arg = Arg::new(spec.name)
+            .value_name(value_name(&spec))
+            .allow_negative_numbers(true)
+            .help(help(&spec))
+            .help_heading(format!("Parameters of {}", learner.info().name));
+        if flag != spec.name {
+            arg = arg.alias(spec.name);
+        }
+        command = command.arg(arg.long(flag));
+    }
+    command
+}
+
+fn value_name(spec: &ParamSpec) -> &'static str {
+    use ermine::param::Kind;
+    match &spec.kind {
+        Kind::Bool => "BOOL",
+        Kind::Int => "N",
+        Kind::Float => "X",
+        Kind::Choice(_) => "WORD",
+        Kind::List(_) => "LIST",
+        Kind::Text | Kind::Optional(_) | Kind::Either(_) => "VALUE",
+    }
+}
+
+/// What the parameter does, what it may be and what it is otherwise.
+pub fn help(spec: &ParamSpec) -> String {
+    format!("{} [{}] [default: {}]", spec.doc.trim_end_matches('.'), spec.allowed(), spec.default)
+}
+
+/// The parameters that were given by their flags.
+pub fn given(matches: &ArgMatches, learner: Option<&dyn Learner>) -> Vec<(String, Value)> {
+    let specs = learner.map(|learner| learner.specs()).unwrap_or_default();
+    let typed = |spec: &ParamSpec| {
+        matches!(matches.try_get_raw(spec.name), Ok(Some(_)))
+            && matches.value_source(spec.name) == Some(ValueSource::CommandLine)
+    };
+    let value = |spec: &ParamSpec| {
+        let text = matches.try_get_one::<String>(spec.name).ok().flatten()?;
+        Some((spec.name.to_string(), Value::parse(text)))
+    };
+    specs.iter().filter(|spec| typed(spec)).filter_map(value).collect()
+}
+
+/// Reads `name=value`; the name with `-` or `_`.
+pub fn assignment(text: &str) -> std::result::Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, for example criterion=gini")?;
+    Ok((name.trim().replace('-', "_"), Value::parse(value)))
+}
+
+/// Sets parameters, each at most once.
+pub fn set(learner: &mut dyn Learner, values: &[(String, Value)]) -> Result<()> {
+    for (i, (name, value)) in values.iter().enumerate() {
+        if values[..i].iter().any(|(earlier, _)| earlier == name) {
+            let (owner, value) = (learner.info().name.to_string(), value.to_string());
+            let allowed = "each parameter once, and it is given twice".to_string();
+            return Err(Error::Param { owner, name: name.clone(), value, allowed });
+        }
+        learner.set(name, value)?;
+    }
+    Ok(())
+}

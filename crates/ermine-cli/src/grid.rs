@@ -1,0 +1,109 @@
+//! A table of text: columns as wide as they need to be, and as many of them as the terminal has room for.
+
+use crate::terminal::{clean, dim};
+use console::{measure_text_width, pad_str, truncate_str};
+
+/// No cell is wider than this where the width is limited.
+const WIDEST: usize = 40;
+
+/// Rows of cells under a heading. The first column is set to the left, the others as told.
+pub struct Grid {
+    rows: Vec<Vec<String>>,
+    left: Vec<usize>,
+}
+
+impl Grid {
+    /// A table with this heading.
+    pub fn new<S: AsRef<str>>(heading: impl IntoIterator<Item = S>) -> Grid {
+        let mut grid = Grid { rows: Vec::new(), left: vec![0] };
+        grid.push(heading);
+        grid
+    }
+
+    /// Sets these columns to the left.
+    pub fn left(mut self, columns: &[usize]) -> Grid {
+        self.left.extend(columns);
+        self
+    }
+
+    /// Adds a row, which has as many cells as the heading.
+    pub fn push<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.rows.push(cells.into_iter().map(|cell| clean(cell.as_ref()).replace('\n', " ")).collect());
+    }
+
+    /// Whether all of it fits.
+    pub fn fits(&self, width: Option<usize>) -> bool {
+        let n_columns = self.rows.first().map_or(0, Vec::len);
+        width.is_none_or(|width| (0..n_columns).map(|j| self.widest(j) + 2).sum::<usize>() <= width)
+    }
+
+    fn widest(&self, column: usize) -> usize {
+        self.rows.iter().map(|row| measure_text_width(&row[column])).max().unwrap_or(0)
+    }
+
+    /// The table, each line behind two blanks; columns that don't fit into `width` are left out, with a word about it.
+    pub fn text(&self, width: Option<usize>) -> String {
+        let n_columns = self.rows.first().map_or(0, Vec::len);
+        let mut widths: Vec<usize> = (0..n_columns).map(|j| self.widest(j)).collect();
+        let mut shown = n_columns;
+        if let Some(width) = width {
+            // The last column may be as wide as there is room; it is cut below.
+            let last = n_columns.saturating_sub(1);
+            widths[..last].iter_mut().for_each(|w| *w = (*w).min(WIDEST));
+            let end = |n: usize| widths[..n].iter().map(|w| w + 2).sum::<usize>();
+            while shown > 1 && end(shown) > width && !(shown == n_columns && end(shown - 1) + 2 + 20 <= width) {
+                shown -= 1;
+            }
+            let room = width.saturating_sub(end(shown - 1) + 2).max(4);
+            widths[shown - 1] = widths[shown - 1].min(room);
+        }
+        let mut text = String::new();
+        for (i, row) in self.rows.iter().enumerate() {
+            let line: String = (0..shown).map(|j| self.cell(&row[j], j, widths[j])).collect();
+            let line = line.trim_end();
+            text.push_str(&if i == 0 { dim(line) } else { line.to_string() });
+            text.push('\n');
+        }
+        if shown < n_columns {
+            text.push_str(&format!("  {}\n", dim(&format!("({} more columns don't fit here)", n_columns - shown))));
+        }
+        text
+    }
+
+    fn cell(&self, cell: &str, column: usize, width: usize) -> String {
+        let alignment = if self.left.contains(&column) { console::Alignment::Left } else { console::Alignment::Right };
+        format!("  {}", pad_str(&truncate_str(cell, width, "…"), width, alignment, None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Grid {
+        let mut grid = Grid::new(["name", "a", "b", "note"]).left(&[3]);
+        grid.push(["first", "1", "2", "a long remark that goes on and on and on"]);
+        grid.push(["x", "10", "200", "short"]);
+        grid
+    }
+
+    #[test]
+    fn columns_line_up() {
+        console::set_colors_enabled(false);
+        let text = sample().text(None);
+        let expected = "  name    a    b  note\n  first   1    2  a long remark that goes on and on and on\n  x      10  200  short\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_and_said() {
+        console::set_colors_enabled(false);
+        for width in 20..60 {
+            let text = sample().text(Some(width));
+            let notice = text.lines().filter(|line| !line.contains("more columns"));
+            assert!(notice.map(measure_text_width).all(|w| w <= width), "{width}:\n{text}");
+        }
+        assert!(sample().text(Some(45)).contains("a long remark that goes on…"), "{}", sample().text(Some(45)));
+        assert!(sample().text(Some(20)).contains("(1 more columns"), "{}", sample().text(Some(20)));
+    }
+}

@@ -1,0 +1,84 @@
+//! `ermine learners`: what there is to train, and its parameters.
+
+use crate::failure::Failure;
+use crate::flags::flag_of;
+use crate::terminal::{bold, dim, print, print_json, width, wrapped};
+use ermine::learner::Learner;
+use ermine::registry::{self, LEARNERS};
+use serde_json::json;
+
+const EXAMPLES: &str = "\
+Examples:
+  ermine learners                     all learners, a line for each
+  ermine learners decision-stump      what it can do, and its parameters";
+
+/// List the learners and their parameters
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// One learner, with its parameters
+    name: Option<String>,
+    /// Say it in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let learners: Vec<Box<dyn Learner>> = match &args.name {
+        Some(name) => vec![registry::learner(name)?],
+        None => LEARNERS.iter().map(|entry| (entry.make)()).collect(),
+    };
+    if args.json {
+        let described = |l: &dyn Learner| json!({ "learner": l.info(), "parameters": l.specs() });
+        return print_json(&learners.iter().map(|learner| described(&**learner)).collect::<Vec<_>>());
+    }
+    print(&if args.name.is_some() { one(&*learners[0]) } else { all(&learners) })
+}
+
+fn all(learners: &[Box<dyn Learner>]) -> String {
+    let widest = learners.iter().map(|learner| learner.info().name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for info in learners.iter().map(|learner| learner.info()) {
+        let said = format!("{} ({})", info.summary, tasks(info.capabilities.tasks));
+        let said = wrapped(&said, widest + 4, room());
+        text += &format!("  {}{}", bold(info.name), &said[info.name.len() + 2..]);
+    }
+    let hint = dim("The parameters of one: ermine learners NAME");
+    format!("{text}\n{hint}\n")
+}
+
+/// Prose is read best in lines that aren't too long.
+fn room() -> Option<usize> {
+    Some(width().unwrap_or(100).min(100))
+}
+
+fn tasks(tasks: &[ermine::matrix::Task]) -> String {
+    tasks.iter().map(|task| task.word()).collect::<Vec<_>>().join(", ")
+}
+
+fn one(learner: &dyn Learner) -> String {
+    let info = learner.info();
+    let can = info.capabilities;
+    let abilities = [
+        (can.binary_only, "two classes only"),
+        (can.multi_output, "several targets"),
+        (can.weights, "row weights"),
+        (can.missing, "missing values"),
+        (can.nominal, "categories"),
+        (can.sparse, "sparse columns"),
+        (can.probabilities, "probabilities"),
+        (can.random, "depends on the seed"),
+    ];
+    let abilities: Vec<&str> = abilities.iter().filter(|(can, _)| *can).map(|(_, word)| *word).collect();
+    let mut text = format!("{}: {}\n", bold(info.name), info.summary);
+    text += &format!("  {} {}\n", dim("tasks   "), tasks(can.tasks));
+    text += &format!("  {} {}\n", dim("takes   "), abilities.join(", "));
+    let specs = learner.specs();
+    text += if specs.is_empty() { "\nIt has no parameters.\n" } else { "\nParameters:\n" };
+    for spec in specs {
+        let rule = dim(&format!("[{}] [default: {}]", spec.allowed(), spec.default));
+        text += &format!("  {} {rule}\n{}", bold(&format!("--{}", flag_of(spec.name))), wrapped(&spec.doc, 6, room()));
+    }
+    text
+}

@@ -1,0 +1,123 @@
+//! `ermine predict`: what a model says about the rows of a table.
+
+use crate::args::Manner;
+use crate::data::read;
+use crate::failure::Failure;
+use crate::files::check_output;
+use crate::interrupt::writing;
+use crate::progress::Progress;
+use crate::terminal::{bold, clean, count, green, print, stdout_failure};
+use ermine::Error;
+use ermine::matrix::{Schema, Task};
+use ermine::model::{Model, Output, Prediction};
+use ermine::table::{Column, ColumnKind, ColumnType, Levels, Table};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const EXAMPLES: &str = "\
+Examples:
+  ermine predict species.ermine new.csv -o predictions.csv
+  ermine predict species.ermine new.csv --proba --id name | head
+
+The output is CSV with a line for each row of FILE, in its order: the columns asked for with --id, then predicted_<target>, then
+with --proba probability_<class> for each class. FILE needs the columns that the model was trained on, in any order; others
+are passed over. A category that training didn't have counts as missing.";
+
+/// Predict for each row of a table
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model
+    model: PathBuf,
+    /// The table to predict for
+    file: PathBuf,
+    /// Where to write the predictions, .csv or .csv.gz; stdout if not given
+    #[arg(long, short, value_name = "FILE.csv")]
+    output: Option<PathBuf>,
+    /// The probability of each class too
+    #[arg(long)]
+    proba: bool,
+    /// Columns of the table to keep beside the prediction; repeat for several
+    #[arg(long, value_name = "COLUMN")]
+    id: Vec<String>,
+    /// Threads to use, all cores if not given; the result is the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Say nothing but results and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Predicts.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let manner = Manner { threads: args.threads, json: false, quiet: args.quiet };
+    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(path) = output {
+        check_output(path, &[&args.model, &args.file])?;
+        check_format(path)?;
+    }
+    let model = Model::load(&args.model)?;
+    let progress = Progress::new(args.quiet);
+    let mut options = model.schema().read_options();
+    // Ids are kept as they are written: 007 is not 7.
+    for name in args.id.iter().filter(|name| model.schema().features.iter().all(|f| f.name != **name)) {
+        options.types.insert(name.clone(), ColumnType::Nominal);
+    }
+    let table = read(&args.file, &options, manner.threads(), &progress).map_err(|e| blame(e, args))?;
+    let kept: Vec<Column> = args.id.iter().map(|name| table.column(name).cloned()).collect::<ermine::Result<_>>()?;
+    let prediction = progress.stage("predicting", manner.threads(), || model.predict(&table)).map_err(Failure::work)?;
+    let result = Table::new([kept, columns(&prediction, model.schema(), args.proba)?].concat())?;
+    drop(progress);
+    match output {
+        None => result.write_csv_to(std::io::stdout().lock()).map_err(stdout_failure),
+        Some(path) => {
+            writing(|| Ok(result.write_csv(path)?))?;
+            let name = bold(&clean(&path.display().to_string()));
+            let said = format!("{} {} rows to {name}\n", green("predicted"), count(result.n_rows()));
+            if args.quiet { Ok(()) } else { print(&said) }
+        }
+    }
+}
+
+/// A column that the model needs and the file doesn't have is the file's fault; one that --id names is the user's.
+fn blame(error: Error, args: &Args) -> Failure {
+    match &error {
+        Error::Unknown { what: "column", name, .. } if !args.id.contains(name) => {
+            Failure::Work(format!("{}: {error}", args.file.display()))
+        }
+        _ => error.into(),
+    }
+}
+
+fn check_format(path: &Path) -> Result<(), Failure> {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let foreign = ["parquet", "pq", "arrow", "ipc", "feather", "tsv", "json", "libsvm", "ermine"];
+    if foreign.contains(&ending.as_str()) {
+        let place = path.display();
+        return Err(Failure::Usage(format!("{place}: predictions are written as .csv or .csv.gz, not as .{ending}")));
+    }
+    Ok(())
+}
+
+/// The columns that hold the predictions.
+fn columns(prediction: &Prediction, schema: &Schema, proba: bool) -> Result<Vec<Column>, Failure> {
+    let n = prediction.n_rows();
+    let number = |k: usize| (0..n).map(|row| prediction.row(row)[k]).collect::<Vec<f64>>();
+    if proba && prediction.output() != Output::Probabilities {
+        let why = if schema.task == Task::Classification { "gives no probabilities" } else { "predicts numbers" };
+        return Err(Failure::Usage(format!("--proba: this model {why}")));
+    }
+    if schema.task != Task::Classification {
+        let names = schema.target.iter().map(|target| format!("predicted_{target}"));
+        return Ok(names.enumerate().map(|(k, name)| Column::numeric(name, number(k))).collect());
+    }
+    let codes: Vec<u32> = (0..n).map(|row| prediction.class(row) as u32).collect();
+    let levels = Arc::new(Levels::new(schema.classes.iter().cloned()));
+    let name = format!("predicted_{}", schema.target.join("_"));
+    let mut columns = vec![Column::coded(name, ColumnKind::Nominal, codes, levels)];
+    if proba {
+        let names = schema.classes.iter().map(|class| format!("probability_{class}"));
+        columns.extend(names.enumerate().map(|(k, name)| Column::numeric(name, number(k))));
+    }
+    Ok(columns)
+}

@@ -1,0 +1,106 @@
+//! `ermine train`: learns a model from a table and saves it.
+
+use crate::args::{DataArgs, Manner};
+use crate::data::load;
+use crate::failure::Failure;
+use crate::files::{check_output, write};
+use crate::flags;
+use crate::progress::Progress;
+use crate::terminal::{bold, bytes, clean, dim, green, print, print_json, time};
+use ermine::learner::fit::check;
+use ermine::learner::{Context, Learner, fit};
+use ermine::model::{Model, Status};
+use ermine::param::Value;
+use ermine::registry;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Instant;
+
+const EXAMPLES: &str = "\
+Examples:
+  ermine train penguins.csv --target species -o species.ermine
+  ermine train penguins.csv --target species --learner decision-stump --criterion gini -o species.ermine
+  ermine train adult.csv --target income --type education-num=nominal --id name --seed 7 -o income.ermine
+  ermine train --learner decision-stump --help        the parameters of a learner
+  ermine learners                                     all learners";
+
+/// Learn a model from a table and save it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Where to save the model
+    #[arg(long, short, value_name = "FILE.ermine")]
+    output: PathBuf,
+    /// How to learn; see `ermine learners`
+    #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
+    learner: String,
+    /// A parameter of the learner, as an alternative to its own flag
+    #[arg(long, value_name = "NAME=VALUE", value_parser = flags::assignment)]
+    set: Vec<(String, Value)>,
+    /// Every random choice follows from this
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    seed: u64,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// Trains; `given` are the parameters set by their own flags.
+pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
+    let mut learner = registry::learner(&args.learner)?;
+    flags::set(&mut *learner, &[given, args.set.clone()].concat())?;
+    check_output(&args.output, &[&args.data.file])?;
+    let progress = Progress::new(!args.manner.chatty());
+    let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
+    check(&*learner, &data)?;
+    if args.manner.chatty() {
+        print(&understanding.text())?;
+    }
+    let start = Instant::now();
+    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: &progress };
+    let what = format!("training {}", args.learner);
+    let model = progress.stage(&what, None, || fit(&*learner, &data, &context))?;
+    let seconds = start.elapsed().as_secs_f64();
+    drop(progress);
+    let file = model.to_bytes()?;
+    write(&args.output, &file)?;
+    if args.manner.json {
+        return print_json(&json!({
+            "model": args.output,
+            "bytes": file.len(),
+            "seconds": seconds,
+            "learner": model.header().learner,
+            "params": model.header().params,
+            "seed": args.seed,
+            "certificate": model.certificate(),
+            "data": understanding,
+        }));
+    }
+    if args.manner.quiet { Ok(()) } else { print(&said(args, &*learner, &model, seconds, file.len())) }
+}
+
+fn said(args: &Args, learner: &dyn Learner, model: &Model, seconds: f64, n_bytes: usize) -> String {
+    let changed: Vec<String> = learner
+        .specs()
+        .iter()
+        .filter_map(|spec| learner.get(spec.name).filter(|value| *value != spec.default).map(|v| (spec.name, v)))
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    let with = if changed.is_empty() { String::new() } else { format!(" with {}", changed.join(", ")) };
+    let mut text = format!("\n{} {}{with} in {}\n", green("trained"), bold(&args.learner), time(seconds));
+    text += &certificate(model);
+    let output = args.output.display().to_string();
+    text += &format!("{} {} {}\n", green("saved"), bold(&clean(&output)), dim(&format!("({})", bytes(n_bytes))));
+    text
+}
+
+/// The certificate for people, a line for each statement.
+pub fn certificate(model: &Model) -> String {
+    let limited = matches!(model.certificate().status, Status::Limit(_));
+    let line = |line: &str| {
+        let line = clean(line);
+        if limited && line.starts_with("NOT CONVERGED") { console::style(line).red().to_string() } else { line }
+    };
+    model.certificate().to_string().lines().map(|l| format!("  {}\n", line(l))).collect()
+}

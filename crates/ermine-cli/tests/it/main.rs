@@ -1,0 +1,115 @@
+//! The built program, run as a new user would, mistakes included.
+
+// A test stops at the first surprise.
+#![allow(clippy::unwrap_used)]
+
+mod manners;
+mod mistakes;
+mod work;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The shipped table.
+fn penguins() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/penguins.csv").display().to_string()
+}
+
+/// A directory of its own for a test, empty at first.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Place(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).unwrap();
+        self.path(name)
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.0.join(name)).unwrap()
+    }
+
+    /// The names of all files in it.
+    fn files(&self) -> Vec<String> {
+        let names = std::fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// Runs the program here.
+    fn run(&self, words: &[&str]) -> Said {
+        Said::from(words, self.command(words).output().unwrap())
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ermine"));
+        command.args(words).current_dir(&self.0).stdin(Stdio::null());
+        command
+    }
+
+    /// Trains a stump on the penguins and gives the name of the model file.
+    fn model(&self) -> String {
+        let path = self.path("species.ermine");
+        self.run(&["train", &penguins(), "--target", "species", "-o", &path]).succeeds();
+        path
+    }
+}
+
+/// What the program said and how it ended.
+struct Said {
+    words: String,
+    out: String,
+    err: String,
+    code: Option<i32>,
+}
+
+impl Said {
+    fn from(words: &[&str], output: Output) -> Said {
+        Said {
+            words: words.join(" "),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code(),
+        }
+    }
+
+    fn succeeds(self) -> Said {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "ermine {}\n{}", self.words, self.out);
+        self
+    }
+
+    /// It failed with this exit code, saying these things on stderr and nothing on stdout.
+    #[track_caller]
+    fn fails(self, code: i32, parts: &[&str]) -> Said {
+        assert_eq!(self.code, Some(code), "ermine {}\n{}{}", self.words, self.out, self.err);
+        assert!(self.err.starts_with("error: "), "ermine {}\n{}", self.words, self.err);
+        for part in parts {
+            assert!(self.err.contains(part), "ermine {}\nexpected '{part}' in\n{}", self.words, self.err);
+        }
+        assert_eq!(self.out, "", "ermine {}", self.words);
+        self
+    }
+
+    #[track_caller]
+    fn says(self, parts: &[&str]) -> Said {
+        for part in parts {
+            assert!(self.out.contains(part), "ermine {}\nexpected '{part}' in\n{}", self.words, self.out);
+        }
+        self
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e} in\n{}", self.out))
+    }
+}

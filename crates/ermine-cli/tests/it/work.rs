@@ -1,0 +1,183 @@
+//! What the program is for: train, predict, evaluate, compare, show, export.
+
+use crate::{Place, penguins};
+
+#[test]
+fn a_model_is_trained_shown_evaluated_and_used() {
+    let place = Place::new("work");
+    let model = place.path("species.ermine");
+    let said = place.run(&["train", &penguins(), "--target", "species", "-o", &model]).succeeds();
+    said.says(&[
+        "344 rows",
+        "classification of 3 classes (Adelie 152, Gentoo 124, Chinstrap 68)",
+        "6 (4 numeric, 2 nominal)",
+        "19 values (sex 11",
+        "trained decision-stump in",
+        "proven: optimal over",
+        "saved ",
+    ]);
+    assert_eq!(place.files(), ["species.ermine"]);
+    let said = place.run(&["show", &model]).succeeds();
+    said.says(&["decision-stump", "flipper_length_mm <= 206.5?", "objective over thresholds", "criterion = error"]);
+    let said = place.run(&["evaluate", &model, &penguins()]).succeeds();
+    said.says(&["accuracy", "0.7907", "true class", "→ Gentoo"]);
+    place.run(&["predict", &model, &penguins(), "-o", "out.csv"]).succeeds().says(&["344 rows"]);
+    let predicted = String::from_utf8(place.read("out.csv")).unwrap();
+    assert_eq!(predicted.lines().count(), 345);
+    assert_eq!(predicted.lines().take(2).collect::<Vec<_>>(), ["predicted_species", "Adelie"]);
+}
+
+#[test]
+fn predictions_keep_ids_as_written_and_give_probabilities() {
+    let place = Place::new("ids");
+    let model = place.model();
+    let header = "ring,species,sex,body_mass_g,flipper_length_mm,bill_depth_mm,bill_length_mm,island";
+    let rows = "007,?,MALE,4000,190,17,40,Dream\n\"a,b\",?,,,230,,,Atlantis\n";
+    let new = place.write("new.csv", &format!("{header}\n{rows}"));
+    let said = place.run(&["predict", &model, &new, "--id", "ring", "--proba"]).succeeds();
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(lines[0], "ring,predicted_species,probability_Adelie,probability_Chinstrap,probability_Gentoo");
+    assert!(lines[1].starts_with("007,Adelie,0."), "{}", said.out);
+    assert!(lines[2].starts_with("\"a,b\",Gentoo,0."), "{}", said.out);
+    let without_target =
+        place.write("x.csv", "flipper_length_mm,sex,body_mass_g,bill_depth_mm,bill_length_mm,island\n230,,,,,\n");
+    let said = place.run(&["predict", &model, &without_target]).succeeds();
+    assert_eq!(said.out, "predicted_species\nGentoo\n");
+}
+
+#[test]
+fn parameters_are_set_by_flag_or_by_name() {
+    let place = Place::new("params");
+    let penguins = penguins();
+    let train = ["train", &penguins, "-t", "species", "-o", "m.ermine", "--json"];
+    let with = |more: &[&str]| {
+        let json = place.run(&[&train[..], more].concat()).succeeds().json();
+        json["params"].clone()
+    };
+    assert_eq!(with(&[])["criterion"], "error");
+    let expected = with(&["--criterion", "gini", "--max-categories", "2"]);
+    assert_eq!(expected["criterion"], "gini");
+    assert_eq!(expected["max_categories"], 2);
+    assert_eq!(with(&["--criterion=gini", "--max_categories=2"]), expected);
+    assert_eq!(with(&["--set", "criterion=gini", "--set", "max-categories=2"]), expected);
+    assert_eq!(with(&["--learner=decision-stump", "--set", "max_categories=2", "--criterion", "gini"]), expected);
+}
+
+#[test]
+fn columns_have_types_and_roles() {
+    let place = Place::new("roles");
+    let rows: String = (0..60).map(|i| format!("r{i},{},{},{},{}\n", i % 3, i % 2, 1 + i % 2, i % 7)).collect();
+    let file = place.write("t.csv", &format!("name,kind,y,w,z\n{rows}"));
+    let words =
+        ["train", &file, "-t", "y", "--type", "kind=nominal", "--weight", "w", "--id", "name", "-o", "m.ermine"];
+    let json = place.run(&[&words[..], &["--json"]].concat()).succeeds().json();
+    assert_eq!(json["data"]["task"], "classification", "two whole numbers are classes");
+    assert_eq!(json["data"]["features"][0]["kind"], "nominal");
+    assert_eq!(json["data"]["features"].as_array().unwrap().len(), 2, "kind and z: {json}");
+    assert_eq!(json["data"]["weight"], "w");
+    let said = place.run(&["train", &file, "-t", "y", "--task", "regression", "-o", "m.ermine"]).succeeds();
+    said.says(&["regression of a number from 0 to 1", "note: column 'name' has 60 categories", "--id name"]);
+    let said = place.run(&["train", &file, "-t", "kind", "-o", "m.ermine"]).succeeds();
+    said.says(&["only 3 distinct whole numbers", "--task classification"]);
+}
+
+#[test]
+fn classes_are_read_again_as_they_were_in_training() {
+    let place = Place::new("classes");
+    let train = place.write("train.csv", "x,y\n1,01\n2,01\n3,02\n4,02\n5,x\n6,x\n");
+    // Without the x, the classes would be taken for the numbers 1 and 2.
+    let test = place.write("test.csv", "x,y\n1,01\n4,02\n");
+    place.run(&["train", &train, "-t", "y", "-o", "m.ermine"]).succeeds();
+    let json = place.run(&["evaluate", "m.ermine", &test, "--json"]).succeeds().json();
+    assert_eq!(json["n_rows"], 2);
+    assert_eq!(json["confusion"]["classes"], serde_json::json!(["01", "02", "x"]));
+}
+
+#[test]
+fn learners_are_compared_and_the_next_command_works_as_it_is() {
+    let place = Place::new("compare");
+    std::fs::copy(penguins(), place.path("my penguins.csv")).unwrap();
+    let words = ["compare", "my penguins.csv", "--target", "species", "--seed", "3"];
+    let said = place.run(&words).succeeds();
+    let said = said.says(&["5-fold", "Best: decision-stump, better than the baseline in 5 of 5 folds.", "Next:"]);
+    assert_eq!(place.files(), ["my penguins.csv"], "comparing writes nothing");
+    let next = said.out.lines().last().unwrap().trim();
+    assert!(next.contains("'my penguins.csv'") && next.contains("--seed 3"), "{next}");
+    let shell = std::process::Command::new("sh").args(["-c", next]).current_dir(&place.0).output().unwrap();
+    assert!(shell.status.success(), "{next}\n{}", String::from_utf8_lossy(&shell.stderr));
+    assert_eq!(place.files(), ["my penguins.csv", "species.ermine"]);
+
+    let json = place.run(&[&words[..], &["--json", "--folds", "3"]].concat()).succeeds().json();
+    assert_eq!(json["leaderboard"][0]["learner"], "decision-stump");
+    assert_eq!(json["leaderboard"][1]["scores"][0]["folds"].as_array().unwrap().len(), 3);
+    let json = place.run(&[&words[..], &["--json", "--learners", "baseline"]].concat()).succeeds().json();
+    assert_eq!(json["leaderboard"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_file_for_any_number_of_threads() {
+    let place = Place::new("threads");
+    let penguins = penguins();
+    for (threads, name) in [("1", "one.ermine"), ("2", "two.ermine")] {
+        let words = ["train", &penguins, "-t", "species", "--seed", "5", "--threads", threads, "-o", name];
+        place.run(&words).succeeds();
+    }
+    assert_eq!(place.read("one.ermine"), place.read("two.ermine"));
+}
+
+#[test]
+fn a_model_is_drawn_and_exported() {
+    let place = Place::new("export");
+    let model = place.model();
+    place.run(&["show", &model, "--svg", "s.svg"]).succeeds().says(&["drawn s.svg"]);
+    assert!(String::from_utf8(place.read("s.svg")).unwrap().starts_with("<svg"));
+    let json = place.run(&["show", &model, "--json"]).succeeds().json();
+    assert_eq!(json["model"]["learner"], "decision-stump");
+    let whole = place.run(&["export", &model, "--json"]).succeeds();
+    assert!(whole.json()["sections"].is_object(), "{}", whole.out);
+    place.run(&["export", &model, "--json", "-o", "m.json", "--quiet"]).succeeds();
+    assert_eq!(String::from_utf8(place.read("m.json")).unwrap(), whole.out);
+}
+
+#[test]
+fn every_learner_is_listed_and_can_be_trained_by_name() {
+    let place = Place::new("learners");
+    let json = place.run(&["learners", "--json"]).succeeds().json();
+    let all = place.run(&["learners"]).succeeds();
+    for described in json.as_array().unwrap() {
+        let name = described["learner"]["name"].as_str().unwrap();
+        assert!(all.out.contains(name), "{name}");
+        let one = place.run(&["learners", name]).succeeds();
+        let help = place.run(&["train", "--learner", name, "--help"]).succeeds();
+        for parameter in described["parameters"].as_array().unwrap() {
+            let flag = format!("--{}", parameter["name"].as_str().unwrap().replace('_', "-"));
+            assert!(one.out.contains(&flag) && help.out.contains(&flag), "{name} {flag}");
+        }
+    }
+}
+
+#[test]
+fn tables_come_in_several_formats() {
+    let place = Place::new("formats");
+    let model = place.model();
+    let text = std::fs::read_to_string(penguins()).unwrap();
+    let expected = place.run(&["evaluate", &model, &penguins(), "-q"]).succeeds().out;
+    for (name, text) in [("semicolon.csv", text.replace(',', ";")), ("tab.tsv", text.replace(',', "\t"))] {
+        let file = place.write(name, &text);
+        assert_eq!(place.run(&["evaluate", &model, &file, "-q"]).succeeds().out, expected, "{name}");
+    }
+    // What is written packed is read packed.
+    place.run(&["predict", &model, &penguins(), "--id", "sex", "-o", "out.csv.gz"]).succeeds();
+    let said = place.run(&["train", "out.csv.gz", "-t", "predicted_species", "-o", "m.ermine"]).succeeds();
+    said.says(&["344 rows", "2 classes"]);
+}
+
+#[test]
+fn a_sparse_row_may_leave_out_the_last_columns() {
+    let place = Place::new("sparse");
+    let train = place.write("a.libsvm", "1 1:2 3:1\n0 1:1\n1 1:3 3:4\n0 2:1\n");
+    let test = place.write("b.libsvm", "1 1:3\n0 2:5\n");
+    place.run(&["train", &train, "-t", "label", "-o", "m.ermine"]).succeeds();
+    assert_eq!(place.run(&["predict", "m.ermine", &test]).succeeds().out, "predicted_label\n1\n0\n");
+    place.run(&["evaluate", "m.ermine", &test]).succeeds().says(&["accuracy"]);
+}

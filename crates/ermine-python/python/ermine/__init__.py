@@ -1,0 +1,50 @@
+"""Ermine: supervised learning for tables, with scikit-learn's manners and a certificate on every fit.
+
+>>> from ermine.tree import DecisionStumpClassifier
+>>> model = DecisionStumpClassifier().fit([[1.0], [2.0], [3.0], [4.0]], ["low", "low", "high", "high"])
+>>> print(model.predict([[0.5], [9.0]]))
+['low' 'high']
+>>> print(model.certificate_)
+minimised: weighted 0-1 risk on the training data = 0.000000
+proven: optimal over all columns, thresholds and labels of the answers
+
+Modules carry scikit-learn's names (``ermine.tree``, ``ermine.ensemble``, ...), and are loaded when they are first used.
+"""
+
+import importlib
+import os
+from typing import Any
+
+from ermine._catalog import MODULES
+from ermine._ermine import __version__
+
+__all__ = ["__version__", "load", *MODULES]
+
+
+def load(path: "str | os.PathLike[str]") -> Any:
+    """Reads a model file and gives the fitted estimator back.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file written by ``save`` or by the command line.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved; for a file of the command line, of the class that stands for its learner. A model file holds
+        arrays and text, never code.
+    """
+    from ermine._estimator import from_file
+
+    return from_file(os.fspath(path))
+
+
+def __getattr__(name: str) -> Any:
+    if name in MODULES:
+        return importlib.import_module(f"ermine.{name}")
+    raise AttributeError(f"module 'ermine' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

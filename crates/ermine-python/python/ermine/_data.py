@@ -1,0 +1,272 @@
+"""Features from Python: arrays, lists, data frames and sparse matrices become a ``Table``.
+
+Numbers stay where they are: arrays of float64 or float32 in any order, and columns of frames that hold such numbers, are learned from
+without a copy. Categories stay categories: a pandas categorical keeps its levels and their order, text becomes nominal, truth
+values boolean, and missing values stay missing. Messages are those that users of scikit-learn know.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ermine._ermine import Table
+
+#: A column for ``Table.from_columns``: name, kind, values, levels.
+Column = tuple[str, str, np.ndarray, list[str] | None]
+
+#: The code of a missing category.
+MISSING = np.uint32(0xFFFFFFFF)
+
+#: A frame with fewer rows is read as one array where its columns are of one type: going column by column would take longer.
+SMALL = 10_000
+
+
+def read(X: Any, owner: str, takes_sparse: bool) -> tuple[Table, list[str] | None]:
+    """The table of ``X``, and the names of its columns where it has names."""
+    if _is_sparse(X):
+        if not takes_sparse:
+            raise TypeError(
+                f"Sparse data was passed for X, but dense data is required by {owner}. Use '.toarray()' to convert to a dense numpy array."
+            )
+        return _from_sparse(X, owner), None
+    columns = _frame_columns(X)
+    if columns is not None:
+        return _from_frame(*columns, X, owner)
+    return _from_array(X, owner), None
+
+
+def check_shape(shape: tuple[int, ...], owner: str) -> None:
+    """Refuses what is not two-dimensional or is empty."""
+    if len(shape) > 2:
+        raise ValueError(f"Found array with dim {len(shape)}. {owner} expected <= 2.")
+    if len(shape) < 2:
+        what = "scalar array" if not shape else "1D array"
+        raise ValueError(
+            f"Expected 2D array, got {what} instead. Reshape your data either using array.reshape(-1, 1) if your data has a single "
+            "feature or array.reshape(1, -1) if it contains a single sample."
+        )
+    for n, what in zip(shape, ("sample", "feature")):
+        if n < 1:
+            raise ValueError(f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required by {owner}.")
+
+
+# Arrays
+
+
+def _from_array(X: Any, owner: str) -> Table:
+    if isinstance(X, np.matrix):
+        raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
+    array = np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}\n")
+    check_shape(array.shape, owner)
+    if array.dtype.kind in "OUS":
+        return Table.from_columns([_object_column(f"x{j}", array[:, j]) for j in range(array.shape[1])])
+    table = Table.from_array(array)
+    if table is None:
+        table = Table.from_array(_as_float(array, "X"))
+    assert table is not None
+    return table
+
+
+def _as_float(array: np.ndarray, what: str) -> np.ndarray:
+    """Numbers of any other type as float64."""
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{what} holds {array.dtype}; expected numbers, text, truth values or categories")
+    return np.array(array, dtype=np.float64)
+
+
+def _object_column(name: str, values: np.ndarray) -> Column:
+    """A column of Python objects: numbers, or categories where there is text among them."""
+    if values.dtype.kind in "US" or any(isinstance(value, str) for value in values):
+        return _text_column(name, values.tolist())
+    return (name, "numeric", np.array([_number(value) for value in values], dtype=np.float64), None)
+
+
+def _number(value: Any) -> float:
+    return np.nan if _is_missing(value) else float(value)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+
+
+def _text_column(name: str, values: Iterable[Any]) -> Column:
+    texts = [None if _is_missing(value) else _text(value) for value in values]
+    levels = sorted({text for text in texts if text is not None})
+    place: dict[str | None, Any] = {text: code for code, text in enumerate(levels)}
+    place[None] = MISSING
+    return (name, "nominal", np.fromiter((place[text] for text in texts), np.uint32, len(texts)), levels)
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+# Data frames
+
+
+def _frame_columns(X: Any) -> tuple[list[Any], Iterator[Column] | np.ndarray] | None:
+    """The names of a frame's columns, and its columns (or all of them as one array); ``None`` if ``X`` isn't a frame."""
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        dtypes = set(X.dtypes)
+        if len(X) < SMALL and len(dtypes) == 1 and dtypes <= {np.dtype(np.float64), np.dtype(np.float32)}:
+            return list(X.columns), X.to_numpy()
+        return list(X.columns), (_pandas_column(str(name), X.iloc[:, j]) for j, name in enumerate(X.columns))
+    if hasattr(X, "get_columns") and hasattr(X, "schema"):
+        return list(X.columns), (_polars_column(series) for series in X.get_columns())
+    if hasattr(X, "column_names") and hasattr(X, "schema"):
+        return list(X.column_names), (_arrow_column(name, X.column(j)) for j, name in enumerate(X.column_names))
+    if hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns"):
+        return _frame_columns(_through_arrow(X))
+    return None
+
+
+def _through_arrow(X: Any) -> Any:
+    """Any other frame that speaks Arrow, by way of pyarrow or polars."""
+    try:
+        import pyarrow
+
+        return pyarrow.table(X)
+    except ImportError:
+        import polars
+
+        return polars.DataFrame(X)
+
+
+def _from_frame(names: list[Any], columns: Iterator[Column] | np.ndarray, X: Any, owner: str) -> tuple[Table, list[str] | None]:
+    check_shape((len(X), len(names)) if hasattr(X, "__len__") else X.shape, owner)
+    if isinstance(columns, np.ndarray):
+        table = Table.from_array(columns)
+        if table is None:
+            table = Table.from_array(columns.astype(np.float64))
+        assert table is not None
+    else:
+        table = Table.from_columns(list(columns))
+    return table, _text_names(names)
+
+
+def _text_names(names: list[Any]) -> list[str] | None:
+    kinds = sorted({type(name).__name__ for name in names})
+    if kinds == ["str"]:
+        return names
+    if "str" in kinds:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{kinds} as feature name / column name types. If you want feature names to be stored and validated, you must convert them all "
+            "to strings, by using X.columns = X.columns.astype(str) for example."
+        )
+    return None
+
+
+def _pandas_column(name: str, series: Any) -> Column:
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        codes = series.cat.codes.to_numpy()
+        kind = "ordinal" if dtype.ordered else "nominal"
+        # A missing value has the code -1, which is the greatest unsigned number.
+        return (name, kind, codes.astype(np.int32).view(np.uint32), [str(level) for level in dtype.categories])
+    if dtype.kind == "b":
+        return _boolean(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if dtype.kind in "fiu":
+        values = series.to_numpy()
+        if values.dtype.kind == "O":
+            values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return _numeric(name, values)
+    if dtype.kind == "O" or str(dtype).startswith(("str", "large_str")):
+        values = np.asarray(series.astype(object))
+        if series.isna().all() or {type(v) for v in values[:100] if not _is_missing(v)} == {bool}:
+            return _boolean(name, np.array([_number(value) for value in values]))
+        return _object_column(name, values)
+    raise TypeError(f"column {name!r} holds {dtype}; expected numbers, text, truth values or categories")
+
+
+def _polars_column(series: Any) -> Column:
+    name, dtype = series.name, series.dtype
+    kind = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
+    polars = sys.modules["polars"]
+    if kind == "Boolean":
+        return _boolean(name, series.cast(polars.Float64).to_numpy())
+    if dtype.is_numeric():
+        floating = dtype.is_float() and series.null_count() == 0
+        return _numeric(name, (series if floating else series.cast(polars.Float64)).to_numpy())
+    if kind in ("String", "Categorical", "Enum"):
+        if kind != "Enum":
+            series = series.cast(polars.String)
+            series = series.cast(polars.Enum(series.drop_nulls().unique().sort()))
+        codes = series.to_physical().cast(polars.UInt32).fill_null(int(MISSING)).to_numpy()
+        return (name, "nominal", codes, series.dtype.categories.to_list())
+    if kind == "Null":
+        return _numeric(name, np.full(len(series), np.nan))
+    raise TypeError(f"column {name!r} holds {dtype}; expected numbers, text, truth values or categories")
+
+
+def _arrow_column(name: str, column: Any) -> Column:
+    arrow = sys.modules["pyarrow"]
+    types, dtype = arrow.types, column.type
+    if types.is_boolean(dtype):
+        return _boolean(name, _arrow_numbers(column.cast(arrow.uint8())))
+    if types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype) or types.is_null(dtype):
+        return _numeric(name, _arrow_numbers(column))
+    text = types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype)
+    if text or types.is_dictionary(dtype):
+        encoded = column.dictionary_encode() if text else column
+        if isinstance(encoded, arrow.ChunkedArray):
+            encoded = encoded.unify_dictionaries().combine_chunks()
+        if isinstance(encoded, arrow.ChunkedArray):  # no chunk at all
+            return (name, "nominal", np.empty(0, np.uint32), [])
+        codes = np.asarray(encoded.indices.cast(arrow.int64()).fill_null(int(MISSING))).astype(np.uint32)
+        levels = [str(level) for level in encoded.dictionary.to_pylist()]
+        ordered = not text and dtype.ordered
+        return (name, "ordinal", codes, levels) if ordered else _sorted_levels(name, codes, levels)
+    raise TypeError(f"column {name!r} holds {dtype}; expected numbers, text, truth values or categories")
+
+
+def _arrow_numbers(column: Any) -> np.ndarray:
+    arrow = sys.modules["pyarrow"]
+    if column.null_count:
+        column = column.cast(arrow.float64())
+    if isinstance(column, arrow.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _sorted_levels(name: str, codes: np.ndarray, levels: list[str]) -> Column:
+    """Levels in the order of their names, so that the order of the rows says nothing."""
+    order = sorted(range(len(levels)), key=levels.__getitem__)
+    new = np.full(len(levels) + 1, MISSING, np.uint32)
+    new[order] = np.arange(len(levels), dtype=np.uint32)
+    return (name, "nominal", new[np.minimum(codes, len(levels))], [levels[i] for i in order])
+
+
+def _numeric(name: str, values: np.ndarray) -> Column:
+    native = values.dtype in (np.float64, np.float32) and values.dtype.isnative
+    return (name, "numeric", values if native else _as_float(values, f"column {name!r}"), None)
+
+
+def _boolean(name: str, values: np.ndarray) -> Column:
+    """Truth values from 0, 1 and NaN."""
+    codes = np.where(np.isnan(values), MISSING, np.nan_to_num(values)).astype(np.uint32)
+    return (name, "boolean", codes, ["false", "true"])
+
+
+# Sparse matrices
+
+
+def _is_sparse(X: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(X)
+
+
+def _from_sparse(X: Any, owner: str) -> Table:
+    check_shape(X.shape, owner)
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    columns = X.tocsc()
+    if not columns.has_canonical_format:
+        columns = columns.copy()
+        columns.sum_duplicates()
+    rows = columns.indices.astype(np.uint32)
+    return Table.from_sparse(X.shape[0], columns.indptr.astype(np.int64), rows, columns.data.astype(np.float64))

@@ -1,0 +1,407 @@
+"""What all estimators share: fit, predict, score, save, and the manners of scikit-learn.
+
+``Estimator`` stands on ``Plain`` until scikit-learn is imported, and then on its ``BaseEstimator`` (see ``_sklearn``). The classes that users see
+are written into ``ermine.tree`` and so on by ``tools/python_estimators.py``; they add a signature, documentation and a few facts.
+"""
+
+import importlib
+import json
+import os
+from types import ModuleType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ermine import _catalog, _data, _target
+from ermine._certificate import Certificate
+from ermine._ermine import Model, Table, Target, fit, threads
+from ermine._progress import Bar
+from ermine._sklearn import not_fitted, warn, when_imported
+
+
+class Plain:
+    """Parameters by name, for programs without scikit-learn. All of them are keywords with defaults."""
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        return cls.__init__.__kwdefaults__ or {}
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted(cls._defaults())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters by name."""
+        return {name: getattr(self, name) for name in self._get_param_names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters by name."""
+        known = self._get_param_names()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known!r}.")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = self._defaults()
+        changed = (f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name]))
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+class PlainMixin:
+    """Keeps the place of scikit-learn's mixins."""
+
+
+class Estimator(Plain):
+    """An estimator for a learner of the registry."""
+
+    # What the generated classes say about their learner.
+    _learner: ClassVar[str]
+    _parameters: ClassVar[tuple[str, ...]]
+    _takes_sparse: ClassVar[bool] = False
+    _is_random: ClassVar[bool] = False
+    _poor_score: ClassVar[bool] = False
+
+    n_jobs: int | None
+    verbose: int
+    n_features_in_: int
+
+    # Fitting
+
+    def _learn(self, table: Table, names: list[str] | None, target: Target, sample_weight: Any, note: dict[str, Any]) -> Model:
+        note = {"class": type(self).__name__, "names": names is not None, **note}
+        progress = Bar() if self.verbose else None
+        try:
+            model = fit(
+                self._learner,
+                {name: getattr(self, name) for name in self._parameters},
+                table,
+                target,
+                _target.weights(sample_weight, table.n_rows),
+                seed=self._seed(),
+                threads=threads(self.n_jobs),
+                note=json.dumps(note),
+                progress=progress,
+            )
+        finally:
+            if progress is not None:
+                progress.close()
+        stopped_at = model.stopped_at()
+        if stopped_at is not None:
+            warn("ConvergenceWarning", f"{type(self).__name__} did not converge: stopped at {stopped_at}. See certificate_.")
+        return model
+
+    def _seed(self) -> int:
+        """The seed that ``random_state`` stands for; an unseeded one is drawn from numpy's."""
+        state = getattr(self, "random_state", 0) if self._is_random else 0
+        if state is None:
+            state = np.random.mtrand._rand
+        if isinstance(state, np.random.RandomState):
+            return int(state.randint(2**31))
+        if isinstance(state, np.random.Generator):
+            return int(state.integers(2**63))
+        if isinstance(state, (int, np.integer)) and state >= 0:
+            return int(state)
+        raise ValueError(f"{state!r} cannot be used to seed: random_state must be None, a whole number from 0, a RandomState or a Generator")
+
+    def _read(self, X: Any) -> tuple[Table, list[str] | None]:
+        return _data.read(X, type(self).__name__, self._takes_sparse)
+
+    def _require_y(self, y: Any) -> None:
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+
+    def _adopt(self, model: Model, n_features: int, names: list[str] | None) -> None:
+        """Takes a fitted model on."""
+        for name, value in model.attributes().items():
+            setattr(self, f"{name}_", int(value) if name.startswith("n_") else value)
+        self.n_features_in_ = n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self._model = model
+
+    # Predicting
+
+    def _predict(self, X: Any, wanted: str) -> np.ndarray:
+        state = self.__dict__
+        model = state.get("_model")
+        if model is None:
+            raise not_fitted(self)
+        if type(X) is np.ndarray and "feature_names_in_" not in state:
+            answer = model.predict_array(X, wanted, self.n_jobs)
+            if answer is not None:
+                return answer
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        return model.predict_table(table, wanted, self.n_jobs)
+
+    def _check_features(self, n_features: int, names: list[str] | None) -> None:
+        """Refuses other columns than those that were fitted on."""
+        name = type(self).__name__
+        fitted = self.__dict__.get("feature_names_in_")
+        if fitted is None and names is not None:
+            warn("UserWarning", f"X has feature names, but {name} was fitted without feature names")
+        elif fitted is not None and names is None:
+            warn("UserWarning", f"X does not have valid feature names, but {name} was fitted with feature names")
+        elif fitted is not None and names is not None and list(fitted) != names:
+            raise ValueError(_different_names(list(fitted), names))
+        if n_features != self.n_features_in_:
+            raise ValueError(f"X has {n_features} features, but {name} is expecting {self.n_features_in_} features as input.")
+
+    def _fitted(self) -> Model:
+        model = self.__dict__.get("_model")
+        if model is None:
+            raise not_fitted(self)
+        return model
+
+    # What every fitted estimator can tell and do
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What was minimised, and what is proven about it."""
+        model = self._fitted()
+        return Certificate.of(json.loads(model.header())["certificate"], model.certificate())
+
+    def describe(self) -> str:
+        """The fitted model in words: what it was trained on, its certificate, and what it looks like."""
+        model = self._fitted()
+        n_rows = json.loads(model.header())["n_rows"]
+        return f"{self!r}\ntrained on {n_rows} rows and {self.n_features_in_} columns\n{model.certificate()}\n\n{model.text()}"
+
+    def svg(self) -> str | None:
+        """The fitted model as an SVG picture, where its learner draws one."""
+        return self._fitted().svg()
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the fitted model to a file that ``ermine.load``, the command line and Rust read. A file that is there is replaced at once, or not at all."""
+        self._fitted().save(os.fspath(path))
+
+    def _repr_html_(self) -> str:
+        import html
+
+        model = self.__dict__.get("_model")
+        if model is None:
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        picture = model.svg()
+        page = f"<pre>{html.escape(repr(self))}\n{html.escape(model.certificate())}</pre>"
+        return page + (picture if picture is not None else f"<pre>{html.escape(model.text())}</pre>")
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
+
+class Classifier(PlainMixin, Estimator):
+    """An estimator for classes."""
+
+    _binary_only: ClassVar[bool] = False
+
+    classes_: np.ndarray
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learns from rows with known classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The features. Categories, truth values and missing values may be left as they are.
+        y : array-like of shape (n_samples,)
+            The class of each row: numbers, text or truth values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._require_y(y)
+        table, names = self._read(X)
+        target, classes = _target.classes(y, table.n_rows)
+        model = self._learn(table, names, target, sample_weight, {"labels": classes.dtype.str})
+        self.classes_ = classes
+        self._adopt(model, table.n_columns, names)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of ``X``, as an array of shape (n_samples,)."""
+        return self.classes_.take(self._predict(X, "classes"))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted right."""
+        predicted, true = self.predict(X), _target.labels_like(y)
+        _target.check_rows(len(predicted), len(true))
+        return float(np.average(predicted == true, weights=_target.weights(sample_weight, len(true))))
+
+    def __getattr__(self, name: str) -> Any:
+        # Only called for what is not there: predicting with an unfitted estimator should say so.
+        if name == "classes_" and "_model" not in self.__dict__:
+            raise not_fitted(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not self._binary_only
+        tags.classifier_tags.poor_score = self._poor_score
+        return tags
+
+    def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
+        self.classes_ = _labels(header["schema"]["classes"], note.get("labels"))
+
+
+class ProbabilisticClassifier(Classifier):
+    """A classifier that predicts probabilities."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class for each row, in the order of ``classes_``, as an array of shape (n_samples, n_classes)."""
+        return self._predict(X, "numbers")
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+class MarginClassifier(Classifier):
+    """A classifier that predicts scores."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The score of each class for each row; for two classes one score, which is positive for the second of them."""
+        scores = self._predict(X, "numbers")
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+class Regressor(PlainMixin, Estimator):
+    """An estimator for numbers."""
+
+    _multi_output: ClassVar[bool] = False
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learns from rows with known numbers.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The features. Categories, truth values and missing values may be left as they are.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The number, or numbers, to be predicted for each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._require_y(y)
+        table, names = self._read(X)
+        target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)
+        model = self._learn(table, names, target, sample_weight, {"y_dimensions": n_dimensions})
+        self._flat = n_dimensions == 1
+        self._adopt(model, table.n_columns, names)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted number, or numbers, for each row of ``X``."""
+        numbers = self._predict(X, "numbers")
+        return numbers[:, 0] if self._flat else numbers
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the variance that is explained (R squared): 1 is perfect, 0 is no better than the mean."""
+        predicted = self.predict(X)
+        true = np.asarray(y, dtype=np.float64)
+        _target.check_rows(len(predicted), len(true))
+        predicted, true = predicted.reshape(len(predicted), -1), true.reshape(len(true), -1)
+        weights = _target.weights(sample_weight, len(true))
+        error = np.average((true - predicted) ** 2, axis=0, weights=weights)
+        spread = np.average((true - np.average(true, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+        # Of a constant target there is nothing to explain: right is 1 and wrong is 0, as in scikit-learn.
+        share = np.where(spread > 0, 1 - error / np.where(spread > 0, spread, 1), (error == 0).astype(float))
+        return float(share.mean())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._multi_output
+        tags.regressor_tags.poor_score = self._poor_score
+        return tags
+
+    def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
+        self._flat = note.get("y_dimensions", 1) == 1 and header["schema"]["n_outputs"] == 1
+
+
+def from_file(path: str) -> Estimator:
+    """The fitted estimator of a model file."""
+    model = Model.load(path)
+    header = json.loads(model.header())
+    note = header.get("notes", {}).get("python", {})
+    entry = _catalog.find(note.get("class"), header["learner"], header["schema"]["task"])
+    cls = getattr(importlib.import_module(f"ermine.{entry.module}"), entry.name)
+    params = {name: value for name, value in header["params"].items() if name in cls._parameters}
+    if cls._is_random:
+        params["random_state"] = header["seed"]
+    estimator = cls(**params)
+    names = [feature["name"] for feature in header["schema"]["features"]]
+    estimator._restore(model, header, note)
+    # A file of the command line comes from a table whose columns have names.
+    estimator._adopt(model, len(names), names if note.get("names", True) else None)
+    return estimator
+
+
+def _labels(texts: list[str], dtype: str | None) -> np.ndarray:
+    """Class labels from their texts in a model file, in the type they had; whole numbers where nobody knows."""
+    if dtype is None:
+        whole = all(text.lstrip("-").isdecimal() and str(int(text)) == text for text in texts)
+        return np.array([int(text) for text in texts]) if whole else np.array(texts)
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return np.array([text == "true" for text in texts])
+    if kind in "iuf":
+        return np.array([float(text) if kind == "f" else int(text) for text in texts]).astype(dtype)
+    return np.array(texts, dtype=object if kind == "O" else None)
+
+
+def _different_names(fitted: list[str], names: list[str]) -> str:
+    """What differs between the columns fitted on and these."""
+    most = 5
+    unseen, missing = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
+
+    def listed(names: list[str]) -> str:
+        return "".join(f"- {name}\n" for name in names[:most]) + ("- ...\n" if len(names) > most else "")
+
+    message = "The feature names should match those that were passed during fit.\n"
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + listed(unseen)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + listed(missing)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
+
+
+def _join(sklearn_base: ModuleType) -> None:
+    """Puts all estimators on scikit-learn's base classes."""
+    Estimator.__bases__ = (sklearn_base.BaseEstimator,)
+    Classifier.__bases__ = (sklearn_base.ClassifierMixin, Estimator)
+    Regressor.__bases__ = (sklearn_base.RegressorMixin, Estimator)
+    waiting = [Estimator]
+    for cls in waiting:
+        waiting += cls.__subclasses__()
+        # What scikit-learn does when a class is made on its base: methods to request metadata.
+        super(cls, cls).__init_subclass__()
+
+
+when_imported(_join)

@@ -1,0 +1,133 @@
+"""Targets and weights from Python: labels of any type become codes, numbers become float64. Messages are those of scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+
+from ermine._ermine import Target, integer_classes, text_classes
+from ermine._sklearn import warn
+
+
+def classes(y: Any, n_rows: int) -> tuple[Target, np.ndarray]:
+    """The target of class labels, and the distinct labels in ascending order."""
+    labels = _one_dimensional(_array(y), "y")
+    check_rows(n_rows, len(labels))
+    distinct, codes = _coded(labels)
+    return Target.classes(codes, [label_text(label) for label in distinct.tolist()], _name(y)), distinct
+
+
+def label_text(label: Any) -> str:
+    """A label as it stands in a model file."""
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
+
+
+def _coded(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    kind = labels.dtype.kind
+    if kind == "f":
+        _refuse_continuous(labels)
+    if kind in "biuf" and not (labels.dtype == np.uint64 and labels.size and labels.max() > np.iinfo(np.int64).max):
+        distinct, codes = integer_classes(np.require(labels, np.int64, "CA"))
+        return np.array(distinct, dtype=np.int64).astype(labels.dtype), codes
+    if kind in "OUT":
+        coded = text_classes(labels.tolist())
+        if coded is not None:
+            return np.array(coded[0], dtype=object if kind == "O" else labels.dtype), coded[1]
+    if kind == "O":
+        _refuse_missing(labels)
+    try:
+        distinct, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(f"Labels of y must be of one type, uniformly strings or numbers: {error}") from None
+    if distinct.dtype.kind == "O" and all(isinstance(label, (float, np.floating)) for label in distinct):
+        _refuse_continuous(distinct.astype(np.float64))
+    return distinct, codes.reshape(-1).astype(np.uint32)
+
+
+def _refuse_continuous(labels: np.ndarray) -> None:
+    _refuse_not_finite(labels, "y")
+    if (labels != np.trunc(labels)).any() or (labels.size and np.abs(labels).max() >= 2.0**63):
+        raise ValueError(
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on a regression "
+            "target with continuous values."
+        )
+
+
+def _refuse_missing(labels: np.ndarray) -> None:
+    if any(label is None or label != label for label in labels.tolist()):
+        raise ValueError("Input y contains NaN.")
+
+
+def values(y: Any, n_rows: int, multi_output: bool) -> tuple[Target, int]:
+    """The target of numbers, and the number of its dimensions."""
+    array = _array(y)
+    if not (multi_output and array.ndim == 2):
+        array = _one_dimensional(array, "y")
+    check_rows(n_rows, len(array))
+    numbers = np.require(array.reshape(len(array), -1), np.float64, "CA")
+    _refuse_not_finite(numbers, "y")
+    if not numbers.shape[1]:
+        raise ValueError("y has no columns")
+    names = [_name(y)] if numbers.shape[1] == 1 else [f"y{j}" for j in range(numbers.shape[1])]
+    return Target.values(numbers, names), array.ndim
+
+
+def weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Row weights; ``None`` where all rows count the same."""
+    if sample_weight is None:
+        return None
+    array = np.require(np.asarray(sample_weight), np.float64, "CA")
+    if array.ndim == 0:
+        array = np.full(n_rows, float(array))
+    if array.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(array) != n_rows:
+        raise ValueError(f"sample_weight.shape == {array.shape}, expected {(n_rows,)}!")
+    _refuse_not_finite(array, "sample_weight")
+    return array
+
+
+def labels_like(y: Any) -> np.ndarray:
+    """True labels to compare predictions with."""
+    return _one_dimensional(_array(y), "y", quiet=True)
+
+
+def check_rows(n_rows: int, n_answers: int) -> None:
+    """Refuses features and answers of different lengths."""
+    if n_rows != n_answers:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {n_answers}]")
+
+
+def _array(y: Any) -> np.ndarray:
+    array = np.asarray(y)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}\n")
+    return array
+
+
+def _one_dimensional(array: np.ndarray, what: str, quiet: bool = False) -> np.ndarray:
+    if array.ndim == 2 and array.shape[1] == 1:
+        if not quiet:
+            warn(
+                "DataConversionWarning",
+                f"A column-vector {what} was passed when a 1d array was expected. Please change the shape of {what} to (n_samples,), for "
+                "example using ravel().",
+            )
+        return array.reshape(-1)
+    if array.ndim != 1:
+        raise ValueError(f"{what} should be a 1d array, got an array of shape {array.shape} instead.")
+    return array
+
+
+def _refuse_not_finite(array: np.ndarray, what: str) -> None:
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        kind = "NaN" if np.isnan(array).any() else f"infinity or a value too large for {array.dtype!r}"
+        raise ValueError(f"Input {what} contains {kind}.")
+
+
+def _name(y: Any) -> str:
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"

@@ -1,0 +1,103 @@
+"""Predictors that ignore their input: what any other must beat.
+
+Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
+"""
+
+from ermine._estimator import ProbabilisticClassifier, Regressor
+
+__all__ = ["DummyClassifier", "DummyRegressor"]
+
+
+class DummyClassifier(ProbabilisticClassifier):
+    """The most frequent class or the mean, for every row: what others must beat.
+
+    Parameters
+    ----------
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.dummy import DummyClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = DummyClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "baseline"
+    _parameters = ()
+    _takes_sparse = True
+    _poor_score = True
+
+    def __init__(
+        self,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class DummyRegressor(Regressor):
+    """The most frequent class or the mean, for every row: what others must beat.
+
+    Parameters
+    ----------
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.dummy import DummyRegressor
+    >>> X = [[i] for i in range(12)]
+    >>> y = [1.0] * 6 + [2.0] * 6
+    >>> model = DummyRegressor().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "baseline"
+    _parameters = ()
+    _takes_sparse = True
+    _poor_score = True
+    _multi_output = True
+
+    def __init__(
+        self,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_jobs = n_jobs
+        self.verbose = verbose

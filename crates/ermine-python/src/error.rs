@@ -1,0 +1,24 @@
+//! Errors of the core as the exceptions that a Python user expects.
+
+use ermine::Error;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+
+/// The exception for an error of the core.
+pub fn python(error: Error) -> PyErr {
+    match error {
+        Error::Io { path, source } => match source.raw_os_error() {
+            // With number, text and file Python picks the right kind itself: FileNotFoundError, PermissionError, ...
+            Some(number) => PyOSError::new_err((number, text(&source), path.display().to_string())),
+            None => PyOSError::new_err(format!("{}: {source}", path.display())),
+        },
+        Error::Stopped => PyRuntimeError::new_err("stopped on request"),
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// What the system says, without the number that Rust adds and Python adds again.
+fn text(source: &std::io::Error) -> String {
+    let text = source.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_string()
+}

@@ -1,0 +1,270 @@
+"""Features in every form give the same model as the plain array."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ermine._ermine import Table
+from ermine.dummy import DummyClassifier
+from ermine.tree import DecisionStumpClassifier
+
+rng = np.random.default_rng(0)
+X = rng.integers(-4, 5, size=(80, 5)).astype(np.float64)
+Y = (X[:, 3] + rng.normal(size=80) > 0).astype(int)
+PLAIN = DecisionStumpClassifier().fit(X, Y)
+
+
+class OnlyArray:
+    def __init__(self, data):
+        self.data = data
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.data, dtype=dtype)
+
+
+def strided(a):
+    wide = np.full((2 * a.shape[0], 3 * a.shape[1]), 99.0)
+    wide[::2, ::3] = a
+    return wide[::2, ::3]
+
+
+def misaligned(a):
+    raw = np.empty(a.nbytes + 1, np.uint8)
+    view = raw[1:].view(a.dtype).reshape(a.shape)
+    view[:] = a
+    return view
+
+
+def read_only(a):
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+FORMS = {
+    "C": np.ascontiguousarray, "F": np.asfortranarray, "strided": strided, "reversed": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+    "f32": lambda a: a.astype(np.float32), "f32 F": lambda a: np.asfortranarray(a, dtype=np.float32), "f16": lambda a: a.astype(np.float16),
+    "longdouble": lambda a: a.astype(np.longdouble), "i8": lambda a: a.astype(np.int8), "i64": lambda a: a.astype(np.int64),
+    "big endian": lambda a: a.astype(">f8"), "objects": lambda a: a.astype(object), "list": lambda a: a.tolist(), "array-like": OnlyArray,
+    "misaligned": misaligned, "read-only": read_only, "tuple": lambda a: tuple(map(tuple, a)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_every_form_of_array_gives_the_same_model(form):
+    model = DecisionStumpClassifier().fit(form(X), Y)
+    assert model._model.to_bytes() == PLAIN._model.to_bytes()
+    np.testing.assert_array_equal(PLAIN.predict(form(X)), PLAIN.predict(X))
+    np.testing.assert_array_equal(PLAIN.predict_proba(form(X)), PLAIN.predict_proba(X))
+
+
+def test_truth_values_are_numbers_in_an_array():
+    model = DecisionStumpClassifier().fit(X > 0, Y)
+    np.testing.assert_array_equal(model.predict(X > 0), DecisionStumpClassifier().fit((X > 0).astype(float), Y).predict(X > 0))
+
+
+def test_arrays_are_not_copied():
+    """Peak memory while a table is made and predicted on, in a process of its own."""
+    code = """
+import re, numpy as np
+from ermine.tree import DecisionStumpClassifier
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+X = np.ones((400_000, 50), dtype={dtype!r}, order={order!r})
+model = DecisionStumpClassifier().fit(X[:100], np.arange(100) % 2)
+model.predict(X[:200_000])
+before = peak()
+model.predict(X)
+assert peak() - before < 0.2 * X.nbytes, (peak() - before, X.nbytes)
+"""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("reads /proc")
+    for dtype, order in [("float64", "C"), ("float64", "F"), ("float32", "C")]:
+        subprocess.run([sys.executable, "-c", code.format(dtype=dtype, order=order)], check=True)
+
+
+def test_the_array_lives_as_long_as_its_table():
+    table = Table.from_array(rng.normal(size=(10, 3)))
+    assert (table.n_rows, table.n_columns) == (10, 3)
+
+
+# Frames: numbers, categories, text, truth values, each with something missing.
+
+
+def frame_columns():
+    number = [1.0, 2.0, np.nan, 4.0, 5.0, 6.0] * 10
+    whole = [1, 2, 3, 4, 5, 6] * 10
+    text = ["red", "green", None, "red", "blue", "blue"] * 10
+    truth = [True, False, None, False, True, True] * 10
+    return number, whole, text, truth
+
+
+def pandas_frame():
+    import pandas as pd
+
+    number, whole, text, truth = frame_columns()
+    size = pd.Categorical(["low", "high", None] * 20, categories=["low", "mid", "high"], ordered=True)
+    return pd.DataFrame({"number": number, "whole": whole, "text": text, "truth": pd.array(truth, dtype="boolean"), "size": size})
+
+
+def pandas_numpy_frame():
+    frame = pandas_frame()
+    frame["text"] = frame["text"].astype(object)
+    frame["truth"] = frame["truth"].astype(object)
+    frame["whole"] = frame["whole"].astype("Int64")
+    return frame
+
+
+def pandas_arrow_frame():
+    import pandas as pd
+
+    pd.ArrowDtype  # only where pandas knows Arrow
+    frame = pandas_frame()
+    return frame.assign(number=frame["number"].astype("double[pyarrow]"), truth=frame["truth"].astype("bool[pyarrow]"))
+
+
+def polars_frame():
+    import polars as pl
+
+    number, whole, text, truth = frame_columns()
+    number = [None if x != x else x for x in number]
+    return pl.DataFrame({"number": number, "whole": whole, "text": text, "truth": truth, "size": ["low", "high", None] * 20})
+
+
+def arrow_frame():
+    import pyarrow as pa
+
+    number, whole, text, truth = frame_columns()
+    number = [None if x != x else x for x in number]
+    size = pa.array(["low", "high", None] * 20).dictionary_encode()
+    return pa.table({"number": number, "whole": whole, "text": text, "truth": truth, "size": size})
+
+
+FRAMES = [pandas_frame, pandas_numpy_frame, pandas_arrow_frame, polars_frame, arrow_frame]
+
+
+#: For each column: which rows belong to the second class, and the kind of column.
+KEYS = {
+    "number": ([0, 0, 0, 1, 1, 1], "numeric"),
+    "whole": ([0, 0, 0, 1, 1, 1], "numeric"),
+    "text": ([1, 0, 0, 1, 0, 0], "nominal"),
+    "truth": ([1, 0, 0, 0, 1, 1], "boolean"),
+    "size": ([0, 1, 0, 0, 1, 0], "nominal"),
+}
+
+
+def pick(frame, columns):
+    return frame.select(columns) if hasattr(frame, "select") else frame[columns]
+
+
+@pytest.mark.parametrize("make", FRAMES)
+@pytest.mark.parametrize("column", KEYS)
+def test_each_kind_of_column_is_understood(make, column):
+    frame = pick(make(), [column])
+    key, kind = KEYS[column]
+    model = DecisionStumpClassifier().fit(frame, key * 10)
+    assert model.score(frame, key * 10) == 1.0, model.describe()
+    assert model.feature_names_in_.tolist() == [column]
+    feature = json.loads(model._model.header())["schema"]["features"][0]
+    assert feature["kind"] == ("ordinal" if column == "size" and "pandas" in make.__name__ else kind)
+    if column == "text":
+        assert feature["levels"] == ["blue", "green", "red"]
+
+
+@pytest.mark.parametrize("make", FRAMES)
+def test_models_read_any_frame(make):
+    first = pandas_frame()[["number", "whole", "text", "truth"]]
+    key = np.arange(60) % 3 == 1
+    model = DecisionStumpClassifier().fit(first, key)
+    four = pick(make(), ["number", "whole", "text", "truth"])
+    np.testing.assert_array_equal(model.predict_proba(four), model.predict_proba(first))
+
+
+def test_an_unseen_category_is_missing():
+    pd = pytest.importorskip("pandas")
+    model = DecisionStumpClassifier().fit(pd.DataFrame({"c": ["a", "a", "b", "b", None, None]}), [0, 0, 1, 1, 1, 1])
+    assert model.predict(pd.DataFrame({"c": ["zebra", None, "b", "a"]})).tolist() == [1, 1, 1, 0]
+
+
+def test_frames_of_one_type_of_any_size():
+    pd = pytest.importorskip("pandas")
+    for n in (100, 20_000):
+        frame = pd.DataFrame(np.arange(3.0 * n).reshape(n, 3), columns=["a", "b", "c"])
+        key = (frame["b"] > n).to_numpy()
+        assert DecisionStumpClassifier().fit(frame, key).score(frame, key) == 1.0
+
+
+def test_columns_of_other_types_are_refused_by_name():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2.0], "when": pd.to_datetime(["2020-01-01", "2020-01-02"])})
+    with pytest.raises(TypeError, match="'when' holds datetime64"):
+        DecisionStumpClassifier().fit(frame, [0, 1])
+    with pytest.raises(TypeError, match="datetime64"):
+        DecisionStumpClassifier().fit(frame[["when"]].to_numpy(), [0, 1])
+
+
+def test_text_in_an_array_is_categories():
+    X = np.array([["a", 1], ["b", 1], ["a", 2], ["b", 2]], dtype=object)
+    model = DecisionStumpClassifier().fit(X, [0, 1, 0, 1])
+    assert model.score(X, [0, 1, 0, 1]) == 1.0
+    assert DecisionStumpClassifier().fit([["a"], ["b"]], [0, 1]).predict([["b"], ["a"]]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix])
+def test_sparse_goes_to_learners_that_take_it(form):
+    S = form(np.where(X > 0, X, 0))
+    assert DummyClassifier().fit(S, Y).predict_proba(S).shape == (80, 2)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        DecisionStumpClassifier().fit(S, Y)
+
+
+def test_sparse_duplicates_and_disorder():
+    S = sparse.csc_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(4, 1))
+    assert DummyClassifier().fit(S, [0, 1, 0, 1]).n_features_in_ == 1
+
+
+ERRORS = [
+    (lambda: DecisionStumpClassifier().fit(X[0], Y), ValueError, "Reshape your data"),
+    (lambda: DecisionStumpClassifier().fit(X.reshape(2, 40, 5), Y), ValueError, "dim 3"),
+    (lambda: DecisionStumpClassifier().fit(X[:0], Y[:0]), ValueError, r"0 sample\(s\)"),
+    (lambda: DecisionStumpClassifier().fit(X[:, :0], Y), ValueError, r"0 feature\(s\)"),
+    (lambda: DecisionStumpClassifier().fit(X, Y[:-1]), ValueError, "inconsistent numbers of samples"),
+    (lambda: DecisionStumpClassifier().fit(X + 1j, Y), ValueError, "Complex data not supported"),
+    (lambda: DecisionStumpClassifier().fit(X, Y + 0.5), ValueError, "Unknown label type: continuous"),
+    (lambda: DecisionStumpClassifier().fit(X, None), ValueError, "the target y is None"),
+    (lambda: DecisionStumpClassifier().fit(X, np.c_[Y, Y]), ValueError, "1d array"),
+    (lambda: DecisionStumpClassifier().fit(X, np.array(["a", 1] * 40, dtype=object)), TypeError, "one type"),
+    (lambda: DecisionStumpClassifier().fit(X, ["a", None] * 40), ValueError, "NaN"),
+    (lambda: DecisionStumpClassifier().fit(X, Y, sample_weight=-np.ones(80)), ValueError, "weight of row 0"),
+    (lambda: DecisionStumpClassifier().fit(X, Y, sample_weight=np.ones(3)), ValueError, "sample_weight.shape"),
+    (lambda: DecisionStumpClassifier().fit(np.matrix(X), Y), TypeError, "np.matrix"),
+    (lambda: PLAIN.predict(X[:, :2]), ValueError, "X has 2 features, but DecisionStumpClassifier is expecting 5"),
+    (lambda: PLAIN.score(X, Y[:3]), ValueError, "inconsistent"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("do, kind, words", ERRORS)
+def test_what_is_wrong_is_said(do, kind, words):
+    with pytest.raises(kind, match=words):
+        do()
+
+
+def test_names_must_match():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = DecisionStumpClassifier().fit(frame, Y)
+    with pytest.raises(ValueError, match="unseen at fit time:\n- z"):
+        model.predict(frame.rename(columns={"a": "z"}))
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(frame[list("edcba")])
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        PLAIN.predict(frame)
+    with pytest.raises(TypeError, match="string names"):
+        DecisionStumpClassifier().fit(pd.DataFrame(X, columns=["a", 1, 2, 3, 4]), Y)

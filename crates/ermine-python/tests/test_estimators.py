@@ -1,0 +1,194 @@
+"""What every estimator promises beyond scikit-learn's checks: signatures, parameters, files, pictures."""
+
+import copy
+import doctest
+import importlib
+import inspect
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+import ermine
+from catalog import CLASSIFIERS, ESTIMATORS, name
+from ermine._catalog import CATALOG, MODULES
+from ermine._ermine import Model, learners
+from ermine.dummy import DummyRegressor
+from ermine.tree import DecisionStumpClassifier, DecisionStumpRegressor
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4))
+    return X, (X[:, 2] > 0.3).astype(int)
+
+
+def test_generated_modules_are_up_to_date():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "python_estimators.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_learner_has_an_estimator_for_each_task_it_can_do():
+    said = {(entry.learner, entry.task) for entry in CATALOG}
+    can = {(learner["info"]["name"], task) for learner in json.loads(learners()) for task in learner["info"]["capabilities"]["tasks"]}
+    assert said == can
+
+
+@pytest.mark.parametrize("module", ["", *MODULES])
+def test_examples_in_docstrings(module):
+    result = doctest.testmod(importlib.import_module(f"ermine.{module}".rstrip(".")))
+    assert result.attempted > 0 and result.failed == 0
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=name)
+def test_signatures_are_real(cls):
+    params = list(inspect.signature(cls).parameters.values())
+    assert all(p.kind == p.KEYWORD_ONLY and p.default is not p.empty and p.annotation is not p.empty for p in params)
+    assert cls().get_params() == {p.name: p.default for p in params}
+    for p in params:
+        assert f"    {p.name} : " in inspect.getdoc(cls).replace("\n", "\n    ")
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=name)
+def test_saved_and_loaded_is_the_same_estimator(cls, data, tmp_path):
+    X, y = data
+    model = cls().fit(X, y)
+    model.save(tmp_path / "model.ermine")
+    loaded = ermine.load(tmp_path / "model.ermine")
+    assert type(loaded) is cls and loaded.get_params() == model.get_params()
+    assert loaded.n_features_in_ == 4 and not hasattr(loaded, "feature_names_in_")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.certificate_ == model.certificate_
+    loaded.save(tmp_path / "again.ermine")
+    assert (tmp_path / "again.ermine").read_bytes() == (tmp_path / "model.ermine").read_bytes()
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=name)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))], ids=["deepcopy", "pickle"])
+def test_copies_predict_the_same(cls, copied, data):
+    X, y = data
+    model = cls(n_jobs=1).fit(X, y)
+    other = copied(model)
+    assert other.n_jobs == 1
+    np.testing.assert_array_equal(other.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=name)
+def test_threads_do_not_change_the_file(cls, data, tmp_path):
+    X, y = data
+    for n_jobs in (1, 2):
+        cls(n_jobs=n_jobs).fit(X, y).save(tmp_path / f"{n_jobs}.ermine")
+    assert (tmp_path / "1.ermine").read_bytes() == (tmp_path / "2.ermine").read_bytes()
+
+
+def test_joblib_files(data, tmp_path):
+    X, y = data
+    model = DecisionStumpClassifier().fit(X, y)
+    joblib.dump(model, tmp_path / "model.joblib")
+    np.testing.assert_array_equal(joblib.load(tmp_path / "model.joblib", mmap_mode="r").predict(X), model.predict(X))
+
+
+LABELS = [
+    [3, 1, 2], [True, False], ["b", "a", "é"], [1.0, 0.0], [-5, 2**40], np.array(["x", "yy"], dtype=object), np.array([1, 0], dtype=np.uint8),
+    np.array([b"p", b"q"]), [2**63 - 1, -(2**63)],
+]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+@pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
+def test_labels_of_any_type_come_back(cls, labels, tmp_path):
+    y = np.repeat(np.asarray(labels), 8)
+    X = np.arange(len(y), dtype=float).reshape(-1, 1)
+    model = cls().fit(X, y)
+    expected = np.unique(y)
+    assert model.classes_.dtype == expected.dtype and model.classes_.tolist() == expected.tolist()
+    assert set(model.predict(X).tolist()) <= set(expected.tolist())
+    if y.dtype.kind == "S":
+        return  # bytes come back from a file as text
+    model.save(tmp_path / "model.ermine")
+    loaded = ermine.load(tmp_path / "model.ermine")
+    assert loaded.classes_.dtype == expected.dtype and loaded.classes_.tolist() == expected.tolist()
+
+
+def test_names_and_target_are_in_the_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "red", "blue", "blue"]})
+    model = DecisionStumpClassifier().fit(X, pd.Series([0, 0, 1, 1], name="sold"))
+    model.save(tmp_path / "model.ermine")
+    loaded = ermine.load(tmp_path / "model.ermine")
+    assert loaded.feature_names_in_.tolist() == ["size", "colour"]
+    assert json.loads(loaded._model.header())["schema"]["target"] == ["sold"]
+    np.testing.assert_array_equal(loaded.predict(X), [0, 0, 1, 1])
+
+
+def test_two_targets_at_once():
+    X = [[0.0], [1.0], [2.0]]
+    model = DummyRegressor().fit(X, [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+    np.testing.assert_array_equal(model.predict(X), [[2.0, 20.0]] * 3)
+    with pytest.raises(ValueError, match="1d array"):
+        DecisionStumpRegressor().fit(X, [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+
+
+def test_the_certificate_says_what_is_proven(data):
+    X, y = data
+    certificate = DecisionStumpClassifier().fit(X, y).certificate_
+    assert certificate.converged and certificate.value == 0.0 and "optimal" in certificate.proofs[0]
+    assert "0-1 risk" in certificate.objective and str(certificate).startswith("minimised:")
+
+
+def test_models_show_themselves(data):
+    X, y = data
+    model = DecisionStumpClassifier(criterion="gini")
+    assert "gini" in model._repr_html_() and "<svg" not in model._repr_html_()
+    model.fit(X, y)
+    assert model.svg().startswith("<svg") and model.svg() in model._repr_html_()
+    assert "x2 <= " in model.describe() and "60 rows and 4 columns" in model.describe()
+    assert model._repr_mimebundle_()["text/plain"] == "DecisionStumpClassifier(criterion='gini')"
+    assert model.feature_importances_.tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "params, words",
+    [
+        ({"criterion": "ginny"}, "criterion = ginny"),
+        ({"criterion": 3}, "criterion = 3"),
+        ({"criterion": object}, "criterion = <class 'object'>"),
+        ({"max_categories": -1}, "max_categories = -1"),
+        ({"max_categories": 2.5}, "a whole number"),
+        ({"max_categories": float("nan")}, "max_categories"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+    ids=str,
+)
+def test_a_wrong_parameter_is_named_when_fitting(params, words, data):
+    model = DecisionStumpClassifier(**params)
+    with pytest.raises(ValueError, match=words):
+        model.fit(*data)
+    with pytest.raises(ValueError):
+        DecisionStumpClassifier().set_params(colour=1)
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.float64(3.0), np.uint8(3), 3])
+def test_numpy_numbers_are_numbers(value, data):
+    assert DecisionStumpClassifier(max_categories=value).fit(*data).score(*data) == 1.0
+
+
+def test_model_files_that_are_none(tmp_path, data):
+    with pytest.raises(FileNotFoundError):
+        ermine.load(tmp_path / "nothing.ermine")
+    (tmp_path / "text.ermine").write_text("hello")
+    with pytest.raises(ValueError, match="text.ermine: not a readable Ermine model"):
+        ermine.load(tmp_path / "text.ermine")
+    raw = DecisionStumpClassifier().fit(*data)._model.to_bytes()
+    with pytest.raises(ValueError, match="checksum"):
+        Model(raw[:100] + bytes([raw[100] ^ 1]) + raw[101:])
+    with pytest.raises(OSError):
+        DecisionStumpClassifier().fit(*data).save(tmp_path / "no" / "such" / "folder.ermine")

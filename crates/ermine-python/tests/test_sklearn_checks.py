@@ -1,0 +1,21 @@
+"""scikit-learn's own checks, for every estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import check_dataframe_column_names_consistency, parametrize_with_checks
+
+from catalog import ESTIMATORS, name
+
+#: Checks that fail for reasons that scikit-learn grants its own twin too: {class: {check: reason}}.
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+@parametrize_with_checks(
+    [cls() for cls in ESTIMATORS], expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
+)
+def test_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=name)
+def test_feature_names(cls):
+    check_dataframe_column_names_consistency(cls.__name__, cls())

@@ -1,0 +1,244 @@
+//! A text file as a stream of blocks that are worked on in parallel.
+//!
+//! [`Cutter`] reads a file piece by piece and cuts it after the last line end of each piece, so that every [`Block`]
+//! holds whole records. A line end inside quotes ends no record. Whether a quote opens a cell is a matter of what stands
+//! before it (see [`Scan`]), so the cutter jumps from quote to quote; a piece without quotes, the common case, costs one
+//! search from its end. [`for_each_batch`] reads the next blocks while the present ones are parsed: memory holds a few
+//! blocks for each thread, never the file.
+
+use super::read::fault;
+use super::source::Stream;
+use crate::error::{Error, Result};
+use memchr::{memchr, memchr_iter, memrchr};
+use rayon::prelude::*;
+
+/// The longest record (a line, or several where quotes hold line ends) that is read.
+const MAX_RECORD: usize = 1 << 26;
+/// The longest quoted cell. A forgotten quote makes the rest of a file one cell; this notices it without reading all.
+const MAX_QUOTED: usize = 1 << 24;
+/// Blocks in work for each thread.
+const BLOCKS_PER_THREAD: usize = 2;
+
+/// Whole records: each ends with a line end, the last one too.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// The bytes of the records.
+    pub text: Vec<u8>,
+    /// The number of its first line in the file, counted from 1.
+    pub line: u64,
+}
+
+impl Block {
+    /// The number in the file of the line that the byte at `at` stands in.
+    pub fn line_at(&self, at: usize) -> u64 {
+        self.line + memchr_iter(b'\n', &self.text[..at.min(self.text.len())]).count() as u64
+    }
+}
+
+/// How far a text that starts with a record has been looked through for ends of records.
+///
+/// A quote opens a cell if only blanks stand between it and the delimiter or line end before it; it closes the cell
+/// unless another quote follows at once. Any other quote is a letter like others.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// The delimiter, in a format where quotes mean something.
+    delimiter: Option<u8>,
+    /// The first byte not looked at yet.
+    at: usize,
+    /// Where the quote stands that is open.
+    opened: Option<usize>,
+    /// The end of the last whole record.
+    end: usize,
+}
+
+impl Scan {
+    /// A scan of cells with this delimiter, or of plain lines.
+    pub fn new(delimiter: Option<u8>) -> Self {
+        Scan { delimiter, ..Scan::default() }
+    }
+
+    /// The end of the last whole record of `text`, of which more has come since the last call; 0 if there is none.
+    pub fn advance(&mut self, text: &[u8]) -> usize {
+        while self.at < text.len() {
+            if let Some(opened) = self.opened {
+                match memchr(b'"', &text[self.at..]).map(|n| self.at + n) {
+                    None => self.at = text.len(),
+                    // Whether this quote closes the cell or is half of a doubled one, the next byte will say.
+                    Some(quote) if quote + 1 == text.len() => {
+                        (self.at, self.opened) = (quote, Some(opened));
+                        return self.end;
+                    }
+                    Some(quote) if text[quote + 1] == b'"' => self.at = quote + 2,
+                    Some(quote) => (self.at, self.opened) = (quote + 1, None),
+                }
+                continue;
+            }
+            let quote = self.delimiter.and_then(|_| memchr(b'"', &text[self.at..])).map(|n| self.at + n);
+            let outside = &text[self.at..quote.unwrap_or(text.len())];
+            self.end = memrchr(b'\n', outside).map_or(self.end, |n| self.at + n + 1);
+            self.at = quote.map_or(text.len(), |quote| quote + 1);
+            self.opened = quote.filter(|&quote| self.opens(text, quote));
+        }
+        self.end
+    }
+
+    fn opens(&self, text: &[u8], quote: usize) -> bool {
+        let before = text[..quote].iter().rev().find(|&&b| !self.delimiter.is_some_and(|d| is_blank(b, d)));
+        before.is_none_or(|&b| b == b'\n' || Some(b) == self.delimiter)
+    }
+
+    /// Whether the text ends inside quotes, and where these open. A quote that is the very last byte closes its cell.
+    pub fn unclosed(&self, text: &[u8]) -> Option<usize> {
+        let closed_at_end = self.at + 1 == text.len() && text[self.at] == b'"';
+        self.opened.filter(|_| !closed_at_end)
+    }
+
+    /// The same scan after the first `n` bytes, which are whole records, have been taken away.
+    fn shift(&mut self, n: usize) {
+        self.at -= n;
+        self.end -= n;
+        self.opened = self.opened.map(|opened| opened - n);
+    }
+}
+
+/// Whether a byte may be cut from the ends of cells.
+#[inline]
+pub fn is_blank(byte: u8, delimiter: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r') && byte != delimiter
+}
+
+/// Cuts a stream into blocks.
+pub struct Cutter<'s> {
+    stream: Stream<'s>,
+    scan: Scan,
+    size: usize,
+    line: u64,
+    rest: Vec<u8>,
+    spare: Vec<Vec<u8>>,
+    state: State,
+}
+
+enum State {
+    Reading,
+    Failed(Error),
+    Finished,
+}
+
+impl<'s> Cutter<'s> {
+    /// Cuts `stream` into blocks of about `size` bytes, after leaving out its first `skip` bytes, which are whole lines.
+    /// Quotes count only where a delimiter is given.
+    pub fn new(mut stream: Stream<'s>, delimiter: Option<u8>, size: usize, skip: usize) -> Result<Self> {
+        let mut head = Vec::new();
+        stream.append(&mut head, skip)?;
+        let line = 1 + memchr_iter(b'\n', &head).count() as u64;
+        let (rest, spare) = (Vec::new(), Vec::new());
+        Ok(Cutter { stream, scan: Scan::new(delimiter), size, line, rest, spare, state: State::Reading })
+    }
+
+    /// How many bytes the file has, where that is known.
+    pub fn size(&self) -> Option<u64> {
+        self.stream.size()
+    }
+
+    /// The next `n` blocks, or as many as are left. An error is handed out only after all blocks before it.
+    fn batch(&mut self, n: usize, used: Vec<Block>) -> Result<Vec<Block>> {
+        self.spare.extend(used.into_iter().map(|block| block.text));
+        let mut blocks = Vec::new();
+        while blocks.len() < n && matches!(self.state, State::Reading) {
+            match self.next_block() {
+                Ok(Some(block)) => blocks.push(block),
+                Ok(None) => self.state = State::Finished,
+                Err(e) => self.state = State::Failed(e),
+            }
+        }
+        if blocks.is_empty()
+            && let State::Failed(e) = std::mem::replace(&mut self.state, State::Finished)
+        {
+            return Err(e);
+        }
+        Ok(blocks)
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let mut text = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(2 * self.size));
+        text.clear();
+        text.append(&mut self.rest);
+        loop {
+            let more = self.stream.append(&mut text, self.size);
+            let more = more.map_err(|e| located(e, self.line))?;
+            let mut end = self.scan.advance(&text);
+            if more == 0 {
+                self.finish(&mut text)?;
+                end = text.len();
+            }
+            if end > 0 || more == 0 {
+                self.rest.extend_from_slice(&text[end..]);
+                text.truncate(end);
+                self.scan.shift(end);
+                let line = self.line;
+                self.line += memchr_iter(b'\n', &text).count() as u64;
+                return Ok((end > 0).then_some(Block { text, line }));
+            }
+            self.check_limits(&text)?;
+        }
+    }
+
+    /// The last record may lack its line end, but not its closing quote.
+    fn finish(&mut self, text: &mut Vec<u8>) -> Result<()> {
+        if let Some(opened) = self.scan.unclosed(text) {
+            return Err(self.unclosed_quote(text, opened, "to the end of the file"));
+        }
+        if text.last().is_some_and(|&byte| byte != b'\n') {
+            text.push(b'\n');
+        }
+        self.scan = Scan { at: text.len(), end: text.len(), ..Scan::new(self.scan.delimiter) };
+        Ok(())
+    }
+
+    fn check_limits(&self, text: &[u8]) -> Result<()> {
+        if let Some(opened) = self.scan.opened.filter(|opened| text.len() - opened > MAX_QUOTED) {
+            return Err(self.unclosed_quote(text, opened, &format!("within {} MB", MAX_QUOTED >> 20)));
+        }
+        if text.len() > MAX_RECORD {
+            let message = format!("this line is longer than the {} MB that are read as one", MAX_RECORD >> 20);
+            return Err(fault(Some(self.line), None, message));
+        }
+        Ok(())
+    }
+
+    fn unclosed_quote(&self, text: &[u8], opened: usize, within: &str) -> Error {
+        let line = self.line + memchr_iter(b'\n', &text[..opened]).count() as u64;
+        fault(Some(line), None, format!("a quote opens a cell here, but {within} none closes it"))
+    }
+}
+
+/// A fault of the file as a whole, such as broken gzip, with the line that was reached.
+fn located(e: Error, line: u64) -> Error {
+    match e {
+        Error::Table { place, message } if place.line.is_none() => {
+            fault(None, None, format!("{message} (read up to line {line})"))
+        }
+        other => other,
+    }
+}
+
+/// Parses all blocks on the threads of the current pool and hands the results on in order, a few at a time. Of several
+/// errors the first in the file is returned.
+pub fn for_each_batch<T: Send>(
+    mut cutter: Cutter,
+    parse: impl Fn(&Block) -> Result<T> + Sync,
+    mut merge: impl FnMut(Vec<T>) -> Result<()>,
+) -> Result<()> {
+    let n = BLOCKS_PER_THREAD * rayon::current_num_threads();
+    let mut used = Vec::new();
+    let mut blocks = cutter.batch(n, Vec::new())?;
+    while !blocks.is_empty() {
+        let (next, parsed) = rayon::join(
+            || cutter.batch(n, std::mem::take(&mut used)),
+            || blocks.par_iter().map(&parse).collect::<Vec<Result<T>>>(),
+        );
+        merge(parsed.into_iter().collect::<Result<Vec<T>>>()?)?;
+        used = std::mem::replace(&mut blocks, next?);
+    }
+    Ok(())
+}

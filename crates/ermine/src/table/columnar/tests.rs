@@ -1,0 +1,161 @@
+//! Files written by the Arrow writers and read back, and the same files damaged.
+
+use super::*;
+use crate::table::ColumnKind;
+use arrow_array::*;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::Field;
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A file that is removed with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(ending: &str, bytes: &[u8]) -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("ermine-{}-{}.{ending}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn parquet_bytes(batch: &RecordBatch, group_rows: usize) -> Vec<u8> {
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group_rows)).build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn ipc_bytes(batch: &RecordBatch, piece_rows: usize, stream: bool) -> Vec<u8> {
+    let pieces =
+        (0..batch.num_rows()).step_by(piece_rows).map(|at| batch.slice(at, piece_rows.min(batch.num_rows() - at)));
+    let mut bytes = Vec::new();
+    if stream {
+        let mut writer = StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+        pieces.for_each(|piece| writer.write(&piece).unwrap());
+        writer.finish().unwrap();
+    } else {
+        let mut writer = FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+        pieces.for_each(|piece| writer.write(&piece).unwrap());
+        writer.finish().unwrap();
+    }
+    bytes
+}
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, array)| array).collect()).unwrap()
+}
+
+#[test]
+fn every_readable_type_becomes_what_the_table_says() {
+    let words: DictionaryArray<Int8Type> = vec![Some("b"), None, Some("a")].into_iter().collect();
+    let batch = batch(vec![
+        ("int", Arc::new(Int64Array::from(vec![Some(-3), None, Some(5)]))),
+        ("single", Arc::new(Float32Array::from(vec![Some(0.1), None, Some(2.0)]))),
+        ("truth", Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]))),
+        ("text", Arc::new(LargeStringArray::from(vec![Some("z"), None, Some("y")]))),
+        ("view", Arc::new(StringViewArray::from(vec![Some("z"), None, Some("a string longer than twelve bytes")]))),
+        ("words", Arc::new(words)),
+        ("date", Arc::new(Date32Array::from(vec![Some(1), None, Some(-1)]))),
+        ("when", Arc::new(TimestampMillisecondArray::from(vec![Some(1500), None, Some(0)]))),
+        (
+            "price",
+            Arc::new(Decimal128Array::from(vec![Some(1999), None, Some(-5)]).with_precision_and_scale(10, 2).unwrap()),
+        ),
+        ("empty", Arc::new(NullArray::new(3))),
+    ]);
+    for (ending, bytes) in [
+        ("parquet", parquet_bytes(&batch, 2)),
+        ("arrow", ipc_bytes(&batch, 2, false)),
+        ("arrow", ipc_bytes(&batch, 2, true)),
+        ("data", parquet_bytes(&batch, 2)),
+    ] {
+        let file = Scratch::new(ending, &bytes);
+        let table = Table::read(&file.0).unwrap();
+        let number = |name: &str, row| table.column(name).unwrap().number(row);
+        assert_eq!((number("int", 0), number("int", 2)), (-3.0, 5.0));
+        assert!(matches!(table.column("single").unwrap().values, crate::table::Values::F32(_)));
+        assert_eq!(number("single", 0), f64::from(0.1f32));
+        assert_eq!(table.column("truth").unwrap().codes(None).unwrap(), [1, MISSING, 0]);
+        assert_eq!(table.column("text").unwrap().levels().unwrap().names(), ["y", "z"]);
+        assert_eq!(table.column("view").unwrap().text(2), "a string longer than twelve bytes");
+        assert_eq!(table.column("words").unwrap().codes(None).unwrap(), [1, MISSING, 0]);
+        assert_eq!((number("date", 0), number("when", 0), number("price", 0)), (1.0, 1.5, 19.99));
+        assert!(table.columns().iter().all(|column| column.n_missing() == if column.name == "empty" { 3 } else { 1 }));
+    }
+}
+
+#[test]
+fn a_type_that_cannot_be_read_names_its_column_unless_ignored() {
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)]), None]);
+    let batch = batch(vec![("x", Arc::new(Int32Array::from(vec![1, 2]))), ("tags", Arc::new(lists))]);
+    for (ending, bytes) in [("parquet", parquet_bytes(&batch, 2)), ("arrow", ipc_bytes(&batch, 2, false))] {
+        let file = Scratch::new(ending, &bytes);
+        let message = Table::read(&file.0).unwrap_err().to_string();
+        assert!(message.contains("column 'tags'") && message.contains("List"), "{message}");
+        let mut options = ReadOptions::default();
+        options.types.insert("tags".into(), ColumnType::Ignored);
+        options.types.insert("x".into(), ColumnType::Nominal);
+        let table = Table::read_with(&file.0, &options).unwrap();
+        assert_eq!((table.names(), table.columns()[0].kind), (vec!["x"], ColumnKind::Nominal));
+        options.types.insert("y".into(), ColumnType::Numeric);
+        assert!(matches!(Table::read_with(&file.0, &options), Err(Error::Unknown { .. })));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn neither_groups_nor_format_change_the_table(numbers in vec(of(any::<f64>()), 1..40), picks in vec(of(0usize..5), 40), rows in 1usize..12) {
+        let names = ["e", "b", "ü", "", "NA"];
+        let words: Vec<Option<&str>> = picks[..numbers.len()].iter().map(|pick| pick.map(|k| names[k])).collect();
+        let dictionary: DictionaryArray<UInt16Type> = words.iter().copied().collect();
+        let batch = batch(vec![
+            ("x", Arc::new(Float64Array::from(numbers.clone()))),
+            ("w", Arc::new(StringArray::from(words.clone()))),
+            ("d", Arc::new(dictionary)),
+        ]);
+        let oracle = Column::nominal("w", &words);
+        let files = [Scratch::new("parquet", &parquet_bytes(&batch, rows)), Scratch::new("arrow", &ipc_bytes(&batch, 40, false)), Scratch::new("arrow", &ipc_bytes(&batch, 40, true))];
+        for file in &files {
+            let table = Table::read(&file.0).unwrap();
+            let bits: Vec<Option<u64>> = table.columns()[0].numbers(None).into_iter().map(|x| (!x.is_nan()).then_some(x.to_bits())).collect();
+            prop_assert_eq!(bits, numbers.iter().map(|x| x.filter(|x| !x.is_nan()).map(f64::to_bits)).collect::<Vec<_>>());
+            for column in &table.columns()[1..] {
+                prop_assert_eq!(column.codes(None), oracle.codes(None));
+                prop_assert_eq!(column.levels(), oracle.levels());
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_or_a_table_but_no_panic(at in 0usize..4000, flip in 1u8..=255, cut in any::<bool>(), kind in 0usize..3) {
+        let words: Vec<Option<&str>> = (0..50).map(|i| [Some("a"), None, Some("bcd")][i % 3]).collect();
+        let dictionary: DictionaryArray<Int8Type> = words.iter().copied().collect();
+        let batch = batch(vec![("x", Arc::new(Float64Array::from_iter_values((0..50).map(f64::from)))), ("w", Arc::new(StringArray::from(words))), ("d", Arc::new(dictionary))]);
+        let mut bytes = match kind { 0 => parquet_bytes(&batch, 20), 1 => ipc_bytes(&batch, 50, false), _ => ipc_bytes(&batch, 50, true) };
+        let at = at % bytes.len();
+        if cut { bytes.truncate(at) } else { bytes[at] ^= flip }
+        let file = Scratch::new(if kind == 0 { "parquet" } else { "arrow" }, &bytes);
+        let _ = Table::read(&file.0);
+    }
+}

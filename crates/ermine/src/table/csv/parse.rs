@@ -1,0 +1,256 @@
+//! A block of CSV records becomes a piece of each column.
+//!
+//! One walk over the bytes, cell after cell. In a column of numbers the number parser itself finds the end of the cell,
+//! so an ordinary number is touched once; all else (blanks, quotes, missing words) takes the general way through
+//! [`cell_at`]. In a column of words a cell costs one search for its end and one look into the dictionary of the block;
+//! whether a word is missing, valid UTF-8 and a known level is asked only when it is new to the block.
+
+use super::cell::{Cell, Fault, cell_at, cell_end, skip_blanks, trim_end};
+use crate::error::{Error, Result};
+use crate::table::block::{Block, is_blank};
+use crate::table::infer::{MissingWords, declared_truth, misfit};
+use crate::table::number::{leading_number, number};
+use crate::table::read::{ColumnType, fault};
+use crate::table::words::Words;
+use crate::table::{Levels, MISSING};
+
+/// What to do with the cells of a column.
+#[derive(Debug, Clone, Copy)]
+pub enum Rule<'a> {
+    /// Pass over them.
+    Skip,
+    /// Read numbers. In a column declared numeric another word is an error, else it ends the attempt.
+    Number { declared: bool },
+    /// Read words, which have to fit the declared type, if there is one.
+    Word { wanted: Option<&'a ColumnType>, levels: Option<&'a Levels> },
+}
+
+/// How the blocks of a file are to be parsed.
+pub struct Plan<'a> {
+    /// The byte between cells.
+    pub delimiter: u8,
+    /// The names of the columns.
+    pub names: &'a [String],
+    /// One rule for each column.
+    pub rules: Vec<Rule<'a>>,
+    /// What counts as missing.
+    pub missing: &'a MissingWords,
+    /// About how many bytes a row takes.
+    pub row_bytes: usize,
+}
+
+/// What a block adds to a column.
+pub enum Part {
+    /// Nothing: the column is passed over.
+    Skipped,
+    /// Nothing, because a cell is no number.
+    NotNumbers,
+    /// Numbers; NaN is missing.
+    Numbers(Vec<f64>),
+    /// Words, and the code of each word of the dictionary: its number, or [`MISSING`].
+    Words(Words, Vec<u32>),
+}
+
+/// The parts of all columns, and how many rows they have.
+pub struct Parsed {
+    pub n_rows: usize,
+    pub parts: Vec<Part>,
+}
+
+/// Parses a block. The first fault in it is an error.
+pub fn parse(plan: &Plan, block: &Block) -> Result<Parsed> {
+    let rows = block.text.len() / plan.row_bytes.max(1) * 9 / 8 + 8;
+    let part = |rule: &Rule| match rule {
+        Rule::Skip => Part::Skipped,
+        Rule::Number { .. } => Part::Numbers(Vec::with_capacity(rows)),
+        Rule::Word { .. } => Part::Words(Words { codes: Vec::with_capacity(rows), ..Words::default() }, Vec::new()),
+    };
+    let mut parts: Vec<Part> = plan.rules.iter().map(part).collect();
+    let mut cursor = Cursor { plan, block, text: &block.text, at: 0, scratch: Vec::new() };
+    let mut n_rows = 0;
+    while let Some(start) = cursor.next_row() {
+        cursor.row(&mut parts, start)?;
+        n_rows += 1;
+    }
+    Ok(Parsed { n_rows, parts })
+}
+
+/// The start of the first row at or after `at` that is not blank; `None` at the end of the text.
+pub fn row_start(text: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
+    while at < text.len() {
+        let first = skip_blanks(text, at, delimiter);
+        if text[first] != b'\n' {
+            return Some(at);
+        }
+        at = first + 1;
+    }
+    None
+}
+
+struct Cursor<'a> {
+    plan: &'a Plan<'a>,
+    block: &'a Block,
+    text: &'a [u8],
+    at: usize,
+    scratch: Vec<u8>,
+}
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    fn next_row(&mut self) -> Option<usize> {
+        let first = *self.text.get(self.at)?;
+        if first == b'\n' || is_blank(first, self.plan.delimiter) {
+            self.at = row_start(self.text, self.at, self.plan.delimiter)?;
+        }
+        Some(self.at)
+    }
+
+    /// Reads one row: a cell for each part, delimiters between them, a line end after the last.
+    fn row(&mut self, parts: &mut [Part], start: usize) -> Result<()> {
+        let last = parts.len() - 1;
+        for (column, part) in parts.iter_mut().enumerate() {
+            match part {
+                Part::Numbers(values) => match self.number_cell() {
+                    Some(value) => values.push(value),
+                    None => self.not_a_short_number(column, part)?,
+                },
+                Part::Words(words, codes) => self.word_cell(column, words, codes)?,
+                Part::Skipped | Part::NotNumbers => self.at = self.cell(self.at)?.end,
+            }
+            let ends_row = self.text[self.at] == b'\n';
+            if ends_row != (column == last) {
+                return Err(self.ragged(start));
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// A number, or an empty cell, that ends at a delimiter or line end; `None` leaves the place unchanged.
+    #[inline]
+    fn number_cell(&mut self) -> Option<f64> {
+        let (delimiter, missing) = (self.plan.delimiter, self.plan.missing);
+        let first = self.text[self.at];
+        if first == delimiter || first == b'\n' {
+            return missing.empty.then_some(f64::NAN);
+        }
+        if missing.numeric || !matches!(first, b'0'..=b'9' | b'-' | b'+' | b'.') {
+            return None;
+        }
+        let (value, n) = leading_number(&self.text[self.at..])?;
+        let end = skip_blanks(self.text, self.at + n, delimiter);
+        let ends = self.text[end] == delimiter || self.text[end] == b'\n';
+        ends.then(|| {
+            self.at = end;
+            value
+        })
+    }
+
+    /// A cell of a column of numbers in general: missing, a number in quotes or between blanks, or no number.
+    #[cold]
+    fn not_a_short_number(&mut self, column: usize, part: &mut Part) -> Result<()> {
+        let start = self.at;
+        let Cell { text, end } = cell_at(self.text, start, self.plan.delimiter, &mut self.scratch)
+            .map_err(|fault| cell_fault(self.block, fault))?;
+        let text = text.trim_ascii();
+        let value = if self.plan.missing.contains(text) { Some(f64::NAN) } else { number(text) };
+        match (value, &mut *part, self.plan.rules[column]) {
+            (Some(value), Part::Numbers(values), _) => values.push(value),
+            (None, _, Rule::Number { declared: true }) => {
+                let text = String::from_utf8_lossy(text).into_owned();
+                return Err(self.misfit(start, column, misfit(&text, &ColumnType::Numeric)));
+            }
+            _ => *part = Part::NotNumbers,
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    #[inline]
+    fn word_cell(&mut self, column: usize, words: &mut Words, codes: &mut Vec<u32>) -> Result<()> {
+        let (text, at, delimiter) = (self.text, self.at, self.plan.delimiter);
+        let first = text[at];
+        let Cell { text: word, end } = if first == b'"' || is_blank(first, delimiter) {
+            cell_at(text, at, delimiter, &mut self.scratch).map_err(|fault| cell_fault(self.block, fault))?
+        } else {
+            let end = cell_end(text, at, delimiter);
+            Cell { text: trim_end(&text[at..end], delimiter), end }
+        };
+        let (number, is_new) = words.dictionary.number(word);
+        if is_new {
+            let code = code_of(self.plan, column, word, number);
+            codes.push(code.map_err(|message| self.misfit(at, column, message))?);
+        }
+        words.codes.push(codes[number as usize]);
+        self.at = end;
+        Ok(())
+    }
+
+    fn cell(&mut self, at: usize) -> Result<Cell<'_>> {
+        cell_at(self.text, at, self.plan.delimiter, &mut self.scratch).map_err(|fault| cell_fault(self.block, fault))
+    }
+
+    #[cold]
+    fn misfit(&self, at: usize, column: usize, message: String) -> Error {
+        fault(Some(self.block.line_at(at)), Some(&self.plan.names[column]), message)
+    }
+
+    #[cold]
+    fn ragged(&mut self, start: usize) -> Error {
+        let n = match count_cells(self.text, start, self.plan.delimiter) {
+            Ok((n, _)) => n,
+            Err(fault) => return cell_fault(self.block, fault),
+        };
+        let expected = self.plan.names.len();
+        let cells = if n == 1 { "cell" } else { "cells" };
+        let message = format!("{n} {cells} in this row, expected {expected} as in the first line");
+        fault(Some(self.block.line_at(start)), None, message)
+    }
+}
+
+/// The code of a word that is new to a block: its number, or that it is missing; or why it may not stand there.
+#[cold]
+fn code_of(plan: &Plan, column: usize, word: &[u8], number: u32) -> Result<u32, String> {
+    if plan.missing.contains(word.trim_ascii()) {
+        return Ok(MISSING);
+    }
+    let text = std::str::from_utf8(word).map_err(|_| {
+        format!("'{}' is not valid UTF-8 (is the file in another encoding?)", String::from_utf8_lossy(word))
+    })?;
+    match plan.rules[column] {
+        Rule::Word { levels: Some(levels), wanted: Some(wanted) } if levels.code(text).is_none() => {
+            Err(misfit(text, wanted))
+        }
+        Rule::Word { wanted: Some(wanted @ ColumnType::Boolean), .. } if declared_truth(text).is_none() => {
+            Err(misfit(text, wanted))
+        }
+        _ => Ok(number),
+    }
+}
+
+/// How many cells the row has that starts at `start`, and where its line end stands.
+pub fn count_cells(text: &[u8], start: usize, delimiter: u8) -> Result<(usize, usize), Fault> {
+    let (mut n, mut at, mut scratch) = (0, start, Vec::new());
+    loop {
+        let end = cell_at(text, at, delimiter, &mut scratch)?.end;
+        n += 1;
+        if text[end] == b'\n' {
+            return Ok((n, end));
+        }
+        at = end + 1;
+    }
+}
+
+/// The error that a malformed cell is.
+pub fn cell_fault(block: &Block, what: Fault) -> Error {
+    match what {
+        Fault::Unclosed(at) => fault(Some(block.line_at(at)), None, "a quote opens a cell here, but none closes it"),
+        Fault::AfterQuote(at) => {
+            let rest = &block.text[at..];
+            let rest = String::from_utf8_lossy(&rest[..rest.len().min(20)]);
+            let found = rest.chars().next().unwrap_or(' ');
+            let message = format!("'{found}' after a closing quote, expected a delimiter or the end of the line");
+            fault(Some(block.line_at(at)), None, message)
+        }
+    }
+}

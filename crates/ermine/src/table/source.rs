@@ -1,0 +1,145 @@
+//! Where the bytes of a table file come from: a file or memory, plain or gzip (one member or several).
+//!
+//! A reader may need two passes over a file, so a [`Source`] can be opened as often as wanted. A regular file is read as
+//! a stream; something that gives its bytes only once (a pipe, `/dev/stdin`) is first taken into memory.
+
+use super::read::fault;
+use crate::error::{Error, Result};
+use flate2::bufread::MultiGzDecoder;
+use std::borrow::Cow;
+use std::fs::{File, Metadata};
+use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const GZIP_BUFFER: usize = 1 << 17;
+
+/// Bytes that can be read from their start any number of times.
+pub struct Source<'a> {
+    path: PathBuf,
+    bytes: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> Source<'a> {
+    /// The file at `path`.
+    pub fn file(path: &Path) -> Result<Source<'static>> {
+        let facts = check_file(path)?;
+        let mut source = Source { path: path.to_path_buf(), bytes: None };
+        if !facts.is_file() {
+            source.bytes = Some(Cow::Owned(std::fs::read(path).map_err(|e| Error::io(path, e))?));
+        }
+        Ok(source)
+    }
+
+    /// Bytes in memory.
+    #[cfg(test)]
+    pub fn bytes(bytes: &'a [u8]) -> Self {
+        Source { path: PathBuf::from("memory"), bytes: Some(Cow::Borrowed(bytes)) }
+    }
+
+    /// A stream of the bytes from the first one on, unpacked if they are gzip.
+    pub fn open(&self) -> Result<Stream<'_>> {
+        match &self.bytes {
+            Some(bytes) => self.unpack(Cursor::new(&bytes[..]), Some(bytes.len() as u64)),
+            None => {
+                let file = File::open(&self.path).map_err(|e| Error::io(&self.path, e))?;
+                let size = file.metadata().ok().map(|facts| facts.len());
+                self.unpack(file, size)
+            }
+        }
+    }
+
+    fn unpack<'s, R: Read + Seek + Send + 's>(&'s self, mut raw: R, size: Option<u64>) -> Result<Stream<'s>> {
+        let mut magic = Vec::new();
+        raw.by_ref().take(2).read_to_end(&mut magic).map_err(|e| Error::io(&self.path, e))?;
+        raw.rewind().map_err(|e| Error::io(&self.path, e))?;
+        if magic == GZIP_MAGIC {
+            let packed = BufReader::with_capacity(GZIP_BUFFER, raw);
+            return Ok(Stream {
+                path: &self.path,
+                reader: Box::new(MultiGzDecoder::new(packed)),
+                size: None,
+                gzip: true,
+            });
+        }
+        if self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+            return Err(fault(None, None, "not a gzip file, though its name ends in .gz"));
+        }
+        Ok(Stream { path: &self.path, reader: Box::new(raw), size, gzip: false })
+    }
+}
+
+/// What the system knows about a file that is there and is no directory.
+pub fn check_file(path: &Path) -> Result<Metadata> {
+    let facts = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+    if facts.is_dir() { Err(fault(None, None, "this is a directory, expected a file")) } else { Ok(facts) }
+}
+
+/// The bytes of a [`Source`] in order.
+pub struct Stream<'s> {
+    path: &'s Path,
+    reader: Box<dyn Read + Send + 's>,
+    size: Option<u64>,
+    gzip: bool,
+}
+
+impl Stream<'_> {
+    /// How many bytes there are from first to last, where that is known beforehand.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// Appends the next `n` bytes to `text`, or as many as are left; says how many.
+    pub fn append(&mut self, text: &mut Vec<u8>, n: usize) -> Result<usize> {
+        text.reserve(n);
+        let read = self.reader.by_ref().take(n as u64).read_to_end(text);
+        read.map_err(|e| match e.kind() {
+            _ if !self.gzip => Error::io(self.path, e),
+            io::ErrorKind::UnexpectedEof => fault(None, None, "broken gzip: the file ends too early"),
+            _ => fault(None, None, format!("broken gzip: {e}")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+
+    fn zip(text: &[u8]) -> Vec<u8> {
+        let mut zipper = GzEncoder::new(Vec::new(), Compression::fast());
+        zipper.write_all(text).unwrap();
+        zipper.finish().unwrap()
+    }
+
+    fn all(source: &Source) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
+        let mut stream = source.open()?;
+        while stream.append(&mut text, 3)? > 0 {}
+        Ok(text)
+    }
+
+    #[test]
+    fn gzip_of_several_members_is_read_as_one_text_as_often_as_wanted() {
+        let packed = [zip(b"a,b\n1,2\n"), zip(b"3,4\n")].concat();
+        let source = Source::bytes(&packed);
+        assert_eq!(all(&source).unwrap(), b"a,b\n1,2\n3,4\n");
+        assert_eq!(all(&source).unwrap(), b"a,b\n1,2\n3,4\n");
+        assert_eq!(all(&Source::bytes(b"plain")).unwrap(), b"plain");
+    }
+
+    #[test]
+    fn broken_gzip_is_an_error_wherever_it_breaks() {
+        let text: Vec<u8> = (0..2000u32).flat_map(|i| i.wrapping_mul(2654435761).to_le_bytes()).collect();
+        let packed = zip(&text);
+        for n in (2..packed.len()).step_by(97) {
+            let message = all(&Source::bytes(&packed[..n])).unwrap_err().to_string();
+            assert!(message.contains("broken gzip"), "cut at {n}: {message}");
+        }
+        let mut flipped = packed.clone();
+        let middle = flipped.len() / 2;
+        flipped[middle] ^= 0x55;
+        assert!(all(&Source::bytes(&flipped)).unwrap_err().to_string().contains("broken gzip"));
+    }
+}

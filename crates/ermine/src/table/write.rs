@@ -1,0 +1,114 @@
+//! A table as a CSV file that reads back as the same table.
+//!
+//! Cells are separated by commas and quoted where they have to be: a comma, semicolon, tab, quote, line end or byte-order mark inside, or
+//! blanks at the ends. Numbers have the fewest digits that lead back to the same bits (of an `f32`, for a column held
+//! in single precision). Missing is the empty cell; in a table of one column it is `""`, since blank lines are passed over.
+//! What CSV can't say is lost: a level that looks like a missing word reads back as missing, levels that all look like
+//! numbers as numbers, unless the types are given to the reader.
+
+use super::{Column, Table, Values};
+use crate::error::{Error, Result};
+use flate2::{Compression, write::GzEncoder};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+impl Table {
+    /// Writes the table to a CSV file, packed with gzip if its name ends in `.gz`. The file is written beside its place
+    /// and moved there when it is complete, so that a file that was there before is replaced as a whole or not at all.
+    pub fn write_csv(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let Some(name) = path.file_name() else {
+            return Err(Error::io(path, io::Error::new(io::ErrorKind::InvalidInput, "no name of a file")));
+        };
+        let mut beside = OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".{}.partial", std::process::id()));
+        let beside = path.with_file_name(beside);
+        let written = write_file(self, &beside, path).and_then(|()| std::fs::rename(&beside, path));
+        written.map_err(|e| {
+            // The partial file is of no use; if it can't be removed, the first error is still the one to report.
+            let _ = std::fs::remove_file(&beside);
+            Error::io(path, e)
+        })
+    }
+
+    /// Writes the table as CSV text.
+    pub fn write_csv_to(&self, writer: impl Write) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 16, writer);
+        for (j, column) in self.columns().iter().enumerate() {
+            out.write_all(if j == 0 { b"" } else { b"," })?;
+            write_text(&mut out, &column.name, self.n_columns() == 1)?;
+        }
+        out.write_all(b"\n")?;
+        let mut cells: Vec<Cells> = self.columns().iter().map(Cells::new).collect();
+        for row in 0..self.n_rows() {
+            for (j, column) in cells.iter_mut().enumerate() {
+                out.write_all(if j == 0 { b"" } else { b"," })?;
+                column.write(&mut out, row, self.n_columns() == 1)?;
+            }
+            out.write_all(b"\n")?;
+        }
+        out.flush()
+    }
+}
+
+fn write_file(table: &Table, beside: &Path, path: &Path) -> io::Result<()> {
+    let file = File::create(beside)?;
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+        let mut packed = GzEncoder::new(&file, Compression::default());
+        table.write_csv_to(&mut packed)?;
+        packed.finish()?;
+    } else {
+        table.write_csv_to(&file)?;
+    }
+    file.sync_all()
+}
+
+/// The cells of a column, taken row after row; a sparse column remembers how far it has come.
+struct Cells<'a> {
+    column: &'a Column,
+    next: usize,
+}
+
+impl<'a> Cells<'a> {
+    fn new(column: &'a Column) -> Self {
+        Cells { column, next: 0 }
+    }
+
+    fn write(&mut self, out: &mut impl Write, row: usize, alone: bool) -> io::Result<()> {
+        match &self.column.values {
+            Values::Codes { codes, levels } => write_text(out, levels.name(codes.get(row)).unwrap_or(""), alone),
+            Values::F64(values) => write_number(out, values.get(row), alone),
+            Values::F32(values) => {
+                let value = values.get(row);
+                // Written as an f32, `0.1` stays `0.1`.
+                if (1e-5..1e15).contains(&value.abs()) { write!(out, "{value}") } else { write_f32(out, value, alone) }
+            }
+            Values::Sparse { rows, values, .. } => {
+                let here = self.next < rows.len() && rows.get(self.next) as usize == row;
+                self.next += usize::from(here);
+                write_number(out, if here { values.get(self.next - 1) } else { 0.0 }, alone)
+            }
+        }
+    }
+}
+
+fn write_f32(out: &mut impl Write, value: f32, alone: bool) -> io::Result<()> {
+    if value.is_finite() && value != 0.0 { write!(out, "{value:e}") } else { write_number(out, value.into(), alone) }
+}
+
+fn write_number(out: &mut impl Write, value: f64, alone: bool) -> io::Result<()> {
+    match value.abs() {
+        size if size.is_nan() => out.write_all(if alone { b"\"\"" } else { b"" }),
+        size if size == 0.0 || (1e-5..1e15).contains(&size) || size.is_infinite() => write!(out, "{value}"),
+        _ => write!(out, "{value:e}"),
+    }
+}
+
+fn write_text(out: &mut impl Write, text: &str, alone: bool) -> io::Result<()> {
+    let special = |c: char| matches!(c, ',' | ';' | '\t' | '"' | '\n' | '\r' | '\u{feff}');
+    let is_plain = !text.contains(special) && text.trim_ascii().len() == text.len() && !(alone && text.is_empty());
+    if is_plain { out.write_all(text.as_bytes()) } else { write!(out, "\"{}\"", text.replace('"', "\"\"")) }
+}
