@@ -3,12 +3,13 @@
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::boost::booster::Booster;
 use crate::boost::grow::Growth;
+use crate::boost::grown::Grown;
 use crate::boost::objective::{Logistic, Objective, Rows, Softmax, Squared};
 use crate::boost::train::{Ground, Training};
 use crate::error::{Error, Result};
 use crate::matrix::binned::{Bins, MAX_BINS};
 use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Certificate, Fitted, Header, Output, Proof, Status};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
 use crate::param::Range;
 use crate::section::Sections;
 use crate::split::histogram::categories::Caution;
@@ -128,8 +129,22 @@ impl Learner for GradientBoosting {
             proofs: vec![Proof::Nothing { because: "trees are added greedily".into() }],
             notes: Vec::new(),
         };
-        Ok(Trained { fitted: Box::new(Boosted { booster, link, n_classes, history: trained.history }), certificate })
+        let importances = importances(&trained.trees, data.features().n_columns());
+        let fitted = Boosted { booster, link, n_classes, history: trained.history, importances };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
     }
+}
+
+/// What the splits of each column gain in all trees, as a share of what all splits gain; zeros where there is no split.
+fn importances(trees: &[Grown], n_features: usize) -> Vec<f64> {
+    let mut gains = vec![0.0; n_features];
+    for tree in trees {
+        for (test, gain) in tree.test.iter().zip(&tree.gain) {
+            test.iter().for_each(|(column, _)| gains[*column as usize] += gain);
+        }
+    }
+    let total: f64 = gains.iter().sum();
+    if total > 0.0 { gains.iter().map(|gain| gain / total).collect() } else { gains }
 }
 
 /// The loss of a data set.
@@ -205,6 +220,7 @@ pub struct Boosted {
     link: Link,
     n_classes: usize,
     history: Vec<f64>,
+    importances: Vec<f64>,
 }
 
 impl Boosted {
@@ -229,7 +245,11 @@ impl Boosted {
         };
         let booster = Booster::load(sections, header.schema.features.len(), n_scores)?;
         let n_classes = header.schema.classes.len();
-        Ok(Box::new(Boosted { booster, link, n_classes, history: sections.f64s("history")? }))
+        let (history, importances) = (sections.f64s("history")?, sections.f64s("importance")?);
+        if importances.len() != header.schema.features.len() {
+            return Err(Error::model_file("boosting has importances of other columns"));
+        }
+        Ok(Box::new(Boosted { booster, link, n_classes, history, importances }))
     }
 
     fn linked(&self, scores: Vec<f64>) -> Vec<f64> {
@@ -270,6 +290,7 @@ impl Fitted for Boosted {
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("link", &self.link)?;
         sections.put_f64s("history", &self.history);
+        sections.put_f64s("importance", &self.importances);
         self.booster.save(sections)
     }
 
@@ -283,5 +304,13 @@ impl Fitted for Boosted {
             ));
         }
         text
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let importances = self.importances.clone();
+        vec![
+            Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
+            Attribute { name: "n_estimators", shape: Vec::new(), values: vec![self.booster.n_rounds() as f64] },
+        ]
     }
 }
