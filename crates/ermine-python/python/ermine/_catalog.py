@@ -53,6 +53,12 @@ CATALOG: tuple[Entry, ...] = (
     Entry("ensemble", "BaggingRegressor", "bagging", "regression"),
 )
 
+#: Learners without an estimator, and why.
+LEFT_OUT: dict[str, str] = {
+    "comparison-tree": "weights are not the same as repeated rows: it draws rows by their number, and standardises columns without weights",
+    "density-tree": "it is poor on columns of whole numbers: boxes shrink around single values",
+}
+
 MODULES: tuple[str, ...] = tuple(sorted({entry.module for entry in CATALOG}))
 
 
