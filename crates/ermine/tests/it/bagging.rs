@@ -43,7 +43,7 @@ fn many_draws_are_better_than_one_model_and_know_how_good_they_are() {
 fn all_rows_and_columns_without_replacement_are_the_learner_itself() {
     let data = sample(300, 3);
     let model = Bagging { n_estimators: 3, bootstrap: false, ..Default::default() }.fit(&data).unwrap();
-    let alone = DecisionStump::default().fit(&data).unwrap();
+    let alone = DecisionTree::default().fit(&data).unwrap();
     let (a, b) = (model.predict_data(&data).unwrap(), alone.predict_data(&data).unwrap());
     assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-12));
 }

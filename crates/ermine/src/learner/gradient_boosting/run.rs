@@ -130,8 +130,22 @@ impl Learner for Boosting<'_> {
         let certificate = certificate(&*objective, &trained, &booster, params);
         let n_classes = data.classes().map_or(0, |(_, labels)| labels.len());
         let link = params.link(data, objective.n_scores());
-        Ok(Trained { fitted: Box::new(Boosted { booster, link, n_classes, history: trained.history }), certificate })
+        let importances = importances(&trained.trees, data.features().n_columns());
+        let fitted = Boosted { booster, link, n_classes, history: trained.history, importances };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
     }
+}
+
+/// What the splits of each column gain in the trees that were grown, as a share of what all splits gain; zeros where there is no split.
+fn importances(trees: &[crate::boost::grown::Grown], n_features: usize) -> Vec<f64> {
+    let mut gains = vec![0.0; n_features];
+    for tree in trees {
+        for (test, gain) in tree.test.iter().zip(&tree.gain) {
+            test.iter().for_each(|(column, _)| gains[*column as usize] += gain);
+        }
+    }
+    let total: f64 = gains.iter().sum();
+    if total > 0.0 { gains.iter().map(|gain| gain / total).collect() } else { gains }
 }
 
 fn certificate(
