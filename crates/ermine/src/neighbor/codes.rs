@@ -132,7 +132,7 @@ impl CodeIndex {
 
 /// Number of whole codes.
 fn check(codes: &[u8], n_bytes: usize) -> Result<usize> {
-    if n_bytes == 0 || codes.len() % n_bytes != 0 {
+    if n_bytes == 0 || !codes.len().is_multiple_of(n_bytes) {
         return Err(Error::data(format!("{} bytes are not whole codes of {n_bytes} bytes", codes.len())));
     }
     Ok(codes.len() / n_bytes)

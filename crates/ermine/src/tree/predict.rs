@@ -65,14 +65,15 @@ impl Forest {
         mut each: impl FnMut(usize, usize, u32),
     ) {
         // Coding the rows pays from a few dozen of them on, in forests of several trees.
-        if n >= 64 && trees.len() >= 8 {
-            if let Some(coded) = self.coded(features.n_columns()) {
-                let (width, codes) = coded.rows(features, first, n);
-                for tree in trees {
-                    coded.walk(self.roots[tree], (width, &codes), |row, leaf| each(row, tree, leaf));
-                }
-                return;
+        if n >= 64
+            && trees.len() >= 8
+            && let Some(coded) = self.coded(features.n_columns())
+        {
+            let (width, codes) = coded.rows(features, first, n);
+            for tree in trees {
+                coded.walk(self.roots[tree], (width, &codes), |row, leaf| each(row, tree, leaf));
             }
+            return;
         }
         let (width, block) = rows_of(features, first, n);
         let row = |row: usize| &block[row * width..(row + 1) * width];

@@ -237,7 +237,8 @@ fn probabilities(scores: &[f64], n_classes: usize, out: &mut Vec<f64>) {
     out.extend(scores.iter().map(|s| exp(s) / sum));
 }
 
-/// What a boosted model is made of.
+/// What a boosted model is made of. There is one in a model, so that its size doesn't matter.
+#[allow(clippy::large_enum_variant)]
 enum Parts {
     /// Stumps whose predictions add up to the scores.
     Trees(Forest),
