@@ -7,7 +7,7 @@
 //! **Formula.** Impurities: Gini, entropy or training error for classes; squared error, absolute error or Poisson deviance for numbers. A split gains the
 //! impurity of the node less those of its children, each weighted by its share of the sample.
 //!
-//! **Parameters** have scikit-learn's names and meanings. **Cost.** O(d n log n) for a balanced tree, see [`grow`](crate::tree::grow).
+//! **Parameters** have scikit-learn's names and meanings. **Cost.** O(d n log n) for a balanced tree, see [`mod@crate::tree::grow`].
 //! **Reference.** Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984).
 
 pub use super::fitted_tree::{FittedTree, Missing};
