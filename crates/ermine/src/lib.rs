@@ -11,6 +11,7 @@ pub mod loss;
 pub mod matrix;
 pub mod metric;
 pub mod model;
+pub mod optim;
 pub mod param;
 pub mod penalty;
 pub mod progress;
