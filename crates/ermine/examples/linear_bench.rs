@@ -16,7 +16,10 @@ use std::time::Instant;
 type Answer = Result<String, Box<dyn std::error::Error>>;
 
 fn read(path: &Path) -> std::io::Result<Vec<f64>> {
-    Ok(std::fs::read(path)?.chunks_exact(8).map(|b| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]])).collect())
+    Ok(std::fs::read(path)?
+        .chunks_exact(8)
+        .map(|b| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
+        .collect())
 }
 
 struct Data {
@@ -44,7 +47,13 @@ impl Data {
 
     fn newton(&self) -> newton::Options<'static> {
         let tolerance = self.number("tolerance", 1e-10);
-        newton::Options { tolerance, certified: self.number("certified", 1e-6), max_iterations: 200, sampled_start: self.number("sampled", 1.0) > 0.0, observer: &Silent }
+        newton::Options {
+            tolerance,
+            certified: self.number("certified", 1e-6),
+            max_iterations: 200,
+            sampled_start: self.number("sampled", 1.0) > 0.0,
+            observer: &Silent,
+        }
     }
 
     fn risk<L: Loss>(&self, loss: L) -> risk::Risk<'_, L> {
@@ -56,9 +65,15 @@ impl Data {
 fn squares(data: &Data) -> Answer {
     let design = data.design();
     let lambda = data.number("lambda", 0.0);
-    let problem = least_squares::LeastSquares { x: &design, targets: &[&data.y], weights: None, intercept: true, lambda };
+    let problem =
+        least_squares::LeastSquares { x: &design, targets: &[&data.y], weights: None, intercept: true, lambda };
     let solution = problem.solve()?;
-    Ok(format!("rss {:.12e} beta0 {:.12e} {:?}", solution.residual_sums[0], solution.coefficients[(0, 0)], solution.method))
+    Ok(format!(
+        "rss {:.12e} beta0 {:.12e} {:?}",
+        solution.residual_sums[0],
+        solution.coefficients[(0, 0)],
+        solution.method
+    ))
 }
 
 fn lasso(data: &Data, path: bool) -> Answer {
@@ -77,11 +92,19 @@ fn lasso(data: &Data, path: bool) -> Answer {
         let worst = solutions.iter().filter_map(|s| s.outcome.gap()).fold(0.0, f64::max);
         let last = &solutions[99];
         let used = last.coefficients.iter().filter(|b| **b != 0.0).count();
-        return Ok(format!("last {:.12e} worst gap {worst:.3e} used {used} {:?}", last.outcome.value, last.outcome.status));
+        return Ok(format!(
+            "last {:.12e} worst gap {worst:.3e} used {used} {:?}",
+            last.outcome.value, last.outcome.status
+        ));
     }
     let solution = problem.solve(data.number("lambda", 1.0));
     let used = solution.coefficients.iter().filter(|b| **b != 0.0).count();
-    Ok(format!("objective {:.12e} gap {:.3e} used {used} {:?}", solution.outcome.value, solution.outcome.gap().unwrap_or(f64::NAN), solution.outcome))
+    Ok(format!(
+        "objective {:.12e} gap {:.3e} used {used} {:?}",
+        solution.outcome.value,
+        solution.outcome.gap().unwrap_or(f64::NAN),
+        solution.outcome
+    ))
 }
 
 fn logistic(data: &Data) -> Answer {
@@ -100,8 +123,14 @@ fn multinomial(data: &Data) -> Answer {
     let classes: Vec<u32> = data.y.iter().map(|&y| y as u32).collect();
     let n_classes = classes.iter().max().map_or(0, |&k| k as usize + 1);
     let lambda = data.number("lambda", 1.0 / data.n as f64);
-    let problem =
-        multinomial::Multinomial { x: data.design(), y: Cow::Owned(classes), n_classes, weights: None, lambda, intercept: true };
+    let problem = multinomial::Multinomial {
+        x: data.design(),
+        y: Cow::Owned(classes),
+        n_classes,
+        weights: None,
+        lambda,
+        intercept: true,
+    };
     let mut w = vec![0.0; n_classes * (data.p + 1)];
     let outcome = newton::minimise(&problem, &mut w, &data.newton())?;
     Ok(format!("objective {:.12e} {outcome:?}", outcome.value))
@@ -110,7 +139,8 @@ fn multinomial(data: &Data) -> Answer {
 fn quantile(data: &Data) -> Answer {
     let design = data.design();
     let tau = data.number("tau", 0.5);
-    let solution = quantile::QuantileRegression { x: &design, y: &data.y, weights: None, tau, intercept: true }.solve()?;
+    let solution =
+        quantile::QuantileRegression { x: &design, y: &data.y, weights: None, tau, intercept: true }.solve()?;
     Ok(format!("objective {:.12e} {:?}", solution.outcome.value, solution.outcome))
 }
 
@@ -142,14 +172,23 @@ fn stochastic(data: &Data) -> Answer {
 fn perceptron(data: &Data) -> Answer {
     let design = data.design();
     let max_passes = data.number("passes", 5.0) as usize;
-    let options = perceptron::Options { form: perceptron::Form::Online, intercept: true, max_passes, shuffle: true, seed: 1, observer: &Silent };
+    let options = perceptron::Options {
+        form: perceptron::Form::Online,
+        intercept: true,
+        max_passes,
+        shuffle: true,
+        seed: 1,
+        observer: &Silent,
+    };
     let learned = perceptron::learn(&design, &data.y, None, &options)?;
     Ok(format!("mistakes {:?}", learned.mistakes))
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, job, rest @ ..] = &arguments[..] else { return Err("usage: linear_bench FOLDER JOB [KEY=VALUE ...]".into()) };
+    let [folder, job, rest @ ..] = &arguments[..] else {
+        return Err("usage: linear_bench FOLDER JOB [KEY=VALUE ...]".into());
+    };
     let folder = Path::new(folder);
     let shape = std::fs::read_to_string(folder.join("shape.txt"))?;
     let shape: Vec<usize> = shape.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;

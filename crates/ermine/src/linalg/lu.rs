@@ -27,7 +27,8 @@ impl Lu {
         for k in 0..p {
             // The pivot that is largest beside the other entries of its own row.
             let share = |i: usize, f: &Matrix, order: &[usize]| f[(i, k)].abs() / size[order[i]];
-            let best = (k..p).fold(k, |b, i| if share(i, &factors, &order) > share(b, &factors, &order) { i } else { b });
+            let best =
+                (k..p).fold(k, |b, i| if share(i, &factors, &order) > share(b, &factors, &order) { i } else { b });
             if !(share(best, &factors, &order) > 1e-13) {
                 return None;
             }

@@ -148,8 +148,9 @@ impl Quadratic<'_> {
             });
             let here: Vec<f64> = support.iter().map(|&j| w[j]).collect();
             let curved = h.times(&here);
-            let gradient: Vec<f64> =
-                (0..here.len()).map(|k| self.linear[support[k]] - self.l1[support[k]].copysign(here[k]) - curved[k]).collect();
+            let gradient: Vec<f64> = (0..here.len())
+                .map(|k| self.linear[support[k]] - self.l1[support[k]].copysign(here[k]) - curved[k])
+                .collect();
             let Some(direction) = newton_direction(&h, &gradient) else { return };
             let curvature = lanes::dot(&h.times(&direction), &direction);
             // The best step along the direction; infinite where the columns are dependent and the quadratic is flat.

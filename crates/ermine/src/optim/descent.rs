@@ -152,7 +152,14 @@ fn accelerated(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Res
 }
 
 /// The proximal step from `from` with the largest rate, at most the present one, that the quadratic model covers.
-fn search(problem: &dyn Smooth, from: &[f64], value: f64, g: &[f64], rate: &mut f64, options: &Options) -> Option<Vec<f64>> {
+fn search(
+    problem: &dyn Smooth,
+    from: &[f64],
+    value: f64,
+    g: &[f64],
+    rate: &mut f64,
+    options: &Options,
+) -> Option<Vec<f64>> {
     let mut unused = vec![0.0; from.len()];
     for _ in 0..100 {
         let mut next = from.to_vec();

@@ -147,7 +147,8 @@ impl<'a> State<'a> {
         let (l1, l2) = (lambda * self.problem.l1_ratio, lambda * (1.0 - self.problem.l1_ratio));
         // Columns that the strong rule keeps are likely to join: fetch them in one batch.
         let strong = (2.0 * l1 - before * self.problem.l1_ratio).max(l1 * 0.5).min(l1);
-        let mut outcome = Outcome { status: Status::Limit, n_iterations: 0, value: 0.0, lower_bound: None, residual: 0.0 };
+        let mut outcome =
+            Outcome { status: Status::Limit, n_iterations: 0, value: 0.0, lower_bound: None, residual: 0.0 };
         for iteration in 0..self.problem.max_iterations {
             let joined = self.admit(l1, if iteration == 0 { strong } else { l1 });
             let size = self.members.len();

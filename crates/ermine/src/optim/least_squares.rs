@@ -105,8 +105,13 @@ impl LeastSquares<'_> {
                 let inverse = factor.inverse_diagonal();
                 let mut diagonal = vec![f64::NAN; p];
                 kept.iter().zip(inverse).for_each(|(&j, d)| diagonal[j] = d);
-                let mut solution =
-                    self.finish(&moments, coefficients, Method::Cholesky { refinements }, Some(condition), refinements > 0);
+                let mut solution = self.finish(
+                    &moments,
+                    coefficients,
+                    Method::Cholesky { refinements },
+                    Some(condition),
+                    refinements > 0,
+                );
                 solution.inverse_diagonal = (kept.len() == p).then_some(diagonal);
                 if kept.len() < p {
                     solution.method = Method::MinimumNorm { rank: kept.len() };
@@ -117,13 +122,7 @@ impl LeastSquares<'_> {
         }
     }
 
-    fn normal_equations(
-        &self,
-        moments: &Moments,
-        kept: &[usize],
-        factor: &Cholesky,
-        condition: f64,
-    ) -> Result<Matrix> {
+    fn normal_equations(&self, moments: &Moments, kept: &[usize], factor: &Cholesky, condition: f64) -> Result<Matrix> {
         let mut coefficients = Matrix::zeros(self.targets.len(), self.x.n_columns());
         for o in 0..self.targets.len() {
             let mut right: Vec<f64> = kept.iter().map(|&j| moments.xy[o][j]).collect();
@@ -194,8 +193,7 @@ impl LeastSquares<'_> {
         let (p, k) = (self.x.n_columns(), self.targets.len());
         let triangle = self.triangle(moments)?;
         // Columns of unit length: the rank must not depend on units.
-        let lengths: Vec<f64> =
-            (0..p).map(|j| (0..=j).map(|i| triangle[(i, j)].powi(2)).sum::<f64>().sqrt()).collect();
+        let lengths: Vec<f64> = (0..p).map(|j| (0..=j).map(|i| triangle[(i, j)].powi(2)).sum::<f64>().sqrt()).collect();
         let usable: Vec<usize> =
             (0..p).filter(|&j| lengths[j] > 0.0 && (self.lambda > 0.0 || is_varied(moments, j))).collect();
         let scale: Vec<f64> = usable.iter().map(|&j| 1.0 / lengths[j]).collect();
@@ -308,9 +306,18 @@ impl LeastSquares<'_> {
                 residuals.iter().enumerate().map(|(i, r)| weight(i) * r * r).sum()
             })
             .collect();
-        let total = |o: usize| self.targets[o].iter().enumerate().map(|(i, y)| weight(i) * (y - y_mean[o]).powi(2)).sum();
+        let total =
+            |o: usize| self.targets[o].iter().enumerate().map(|(i, y)| weight(i) * (y - y_mean[o]).powi(2)).sum();
         let total_sums = (0..k).map(total).collect();
-        Solution { coefficients, intercepts, method, condition: None, inverse_diagonal: None, residual_sums, total_sums }
+        Solution {
+            coefficients,
+            intercepts,
+            method,
+            condition: None,
+            inverse_diagonal: None,
+            residual_sums,
+            total_sums,
+        }
     }
 }
 

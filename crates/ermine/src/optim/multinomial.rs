@@ -121,7 +121,10 @@ impl Multinomial<'_> {
                             let (places, numbers) = x.rows().line(i);
                             for k in 0..classes {
                                 let (g, u) = (&mut out[k * width..k * width + p], z[k * PART + r]);
-                                places.iter().zip(numbers).for_each(|(&j, &v)| g[j as usize] = u.mul_add(v, g[j as usize]));
+                                places
+                                    .iter()
+                                    .zip(numbers)
+                                    .for_each(|(&j, &v)| g[j as usize] = u.mul_add(v, g[j as usize]));
                             }
                         }
                     }

@@ -78,7 +78,9 @@ const PAIRS: usize = 12;
 
 /// Minimises from `w` on.
 pub fn minimise(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Result<Outcome> {
-    if options.sampled_start && let Some(sample) = problem.sample() {
+    if options.sampled_start
+        && let Some(sample) = problem.sample()
+    {
         // The sample's minimiser is off by its own statistical error; more digits would be wasted.
         let rough = Options { tolerance: options.tolerance.max(1e-6), certified: f64::INFINITY, ..*options };
         minimise(sample.as_ref(), w, &rough)?;
@@ -171,7 +173,10 @@ impl<'p> Run<'p> {
         while n_iterations < options.max_iterations {
             let direction = self.memory.apply(&self.g, |q| self.base.solve(q));
             let decrement = lanes::dot(&direction, &self.g) / 2.0;
-            report(options.observer, Event::Step { done: n_iterations as u64, score: Some(("objective", self.value)) })?;
+            report(
+                options.observer,
+                Event::Step { done: n_iterations as u64, score: Some(("objective", self.value)) },
+            )?;
             if decrement.is_nan() || !self.value.is_finite() {
                 status = Status::Stalled;
                 break;

@@ -50,7 +50,7 @@ pub fn minimise<L: Loss>(risk: &Risk<L>, l1: f64, w: &mut [f64], options: &Optio
         }
     }
     let violation = |j: usize| match w[j] {
-        w if w == 0.0 => (g[j].abs() - l1).max(0.0),
+        0.0 => (g[j].abs() - l1).max(0.0),
         w => (g[j] + l1.copysign(w)).abs(),
     };
     let residual = (0..p).map(violation).fold(g[p..].first().map_or(0.0, |g| g.abs()), f64::max);
@@ -61,7 +61,9 @@ pub fn minimise<L: Loss>(risk: &Risk<L>, l1: f64, w: &mut [f64], options: &Optio
 /// The value and gradient at `w`, the unknowns at work, and their Hessian.
 fn model<L: Loss>(risk: &Risk<L>, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix) {
     let p = risk.x.n_columns();
-    if p <= FULL_HESSIAN && let (value, Curvature::Full(h)) = risk.curvature(w, g) {
+    if p <= FULL_HESSIAN
+        && let (value, Curvature::Full(h)) = risk.curvature(w, g)
+    {
         return (value, (0..w.len()).collect(), h);
     }
     let value = risk.value_gradient(w, g);

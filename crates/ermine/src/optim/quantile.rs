@@ -102,7 +102,8 @@ impl QuantileRegression<'_> {
         let rows = Rows { x: self.x, intercept: self.intercept, shift: &shift, sign: None };
         let scaled: Vec<f64> = upper.iter().map(|u| (1.0 - self.tau) * u).collect();
         let right = rows.transposed_times(&scaled);
-        let mut vertex = Vertex { y: self.y, tau: self.tau, rows, right: &right, upper: &upper, basis: vec![], w: vec![] };
+        let mut vertex =
+            Vertex { y: self.y, tau: self.tau, rows, right: &right, upper: &upper, basis: vec![], w: vec![] };
         let (mut n_iterations, mut gap, mut proven) = (0, 0.0, rows.width() == 0);
         if !proven {
             let program = LinearProgram { rows, objective: self.y, right: &right, upper: &upper };
@@ -118,7 +119,8 @@ impl QuantileRegression<'_> {
         let value = vertex.value() / total;
         let status = if proven { Status::Converged } else { Status::Stalled };
         let lower_bound = proven.then_some(value);
-        let outcome = Outcome { status, n_iterations, value, lower_bound, residual: if proven { 0.0 } else { gap / total } };
+        let outcome =
+            Outcome { status, n_iterations, value, lower_bound, residual: if proven { 0.0 } else { gap / total } };
         let intercept = vertex.w.get(p).map_or(0.0, |b| b - lanes::dot(&shift, &vertex.w[..p]));
         let basis = if proven { vertex.basis } else { Vec::new() };
         let coefficients = vertex.w[..p].to_vec();
@@ -222,7 +224,8 @@ impl Vertex<'_> {
             self.w = lu.solve(&targets);
             let mut residuals = self.residuals();
             self.basis.iter().for_each(|&i| residuals[i] = 0.0);
-            let side: Vec<f64> = residuals.iter().zip(self.upper).map(|(r, u)| if *r > 0.0 { *u } else { 0.0 }).collect();
+            let side: Vec<f64> =
+                residuals.iter().zip(self.upper).map(|(r, u)| if *r > 0.0 { *u } else { 0.0 }).collect();
             let held = self.rows.transposed_times(&side);
             let missing: Vec<f64> = self.right.iter().zip(&held).map(|(b, h)| b - h).collect();
             let a = lu.solve_transposed(&missing);

@@ -10,8 +10,8 @@
 
 use super::moments::Moments;
 use crate::error::Result;
-use crate::linalg::dense::BLOCK;
 use crate::linalg::decompose::{Eigen, symmetric_eigen};
+use crate::linalg::dense::BLOCK;
 use crate::linalg::{Design, Matrix, chunks, lanes};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -67,7 +67,9 @@ impl RidgePath {
         let betas: Vec<Vec<(Vec<f64>, f64)>> = lambdas
             .iter()
             .map(|&l| (0..k).map(|o| self.coefficients(o, l)).collect::<Vec<_>>())
-            .map(|betas| betas.into_iter().enumerate().map(|(o, b)| (b.clone(), self.offset(o, &b, intercept))).collect())
+            .map(|betas| {
+                betas.into_iter().enumerate().map(|(o, b)| (b.clone(), self.offset(o, &b, intercept))).collect()
+            })
             .collect();
         let shrinks: Vec<Vec<f64>> = lambdas.iter().map(|&l| (0..p).map(|k| self.shrink(l, k)).collect()).collect();
         let sum = |rows: Range<usize>| {

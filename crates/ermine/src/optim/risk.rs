@@ -122,7 +122,8 @@ impl<'a, L: Loss> Risk<'a, L> {
         let mut a: Vec<f64> = z.iter().zip(self.y.iter()).map(|(z, y)| self.loss.gradient(*z, *y)).collect();
         if self.intercept {
             // Shrink whichever sign weighs more: gradients stay between 0 and where they were, so in the conjugate's domain.
-            let side = |sign: f64| (0..a.len()).filter(|&i| a[i] * sign > 0.0).map(|i| weight(i) * a[i].abs()).sum::<f64>();
+            let side =
+                |sign: f64| (0..a.len()).filter(|&i| a[i] * sign > 0.0).map(|i| weight(i) * a[i].abs()).sum::<f64>();
             let (positive, negative) = (side(1.0), side(-1.0));
             let (up, down) = if positive > negative { (negative / positive, 1.0) } else { (1.0, positive / negative) };
             a.iter_mut().filter(|a| **a != 0.0).for_each(|a| *a *= if *a > 0.0 { up } else { down });

@@ -147,7 +147,14 @@ impl Sgd {
     }
 
     /// Learns until the loss stops falling or the passes are over; true in the first case.
-    pub fn run<L: Loss>(&mut self, loss: L, x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) -> Result<bool> {
+    pub fn run<L: Loss>(
+        &mut self,
+        loss: L,
+        x: &Design,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        options: &Options,
+    ) -> Result<bool> {
         let (mut best, mut idle) = (f64::INFINITY, 0);
         let mut order: Vec<u32> = (0..x.n_rows() as u32).collect();
         for pass in 0..options.max_passes {
@@ -214,7 +221,15 @@ impl Sgd {
         sum / f64::max(total, f64::MIN_POSITIVE)
     }
 
-    fn step(&mut self, rows: &mut RowReader, batch: &[u32], steps: &[f64], rate: f64, strengths: (f64, f64), options: &Options) {
+    fn step(
+        &mut self,
+        rows: &mut RowReader,
+        batch: &[u32],
+        steps: &[f64],
+        rate: f64,
+        strengths: (f64, f64),
+        options: &Options,
+    ) {
         let (l1, l2) = strengths;
         if l2 > 0.0 {
             self.scale *= (1.0 - rate * l2).max(0.0);
@@ -319,7 +334,9 @@ impl<'x> RowReader<'x> {
     }
 
     fn copy(&mut self, i: usize) -> &[f64] {
-        if self.held != i && let Design::Dense(x) = self.x {
+        if self.held != i
+            && let Design::Dense(x) = self.x
+        {
             self.buffer.clear();
             self.buffer.extend((0..x.n_columns()).map(|j| x.get(i, j)));
             self.held = i;

@@ -29,8 +29,11 @@ fn dense(x: &[f64], n: usize, p: usize) -> Design<'_> {
 
 /// `min x'Px/2 + q'x, a_k'x <= b_k (or = for the first n_equal)`; the optimal value.
 fn clarabel(p: &[Vec<f64>], q: &[f64], a: &[Vec<f64>], b: &[f64], n_equal: usize) -> f64 {
-    let upper: Vec<Vec<f64>> =
-        p.iter().enumerate().map(|(i, r)| r.iter().enumerate().map(|(j, v)| if j >= i { *v } else { 0.0 }).collect()).collect();
+    let upper: Vec<Vec<f64>> = p
+        .iter()
+        .enumerate()
+        .map(|(i, r)| r.iter().enumerate().map(|(j, v)| if j >= i { *v } else { 0.0 }).collect())
+        .collect();
     let cones = [SupportedConeT::ZeroConeT(n_equal), SupportedConeT::NonnegativeConeT(b.len() - n_equal)];
     let settings = DefaultSettingsBuilder::default()
         .verbose(false)
@@ -39,8 +42,7 @@ fn clarabel(p: &[Vec<f64>], q: &[f64], a: &[Vec<f64>], b: &[f64], n_equal: usize
         .tol_feas(1e-11)
         .build()
         .unwrap();
-    let mut solver =
-        DefaultSolver::new(&CscMatrix::from(&upper), q, &CscMatrix::from(a), b, &cones, settings).unwrap();
+    let mut solver = DefaultSolver::new(&CscMatrix::from(&upper), q, &CscMatrix::from(a), b, &cones, settings).unwrap();
     solver.solve();
     solver.solution.obj_val
 }
@@ -416,7 +418,8 @@ fn stochastic_descent_approaches_the_minimum() {
     let noise = numbers(n, 2);
     let y: Vec<f64> = (0..n).map(|i| (x[i * p] - 0.5 * x[i * p + 1] + noise[i]).signum()).collect();
     let lambda = 0.01;
-    let problem = risk::Risk { x: dense(&x, n, p), y: Cow::Borrowed(&y), weights: None, loss: Logistic, lambda, intercept: true };
+    let problem =
+        risk::Risk { x: dense(&x, n, p), y: Cow::Borrowed(&y), weights: None, loss: Logistic, lambda, intercept: true };
     let mut exact = vec![0.0; p + 1];
     let best = newton::minimise(&problem, &mut exact, &newton_options()).unwrap().value;
     let design = dense(&x, n, p);
@@ -485,7 +488,14 @@ fn averages_are_the_mean_of_all_steps() {
 fn separable_classes_without_penalty_are_diagnosed() {
     let x: Vec<f64> = (0..40).map(f64::from).collect();
     let y: Vec<f64> = (0..40).map(|i| if i < 17 { -1.0 } else { 1.0 }).collect();
-    let problem = risk::Risk { x: dense(&x, 40, 1), y: Cow::Borrowed(&y), weights: None, loss: Logistic, lambda: 0.0, intercept: true };
+    let problem = risk::Risk {
+        x: dense(&x, 40, 1),
+        y: Cow::Borrowed(&y),
+        weights: None,
+        loss: Logistic,
+        lambda: 0.0,
+        intercept: true,
+    };
     let mut w = vec![0.0; 2];
     let outcome = newton::minimise(&problem, &mut w, &newton_options()).unwrap();
     assert_eq!(outcome.status, Status::Unbounded);
@@ -502,11 +512,30 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let design = dense(&x, n, p);
-            let ols = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }.solve().unwrap();
-            let lasso = lasso::Lasso { x: &design, y: &y, weights: None, intercept: true, l1_ratio: 1.0, tolerance: 1e-9, max_iterations: 50 };
+            let ols = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }
+                .solve()
+                .unwrap();
+            let lasso = lasso::Lasso {
+                x: &design,
+                y: &y,
+                weights: None,
+                intercept: true,
+                l1_ratio: 1.0,
+                tolerance: 1e-9,
+                max_iterations: 50,
+            };
             let lasso = lasso.solve(0.01);
-            let median = quantile::QuantileRegression { x: &design, y: &y, weights: None, tau: 0.5, intercept: true }.solve().unwrap();
-            let risk = risk::Risk { x: dense(&x, n, p), y: Cow::Borrowed(&signs), weights: None, loss: Logistic, lambda: 1e-3, intercept: true };
+            let median = quantile::QuantileRegression { x: &design, y: &y, weights: None, tau: 0.5, intercept: true }
+                .solve()
+                .unwrap();
+            let risk = risk::Risk {
+                x: dense(&x, n, p),
+                y: Cow::Borrowed(&signs),
+                weights: None,
+                loss: Logistic,
+                lambda: 1e-3,
+                intercept: true,
+            };
             let mut w = vec![0.0; p + 1];
             newton::minimise(&risk, &mut w, &newton_options()).unwrap();
             [ols.coefficients.row(0).to_vec(), lasso.coefficients, median.coefficients, w].concat()

@@ -374,7 +374,7 @@ fn slanted_classes_need_few_oblique_leaves() {
 
 #[test]
 fn densities_integrate_to_one_and_tell_classes_apart() {
-    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0 + if i % 2 == 0 { 0.6 } else { 0.0 };
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0 + if i.is_multiple_of(2) { 0.6 } else { 0.0 };
     let data = made(2000, x, 2, |i| (i % 2) as u32, 2);
     let model = ermine::learner::density_tree::DensityTree::default().fit(&data).unwrap();
     let fitted = model.fitted::<ermine::learner::density_tree::FittedDensity>().unwrap();
