@@ -3,7 +3,7 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -450,17 +450,22 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
 
     Parameters
     ----------
+    loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
+        What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=100
-        How many rounds; in each, one tree is grown (one for each class where there are more than two).
+        How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
         Most leaves of a tree; none for no limit.
     max_depth : int or None, default=None
         Longest way from the root of a tree to a leaf; none for no limit.
-    grow_policy : {'lossguide', 'depthwise'}, default="lossguide"
-        Which leaf is split next: the one that gains most (lossguide), or those of a level one after the other
-        (depthwise).
+    grow_policy : {'lossguide', 'depthwise', 'symmetric'}, default="lossguide"
+        Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
+        or all of a level by the same question (symmetric).
+    tree_method : {'hist', 'exact'}, default="hist"
+        Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
+        values).
     max_bins : int, default=255
         Into how many bins the values of a column are cut.
     reg_lambda : float, default=1.0
@@ -475,17 +480,48 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
         Largest weight of a leaf, without its sign; 0 for no limit.
     subsample : float, default=1.0
         The share of the rows that each round sees, drawn at random.
+    sampling_method : {'uniform', 'goss'}, default="uniform"
+        How rows are drawn: each equally likely (uniform, the share `subsample`), or by their gradients (goss: the
+        shares `top_rate` and `other_rate`).
+    top_rate : float, default=0.2
+        Under goss, the share of rows, those with the largest gradients, that each round sees.
+    other_rate : float, default=0.1
+        Under goss, the share of rows that is drawn from the others.
+    rate_drop : float, default=0.0
+        Leave out each earlier round with this probability while a tree is grown (DART).
     colsample_bytree : float, default=1.0
         The share of the columns that each tree sees, drawn at random.
     colsample_bylevel : float, default=1.0
         The share of the tree's columns that each level of it sees.
     colsample_bynode : float, default=1.0
         The share of the level's columns that each node sees.
+    monotone_constraints : list of int, default=()
+        For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no
+        constraints.
+    interaction_constraints : list of list of int, default=()
+        Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no
+        constraints.
+    max_cat_to_onehot : int, default=4
+        Nominal columns with at most this many categories are split one category against the rest.
+    max_cat_threshold : int, default=32
+        Most categories on the smaller side of a split.
+    cat_smooth : float, default=10.0
+        Shrinks the average gradient of categories with little curvature before they are put in order.
+    cat_l2 : float, default=10.0
+        Added to `reg_lambda` where categories are split by their order.
     early_stopping_rounds : int or None, default=None
         Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
         none for never.
     validation_fraction : float, default=0.1
         The share of the rows that is kept aside for early stopping.
+    base_score : float or None, default=None
+        The score that all rows start from; none for the best constant.
+    quantile_alpha : list of float, default=(0.5,)
+        Which quantiles the quantile loss predicts.
+    huber_slope : float, default=1.0
+        The residual from which the Huber loss is linear.
+    tweedie_variance_power : float, default=1.5
+        The power of the mean that the variance follows in the Tweedie loss.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -522,17 +558,19 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
     """
 
     _learner = "gradient-boosting"
-    _parameters = ("n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "early_stopping_rounds", "validation_fraction")
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "validation_fraction", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power")
     _is_random = True
 
     def __init__(
         self,
         *,
+        loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
         n_estimators: int = 100,
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        grow_policy: Literal["lossguide", "depthwise"] = "lossguide",
+        grow_policy: Literal["lossguide", "depthwise", "symmetric"] = "lossguide",
+        tree_method: Literal["hist", "exact"] = "hist",
         max_bins: int = 255,
         reg_lambda: float = 1.0,
         reg_alpha: float = 0.0,
@@ -540,20 +578,36 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
         min_child_weight: float = 1.0,
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
+        sampling_method: Literal["uniform", "goss"] = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        rate_drop: float = 0.0,
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
+        monotone_constraints: Sequence[int] = (),
+        interaction_constraints: Sequence[Sequence[int]] = (),
+        max_cat_to_onehot: int = 4,
+        max_cat_threshold: int = 32,
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
+        base_score: float | None = None,
+        quantile_alpha: Sequence[float] = (0.5,),
+        huber_slope: float = 1.0,
+        tweedie_variance_power: float = 1.5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.loss = loss
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.grow_policy = grow_policy
+        self.tree_method = tree_method
         self.max_bins = max_bins
         self.reg_lambda = reg_lambda
         self.reg_alpha = reg_alpha
@@ -561,11 +615,25 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
         self.min_child_weight = min_child_weight
         self.max_delta_step = max_delta_step
         self.subsample = subsample
+        self.sampling_method = sampling_method
+        self.top_rate = top_rate
+        self.other_rate = other_rate
+        self.rate_drop = rate_drop
         self.colsample_bytree = colsample_bytree
         self.colsample_bylevel = colsample_bylevel
         self.colsample_bynode = colsample_bynode
+        self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
+        self.max_cat_to_onehot = max_cat_to_onehot
+        self.max_cat_threshold = max_cat_threshold
+        self.cat_smooth = cat_smooth
+        self.cat_l2 = cat_l2
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
+        self.base_score = base_score
+        self.quantile_alpha = quantile_alpha
+        self.huber_slope = huber_slope
+        self.tweedie_variance_power = tweedie_variance_power
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -576,17 +644,22 @@ class GradientBoostingRegressor(Regressor):
 
     Parameters
     ----------
+    loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
+        What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=100
-        How many rounds; in each, one tree is grown (one for each class where there are more than two).
+        How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
         Most leaves of a tree; none for no limit.
     max_depth : int or None, default=None
         Longest way from the root of a tree to a leaf; none for no limit.
-    grow_policy : {'lossguide', 'depthwise'}, default="lossguide"
-        Which leaf is split next: the one that gains most (lossguide), or those of a level one after the other
-        (depthwise).
+    grow_policy : {'lossguide', 'depthwise', 'symmetric'}, default="lossguide"
+        Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
+        or all of a level by the same question (symmetric).
+    tree_method : {'hist', 'exact'}, default="hist"
+        Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
+        values).
     max_bins : int, default=255
         Into how many bins the values of a column are cut.
     reg_lambda : float, default=1.0
@@ -601,17 +674,48 @@ class GradientBoostingRegressor(Regressor):
         Largest weight of a leaf, without its sign; 0 for no limit.
     subsample : float, default=1.0
         The share of the rows that each round sees, drawn at random.
+    sampling_method : {'uniform', 'goss'}, default="uniform"
+        How rows are drawn: each equally likely (uniform, the share `subsample`), or by their gradients (goss: the
+        shares `top_rate` and `other_rate`).
+    top_rate : float, default=0.2
+        Under goss, the share of rows, those with the largest gradients, that each round sees.
+    other_rate : float, default=0.1
+        Under goss, the share of rows that is drawn from the others.
+    rate_drop : float, default=0.0
+        Leave out each earlier round with this probability while a tree is grown (DART).
     colsample_bytree : float, default=1.0
         The share of the columns that each tree sees, drawn at random.
     colsample_bylevel : float, default=1.0
         The share of the tree's columns that each level of it sees.
     colsample_bynode : float, default=1.0
         The share of the level's columns that each node sees.
+    monotone_constraints : list of int, default=()
+        For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no
+        constraints.
+    interaction_constraints : list of list of int, default=()
+        Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no
+        constraints.
+    max_cat_to_onehot : int, default=4
+        Nominal columns with at most this many categories are split one category against the rest.
+    max_cat_threshold : int, default=32
+        Most categories on the smaller side of a split.
+    cat_smooth : float, default=10.0
+        Shrinks the average gradient of categories with little curvature before they are put in order.
+    cat_l2 : float, default=10.0
+        Added to `reg_lambda` where categories are split by their order.
     early_stopping_rounds : int or None, default=None
         Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
         none for never.
     validation_fraction : float, default=0.1
         The share of the rows that is kept aside for early stopping.
+    base_score : float or None, default=None
+        The score that all rows start from; none for the best constant.
+    quantile_alpha : list of float, default=(0.5,)
+        Which quantiles the quantile loss predicts.
+    huber_slope : float, default=1.0
+        The residual from which the Huber loss is linear.
+    tweedie_variance_power : float, default=1.5
+        The power of the mean that the variance follows in the Tweedie loss.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -644,17 +748,20 @@ class GradientBoostingRegressor(Regressor):
     """
 
     _learner = "gradient-boosting"
-    _parameters = ("n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "early_stopping_rounds", "validation_fraction")
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "validation_fraction", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power")
     _is_random = True
+    _multi_output = True
 
     def __init__(
         self,
         *,
+        loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
         n_estimators: int = 100,
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        grow_policy: Literal["lossguide", "depthwise"] = "lossguide",
+        grow_policy: Literal["lossguide", "depthwise", "symmetric"] = "lossguide",
+        tree_method: Literal["hist", "exact"] = "hist",
         max_bins: int = 255,
         reg_lambda: float = 1.0,
         reg_alpha: float = 0.0,
@@ -662,20 +769,36 @@ class GradientBoostingRegressor(Regressor):
         min_child_weight: float = 1.0,
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
+        sampling_method: Literal["uniform", "goss"] = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        rate_drop: float = 0.0,
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
+        monotone_constraints: Sequence[int] = (),
+        interaction_constraints: Sequence[Sequence[int]] = (),
+        max_cat_to_onehot: int = 4,
+        max_cat_threshold: int = 32,
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
+        base_score: float | None = None,
+        quantile_alpha: Sequence[float] = (0.5,),
+        huber_slope: float = 1.0,
+        tweedie_variance_power: float = 1.5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.loss = loss
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.grow_policy = grow_policy
+        self.tree_method = tree_method
         self.max_bins = max_bins
         self.reg_lambda = reg_lambda
         self.reg_alpha = reg_alpha
@@ -683,11 +806,25 @@ class GradientBoostingRegressor(Regressor):
         self.min_child_weight = min_child_weight
         self.max_delta_step = max_delta_step
         self.subsample = subsample
+        self.sampling_method = sampling_method
+        self.top_rate = top_rate
+        self.other_rate = other_rate
+        self.rate_drop = rate_drop
         self.colsample_bytree = colsample_bytree
         self.colsample_bylevel = colsample_bylevel
         self.colsample_bynode = colsample_bynode
+        self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
+        self.max_cat_to_onehot = max_cat_to_onehot
+        self.max_cat_threshold = max_cat_threshold
+        self.cat_smooth = cat_smooth
+        self.cat_l2 = cat_l2
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
+        self.base_score = base_score
+        self.quantile_alpha = quantile_alpha
+        self.huber_slope = huber_slope
+        self.tweedie_variance_power = tweedie_variance_power
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
