@@ -34,7 +34,7 @@ test-python: python
 	$(VENV)/bin/python -m pytest -q crates/ermine-python/tests
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features ermine/parquet
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p ermine --features parquet
 
 bench:
 	bench/run

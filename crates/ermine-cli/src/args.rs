@@ -97,7 +97,7 @@ fn task_parser() -> impl TypedValueParser<Value = Task> {
 }
 
 fn column_type(text: &str) -> Result<(String, ColumnType), String> {
-    let (column, word) = text.split_once('=').ok_or("expected COLUMN=TYPE, for example age=numeric")?;
+    let (column, word) = text.rsplit_once('=').ok_or("expected COLUMN=TYPE, for example age=numeric")?;
     let column_type = ColumnType::parse(word).map_err(|e| e.to_string())?;
     Ok((column.to_string(), column_type))
 }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, decimals, dim, fitted, green, print, print_json, time, width, yellow};
+use crate::terminal::{bold, clean, decimals, dim, green, print, print_json, time, width, wrapped, yellow};
 use ermine::Error;
 use ermine::evaluate::cross_validation::FoldScore;
 use ermine::evaluate::{Folds, cross_validate};
@@ -116,7 +116,7 @@ fn chosen(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
 
 fn try_all(args: &Args, learners: &[Box<dyn Learner>], data: &Dataset, folds: &Folds, progress: &Progress) -> Outcome {
     let mut outcome = Outcome::default();
-    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: progress };
+    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: progress, ..Default::default() };
     for learner in learners {
         let name = learner.info().name;
         let start = Instant::now();
@@ -213,7 +213,7 @@ fn text(args: &Args, outcome: &Outcome, next: &str) -> String {
     if only_baseline(rows) && !outcome.absent.is_empty() {
         return text + "\nNothing but the baseline was tried.\n";
     }
-    text + &format!("\n{}\n\nNext:\n  {}\n", fitted(&verdict(rows)), bold(&clean(next)))
+    text + &format!("\n{}\n\nNext:\n  {}\n", verdict(rows).trim_end(), bold(&clean(next)))
 }
 
 fn only_baseline(rows: &[Row]) -> bool {
@@ -226,22 +226,18 @@ fn verdict(rows: &[Row]) -> String {
     let baseline = rows.iter().find(|row| row.learner == BASELINE);
     let mut text = format!("Best: {}", green(best.learner));
     if best.learner == BASELINE && rows.len() > 1 {
-        return format!("{text}. No learner found anything in these columns that helps to predict the target.");
+        text += ". No learner found anything in these columns that helps to predict the target.";
+        return wrapped(&text, 0, width());
     }
     if let Some(baseline) = baseline.filter(|b| b.learner != best.learner) {
         text += &format!(", better than the baseline in {}", folds_won(best, baseline));
     }
-    text += ".";
     let second = rows.get(1).filter(|row| row.learner != BASELINE);
     if let Some(second) = second.filter(|second| wins(best, second).0 < wins(best, second).1) {
-        text += &format!(
-            "\n{} is close: {} is better than it in {} only.",
-            second.learner,
-            best.learner,
-            folds_won(best, second)
-        );
+        let won = folds_won(best, second);
+        text += &format!(". {} is close: {} is better than it in {won} only", second.learner, best.learner);
     }
-    text
+    wrapped(&(text + "."), 0, width())
 }
 
 fn folds_won(a: &Row, b: &Row) -> String {

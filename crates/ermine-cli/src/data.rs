@@ -1,9 +1,9 @@
 //! A file becomes a data set, and people are told how it was understood.
 
-use crate::args::{ColumnArgs, DataArgs};
+use crate::args::{ColumnArgs, DataArgs, quoted};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, count, dim, listed, yellow};
+use crate::terminal::{bold, clean, count, fact, listed, width, wrapped, yellow};
 use ermine::matrix::{Dataset, Roles, Target, Task};
 use ermine::table::{Column, ColumnKind, ColumnType, ReadOptions, Table};
 use serde::Serialize;
@@ -55,17 +55,32 @@ pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Res
     // Columns that play no part in learning needn't be read.
     options.types.extend(args.id.iter().chain(&args.ignore).map(|name| (name.clone(), ColumnType::Ignored)));
     let table = read(&args.file, &options, threads, progress)?;
-    let roles = roles(args.target.clone(), args.task, &args.columns);
+    let mut roles = roles(args.target.clone(), args.task, &args.columns);
+    let query = unused_query(args, &table);
+    roles.ignore.extend(query.clone());
     let n_read = table.n_rows();
     if n_read == 0 {
         return Err(Failure::Work(format!("{}: there are no rows to learn from", args.file.display())));
     }
     let look = || {
         let data = Dataset::new(table, &roles)?;
-        let understanding = Understanding::new(args, n_read, &data);
+        let mut understanding = Understanding::new(args, n_read, &data);
+        understanding.notes.extend(query.map(|name| {
+            format!("column '{name}' says which query a row belongs to and is no feature; to rank, say --group {name}")
+        }));
         Ok((data, understanding))
     };
     Ok(progress.stage("looking at the columns", threads, look)?)
+}
+
+/// The query column of a libsvm or LETOR file, where no role is given to it: the number of a query says nothing about its rows.
+fn unused_query(args: &DataArgs, table: &Table) -> Option<String> {
+    const QUERY: &str = "qid";
+    let file = args.file.to_string_lossy().to_lowercase();
+    let name = file.strip_suffix(".gz").unwrap_or(&file);
+    let sparse = [".libsvm", ".svmlight", ".svm", ".letor"].iter().any(|ending| name.ends_with(ending));
+    let named = args.columns.group.as_deref() == Some(QUERY) || args.target.iter().any(|t| t == QUERY);
+    (sparse && !named && table.column(QUERY).is_ok()).then(|| QUERY.to_string())
 }
 
 /// Reads a table.
@@ -146,9 +161,10 @@ impl Understanding {
             let is_name = feature.kind == ColumnKind::Nominal && present >= 20;
             if let Some(n) = feature.n_categories.filter(|n| is_name && n * 10 >= present * 9) {
                 notes.push(format!(
-                    "column '{name}' has {} categories in {} rows; if it names rows, leave it out with --id {name}",
+                    "column '{name}' has {} categories in {} rows; if it names rows, leave it out with --id {}",
                     count(n),
-                    count(present)
+                    count(present),
+                    quoted(name),
                 ));
             }
         }
@@ -168,34 +184,30 @@ impl Understanding {
 
     /// What was understood, for people.
     pub fn text(&self) -> String {
-        let label = |word: &str| dim(&format!("  {word:<9}"));
         let rows = match self.n_dropped {
             0 => format!("{} rows", count(self.n_rows)),
             n => format!("{} rows, without {} whose target is missing", count(self.n_rows), count(n)),
         };
-        let mut text = format!("{}: {rows}\n", bold(&clean(&self.file.display().to_string())));
         let learned = match self.range {
             Some((low, high)) => format!("a number from {low} to {high}"),
             None => self.classes_text(),
         };
-        let target = clean(&self.target.join(", "));
-        text += &format!("{}{}: {} of {}\n", label("target"), bold(&target), self.task, clean(&learned));
-        text += &format!("{}{}\n", label("features"), self.kinds_text());
-        text += &format!("{}{}\n", label("missing"), self.missing_text());
         let mut others: Vec<String> = self.weight.iter().map(|w| format!("weight {w}")).collect();
         others.extend(self.group.iter().map(|g| format!("{} queries by {g}", count(self.n_groups.unwrap_or(0)))));
         if !self.left_out.is_empty() {
             others.push(format!("left out {}", listed(&self.left_out, LISTED)));
         }
-        if !others.is_empty() {
-            text += &format!("{}{}\n", label("others"), clean(&others.join("; ")));
-        }
-        self.notes.iter().for_each(|note| text += &format!("{} {}\n", yellow("  note:"), clean(note)));
+        let mut text = format!("{}: {rows}\n", bold(&clean(&self.file.display().to_string())));
+        let target = format!("{}: {} of {learned}", self.target.join(", "), self.task);
+        let mut facts = vec![("target", target), ("features", self.kinds_text()), ("missing", self.missing_text())];
+        facts.extend((!others.is_empty()).then(|| ("others", others.join("; "))));
+        facts.iter().for_each(|(name, known)| text += &fact(name, 11, known));
+        self.notes.iter().for_each(|note| text += &yellow(&wrapped(&clean(&format!("note: {note}")), 2, width())));
         text
     }
 
     fn classes_text(&self) -> String {
-        let classes: Vec<String> = self.classes.iter().map(|c| format!("{} {}", c.name, count(c.n_rows))).collect();
+        let classes: Vec<String> = self.classes.iter().map(|c| format!("{}: {}", c.name, c.n_rows)).collect();
         format!("{} classes ({})", count(classes.len()), listed(&classes, LISTED))
     }
 
@@ -211,7 +223,7 @@ impl Understanding {
         let mut holed: Vec<&Feature> = self.features.iter().filter(|f| f.n_missing > 0).collect();
         holed.sort_by_key(|f| std::cmp::Reverse(f.n_missing));
         let total: usize = holed.iter().map(|f| f.n_missing).sum();
-        let names: Vec<String> = holed.iter().map(|f| format!("{} {}", clean(&f.name), count(f.n_missing))).collect();
+        let names: Vec<String> = holed.iter().map(|f| format!("{} {}", f.name, count(f.n_missing))).collect();
         match total {
             0 => "none".into(),
             n => format!("{} values ({})", count(n), listed(&names, LISTED)),

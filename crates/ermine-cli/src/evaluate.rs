@@ -101,25 +101,46 @@ fn text(evaluation: &Evaluation) -> String {
     format!("{}{confusion}", grid.text(width()))
 }
 
-/// A line for each class: how well it was found, then as which classes its rows were taken.
+/// A line for each class: how well it was found, and as which classes its rows were taken. Where there is no room for
+/// all of these, as which wrong one most often.
 fn confusion_text(confusion: &Confusion) -> String {
     /// More classes than this are for machines.
     const MOST: usize = 100;
-    let fixed = ["true class", "rows", "precision", "recall", "F1"].map(String::from);
-    let predicted = confusion.classes.iter().map(|class| format!("→ {class}"));
-    let mut grid = Grid::new(fixed.into_iter().chain(predicted));
-    let weight = |w: f64| if w.fract() == 0.0 { format!("{w}") } else { format!("{w:.2}") };
-    for (k, class) in confusion.classes.iter().enumerate().take(MOST) {
-        let counts = &confusion.counts[k];
-        let share = |x: f64| format!("{x:.3}");
-        let rates = [confusion.precision(k), confusion.recall(k), confusion.f1(k)].map(share);
-        let start = [class.clone(), weight(counts.iter().sum())].into_iter().chain(rates);
-        grid.push(start.chain(counts.iter().map(|&w| weight(w))));
+    let names: Vec<String> = confusion.classes.iter().map(|class| format!("→ {class}")).collect();
+    let counts = |k: usize| confusion.counts[k].iter().map(|&w| weight(w)).collect();
+    let mut grid = class_grid(confusion, MOST, names, counts);
+    if !grid.fits(width()) {
+        let mistake = |k: usize| vec![worst_mistake(confusion, k).unwrap_or_default()];
+        grid = class_grid(confusion, MOST, vec!["most often taken for".into()], mistake).left(&[5]);
     }
     let mut text = format!("\n{}", grid.text(width()));
     if confusion.classes.len() > MOST {
-        let more = format!("  ... {} more classes; all of them with --json\n", confusion.classes.len() - MOST);
-        text.push_str(&dim(&more));
+        let more = format!("  ... {} more classes; all of them with --json", confusion.classes.len() - MOST);
+        text += &format!("{}\n", dim(&more));
     }
     text
+}
+
+/// The rates of each class, followed by more columns of its own.
+fn class_grid(confusion: &Confusion, most: usize, heading: Vec<String>, more: impl Fn(usize) -> Vec<String>) -> Grid {
+    let rates = ["true class", "rows", "precision", "recall", "F1"].map(String::from);
+    let mut grid = Grid::new(rates.into_iter().chain(heading));
+    for (k, class) in confusion.classes.iter().enumerate().take(most) {
+        let share = |x: f64| format!("{x:.3}");
+        let rates = [confusion.precision(k), confusion.recall(k), confusion.f1(k)].map(share);
+        let rows = weight(confusion.counts[k].iter().sum());
+        grid.push([class.clone(), rows].into_iter().chain(rates).chain(more(k)));
+    }
+    grid
+}
+
+/// The wrong class that most rows of a class were taken for, and how many.
+fn worst_mistake(confusion: &Confusion, class: usize) -> Option<String> {
+    let wrong = confusion.counts[class].iter().enumerate().filter(|(k, w)| *k != class && **w > 0.0);
+    let (k, &w) = wrong.max_by(|a, b| a.1.total_cmp(b.1))?;
+    Some(format!("{} ({})", confusion.classes[k], weight(w)))
+}
+
+fn weight(w: f64) -> String {
+    if w.fract() == 0.0 { format!("{w}") } else { format!("{w:.2}") }
 }

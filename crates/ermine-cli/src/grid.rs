@@ -31,11 +31,20 @@ impl Grid {
         self.rows.push(cells.into_iter().map(|cell| clean(cell.as_ref()).replace('\n', " ")).collect());
     }
 
+    /// Whether all of it fits.
+    pub fn fits(&self, width: Option<usize>) -> bool {
+        let n_columns = self.rows.first().map_or(0, Vec::len);
+        width.is_none_or(|width| (0..n_columns).map(|j| self.widest(j) + 2).sum::<usize>() <= width)
+    }
+
+    fn widest(&self, column: usize) -> usize {
+        self.rows.iter().map(|row| measure_text_width(&row[column])).max().unwrap_or(0)
+    }
+
     /// The table, each line behind two blanks; columns that don't fit into `width` are left out, with a word about it.
     pub fn text(&self, width: Option<usize>) -> String {
         let n_columns = self.rows.first().map_or(0, Vec::len);
-        let widest = |j: usize| self.rows.iter().map(|row| measure_text_width(&row[j])).max().unwrap_or(0);
-        let mut widths: Vec<usize> = (0..n_columns).map(widest).collect();
+        let mut widths: Vec<usize> = (0..n_columns).map(|j| self.widest(j)).collect();
         let mut shown = n_columns;
         if let Some(width) = width {
             // The last column may be as wide as there is room; it is cut below.

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::flags::flag_of;
-use crate::terminal::{bold, dim, print, print_json, width};
+use crate::terminal::{bold, dim, print, print_json, width, wrapped};
 use ermine::learner::Learner;
 use ermine::registry::{self, LEARNERS};
 use serde_json::json;
@@ -30,8 +30,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         None => LEARNERS.iter().map(|entry| (entry.make)()).collect(),
     };
     if args.json {
-        let described = |l: &Box<dyn Learner>| json!({ "learner": l.info(), "parameters": l.specs() });
-        return print_json(&learners.iter().map(described).collect::<Vec<_>>());
+        let described = |l: &dyn Learner| json!({ "learner": l.info(), "parameters": l.specs() });
+        return print_json(&learners.iter().map(|learner| described(&**learner)).collect::<Vec<_>>());
     }
     print(&if args.name.is_some() { one(&*learners[0]) } else { all(&learners) })
 }
@@ -41,11 +41,16 @@ fn all(learners: &[Box<dyn Learner>]) -> String {
     let mut text = String::new();
     for info in learners.iter().map(|learner| learner.info()) {
         let said = format!("{} ({})", info.summary, tasks(info.capabilities.tasks));
-        let said = wrapped(&said, widest + 4);
+        let said = wrapped(&said, widest + 4, room());
         text += &format!("  {}{}", bold(info.name), &said[info.name.len() + 2..]);
     }
     let hint = dim("The parameters of one: ermine learners NAME");
     format!("{text}\n{hint}\n")
+}
+
+/// Prose is read best in lines that aren't too long.
+fn room() -> Option<usize> {
+    Some(width().unwrap_or(100).min(100))
 }
 
 fn tasks(tasks: &[ermine::matrix::Task]) -> String {
@@ -73,24 +78,7 @@ fn one(learner: &dyn Learner) -> String {
     text += if specs.is_empty() { "\nIt has no parameters.\n" } else { "\nParameters:\n" };
     for spec in specs {
         let rule = dim(&format!("[{}] [default: {}]", spec.allowed(), spec.default));
-        text += &format!("  {} {rule}\n{}", bold(&format!("--{}", flag_of(spec.name))), wrapped(&spec.doc, 6));
+        text += &format!("  {} {rule}\n{}", bold(&format!("--{}", flag_of(spec.name))), wrapped(&spec.doc, 6, room()));
     }
     text
-}
-
-/// Text in lines of the terminal's width, each behind `indent` blanks.
-fn wrapped(text: &str, indent: usize) -> String {
-    let room = width().unwrap_or(100).min(100).saturating_sub(indent).max(20);
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > room {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(if line.is_empty() { "" } else { " " });
-            line.push_str(word);
-        }
-    }
-    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }

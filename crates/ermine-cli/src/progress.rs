@@ -65,7 +65,7 @@ impl Progress {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Does a piece of work that has no steps of its own, on the asked number of threads.
+    /// Does a piece of work on the asked number of threads; `None` for all cores.
     pub fn stage<T: Send>(
         &self,
         what: &str,

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::grid::Grid;
-use crate::terminal::{bold, clean, count, dim, fitted, green, listed, print, print_json, width};
+use crate::terminal::{bold, clean, count, dim, fact, fitted, green, listed, print, print_json, width};
 use crate::train::certificate;
 use ermine::matrix::{FeatureSpec, Task};
 use ermine::model::Model;
@@ -26,6 +26,15 @@ pub struct Args {
     /// Draw the model into this file
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
+    /// Write the model as a page whose parts fold into this file
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+    /// Write the model as a graph for Graphviz into this file
+    #[arg(long, value_name = "FILE.dot")]
+    dot: Option<PathBuf>,
+    /// Say the model as if-then rules
+    #[arg(long)]
+    rules: bool,
     /// Say it in JSON
     #[arg(long)]
     json: bool,
@@ -36,26 +45,34 @@ pub struct Args {
 
 /// Shows.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    if let Some(path) = &args.svg {
+    let outputs = [&args.svg, &args.html, &args.dot];
+    for path in outputs.into_iter().flatten() {
         check_output(path, &[&args.model])?;
     }
     let model = Model::load(&args.model)?;
-    if let Some(path) = &args.svg {
+    let none = |what: &str| {
         let learner = &model.header().learner;
-        let none = || Failure::Work(format!("{}: there is no picture of a {learner}", args.model.display()));
-        write(path, model.svg().ok_or_else(none)?.as_bytes())?;
-    }
+        Failure::Work(format!("{}: there is no {what} of a {learner}", args.model.display()))
+    };
+    let draw = |path: &Option<PathBuf>, what: &str, form: fn(&Model) -> Option<String>| match path {
+        Some(path) => Ok(write(path, form(&model).ok_or_else(|| none(what))?.as_bytes())?),
+        None => Ok::<(), Failure>(()),
+    };
+    draw(&args.svg, "picture", Model::svg)?;
+    draw(&args.html, "page", Model::html)?;
+    draw(&args.dot, "graph", Model::dot)?;
+    let body = if args.rules { model.rules().ok_or_else(|| none("set of rules"))? } else { model.text() };
     if args.json {
         return print_json(&json!({
             "file": args.model,
             "format_version": FORMAT_VERSION,
             "model": model.header(),
-            "text": model.text(),
+            "text": body,
         }));
     }
     let mut said = if args.quiet { String::new() } else { text(args, &model) };
-    said += &fitted(&clean(&model.text()));
-    if let Some(path) = args.svg.as_ref().filter(|_| !args.quiet) {
+    said += &fitted(&clean(&body));
+    for path in outputs.into_iter().flatten().filter(|_| !args.quiet) {
         said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
     }
     print(&said)
@@ -64,19 +81,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn text(args: &Args, model: &Model) -> String {
     let header = model.header();
     let schema = &header.schema;
-    let label = |word: &str| dim(&format!("  {word:<12}"));
     let mut text = format!("{}: {}\n", bold(&clean(&args.model.display().to_string())), bold(&clean(&header.learner)));
-    let predicts = match schema.task {
-        Task::Classification => {
-            format!("{} of {} classes ({})", schema.task, schema.classes.len(), listed(&schema.classes, 8))
-        }
-        task => task.to_string(),
-    };
-    text += &format!("{}{}: {}\n", label("predicts"), clean(&schema.target.join(", ")), clean(&predicts));
-    text += &format!("{}{} rows, seed {}\n", label("trained on"), count(header.n_rows), header.seed);
+    let classes = format!(" of {} classes ({})", schema.classes.len(), listed(&schema.classes, 8));
+    let classes = if schema.task == Task::Classification { &classes } else { "" };
     let params: Vec<String> = header.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let params = if params.is_empty() { "none".into() } else { params.join(", ") };
-    text += &format!("{}{}\n", label("parameters"), clean(&params));
+    text += &fact("predicts", 14, &format!("{}: {}{classes}", schema.target.join(", "), schema.task));
+    text += &fact("trained on", 14, &format!("{} rows, seed {}", count(header.n_rows), header.seed));
+    text += &fact("parameters", 14, &params);
     text += &format!("\n{}\n{}", bold("Certificate"), certificate(model));
     text += &format!("\n{}\n{}\n{}\n", bold("Features"), features(&schema.features), bold("Model"));
     text

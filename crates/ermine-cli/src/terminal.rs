@@ -1,7 +1,7 @@
 //! The terminal: colours only where they are seen and wanted, its width, and writing to stdout.
 
 use crate::failure::Failure;
-use console::{Term, style};
+use console::{Term, measure_text_width, style};
 use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Decides about colours: only on a terminal that knows them, and never against NO_COLOR.
@@ -75,6 +75,29 @@ pub fn fitted(text: &str) -> String {
     cut
 }
 
+/// Text in lines of at most `room` characters, if there is a limit, each behind `indent` blanks.
+pub fn wrapped(text: &str, indent: usize, room: Option<usize>) -> String {
+    let room = room.map_or(usize::MAX, |room| room.saturating_sub(indent).max(20));
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let length = lines.last().map_or(0, |line| measure_text_width(line));
+        if length > 0 && length + 1 + measure_text_width(word) > room {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+/// A fact: its name, in a column of `column` characters, and what is known.
+pub fn fact(name: &str, column: usize, known: &str) -> String {
+    let lines = wrapped(&clean(known), column, width());
+    format!("{}{}", dim(&format!("  {name:<0$}", column - 2)), &lines[column..])
+}
+
 /// A list for people: the first few, and how many there are besides.
 pub fn listed(items: &[String], most: usize) -> String {
     match items.len() {
@@ -93,9 +116,15 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// How many decimals a number of this size is shown with: four where they matter, none where they are noise.
+/// How many decimals a number of this size is shown with: four digits that say something, at least four below 10.
 pub fn decimals(size: f64) -> usize {
-    if size.abs() < 10.0 || !size.is_finite() { 4 } else { 4usize.saturating_sub(size.abs().log10() as usize) }
+    /// More decimals than any score deserves.
+    const MOST: i32 = 12;
+    match size.abs() {
+        size if size == 0.0 || !size.is_finite() => 4,
+        size if size < 1.0 => (3 - size.log10().floor() as i32).min(MOST) as usize,
+        size => 4usize.saturating_sub(size.log10() as usize),
+    }
 }
 
 /// A whole number with a blank between thousands.
@@ -103,7 +132,7 @@ pub fn count(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push(' ');
         }
         text.push(digit);
@@ -130,6 +159,15 @@ mod tests {
         assert_eq!([time(0.00005), time(0.25), time(12.0), time(125.0)], ["50 us", "250 ms", "12.00 s", "2 min 05 s"]);
         assert_eq!([0.5, 0.0, 9.9, 10.0, 473.4, 211823.05, f64::NAN].map(decimals), [4, 4, 4, 3, 2, 0, 4]);
         assert_eq!([bytes(12), bytes(1234), bytes(20_000_000)], ["12 bytes", "1.2 kB", "20.0 MB"]);
+    }
+
+    #[test]
+    fn prose_is_wrapped_and_nothing_is_lost() {
+        let text = "a stump asks one question about one column of the table";
+        assert_eq!(wrapped(text, 2, None), format!("  {text}\n"));
+        let lines = wrapped(text, 2, Some(24));
+        assert!(lines.lines().all(|line| line.starts_with("  ") && line.len() <= 24), "{lines}");
+        assert_eq!(lines.split_whitespace().collect::<Vec<_>>().join(" "), text);
     }
 
     #[test]

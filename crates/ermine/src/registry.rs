@@ -2,11 +2,11 @@
 //! through it.
 
 use crate::error::{Error, Result};
-use crate::learner::baseline::{Baseline, Constant};
-use crate::learner::stump::{DecisionStump, Stump};
-use crate::learner::{Info, Learner};
+use crate::learner::{self, Context, Info, Learner};
 use crate::model::file;
 use crate::model::{Fitted, Header, Model};
+use crate::progress::Silent;
+use crate::reduction;
 use crate::section::Sections;
 use std::path::Path;
 
@@ -20,12 +20,56 @@ pub struct Entry {
 
 /// All learners, in the order in which users see them.
 pub const LEARNERS: &[Entry] = &[
-    Entry { make: || Box::new(Baseline::default()), load: Constant::load },
-    Entry { make: || Box::new(DecisionStump::default()), load: Stump::load },
+    Entry { make: || Box::new(learner::baseline::Baseline::default()), load: learner::baseline::Constant::load },
+    Entry { make: || Box::new(learner::stump::DecisionStump::default()), load: learner::stump::Stump::load },
+    Entry {
+        make: || Box::new(learner::decision_tree::DecisionTree::default()),
+        load: learner::fitted_tree::FittedTree::load,
+    },
+    Entry { make: || Box::new(learner::id3::Id3::default()), load: learner::fitted_tree::FittedTree::load },
+    Entry { make: || Box::new(learner::c45::C45::default()), load: learner::fitted_tree::FittedTree::load },
+    Entry {
+        make: || Box::new(learner::optimal_tree::OptimalTree::default()),
+        load: learner::fitted_tree::FittedTree::load,
+    },
+    Entry {
+        make: || Box::new(learner::oblique_tree::ObliqueTree::default()),
+        load: learner::row_tree::FittedRows::load,
+    },
+    Entry {
+        make: || Box::new(learner::comparison_tree::ComparisonTree::default()),
+        load: learner::row_tree::FittedRows::load,
+    },
+    Entry { make: || Box::new(learner::quad_tree::QuadTree::default()), load: learner::row_tree::FittedRows::load },
+    Entry {
+        make: || Box::new(learner::density_tree::DensityTree::default()),
+        load: learner::density_tree::FittedDensity::load,
+    },
+    Entry {
+        make: || Box::new(learner::gradient_boosting::GradientBoosting::default()),
+        load: learner::gradient_boosting::Boosted::load,
+    },
+    Entry { make: || Box::new(learner::forest::RandomForest::default()), load: learner::forest::FittedForest::load },
+    Entry { make: || Box::new(learner::forest::ExtraTrees::default()), load: learner::forest::FittedForest::load },
+    Entry {
+        make: || Box::new(reduction::adaboost::AdaBoost::default()),
+        load: |sections, header| reduction::adaboost::Boosted::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::bagging::Bagging::default()),
+        load: |sections, header| reduction::bagging::Bag::load(sections, header, load_part),
+    },
 ];
 
 /// The learner that is used where none is named.
-pub const DEFAULT: &str = "decision-stump";
+pub const DEFAULT: &str = "gradient-boosting";
+
+impl Default for Context<'_> {
+    /// Seed 0, all cores, nobody watching, all learners of the registry.
+    fn default() -> Self {
+        Context { seed: 0, threads: None, observer: &Silent, learners: learner }
+    }
+}
 
 impl Entry {
     /// Its name and what it can do.
@@ -43,6 +87,12 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 /// A learner with its default parameters.
 pub fn learner(name: &str) -> Result<Box<dyn Learner>> {
     Ok((find(name)?.make)())
+}
+
+/// Reads the part of a model that belongs to the learner of this name.
+fn load_part(name: &str, sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+    let entry = find(name).map_err(|_| Error::model_file(format!("a part was made by an unknown learner '{name}'")))?;
+    (entry.load)(sections, header)
 }
 
 impl Model {

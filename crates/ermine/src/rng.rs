@@ -8,7 +8,7 @@ pub use rand_xoshiro::Xoshiro256PlusPlus as Rng;
 
 /// The stream that belongs to `place` under `seed`, e.g. `stream(seed, &[TREE, 12])`.
 pub fn stream(seed: u64, place: &[u64]) -> Rng {
-    let mixed = place.iter().fold(mix(seed), |state, &part| mix(state ^ mix(part.wrapping_add(0x9e37_79b9_7f4a_7c15))));
+    let mixed = place.iter().fold(mix(seed), |state, &part| self::place(state, part));
     Rng::seed_from_u64(mixed)
 }
 
@@ -17,6 +17,11 @@ fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// The place of the `part`-th thing within `place`, as one number: for places as deep as the nodes of a tree.
+pub fn place(place: u64, part: u64) -> u64 {
+    mix(place ^ mix(part.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }
 
 /// A number from 0 to `n - 1`, each equally likely. `n` must be at least 1.

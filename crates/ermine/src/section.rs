@@ -88,6 +88,13 @@ impl Sections {
         result
     }
 
+    /// The sections of a part, to read from: those whose names have `scope/` before them.
+    pub fn part(&self, scope: impl std::fmt::Display) -> Sections {
+        let prefix = format!("{}{scope}/", self.prefix);
+        let entries = self.entries.iter().filter(|(spec, _)| spec.name.starts_with(&prefix)).cloned().collect();
+        Sections { prefix, entries }
+    }
+
     fn push(&mut self, name: &str, kind: SectionKind, count: usize, bytes: Vec<u8>) {
         let name = format!("{}{name}", self.prefix);
         self.entries.push((SectionSpec { name, kind, count: count as u64 }, bytes));

@@ -1,5 +1,8 @@
 //! The built program, run as a new user would, mistakes included.
 
+// A test stops at the first surprise.
+#![allow(clippy::unwrap_used)]
+
 mod manners;
 mod mistakes;
 mod work;

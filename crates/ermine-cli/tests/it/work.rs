@@ -9,7 +9,7 @@ fn a_model_is_trained_shown_evaluated_and_used() {
     let said = place.run(&["train", &penguins(), "--target", "species", "-o", &model]).succeeds();
     said.says(&[
         "344 rows",
-        "classification of 3 classes (Adelie 152, Gentoo 124, Chinstrap 68)",
+        "classification of 3 classes (Adelie: 152, Gentoo: 124, Chinstrap: 68)",
         "6 (4 numeric, 2 nominal)",
         "19 values (sex 11",
         "trained decision-stump in",
@@ -97,7 +97,8 @@ fn classes_are_read_again_as_they_were_in_training() {
 fn learners_are_compared_and_the_next_command_works_as_it_is() {
     let place = Place::new("compare");
     std::fs::copy(penguins(), place.path("my penguins.csv")).unwrap();
-    let words = ["compare", "my penguins.csv", "--target", "species", "--seed", "3"];
+    let words =
+        ["compare", "my penguins.csv", "--target", "species", "--seed", "3", "--learners", "baseline,decision-stump"];
     let said = place.run(&words).succeeds();
     let said = said.says(&["5-fold", "Best: decision-stump, better than the baseline in 5 of 5 folds.", "Next:"]);
     assert_eq!(place.files(), ["my penguins.csv"], "comparing writes nothing");
@@ -110,8 +111,10 @@ fn learners_are_compared_and_the_next_command_works_as_it_is() {
     let json = place.run(&[&words[..], &["--json", "--folds", "3"]].concat()).succeeds().json();
     assert_eq!(json["leaderboard"][0]["learner"], "decision-stump");
     assert_eq!(json["leaderboard"][1]["scores"][0]["folds"].as_array().unwrap().len(), 3);
-    let json = place.run(&[&words[..], &["--json", "--learners", "baseline"]].concat()).succeeds().json();
-    assert_eq!(json["leaderboard"].as_array().unwrap().len(), 1);
+    let json = place.run(&[&words[..6], &["--json"]].concat()).succeeds().json();
+    let n_learners = place.run(&["learners", "--json"]).succeeds().json().as_array().unwrap().len();
+    let n_absent = json["absent"].as_array().map_or(0, Vec::len);
+    assert_eq!(json["leaderboard"].as_array().unwrap().len() + n_absent, n_learners, "every learner has its place");
 }
 
 #[test]
@@ -154,4 +157,30 @@ fn every_learner_is_listed_and_can_be_trained_by_name() {
             assert!(one.out.contains(&flag) && help.out.contains(&flag), "{name} {flag}");
         }
     }
+}
+
+#[test]
+fn tables_come_in_several_formats() {
+    let place = Place::new("formats");
+    let model = place.model();
+    let text = std::fs::read_to_string(penguins()).unwrap();
+    let expected = place.run(&["evaluate", &model, &penguins(), "-q"]).succeeds().out;
+    for (name, text) in [("semicolon.csv", text.replace(',', ";")), ("tab.tsv", text.replace(',', "\t"))] {
+        let file = place.write(name, &text);
+        assert_eq!(place.run(&["evaluate", &model, &file, "-q"]).succeeds().out, expected, "{name}");
+    }
+    // What is written packed is read packed.
+    place.run(&["predict", &model, &penguins(), "--id", "sex", "-o", "out.csv.gz"]).succeeds();
+    let said = place.run(&["train", "out.csv.gz", "-t", "predicted_species", "-o", "m.ermine"]).succeeds();
+    said.says(&["344 rows", "2 classes"]);
+}
+
+#[test]
+fn a_sparse_row_may_leave_out_the_last_columns() {
+    let place = Place::new("sparse");
+    let train = place.write("a.libsvm", "1 1:2 3:1\n0 1:1\n1 1:3 3:4\n0 2:1\n");
+    let test = place.write("b.libsvm", "1 1:3\n0 2:5\n");
+    place.run(&["train", &train, "-t", "label", "-o", "m.ermine"]).succeeds();
+    assert_eq!(place.run(&["predict", "m.ermine", &test]).succeeds().out, "predicted_label\n1\n0\n");
+    place.run(&["evaluate", "m.ermine", &test]).succeeds().says(&["accuracy"]);
 }

@@ -47,6 +47,13 @@ impl Svg {
         self.push(format_args!(r#"<polyline points="{}" class="{class}"/>"#, points.join(" ")));
     }
 
+    /// Draws a straight edge of the given width.
+    pub fn edge(&mut self, (x, y): (f64, f64), (to_x, to_y): (f64, f64), width: f64) {
+        self.push(format_args!(
+            r#"<line x1="{x:.1}" y1="{y:.1}" x2="{to_x:.1}" y2="{to_y:.1}" class="edge" stroke-width="{width:.1}" stroke-opacity="0.5"/>"#
+        ));
+    }
+
     /// Draws a box.
     pub fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str, fill: Option<&str>) {
         let fill = fill.map(|colour| format!(r#" fill="{colour}""#)).unwrap_or_default();
@@ -76,6 +83,39 @@ impl Svg {
             self.text(at, y - 5.0, Anchor::Middle, "small", &number(marked));
         }
         self.line(&points.iter().map(place).collect::<Vec<_>>(), "curve");
+        self.text(x - 6.0, y + 4.0, Anchor::End, "small", &number(high));
+        self.text(x - 6.0, y + height + 4.0, Anchor::End, "small", &number(low));
+        self.text(x, y + height + 16.0, Anchor::Start, "small", &number(left));
+        self.text(x + width, y + height + 16.0, Anchor::End, "small", &number(right));
+        self.text(x + width / 2.0, y + height + 16.0, Anchor::Middle, "small", names.0);
+        self.text(x - 6.0, y + height / 2.0, Anchor::End, "small", names.1);
+    }
+
+    /// Draws named curves on one pair of axes, from 0 up, each in its own colour, with a legend.
+    pub fn curves(
+        &mut self,
+        curves: &[(&str, Vec<(f64, f64)>)],
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        names: (&str, &str),
+    ) {
+        let all: Vec<(f64, f64)> = curves.iter().flat_map(|(_, points)| points.iter().copied()).collect();
+        let Some(((left, right), (low, high))) = ranges(&all) else { return };
+        let low = low.min(0.0);
+        let scale = |v: f64, from: f64, to: f64| if to > from { (v - from) / (to - from) } else { 0.5 };
+        let place =
+            |&(a, b): &(f64, f64)| (x + width * scale(a, left, right), y + height * (1.0 - scale(b, low, high)));
+        self.line(&[(x, y), (x, y + height), (x + width, y + height)], "axis");
+        let shown = curves.iter().filter(|(_, points)| !points.is_empty()).enumerate();
+        for (i, (name, points)) in shown {
+            let colour = COLOURS[i % COLOURS.len()];
+            let words: Vec<String> = points.iter().map(place).map(|(px, py)| format!("{px:.1},{py:.1}")).collect();
+            let path = words.join(" ");
+            self.push(format_args!(r#"<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>"#));
+            let top = y + 6.0 + 18.0 * i as f64;
+            self.rect((x + width - 150.0, top), (14.0, 4.0), "", Some(colour));
+            self.text(x + width - 130.0, top + 6.0, Anchor::Start, "small", name);
+        }
         self.text(x - 6.0, y + 4.0, Anchor::End, "small", &number(high));
         self.text(x - 6.0, y + height + 4.0, Anchor::End, "small", &number(low));
         self.text(x, y + height + 16.0, Anchor::Start, "small", &number(left));

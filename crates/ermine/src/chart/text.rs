@@ -2,15 +2,25 @@
 
 /// Draws a curve as a block of `height` lines of `width` characters, with the range of both axes written beside it.
 pub fn curve(points: &[(f64, f64)], x_name: &str, y_name: &str, width: usize, height: usize) -> String {
-    let finite: Vec<(f64, f64)> = points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
-    let Some(((left, right), (low, high))) = ranges(&finite) else { return String::new() };
+    curves(&[(points.to_vec(), '•')], x_name, y_name, width, height)
+}
+
+/// Draws several curves on one pair of axes, each with its own character; later ones are drawn over earlier ones.
+pub fn curves(curves: &[(Vec<(f64, f64)>, char)], x_name: &str, y_name: &str, width: usize, height: usize) -> String {
+    let finite = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+    };
+    let all: Vec<(f64, f64)> = curves.iter().flat_map(|(points, _)| finite(points)).collect();
+    let Some(((left, right), (low, high))) = ranges(&all) else { return String::new() };
     let place = |v: f64, (from, to): (f64, f64), n: usize| {
         if to > from { ((v - from) / (to - from) * (n - 1) as f64).round() as usize } else { 0 }
     };
     let mut rows = vec![vec![' '; width]; height];
-    for &(x, y) in &finite {
-        let row = height - 1 - place(y, (low, high), height);
-        rows[row][place(x, (left, right), width)] = '•';
+    for (points, mark) in curves {
+        for (x, y) in finite(points) {
+            let row = height - 1 - place(y, (low, high), height);
+            rows[row][place(x, (left, right), width)] = *mark;
+        }
     }
     let label = |row: usize| match row {
         0 => number(high),
@@ -34,15 +44,18 @@ pub fn ranges(points: &[(f64, f64)]) -> Option<((f64, f64), (f64, f64))> {
     Some(rest.iter().fold(((x, x), (y, y)), |(xs, ys), &(x, y)| (grow(xs, x), grow(ys, y))))
 }
 
-/// A number in at most about nine characters, for axes and labels.
+/// A number for people: whole numbers in full up to 15 digits, others with 6 significant digits (more where they stand before the point).
 pub fn number(x: f64) -> String {
     let size = x.abs();
-    if x != 0.0 && !(1e-4..1e7).contains(&size) {
-        return format!("{x:.2e}");
+    if x == 0.0 || !x.is_finite() {
+        return x.to_string();
     }
-    let digits = if size >= 1000.0 { 1 } else { 4 };
+    if !(1e-4..1e15).contains(&size) {
+        return format!("{x:.5e}").replace("00000e", "e").replace(".e", "e");
+    }
+    let digits = (5 - size.log10().floor() as i32).max(i32::from(x.fract() != 0.0)) as usize;
     let text = format!("{x:.digits$}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
 #[cfg(test)]
@@ -51,8 +64,23 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let words: Vec<String> = [0.0, 1.0, -0.25, 206.5, 123456.78, 1e-9, 1e300].into_iter().map(number).collect();
-        assert_eq!(words, ["0", "1", "-0.25", "206.5", "123456.8", "1.00e-9", "1.00e300"]);
+        let numbers = [0.0, 1.0, -0.25, 206.5, 123456.78, 1e-9, 1e300, 1.7e9, 1717203600.5, 0.000312345, 1.25e-7, 1e6];
+        let words: Vec<String> = numbers.into_iter().map(number).collect();
+        let expected = [
+            "0",
+            "1",
+            "-0.25",
+            "206.5",
+            "123456.8",
+            "1e-9",
+            "1e300",
+            "1700000000",
+            "1717203600.5",
+            "0.000312345",
+            "1.25000e-7",
+            "1000000",
+        ];
+        assert_eq!(words, expected);
     }
 
     #[test]

@@ -46,6 +46,9 @@ impl Evaluation {
         if data.n_rows() == 0 {
             return Err(Error::data("there are no rows to evaluate on"));
         }
+        if (0..data.n_rows()).all(|row| data.row_weight(row) == 0.0) {
+            return Err(Error::data("all rows to evaluate on have weight zero"));
+        }
         let weight = |row: usize| data.row_weight(row);
         let named = |name, score, higher_is_better| NamedScore { name, score, higher_is_better };
         let (scores, confusion) = match data.target() {

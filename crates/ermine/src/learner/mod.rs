@@ -4,6 +4,19 @@
 //! |---|---|
 //! | [`baseline`] | says the same for every row: what any other learner must beat |
 //! | [`stump`] | the best single question |
+//! | [`decision_tree`] | CART: a tree of binary splits |
+//! | [`id3`] | ID3: a branch for each category, by information gain |
+//! | [`c45`] | C4.5: by gain ratio, missing values as fractions, pruned |
+//! | [`optimal_tree`] | the least training error of all trees of a depth, proven |
+//! | [`oblique_tree`] | nodes that ask about weighted sums of the columns |
+//! | [`comparison_tree`] | nodes that ask which of two rows is nearer |
+//! | [`quad_tree`] | cells cut at a point into 2^d cells |
+//! | [`density_tree`] | a density for each class, constant on boxes |
+//! | [`row_tree`] | the fitted form of trees whose nodes look at whole rows |
+//! | [`fitted_tree`] | the fitted form of learners that end in one tree |
+//! | [`tree_parameters`] | kinds of parameters that tree learners share |
+//! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
+//! | [`forest`] | random forests and extra-trees |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -11,8 +24,21 @@
 //! done once, in [`fit`](fn@fit).
 
 pub mod baseline;
+pub mod c45;
+pub mod comparison_tree;
+pub mod decision_tree;
+pub mod density_tree;
 pub mod fit;
+pub mod fitted_tree;
+pub mod forest;
+pub mod gradient_boosting;
+pub mod id3;
+pub mod oblique_tree;
+pub mod optimal_tree;
+pub mod quad_tree;
+pub mod row_tree;
 pub mod stump;
+pub mod tree_parameters;
 
 pub use fit::fit;
 
@@ -20,7 +46,7 @@ use crate::error::Result;
 use crate::matrix::{Dataset, Task};
 use crate::model::{Certificate, Fitted, Model};
 use crate::param::Parameters;
-use crate::progress::{Observer, Silent};
+use crate::progress::Observer;
 use serde::Serialize;
 
 /// What a learner can do by itself, without an encoder or a reduction.
@@ -66,12 +92,8 @@ pub struct Context<'a> {
     pub threads: Option<usize>,
     /// Who is told about progress and may stop the work.
     pub observer: &'a dyn Observer,
-}
-
-impl Default for Context<'_> {
-    fn default() -> Self {
-        Context { seed: 0, threads: None, observer: &Silent }
-    }
+    /// Makes the learner of a name, for learners over learners. The default context, which the registry makes, knows all of them.
+    pub learners: fn(&str) -> Result<Box<dyn Learner>>,
 }
 
 /// What training gives: the learner's part of the model, and the certificate.

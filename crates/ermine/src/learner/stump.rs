@@ -183,7 +183,8 @@ impl DecisionStump {
                 format!("column '{}' has more than {} categories and was passed over", c.name, self.max_categories)
             })
             .collect();
-        let over = "all columns, thresholds and labels of the answers";
+        let which = if notes.is_empty() { "all columns" } else { "all columns that were not passed over" };
+        let over = format!("{which}, their thresholds and the labels of the answers");
         Certificate { notes, ..Certificate::optimal(objective, value, over) }
     }
 }

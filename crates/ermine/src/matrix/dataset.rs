@@ -160,10 +160,10 @@ impl Dataset {
                 }
             }
             (Target::Values { values, .. }, Task::Regression | Task::Ranking) => {
-                if let Some(i) = values.iter().position(|v| !v.is_finite()) {
+                if let Some(i) = values.iter().position(|v| v.is_nan() || v.abs() > LARGEST_TARGET) {
+                    let (value, row) = (values[i], i / (values.len() / n.max(1)).max(1) + 1);
                     return Err(Error::data(format!(
-                        "the target is {} in row {i}; finite numbers are needed",
-                        values[i]
+                        "the target is {value} in row {row}; numbers from -{LARGEST_TARGET:e} to {LARGEST_TARGET:e} are needed"
                     )));
                 }
             }
@@ -184,10 +184,11 @@ impl Dataset {
             if w.len() != self.n_rows() {
                 return Err(Error::data(format!("{} weights for {} rows", w.len(), self.n_rows())));
             }
-            if let Some(i) = w.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            let fine = |w: f64| w == 0.0 || (1.0 / LARGEST_WEIGHT..=LARGEST_WEIGHT).contains(&w);
+            if let Some(i) = w.iter().position(|&w| !fine(w)) {
+                let (row, value, least) = (i + 1, w[i], 1.0 / LARGEST_WEIGHT);
                 return Err(Error::data(format!(
-                    "the weight of row {i} is {}; expected a finite number, at least 0",
-                    w[i]
+                    "the weight of row {row} is {value}; expected 0, or a number from {least:e} to {LARGEST_WEIGHT:e}"
                 )));
             }
             if !w.is_empty() && w.iter().all(|&w| w == 0.0) {
@@ -294,6 +295,11 @@ impl Dataset {
     }
 }
 
+/// Weights and targets up to these sizes: sums of weighted squares over all rows of a table then stay finite, and no objective is NaN.
+const LARGEST_WEIGHT: f64 = 1e60;
+/// See [`LARGEST_WEIGHT`].
+const LARGEST_TARGET: f64 = 1e100;
+
 /// The random stream of [`Dataset::split`].
 const SPLIT: u64 = 1;
 
@@ -338,7 +344,7 @@ fn rows_with_target(targets: &[&Column], roles: &Roles) -> Result<Option<Vec<u32
     if !roles.drop_missing_target {
         let first = (0..n).find(|&r| numbers.iter().any(|c| c[r].is_nan())).unwrap_or(0);
         return Err(Error::data(format!(
-            "the target '{}' is missing in {} of {n} rows (first: row {}); leave such rows out with drop_missing_target",
+            "the target '{}' is missing in {} of {n} rows (first: row {}); leave such rows out with --drop-missing-target (in code: drop_missing_target)",
             roles.target.join(", "),
             n - rows.len(),
             first + 1,
@@ -390,7 +396,13 @@ fn values(targets: &[&Column], rows: Option<&[u32]>) -> Result<Target> {
 
 fn weights(column: &Column, rows: Option<&[u32]>) -> Result<Vec<f64>> {
     match column.kind {
-        ColumnKind::Numeric | ColumnKind::Boolean => Ok(column.numbers(rows)),
+        ColumnKind::Numeric | ColumnKind::Boolean => {
+            let weights = column.numbers(rows);
+            match weights.iter().position(|w| w.is_nan()) {
+                Some(i) => Err(Error::data(format!("the weight '{}' is missing in row {}", column.name, i + 1))),
+                None => Ok(weights),
+            }
+        }
         kind => Err(Error::data(format!("the weight '{}' is {kind}; numbers are needed here", column.name))),
     }
 }
@@ -443,7 +455,7 @@ mod tests {
         assert_eq!(message(&roles), "the weight 'y' is nominal; numbers are needed here");
         let data = Dataset::new(table(), &Roles::target("x")).unwrap();
         assert!(data.clone().with_weight(Some(vec![0.0; 4])).unwrap_err().to_string().contains("zero"));
-        assert!(data.with_weight(Some(vec![1.0, -1.0, 1.0, 1.0])).unwrap_err().to_string().contains("row 1"));
+        assert!(data.with_weight(Some(vec![1.0, -1.0, 1.0, 1.0])).unwrap_err().to_string().contains("row 2 is -1"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | [`dataset`] | [`Dataset`]: features with target, weights and query groups |
 //! | [`sorted`] | every column in ascending order of its values |
 //! | [`binned`] | every value as the number of its bin |
+//! | [`ranked`] | bins of equal count, straight from the sorted order |
 //! | [`encode`] | categories and missing values turned into numbers; the encoding is part of the model |
 //! | [`sparse`] | the encoded matrix with its zeros left out |
 //! | [`schema`] | what columns a model expects, and how a new table is brought into that form |
@@ -14,6 +15,7 @@ pub mod binned;
 pub mod dataset;
 pub mod encode;
 pub mod features;
+pub mod ranked;
 pub mod schema;
 pub mod sorted;
 pub mod sparse;

@@ -9,6 +9,8 @@ use super::features::Features;
 use crate::error::{Error, Result};
 use crate::table::{Column, ColumnKind, ColumnType, Levels, MISSING, ReadOptions, Table, Values};
 use serde::{Deserialize, Serialize};
+use std::cell::LazyCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What a model was trained on: enough to read and check new data, and to name what it predicts.
@@ -105,12 +107,16 @@ impl Schema {
 
     /// The features of a table in the form that the model knows.
     pub fn features_of(&self, table: &Table) -> Result<Features> {
+        let by_name = LazyCell::new(|| table.columns().iter().map(|c| (c.name.as_str(), c)).collect::<HashMap<_, _>>());
         // Nearly always a column stands where it stood in training, and needs no search.
-        let in_place = |(i, feature): (usize, &FeatureSpec)| match table.columns().get(i) {
+        let of = |(i, feature): (usize, &FeatureSpec)| match table.columns().get(i) {
             Some(column) if column.name == feature.name => feature.of(column),
-            _ => feature.of(table.column(&feature.name)?),
+            _ => match by_name.get(feature.name.as_str()) {
+                Some(column) => feature.of(column),
+                None => Err(Error::unknown("column", &feature.name, table.names())),
+            },
         };
-        let columns = self.features.iter().enumerate().map(in_place).collect::<Result<_>>()?;
+        let columns = self.features.iter().enumerate().map(of).collect::<Result<_>>()?;
         Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
     }
 

@@ -33,7 +33,8 @@ pub fn mean(losses: impl Iterator<Item = f64> + Clone, weight: impl Fn(usize) ->
     let spread: f64 = losses.enumerate().map(|(row, loss)| weight(row) * (loss - mean).powi(2)).sum::<f64>() / total;
     let n_effective = total * total / squares;
     let half = Z * (spread / (n_effective - 1.0).max(1.0)).sqrt();
-    Score { value: mean, low: mean - half, high: mean + half }
+    // No loss is negative, whatever the normal approximation says of a few rows.
+    Score { value: mean, low: (mean - half).max(0.0), high: mean + half }
 }
 
 /// A share of right or wrong rows with Wilson's interval, which stays inside 0 and 1.

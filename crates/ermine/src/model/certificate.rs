@@ -1,6 +1,7 @@
 //! The certificate that every fit carries: the objective that was minimised, its value, and what is proven about it, or plainly that
 //! nothing is. Non-convergence is a value here, which users see, never a silent warning.
 
+use crate::chart::text::number;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -75,7 +76,7 @@ impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "minimised: {}", self.objective)?;
         if let Some(value) = self.value {
-            write!(f, " = {value:.6}")?;
+            write!(f, " = {}", number(value))?;
         }
         if let Status::Limit(which) = &self.status {
             write!(f, "\nNOT CONVERGED: stopped at {which}")?;
@@ -84,13 +85,13 @@ impl fmt::Display for Certificate {
             match proof {
                 Proof::Optimal { over } => write!(f, "\nproven: optimal over {over}")?,
                 Proof::LowerBound(bound) => {
-                    write!(f, "\nproven: the optimum is at least {bound:.6}")?;
+                    write!(f, "\nproven: the optimum is at least {}", number(*bound))?;
                     if let Some(gap) = self.gap() {
                         write!(f, " (gap {gap:.3e})")?;
                     }
                 }
                 Proof::Bound { what, bound, observed } => {
-                    write!(f, "\nproven: {what} is at most {bound:.6}; observed {observed:.6}")?;
+                    write!(f, "\nproven: {what} is at most {}; observed {}", number(*bound), number(*observed))?;
                 }
                 Proof::Nothing { because } => write!(f, "\nproven: nothing ({because})")?,
             }
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn it_reads_as_a_statement() {
         let mut certificate = Certificate::optimal("weighted 0-1 risk", 0.25, "all stumps");
-        assert_eq!(certificate.to_string(), "minimised: weighted 0-1 risk = 0.250000\nproven: optimal over all stumps");
+        assert_eq!(certificate.to_string(), "minimised: weighted 0-1 risk = 0.25\nproven: optimal over all stumps");
         certificate.status = Status::Limit("100 iterations".into());
         certificate.proofs = vec![Proof::LowerBound(0.2)];
         assert!((certificate.gap().unwrap() - 0.05).abs() < 1e-12);

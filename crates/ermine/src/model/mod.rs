@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`certificate`] | what was minimised and what is proven about it |
 //! | [`prediction`] | what a model says about rows |
-//! | [`file`] | the model file |
+//! | [`mod@file`] | the model file |
 //!
 //! A [`Model`] is a [`Header`] (learner, parameters, schema, certificate), which is the same for all, and a [`Fitted`] part, which each
 //! learner brings along.
@@ -76,6 +76,26 @@ pub trait Fitted: Any + Send + Sync {
         None
     }
 
+    /// The model for people, as a page of HTML, where there is one.
+    fn html(&self, _schema: &Schema) -> Option<String> {
+        None
+    }
+
+    /// The model in the language of Graphviz, where it is a graph.
+    fn dot(&self, _schema: &Schema) -> Option<String> {
+        None
+    }
+
+    /// The model as if-then rules, where it can be said in rules.
+    fn rules(&self, _schema: &Schema) -> Option<String> {
+        None
+    }
+
+    /// Why a row gets its prediction, where the model can say it.
+    fn reasons(&self, _schema: &Schema, _features: &Features, _row: usize) -> Option<String> {
+        None
+    }
+
     /// The numbers in it that users look at: coefficients, importances, how many iterations it took.
     fn attributes(&self, _schema: &Schema) -> Vec<Attribute> {
         Vec::new()
@@ -92,6 +112,11 @@ impl Model {
     /// Puts a model together. The registry and the shared `fit` do this.
     pub(crate) fn new(header: Header, fitted: Box<dyn Fitted>) -> Model {
         Model { header, fitted }
+    }
+
+    /// The learner's own part of the model.
+    pub(crate) fn into_fitted(self) -> Box<dyn Fitted> {
+        self.fitted
     }
 
     /// Learner, parameters, schema, certificate.
@@ -163,6 +188,29 @@ impl Model {
     /// The model for people, as an SVG picture, where there is one.
     pub fn svg(&self) -> Option<String> {
         self.fitted.svg(&self.header.schema)
+    }
+
+    /// The model for people, as a page of HTML, where there is one.
+    pub fn html(&self) -> Option<String> {
+        self.fitted.html(&self.header.schema)
+    }
+
+    /// The model in the language of Graphviz, where it is a graph.
+    pub fn dot(&self) -> Option<String> {
+        self.fitted.dot(&self.header.schema)
+    }
+
+    /// The model as if-then rules, where it can be said in rules.
+    pub fn rules(&self) -> Option<String> {
+        self.fitted.rules(&self.header.schema)
+    }
+
+    /// Why a row of a table gets its prediction, where the model can say it.
+    pub fn reasons(&self, table: &Table, row: usize) -> Result<Option<String>> {
+        if row >= table.n_rows() {
+            return Err(Error::data(format!("row {row} was asked for, but there are {} rows", table.n_rows())));
+        }
+        Ok(self.fitted.reasons(&self.header.schema, &self.header.schema.features_of(table)?, row))
     }
 
     pub(crate) fn fitted_sections(&self) -> Result<Sections> {

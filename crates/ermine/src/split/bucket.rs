@@ -10,7 +10,7 @@
 //! several quantiles. A bucket that holds one value only has no threshold inside, so that columns of a few whole numbers need no second look. A column whose buckets don't help (more than a quarter of the rows to sort) is
 //! sorted after all.
 //!
-//! **Memory.** The table is read once, in pieces of [`CHUNK`] rows and [`BLOCK`] columns, so that each line of a row-major array goes through the cache
+//! **Memory.** The table is read once, in pieces of `CHUNK` rows and `BLOCK` columns, so that each line of a row-major array goes through the cache
 //! once for all of its columns.
 //!
 //! **Cost.** O(n) for each column, a fraction of a sort; at worst that and a sort.

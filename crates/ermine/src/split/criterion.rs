@@ -143,7 +143,7 @@ impl Criterion for Classes<'_> {
 
 /// The cost of `left` and `all - left` in one pass over the classes.
 #[inline]
-fn cost_of_two(impurity: Impurity, all: &[f64], left: &[f64]) -> f64 {
+pub fn cost_of_two(impurity: Impurity, all: &[f64], left: &[f64]) -> f64 {
     let (mut left_total, mut right_total) = (0.0, 0.0);
     let (mut left_part, mut right_part) = (0.0f64, 0.0f64);
     for (a, l) in all.iter().zip(left) {

@@ -203,7 +203,7 @@ fn threshold_split<C: Criterion>(
     let mut left = if place.missing_left { missing_sum(criterion, column) } else { criterion.zero() };
     column.present()[..place.n_left].iter().for_each(|&e| criterion.add(&mut left, (e & !TIE) as usize));
     let right = criterion.rest(all, &left);
-    let costs = threshold_costs(criterion, features, column, feature, all, place.missing_left);
+    let costs = threshold_costs(criterion, features, column, feature, all, place);
     let feature_code = feature as u32;
     let threshold = threshold_value(column, place.n_left, |row| features.number(row, feature));
     if place.n_left == 0 && threshold == f64::NEG_INFINITY {
@@ -218,21 +218,21 @@ fn threshold_split<C: Criterion>(
 /// How many thresholds of the best column are kept for people to look at.
 const CURVE_POINTS: usize = 400;
 
-/// Thresholds of a column and their costs, at most [`CURVE_POINTS`] of them, evenly taken. Missing values stay where the best split puts
-/// them.
+/// Thresholds of a column and their costs, at most [`CURVE_POINTS`] of them, evenly taken, and the best one. Missing values stay where the best
+/// split puts them.
 fn threshold_costs<C: Criterion>(
     criterion: &C,
     features: &Features,
     column: &SortedColumn,
     feature: usize,
     all: &C::Sum,
-    missing_left: bool,
+    best: Threshold,
 ) -> Vec<(f64, f64)> {
-    let start = if missing_left { missing_sum(criterion, column) } else { criterion.zero() };
+    let start = if best.missing_left { missing_sum(criterion, column) } else { criterion.zero() };
     let step = (column.n_distinct() + 1).div_ceil(CURVE_POINTS).max(1);
     let (mut place, mut costs) = (0, Vec::new());
     sweep(criterion, column, start, |n_left, left| {
-        if place % step == 0 {
+        if place % step == 0 || n_left == best.n_left {
             let threshold = threshold_value(column, n_left, |row| features.number(row, feature));
             costs.push((threshold, criterion.cost(all, left)));
         }

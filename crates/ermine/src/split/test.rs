@@ -130,6 +130,16 @@ impl CodeSet {
         CodeSet { words: words.into() }
     }
 
+    /// The set in words of 64 codes each.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The set from its words.
+    pub(crate) fn from_words(words: impl IntoIterator<Item = u64>) -> CodeSet {
+        CodeSet { words: words.into_iter().collect() }
+    }
+
     /// Whether a code is in it.
     #[inline]
     pub fn contains(&self, code: usize) -> bool {

@@ -17,7 +17,7 @@ const MAX_RECORD: usize = 1 << 26;
 /// The longest quoted cell. A forgotten quote makes the rest of a file one cell; this notices it without reading all.
 const MAX_QUOTED: usize = 1 << 24;
 /// Blocks in work for each thread.
-const BLOCKS_PER_THREAD: usize = 4;
+const BLOCKS_PER_THREAD: usize = 2;
 
 /// Whole records: each ends with a line end, the last one too.
 #[derive(Debug, Default)]

@@ -29,7 +29,7 @@ use parse::{Parsed, Part, Plan, Rule, parse};
 use rayon::prelude::*;
 use std::path::Path;
 
-const BLOCK_BYTES: usize = 1 << 19;
+const BLOCK_BYTES: usize = 1 << 18;
 
 /// Reads the file at `path`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {

@@ -2,7 +2,7 @@
 //!
 //! The columns are `label`, then `qid` where the rows have one, then a sparse column for each index from the lowest that may occur (0
 //! where 0 occurs, else 1) to the highest that does, named by it. Values that are zero are not held, whether they are written or not.
-//! Indexes may come in any order, but only once in a row. Comments and blank lines are passed over.
+//! An index that doesn't occur, but is declared as numeric, is a column of zeros. Indexes may come in any order, but only once in a row. Comments and blank lines are passed over.
 //!
 //! Blocks of lines are parsed on all threads into rows (compressed sparse rows); counting the entries of each column
 //! then tells where each goes in one buffer of columns, which all columns share. Memory: both copies, 12 bytes for each entry.
@@ -15,9 +15,10 @@ use super::source::Source;
 use super::{Buffer, Column, MAX_ROWS, Table};
 use crate::error::Result;
 use memchr::memchr;
+use std::collections::HashSet;
 use std::path::Path;
 
-const BLOCK_BYTES: usize = 1 << 19;
+const BLOCK_BYTES: usize = 1 << 18;
 /// The highest index. Each column costs some 150 bytes even when it is empty; this keeps a file of one line from taking gigabytes.
 const MAX_INDEX: u32 = (1 << 22) - 1;
 
@@ -48,7 +49,18 @@ fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize) -> Re
         columns.push(Column::numeric("qid", joined(&mut parts, |rows| &mut rows.queries)));
     }
     columns.extend(transposed(parts, n_rows));
+    columns.extend(absent_columns(&columns, options, n_rows));
     retyped(columns, options)
+}
+
+/// Columns of zeros for the indexes that are declared as numbers and don't occur: a sparse file doesn't say how many
+/// columns there are, so that the rows that a model is asked about may have fewer than those it was trained on.
+fn absent_columns(columns: &[Column], options: &ReadOptions, n_rows: usize) -> Vec<Column> {
+    let known: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let is_index = |name: &str| name.parse::<u32>().is_ok_and(|index| index <= MAX_INDEX && index.to_string() == name);
+    let declared = options.types.iter().filter(|(_, wanted)| **wanted == ColumnType::Numeric).map(|(name, _)| name);
+    let absent = declared.filter(|name| !known.contains(name.as_str()) && is_index(name));
+    absent.map(|name| Column::sparse(name, n_rows, Buffer::from(Vec::new()), Buffer::from(Vec::new()))).collect()
 }
 
 fn retyped(columns: Vec<Column>, options: &ReadOptions) -> Result<Table> {
@@ -251,6 +263,22 @@ mod tests {
         assert_eq!(table.columns()[3].n_bytes(), 0);
         assert_eq!(table.columns()[5].n_missing(), 1);
         assert_eq!(read_blocks(b"1 0:5 2:1\n", 9).unwrap().names(), ["label", "0", "1", "2"]);
+    }
+
+    #[test]
+    fn a_declared_index_that_does_not_occur_is_a_column_of_zeros() {
+        let mut options = ReadOptions::default();
+        for name in ["1", "3"] {
+            options.types.insert(name.into(), ColumnType::Numeric);
+        }
+        let table = read_source(&Source::bytes(b"1 1:2\n0\n"), &options, 9).unwrap();
+        assert_eq!(table.names(), ["label", "1", "3"]);
+        assert_eq!(table.column("3").unwrap().numbers(None), [0.0, 0.0]);
+        for name in ["03", "x", "4294967296"] {
+            let types = std::iter::once((name.to_string(), ColumnType::Numeric)).collect();
+            let read = read_source(&Source::bytes(b"1 1:2\n"), &ReadOptions { types, ..Default::default() }, 9);
+            assert!(read.unwrap_err().to_string().contains(name));
+        }
     }
 
     #[test]

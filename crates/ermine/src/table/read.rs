@@ -3,7 +3,7 @@
 
 use super::{ColumnKind, Table};
 use crate::error::{Error, Place, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -142,7 +142,8 @@ pub(super) fn fault(line: Option<u64>, column: Option<&str>, message: impl Into<
 
 /// Types may be declared only for columns that are there.
 pub(super) fn check_types<S: AsRef<str>>(types: &BTreeMap<String, ColumnType>, names: &[S]) -> Result<()> {
-    match types.keys().find(|name| !names.iter().any(|known| known.as_ref() == name.as_str())) {
+    let known: HashSet<&str> = names.iter().map(AsRef::as_ref).collect();
+    match types.keys().find(|name| !known.contains(name.as_str())) {
         Some(name) => Err(Error::unknown("column", name, names.iter().map(AsRef::as_ref))),
         None => Ok(()),
     }

@@ -60,7 +60,7 @@ impl Dictionary {
             if slot.word == EMPTY {
                 return (self.insert(word, hash, place), true);
             }
-            if slot.hash == (hash >> 32) as u32 && self.word(slot.word as usize) == word {
+            if slot.hash == hash && self.word(slot.word as usize) == word {
                 return (slot.word, false);
             }
             place = (place + 1) & mask;
@@ -68,11 +68,11 @@ impl Dictionary {
     }
 
     #[cold]
-    fn insert(&mut self, word: &[u8], hash: u64, place: usize) -> u32 {
+    fn insert(&mut self, word: &[u8], hash: u32, place: usize) -> u32 {
         let number = self.len() as u32;
         self.text.extend_from_slice(word);
         self.ends.push(self.text.len());
-        self.slots[place] = Slot { hash: (hash >> 32) as u32, word: number };
+        self.slots[place] = Slot { hash, word: number };
         if 2 * self.len() > self.slots.len() {
             self.grow();
         }
@@ -82,13 +82,12 @@ impl Dictionary {
     fn grow(&mut self) {
         let size = 2 * self.slots.len();
         let mut slots = vec![Slot { hash: 0, word: EMPTY }; size];
-        for number in 0..self.len() {
-            let hash = hash(self.word(number), self.seed);
-            let mut place = hash as usize & (size - 1);
+        for &slot in self.slots.iter().filter(|slot| slot.word != EMPTY) {
+            let mut place = slot.hash as usize & (size - 1);
             while slots[place].word != EMPTY {
                 place = (place + 1) & (size - 1);
             }
-            slots[place] = Slot { hash: (hash >> 32) as u32, word: number as u32 };
+            slots[place] = slot;
         }
         self.slots = slots;
     }
@@ -96,7 +95,7 @@ impl Dictionary {
 
 /// Multiplies 8 bytes at a time into 128 bits and folds the halves together.
 #[inline]
-fn hash(word: &[u8], seed: u64) -> u64 {
+fn hash(word: &[u8], seed: u64) -> u32 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
@@ -107,7 +106,7 @@ fn hash(word: &[u8], seed: u64) -> u64 {
     for chunk in &mut chunks {
         state = fold(state ^ whole(chunk), seed | ODD);
     }
-    fold(fold(state ^ partial(chunks.remainder()), seed | ODD), ODD)
+    (fold(fold(state ^ partial(chunks.remainder()), seed | ODD), ODD) >> 32) as u32
 }
 
 /// Eight bytes as a number.

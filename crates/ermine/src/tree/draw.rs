@@ -20,6 +20,9 @@ pub fn question(test: &Test, schema: &Schema) -> String {
             let spec = &schema.features[feature as usize];
             // The threshold of an ordered category lies between two codes: the last level below it says it in words.
             let level = if threshold >= 0.0 { spec.levels.get(threshold as usize) } else { None };
+            if threshold == f64::INFINITY {
+                return format!("{} is there", spec.name);
+            }
             format!("{} <= {}", spec.name, level.cloned().unwrap_or_else(|| number(threshold)))
         }
         Test::Each { feature, .. } => name(feature).to_string(),
@@ -36,7 +39,7 @@ pub fn answer(test: &Test, child: usize, schema: &Schema) -> String {
         }
         Test::Each { feature, .. } => match schema.features[feature as usize].levels.get(child) {
             Some(level) => format!("= {level}"),
-            None => "missing".to_string(),
+            None => "missing or new".to_string(),
         },
     }
 }
@@ -50,7 +53,7 @@ pub fn prediction(tree: &Tree, node: usize, schema: &Schema) -> String {
     }
     let best = (1..value.len()).fold(0, |best, k| if value[k] > value[best] { k } else { best });
     let share = value.get(best).copied().unwrap_or(0.0);
-    let class = schema.classes.get(best).map_or("", String::as_str);
+    let class = schema.classes.get(best).map_or("", String::as_str).replace(char::is_control, " ");
     format!("{class} ({:.1}%)", 100.0 * share)
 }
 
@@ -70,8 +73,12 @@ pub fn text(tree: &Tree, schema: &Schema) -> String {
             Test::Leaf => format!("→ {}", prediction(tree, node, schema)),
             _ => format!("{}?", question(test, schema)),
         };
-        lines.push(format!("{lead}{said}   [{} rows by weight]", number(tree.weight[node])));
+        lines.push(format!("{lead}{said}   [weight {}]", number(tree.weight[node])));
         let children = tree.children(node);
+        if node == 0 && matches!(test, Test::Each { missing: false, .. }) {
+            // A row that no branch takes stops at the node; said at the root, where it matters most.
+            lines.push(format!("{below}├─ missing or new: → {}", prediction(tree, node, schema)));
+        }
         for (i, child) in children.clone().enumerate().rev() {
             let last = child + 1 == children.end;
             let lead = format!("{below}{} {}: ", if last { "└─" } else { "├─" }, answer(test, i, schema));
@@ -96,7 +103,7 @@ pub fn stump_svg(tree: &Tree, curve: &[(f64, f64)], schema: &Schema) -> String {
     let n_shown = children.len().clamp(1, SHOWN);
     let box_width = if n_shown <= 2 { 250.0 } else { 150.0 };
     let width = (n_shown as f64 * (box_width + 20.0) + 20.0).max(560.0);
-    let mut svg = Svg::new(width, if curve.is_empty() { 190.0 } else { 400.0 });
+    let mut svg = Svg::new(width, if curve.is_empty() { 210.0 } else { 420.0 });
     let title = match &tree.test[0] {
         Test::Leaf => "the same for every row".to_string(),
         test => format!("{}?", question(test, schema)),
@@ -110,13 +117,28 @@ pub fn stump_svg(tree: &Tree, curve: &[(f64, f64)], schema: &Schema) -> String {
         svg.text(x + box_width / 2.0, 82.0, Anchor::Middle, "small", &answer(&tree.test[0], i, schema));
     }
     if children.len() > SHOWN {
-        svg.text(width - 10.0, 180.0, Anchor::End, "small", &format!("and {} more", children.len() - SHOWN));
+        svg.text(width - 10.0, 56.0, Anchor::End, "small", &format!("and {} more", children.len() - SHOWN));
     }
     if let Test::AtMost { feature, threshold, .. } = tree.test[0] {
         let name = &schema.features[feature as usize].name;
-        svg.curve(curve, (80.0, 210.0), (width - 110.0, 150.0), (name, "objective"), threshold);
+        svg.curve(curve, (80.0, 230.0), (width - 110.0, 150.0), (name, "objective"), threshold);
     }
+    legend(&mut svg, &schema.classes, (20.0, 180.0), width);
     svg.finish()
+}
+
+/// Which colour is which class, in one line; where it is full, the rest is left out.
+fn legend(svg: &mut Svg, classes: &[String], (mut x, y): (f64, f64), width: f64) {
+    for (k, class) in classes.iter().enumerate() {
+        let shown: String = class.chars().take(24).collect();
+        let needed = 32.0 + 7.5 * shown.chars().count() as f64;
+        if x + needed > width {
+            return;
+        }
+        svg.rect((x, y), (12.0, 12.0), "", Some(COLOURS[k % COLOURS.len()]));
+        svg.text(x + 17.0, y + 10.0, Anchor::Start, "small", &shown);
+        x += needed;
+    }
 }
 
 /// A node as a box: what it predicts, how many rows it has, and a bar of its class shares.

@@ -3,13 +3,45 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | the tree itself: nodes in arrays, checks, reading and writing |
-//! | [`draw`] | the tree for people, as text and SVG |
+//! | [`grow`](mod@grow) | growing a tree by the best split of each node |
+//! | [`orders`] | the rows of every node in the order of every column |
+//! | [`multiway`] | growing trees with a branch for each category: ID3 and C4.5 |
+//! | [`optimal`] | the best of all trees of a depth, with proof |
+//! | [`rows`] | trees whose nodes look at whole rows: oblique, comparison, quad |
+//! | [`density`] | a density that is constant on boxes |
+//! | [`prune`] | pruning: cost-complexity, greedy, reduced error, pessimistic |
+//! | `search` | the best split of a node over all columns, or over some drawn at random |
+//! | [`draw`] | the tree for people: questions, answers, text |
+//! | [`picture`] | the tree as SVG, as a page that folds, for Graphviz |
+//! | [`rules`] | the tree as rules; the reasons for one row |
+//! | [`forest`] | many trees in one set of arrays |
+//! | [`lines`] | growing a tree on rows that are copied and moved, as forests do |
+//! | `coded` | a forest on codes, for many rows |
+//! | [`predict`] | walking many rows down many trees |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
 //! number of its first child; a row that fits no branch (a category that no child takes) stops where it is, and every node
 //! holds a prediction, so that stopping anywhere is defined.
 
+mod coded;
+pub mod density;
 pub mod draw;
+pub mod grow;
+pub mod multiway;
+pub mod optimal;
+pub mod orders;
+pub mod picture;
+pub mod prune;
+pub mod rows;
+pub mod rules;
+mod search;
+
+pub use grow::{GrowOptions, Grown, grow};
+pub mod forest;
+pub mod lines;
+pub mod predict;
+
+pub use forest::Forest;
 
 use crate::error::{Error, Result};
 use crate::matrix::Features;

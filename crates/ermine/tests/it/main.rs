@@ -3,7 +3,13 @@
 // A test stops at the first surprise.
 #![allow(clippy::unwrap_used)]
 
+mod adaboost;
+mod bagging;
+mod boosting;
 mod contract;
+mod forest;
 mod model_file;
 mod rooms;
 mod stump;
+mod tree;
+mod tree_golden;

@@ -22,6 +22,7 @@ const WAY: &[&str] = &[
     "split",
     "optim",
     "tree",
+    "boost",
     "model",
     "learner",
     "reduction",

@@ -1,0 +1,138 @@
+//! The fitted form of every learner that ends in one tree.
+
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Schema};
+use crate::model::{Attribute, Fitted, Header, Output};
+use crate::section::Sections;
+use crate::tree::multiway::predict_fractional;
+use crate::tree::{Grown, Tree, draw, picture, rules};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Where a row goes whose value is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// To the branch that the test says.
+    Learned,
+    /// Down every branch, in proportion to the training rows there.
+    Fractional,
+}
+
+/// A fitted tree with what is known about its nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedTree {
+    grown: Grown,
+    output: Output,
+    missing: Missing,
+}
+
+impl FittedTree {
+    /// A model of a grown tree.
+    pub(crate) fn new(grown: Grown, output: Output, missing: Missing) -> Self {
+        FittedTree { grown, output, missing }
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Tree {
+        &self.grown.tree
+    }
+
+    /// The tree with costs and counts of its nodes.
+    pub fn grown(&self) -> &Grown {
+        &self.grown
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+        let (output, missing): (Output, Missing) = (sections.json("output")?, sections.json("missing")?);
+        let tree = Tree::load(sections, header.schema.features.len(), output.width(&header.schema))?;
+        let (cost, count) = (sections.f64s("cost")?, sections.u32s("count")?);
+        if cost.len() != tree.n_nodes() || count.len() != tree.n_nodes() {
+            return Err(Error::model_file("a tree has costs or counts for another number of nodes"));
+        }
+        let positive = |node: usize| tree.children(node).any(|child| tree.weight[child] > 0.0);
+        let parts = (0..tree.n_nodes()).all(|node| tree.children(node).is_empty() || positive(node));
+        if missing == Missing::Fractional && !(parts && tree.weight.iter().all(|w| w.is_finite() && *w >= 0.0)) {
+            return Err(Error::model_file("a tree has branches without weight"));
+        }
+        Ok(Box::new(FittedTree { grown: Grown { tree, cost, count, searches: [0; 3] }, output, missing }))
+    }
+}
+
+/// What the splits of each column gain, as a share of what all splits gain; zeros where there is no split.
+pub fn importances(grown: &Grown, n_features: usize) -> Vec<f64> {
+    let mut gains = vec![0.0; n_features];
+    for node in 0..grown.tree.n_nodes() {
+        if let Some(feature) = grown.tree.test[node].feature() {
+            let below: f64 = grown.tree.children(node).map(|child| grown.cost[child]).sum();
+            gains[feature] += (grown.cost[node] - below).max(0.0);
+        }
+    }
+    let total: f64 = gains.iter().sum();
+    if total > 0.0 { gains.iter().map(|gain| gain / total).collect() } else { gains }
+}
+
+impl Fitted for FittedTree {
+    fn output(&self) -> Output {
+        self.output
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        let tree = &self.grown.tree;
+        if self.missing == Missing::Learned {
+            return Ok(tree.predict(features));
+        }
+        let of_row = |row: usize| {
+            let mut out = vec![0.0; tree.width];
+            predict_fractional(tree, |feature| features.number(row, feature), &mut out);
+            out
+        };
+        let rows = (0..features.n_rows()).into_par_iter().with_min_len(1024);
+        Ok(rows.flat_map_iter(of_row).collect())
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        self.grown.tree.save(sections)?;
+        sections.put_f64s("cost", &self.grown.cost);
+        sections.put_u32s("count", &self.grown.count);
+        sections.put_json("missing", &self.missing)?;
+        sections.put_json("output", &self.output)
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        draw::text(&self.grown.tree, schema)
+    }
+
+    fn svg(&self, schema: &Schema) -> Option<String> {
+        Some(picture::svg(&self.grown.tree, schema))
+    }
+
+    fn html(&self, schema: &Schema) -> Option<String> {
+        Some(picture::html(&self.grown.tree, schema))
+    }
+
+    fn dot(&self, schema: &Schema) -> Option<String> {
+        Some(picture::dot(&self.grown.tree, schema))
+    }
+
+    fn rules(&self, schema: &Schema) -> Option<String> {
+        Some(rules::text(&self.grown, schema))
+    }
+
+    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        Some(rules::reasons(&self.grown.tree, schema, |feature| features.number(row, feature)))
+    }
+
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        let tree = &self.grown.tree;
+        let n_leaves = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).count();
+        let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
+        let importances = importances(&self.grown, schema.features.len());
+        vec![
+            Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
+            one("n_leaves", n_leaves),
+            one("depth", tree.depth()),
+        ]
+    }
+}

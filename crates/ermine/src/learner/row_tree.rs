@@ -1,0 +1,280 @@
+//! The fitted form of trees whose nodes look at whole rows: oblique, comparison and quad trees; and the criterion they share.
+
+use crate::chart::text::number;
+use crate::error::{Error, Result};
+use crate::matrix::encode::Encoding;
+use crate::matrix::{Dataset, Encoder, Features, Schema, Target, Task};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
+use crate::neighbor::metric::Metric;
+use crate::neighbor::strings::StringMetric;
+use crate::section::Sections;
+use crate::split::Impurity;
+use crate::split::classes::ClassWeights;
+use crate::split::node::NodeCriterion;
+use crate::split::numbers::{Loss, Numbers};
+use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// How a row of features becomes a row of numbers, and how far two of them are apart.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowSpace {
+    /// Encoded numbers, with a metric.
+    Encoded(Encoder, Metric),
+    /// Values as they are, categories as codes; the distance adds up differences of numbers and distances of the categories' names.
+    Strings(StringMetric),
+    /// Values as they are, categories as codes; these numbers, below all values, in place of missing ones.
+    Raw(Vec<f64>),
+}
+
+impl RowSpace {
+    /// All rows of the features as numbers, row by row, and how many each has.
+    pub fn rows(&self, features: &Features) -> (Vec<f64>, usize) {
+        match self {
+            RowSpace::Encoded(encoder, _) => {
+                let width = encoder.n_columns();
+                let mut out = vec![0.0; features.n_rows() * width];
+                encoder.encode_rows(features, 0..features.n_rows(), &mut out);
+                // No weighted sum and no distance knows what to do with infinity.
+                out.iter_mut().for_each(|x| *x = x.clamp(-1e150, 1e150));
+                (out, width)
+            }
+            RowSpace::Strings(_) => raw(features, |_| -1.0),
+            RowSpace::Raw(fill) => raw(features, |f| fill[f]),
+        }
+    }
+
+    /// How far two rows are apart; `features` says what codes stand for.
+    pub fn distance(&self, features: &Features, a: &[f64], b: &[f64]) -> f64 {
+        match self {
+            RowSpace::Encoded(_, metric) => metric.between(a, b),
+            RowSpace::Raw(_) => Metric::Euclidean.between(a, b),
+            RowSpace::Strings(metric) => {
+                let of_column = |(column, (x, y)): (&crate::table::Column, (&f64, &f64))| match column.levels() {
+                    // A missing name is the empty one.
+                    Some(levels) => {
+                        let name = |code: f64| if code < 0.0 { "" } else { levels.name(code as u32).unwrap_or("") };
+                        metric.distance(name(*x), name(*y))
+                    }
+                    None => (x - y).abs(),
+                };
+                features.columns().iter().zip(a.iter().zip(b)).map(of_column).sum()
+            }
+        }
+    }
+}
+
+/// All values row by row, with `fill(column)` for missing ones.
+fn raw(features: &Features, fill: impl Fn(usize) -> f64) -> (Vec<f64>, usize) {
+    let width = features.n_columns();
+    let columns: Vec<Vec<f64>> = (0..width).map(|f| features.numbers(f)).collect();
+    let mut rows = Vec::with_capacity(features.n_rows() * width);
+    for row in 0..features.n_rows() {
+        for (f, column) in columns.iter().enumerate() {
+            let x = column[row];
+            rows.push(if x.is_nan() { fill(f) } else { x.clamp(-1e150, 1e150) });
+        }
+    }
+    (rows, width)
+}
+
+/// A fitted tree of questions about rows.
+pub struct FittedRows {
+    tree: RowTree,
+    space: RowSpace,
+    output: Output,
+}
+
+impl FittedRows {
+    /// A model of a grown tree.
+    pub(crate) fn new(tree: RowTree, space: RowSpace, task: Task) -> FittedRows {
+        let output = if task == Task::Classification { Output::Probabilities } else { Output::Values };
+        FittedRows { tree, space, output }
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &RowTree {
+        &self.tree
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+        let (output, space): (Output, RowSpace) = (sections.json("output")?, sections.json("space")?);
+        let tree = RowTree {
+            question: sections.json("question")?,
+            child: sections.u32s("child")?,
+            weight: sections.f64s("weight")?,
+            value: sections.f64s("value")?,
+            width: output.width(&header.schema),
+        };
+        let n_features = header.schema.features.len();
+        let dimension = match &space {
+            RowSpace::Encoded(encoder, _) if encoder.columns().len() == n_features => encoder.n_columns(),
+            RowSpace::Encoded(..) => return Err(Error::model_file("a tree's encoder has another number of columns")),
+            RowSpace::Raw(fill) if fill.len() != n_features || fill.iter().any(|x| !x.is_finite()) => {
+                return Err(Error::model_file("a tree has numbers for another number of columns"));
+            }
+            RowSpace::Strings(_) | RowSpace::Raw(_) => n_features,
+        };
+        let n = tree.question.len();
+        let fits = |node: usize| {
+            let (first, count) = (tree.child[node] as usize, tree.question[node].n_children());
+            let finite = |row: &[f64]| row.len() == dimension && row.iter().all(|x| x.is_finite());
+            let question = match &tree.question[node] {
+                RowQuestion::Leaf => true,
+                RowQuestion::Linear { weights, threshold } => finite(weights) && !threshold.is_nan(),
+                RowQuestion::Nearer { a, b } => finite(a) && finite(b),
+                RowQuestion::Corner { point, .. } => finite(point) && dimension <= 64,
+            };
+            question && (count == 0 || first > node && first.saturating_add(count) <= n)
+        };
+        let lengths =
+            tree.child.len() == n && tree.weight.len() == n && tree.value.len() == n.saturating_mul(tree.width);
+        if n == 0 || !lengths || !(0..n).all(fits) || tree.value.iter().any(|v| !v.is_finite()) {
+            return Err(Error::model_file("a tree of questions about rows doesn't hold together"));
+        }
+        Ok(Box::new(FittedRows { tree, space, output }))
+    }
+}
+
+impl Fitted for FittedRows {
+    fn output(&self) -> Output {
+        self.output
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        let (rows, width) = self.space.rows(features);
+        if width == 0 {
+            return Ok(self.tree.value(0).repeat(features.n_rows()));
+        }
+        let of_row = |row: &[f64]| {
+            let node = self.tree.walk(row, |a, b| self.space.distance(features, a, b));
+            self.tree.value(node).to_vec()
+        };
+        Ok(rows.par_chunks(width).with_min_len(256).flat_map_iter(of_row).collect())
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("space", &self.space)?;
+        sections.put_json("question", &self.tree.question)?;
+        sections.put_u32s("child", &self.tree.child);
+        sections.put_f64s("weight", &self.tree.weight);
+        sections.put_f64s("value", &self.tree.value);
+        sections.put_json("output", &self.output)
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        let names = match &self.space {
+            RowSpace::Encoded(encoder, _) => encoded_names(encoder, schema),
+            RowSpace::Strings(_) | RowSpace::Raw(_) => schema.features.iter().map(|f| f.name.clone()).collect(),
+        };
+        let tree = &self.tree;
+        let mut text = format!("{} nodes, {} leaves, depth {}\n", tree.question.len(), tree.n_leaves(), tree.depth());
+        let mut stack = vec![(0usize, 0usize)];
+        let mut n_lines = 0;
+        while let Some((node, depth)) = stack.pop() {
+            n_lines += 1;
+            if n_lines > 200 {
+                text.push_str("...\n");
+                break;
+            }
+            let said = match &tree.question[node] {
+                RowQuestion::Leaf => prediction(tree.value(node), schema),
+                RowQuestion::Linear { weights, threshold } => linear_words(weights, *threshold, &names),
+                RowQuestion::Nearer { a, b } => format!("nearer to {} than to {}?", row_words(a), row_words(b)),
+                RowQuestion::Corner { point, cells } => format!("around {}: {} cells", row_words(point), cells.len()),
+            };
+            text.push_str(&format!(
+                "{}{said}   [{} rows by weight]\n",
+                "  ".repeat(depth.min(40)),
+                number(tree.weight[node])
+            ));
+            let first = tree.child[node] as usize;
+            stack.extend((first..first + tree.question[node].n_children()).rev().map(|child| (child, depth + 1)));
+        }
+        text
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
+        vec![one("n_leaves", self.tree.n_leaves()), one("depth", self.tree.depth())]
+    }
+}
+
+/// The names of the encoded columns.
+fn encoded_names(encoder: &Encoder, schema: &Schema) -> Vec<String> {
+    let mut names = Vec::new();
+    for (encoding, feature) in encoder.columns().iter().zip(&schema.features) {
+        let missing = format!("[{} is missing]", feature.name);
+        match encoding {
+            Encoding::Number { indicator, .. } => {
+                names.push(feature.name.clone());
+                names.extend(indicator.then_some(missing));
+            }
+            Encoding::OneHot { place, indicator } => {
+                let used = feature.levels.iter().zip(place).filter(|(_, place)| place.is_some());
+                names.extend(used.map(|(level, _)| format!("[{} = {level}]", feature.name)));
+                names.extend(indicator.then_some(missing));
+            }
+        }
+    }
+    names
+}
+
+fn prediction(value: &[f64], schema: &Schema) -> String {
+    if schema.task != Task::Classification {
+        return format!("→ {}", value.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", "));
+    }
+    let best = (1..value.len()).fold(0, |best, k| if value[k] > value[best] { k } else { best });
+    format!("→ {} ({:.1}%)", schema.classes.get(best).map_or("", String::as_str), 100.0 * value[best])
+}
+
+fn linear_words(weights: &[f64], threshold: f64, names: &[String]) -> String {
+    let term = |(w, name): (&f64, &String)| format!("{} {name}", number(*w));
+    let terms: Vec<String> = weights.iter().zip(names).filter(|(w, _)| **w != 0.0).map(term).collect();
+    format!("{} <= {}?", terms.join(" + "), number(threshold))
+}
+
+fn row_words(row: &[f64]) -> String {
+    let shown: Vec<String> = row.iter().take(6).map(|x| number(*x)).collect();
+    format!("({}{})", shown.join(", "), if row.len() > 6 { ", ..." } else { "" })
+}
+
+/// Works with the criterion of the data's task: Gini impurity for classes, squared error for numbers.
+pub(super) trait WithCriterion {
+    /// Grows with this criterion.
+    fn grow<C: NodeCriterion>(self, criterion: C) -> RowGrower<C>;
+}
+
+/// Grows a tree with the criterion of the data's task; gives back the tree and its mean cost.
+pub(super) fn grow_for(data: &Dataset, work: impl WithCriterion) -> (RowTree, f64) {
+    fn finish<C: NodeCriterion>(grower: RowGrower<C>) -> (RowTree, f64) {
+        let leaves = (0..grower.cost.len()).filter(|&node| grower.tree.question[node].n_children() == 0);
+        let cost: f64 = leaves.map(|leaf| grower.cost[leaf]).sum();
+        let mean = cost / grower.tree.weight[0];
+        (grower.tree, mean)
+    }
+    match data.target() {
+        Target::Classes { codes, labels } => {
+            finish(work.grow(ClassWeights::new(codes, data.weight(), labels.len(), Impurity::Gini)))
+        }
+        Target::Values { values, n_outputs } => {
+            finish(work.grow(Numbers::new(values, *n_outputs, data.weight(), Loss::Squared)))
+        }
+    }
+}
+
+/// Nothing is proven about a tree that was chosen split by split.
+pub(super) fn greedy_certificate(data: &Dataset, cost: f64) -> Certificate {
+    let classes = data.task() == Task::Classification;
+    let objective = if classes { "Gini impurity of the leaves" } else { "mean squared error on the training data" };
+    let because = "each split was chosen for its node, which doesn't make the tree the best of all trees";
+    Certificate {
+        objective: objective.into(),
+        value: Some(cost),
+        status: Status::Done,
+        proofs: vec![Proof::Nothing { because: because.into() }],
+        notes: Vec::new(),
+    }
+}

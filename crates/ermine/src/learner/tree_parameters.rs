@@ -1,0 +1,171 @@
+//! Kinds of parameters that tree learners share: amounts of rows, numbers of columns, class weights.
+
+use crate::error::{Error, Result};
+use crate::matrix::{Dataset, Target};
+use crate::param::{Kind, ParamType, Value};
+
+/// So many rows, or such a share of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Amount {
+    /// So many.
+    Count(usize),
+    /// This share of all, rounded up.
+    Share(f64),
+}
+
+impl Amount {
+    /// How many that is of `n`.
+    pub fn of(self, n: usize) -> usize {
+        match self {
+            Amount::Count(count) => count,
+            Amount::Share(share) => (share * n as f64).ceil() as usize,
+        }
+    }
+}
+
+impl ParamType for Amount {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::Int, Kind::Float])
+    }
+    fn to_value(&self) -> Value {
+        match self {
+            Amount::Count(count) => count.to_value(),
+            Amount::Share(share) => Value::Float(*share),
+        }
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Float(x) if *x > 0.0 && *x < 1.0 => Some(Amount::Share(*x)),
+            Value::Float(x) if *x == 1.0 => Some(Amount::Share(1.0)),
+            other => usize::from_value(other).map(Amount::Count),
+        }
+    }
+}
+
+/// How many columns a node looks at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MaxFeatures {
+    /// All of them.
+    All,
+    /// The square root of their number.
+    Sqrt,
+    /// The logarithm to base 2 of their number.
+    Log2,
+    /// So many.
+    Count(usize),
+    /// This share of them.
+    Share(f64),
+}
+
+impl MaxFeatures {
+    /// How many that is of `d`: at least one.
+    pub fn of(self, d: usize) -> usize {
+        let count = match self {
+            MaxFeatures::All => d,
+            MaxFeatures::Sqrt => d.isqrt(),
+            MaxFeatures::Log2 => d.max(1).ilog2() as usize,
+            MaxFeatures::Count(count) => count.min(d),
+            MaxFeatures::Share(share) => (share * d as f64) as usize,
+        };
+        count.clamp(1, d.max(1))
+    }
+}
+
+impl ParamType for MaxFeatures {
+    fn kind() -> Kind {
+        Kind::Optional(Box::new(Kind::Either(vec![Kind::Int, Kind::Float, Kind::Choice(vec!["sqrt", "log2"])])))
+    }
+    fn to_value(&self) -> Value {
+        match self {
+            MaxFeatures::All => Value::None,
+            MaxFeatures::Sqrt => Value::Text("sqrt".into()),
+            MaxFeatures::Log2 => Value::Text("log2".into()),
+            MaxFeatures::Count(count) => count.to_value(),
+            MaxFeatures::Share(share) => Value::Float(*share),
+        }
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::None => Some(MaxFeatures::All),
+            Value::Text(word) if word == "sqrt" => Some(MaxFeatures::Sqrt),
+            Value::Text(word) if word == "log2" => Some(MaxFeatures::Log2),
+            Value::Float(x) if *x > 0.0 && *x <= 1.0 => Some(MaxFeatures::Share(*x)),
+            other => usize::from_value(other).map(MaxFeatures::Count),
+        }
+    }
+}
+
+/// How much the rows of each class count.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClassWeight {
+    /// All the same.
+    Equal,
+    /// Each class as much as any other: n / (classes * rows of the class).
+    Balanced,
+    /// As said; 1 for a class that is not named.
+    Each(Vec<(String, f64)>),
+}
+
+impl ClassWeight {
+    /// The weights of the rows, multiplied with those they have; `None` where nothing changes.
+    pub fn apply(&self, data: &Dataset) -> Result<Option<Vec<f64>>> {
+        let Target::Classes { codes, labels } = data.target() else {
+            return if *self == ClassWeight::Equal {
+                Ok(None)
+            } else {
+                Err(Error::data("class_weight is for classes, and the target is a number"))
+            };
+        };
+        let factor: Vec<f64> = match self {
+            ClassWeight::Equal => return Ok(None),
+            ClassWeight::Balanced => {
+                let mut weight = vec![0.0; labels.len()];
+                codes.iter().enumerate().for_each(|(row, &c)| weight[c as usize] += data.row_weight(row));
+                let (total, n_used) = (weight.iter().sum::<f64>(), weight.iter().filter(|w| **w > 0.0).count());
+                weight.iter().map(|w| if *w > 0.0 { total / (n_used as f64 * w) } else { 0.0 }).collect()
+            }
+            ClassWeight::Each(pairs) => {
+                for (label, _) in pairs {
+                    if !labels.contains(label) {
+                        return Err(Error::unknown("class", label, labels.iter().map(String::as_str)));
+                    }
+                }
+                let of =
+                    |label: &String| pairs.iter().find(|(name, _)| name == label).map_or(1.0, |(_, weight)| *weight);
+                labels.iter().map(of).collect()
+            }
+        };
+        Ok(Some(codes.iter().enumerate().map(|(row, &c)| factor[c as usize] * data.row_weight(row)).collect()))
+    }
+}
+
+impl ParamType for ClassWeight {
+    fn kind() -> Kind {
+        Kind::Optional(Box::new(Kind::Either(vec![Kind::Choice(vec!["balanced"]), Kind::List(Box::new(Kind::Text))])))
+    }
+    fn to_value(&self) -> Value {
+        match self {
+            ClassWeight::Equal => Value::None,
+            ClassWeight::Balanced => Value::Text("balanced".into()),
+            ClassWeight::Each(pairs) => {
+                Value::List(pairs.iter().map(|(label, w)| Value::Text(format!("{label}={w}"))).collect())
+            }
+        }
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        let pair = |value: &Value| match value {
+            Value::Text(text) => {
+                let (label, weight) = text.rsplit_once('=')?;
+                let weight: f64 = weight.trim().parse().ok().filter(|w: &f64| w.is_finite() && *w > 0.0)?;
+                Some((label.trim().to_string(), weight))
+            }
+            _ => None,
+        };
+        match value {
+            Value::None => Some(ClassWeight::Equal),
+            Value::Text(word) if word == "balanced" => Some(ClassWeight::Balanced),
+            Value::List(values) => values.iter().map(pair).collect::<Option<_>>().map(ClassWeight::Each),
+            one => pair(one).map(|pair| ClassWeight::Each(vec![pair])),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! A table of numbers as it lies in memory, read without a copy larger than one block of rows.
+//!
+//! **Idea.** Arrays come by rows (NumPy's default), by columns (Fortran order), or as separate columns of a table, in
+//! single or double precision. All kernels here work on blocks of at most [`BLOCK`] rows, row-major, in `f64`. A block
+//! is borrowed where the memory already looks like that and transposed or widened into a small buffer otherwise, so
+//! one kernel serves every layout and gives the same bits for all of them.
+
+use super::lanes::{self, Real};
+use crate::error::{Error, Result};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows in a block. Sized so that a block of 100 columns stays in the second-level cache with room for its packed copy;
+/// not a power of two, as panels of that height would all fall on the same lines of the first-level cache.
+pub const BLOCK: usize = 120;
+
+/// One column: values `stride` apart.
+#[derive(Debug, Clone, Copy)]
+pub enum ColumnView<'a> {
+    /// Double precision.
+    F64(&'a [f64], usize),
+    /// Single precision.
+    F32(&'a [f32], usize),
+}
+
+impl ColumnView<'_> {
+    /// The value in row `i`.
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> f64 {
+        match self {
+            ColumnView::F64(x, stride) => x[i * stride],
+            ColumnView::F32(x, stride) => x[i * stride].wide(),
+        }
+    }
+
+    fn holds(&self, n_rows: usize) -> bool {
+        let (len, stride) = match self {
+            ColumnView::F64(x, stride) => (x.len(), *stride),
+            ColumnView::F32(x, stride) => (x.len(), *stride),
+        };
+        n_rows == 0 || (stride > 0 && (n_rows - 1).checked_mul(stride).is_some_and(|last| last < len))
+    }
+}
+
+/// One row: numbers side by side.
+#[derive(Debug, Clone, Copy)]
+pub enum RowView<'a> {
+    /// Double precision.
+    F64(&'a [f64]),
+    /// Single precision.
+    F32(&'a [f32]),
+}
+
+#[derive(Debug, Clone)]
+enum Store<'a> {
+    RowsF64(&'a [f64], usize),
+    RowsF32(&'a [f32], usize),
+    Columns(Vec<ColumnView<'a>>),
+    /// Rows, each with its own memory: the transpose of `Columns`.
+    Rows(Vec<ColumnView<'a>>),
+}
+
+/// A read-only table of numbers, `n_rows` by `n_columns`.
+#[derive(Debug, Clone)]
+pub struct Dense<'a> {
+    n_rows: usize,
+    n_columns: usize,
+    store: Store<'a>,
+}
+
+/// Some rows of a table, row-major in `f64`.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'b> {
+    /// The numbers; row `r` begins at `r * stride`.
+    pub data: &'b [f64],
+    /// Numbers from one row to the next.
+    pub stride: usize,
+}
+
+impl<'b> Block<'b> {
+    /// Row `r` of the block, `p` numbers.
+    #[inline(always)]
+    pub fn row(&self, r: usize, p: usize) -> &'b [f64] {
+        &self.data[r * self.stride..r * self.stride + p]
+    }
+}
+
+impl<'a> Dense<'a> {
+    /// Rows of double precision, `stride` numbers apart.
+    pub fn rows_f64(data: &'a [f64], n_rows: usize, n_columns: usize, stride: usize) -> Result<Self> {
+        check_rows(data.len(), n_rows, n_columns, stride)?;
+        Ok(Dense { n_rows, n_columns, store: Store::RowsF64(data, stride) })
+    }
+
+    /// Rows of single precision, `stride` numbers apart.
+    pub fn rows_f32(data: &'a [f32], n_rows: usize, n_columns: usize, stride: usize) -> Result<Self> {
+        check_rows(data.len(), n_rows, n_columns, stride)?;
+        Ok(Dense { n_rows, n_columns, store: Store::RowsF32(data, stride) })
+    }
+
+    /// Columns, each with its own memory.
+    pub fn columns(columns: Vec<ColumnView<'a>>, n_rows: usize) -> Result<Self> {
+        if let Some(j) = columns.iter().position(|c| !c.holds(n_rows)) {
+            return Err(Error::data(format!("column {j} holds fewer than {n_rows} rows")));
+        }
+        Ok(Dense { n_rows, n_columns: columns.len(), store: Store::Columns(columns) })
+    }
+
+    /// Columns of double precision one after the other (Fortran order), `stride` numbers apart.
+    pub fn columns_f64(data: &'a [f64], n_rows: usize, n_columns: usize, stride: usize) -> Result<Self> {
+        check_rows(data.len(), n_columns, n_rows, stride)?;
+        let columns = (0..n_columns).map(|j| ColumnView::F64(&data[j * stride..j * stride + n_rows], 1));
+        Dense::columns(columns.collect(), n_rows)
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many columns.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// The number in row `i`, column `j`.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        match &self.store {
+            Store::RowsF64(x, stride) => x[i * stride + j],
+            Store::RowsF32(x, stride) => x[i * stride + j].wide(),
+            Store::Columns(columns) => columns[j].get(i),
+            Store::Rows(rows) => rows[i].get(j),
+        }
+    }
+
+    /// Row `i` as it lies in memory, where its numbers are side by side.
+    pub fn row(&self, i: usize) -> Option<RowView<'a>> {
+        let p = self.n_columns;
+        match &self.store {
+            Store::RowsF64(x, stride) => Some(RowView::F64(&x[i * stride..i * stride + p])),
+            Store::RowsF32(x, stride) => Some(RowView::F32(&x[i * stride..i * stride + p])),
+            Store::Rows(rows) => match rows[i] {
+                ColumnView::F64(x, 1) => Some(RowView::F64(&x[..p])),
+                ColumnView::F32(x, 1) => Some(RowView::F32(&x[..p])),
+                _ => None,
+            },
+            Store::Columns(_) => None,
+        }
+    }
+
+    /// The transpose, over the same memory.
+    pub fn transposed(&self) -> Dense<'a> {
+        let (n_rows, n_columns) = (self.n_columns, self.n_rows);
+        let store = match &self.store {
+            Store::RowsF64(x, stride) => Store::Columns(
+                (0..n_columns).map(|i| ColumnView::F64(&x[i * stride..i * stride + n_rows], 1)).collect(),
+            ),
+            Store::RowsF32(x, stride) => Store::Columns(
+                (0..n_columns).map(|i| ColumnView::F32(&x[i * stride..i * stride + n_rows], 1)).collect(),
+            ),
+            Store::Columns(columns) => Store::Rows(columns.clone()),
+            Store::Rows(rows) => Store::Columns(rows.clone()),
+        };
+        Dense { n_rows, n_columns, store }
+    }
+
+    /// Every `step`-th row.
+    pub fn every(&self, step: usize) -> Dense<'a> {
+        let step = step.max(1);
+        let n_rows = self.n_rows.div_ceil(step);
+        let store = match &self.store {
+            Store::RowsF64(x, stride) => Store::RowsF64(x, stride * step),
+            Store::RowsF32(x, stride) => Store::RowsF32(x, stride * step),
+            Store::Columns(columns) => Store::Columns(
+                columns
+                    .iter()
+                    .map(|c| match *c {
+                        ColumnView::F64(x, stride) => ColumnView::F64(x, stride * step),
+                        ColumnView::F32(x, stride) => ColumnView::F32(x, stride * step),
+                    })
+                    .collect(),
+            ),
+            Store::Rows(rows) => Store::Rows(rows.iter().copied().step_by(step).collect()),
+        };
+        Dense { n_rows, n_columns: self.n_columns, store }
+    }
+
+    /// The rows of `range` as a row-major block: borrowed where they lie so, else written to `buffer`.
+    pub fn block<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<f64>) -> Block<'b> {
+        let p = self.n_columns;
+        if let Store::RowsF64(x, stride) = self.store {
+            let end = if range.is_empty() { range.start * stride } else { (range.end - 1) * stride + p };
+            return Block { data: &x[(range.start * stride).min(end)..end], stride };
+        }
+        buffer.resize(range.len() * p, 0.0);
+        match &self.store {
+            Store::RowsF64(..) => unreachable!("borrowed above"),
+            Store::RowsF32(x, stride) => {
+                for (i, out) in range.zip(buffer.chunks_exact_mut(p.max(1))) {
+                    widen(&x[i * stride..i * stride + p], out);
+                }
+            }
+            Store::Rows(rows) => {
+                for (row, out) in rows[range].iter().zip(buffer.chunks_exact_mut(p.max(1))) {
+                    copy_line(row, out);
+                }
+            }
+            Store::Columns(columns) => transpose(columns, range, buffer),
+        }
+        Block { data: buffer, stride: p }
+    }
+
+    /// The chosen columns of the rows of `range`, row-major, into `out`.
+    pub fn gather(&self, range: Range<usize>, chosen: &[usize], out: &mut Vec<f64>) {
+        out.clear();
+        match &self.store {
+            Store::RowsF64(x, stride) => {
+                for i in range {
+                    let row = &x[i * stride..];
+                    out.extend(chosen.iter().map(|&j| row[j]));
+                }
+            }
+            Store::RowsF32(x, stride) => {
+                for i in range {
+                    let row = &x[i * stride..];
+                    out.extend(chosen.iter().map(|&j| row[j].wide()));
+                }
+            }
+            Store::Rows(rows) => {
+                for row in &rows[range] {
+                    out.extend(chosen.iter().map(|&j| row.get(j)));
+                }
+            }
+            Store::Columns(columns) => {
+                let columns: Vec<ColumnView> = chosen.iter().map(|&j| columns[j]).collect();
+                out.resize(range.len() * columns.len(), 0.0);
+                transpose(&columns, range, out);
+            }
+        }
+    }
+
+    /// `X w + b`.
+    pub fn times(&self, w: &[f64], b: f64) -> Vec<f64> {
+        let mut out = vec![0.0; self.n_rows];
+        let chunk = super::chunks(self.n_rows, 64, 4 * BLOCK).first().map_or(1, |c| c.len());
+        out.par_chunks_mut(chunk).enumerate().for_each(|(c, out)| {
+            let mut buffer = Vec::new();
+            for (k, out) in out.chunks_mut(BLOCK).enumerate() {
+                let start = c * chunk + k * BLOCK;
+                let block = self.block(start..start + out.len(), &mut buffer);
+                lanes::row_dots(block.data, block.stride, w, b, out);
+            }
+        });
+        out
+    }
+
+    /// `X' c`.
+    pub fn transposed_times(&self, c: &[f64]) -> Vec<f64> {
+        let parts: Vec<Vec<f64>> = super::chunks(self.n_rows, 16, 4 * BLOCK)
+            .into_par_iter()
+            .map(|rows| {
+                let (mut g, mut buffer) = (vec![0.0; self.n_columns], Vec::new());
+                for start in rows.clone().step_by(BLOCK) {
+                    let range = start..(start + BLOCK).min(rows.end);
+                    let block = self.block(range.clone(), &mut buffer);
+                    lanes::add_rows(block.data, block.stride, &c[range], &mut g);
+                }
+                g
+            })
+            .collect();
+        add_in_order(parts, self.n_columns)
+    }
+}
+
+/// Sums vectors of length `len` in their order.
+pub fn add_in_order(parts: Vec<Vec<f64>>, len: usize) -> Vec<f64> {
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_else(|| vec![0.0; len]);
+    for part in parts {
+        total.iter_mut().zip(part).for_each(|(t, x)| *t += x);
+    }
+    total
+}
+
+fn check_rows(len: usize, n_rows: usize, n_columns: usize, stride: usize) -> Result<()> {
+    let enough = n_rows == 0
+        || (stride >= n_columns && (n_rows - 1).checked_mul(stride).is_some_and(|last| last + n_columns <= len));
+    if enough {
+        return Ok(());
+    }
+    Err(Error::data(format!("{len} numbers are too few for {n_rows} lines of {n_columns}, {stride} apart")))
+}
+
+vectorised! {
+    fn widen(x: &[f32], out: &mut [f64]) {
+        for (out, x) in out.iter_mut().zip(x) {
+            *out = *x as f64;
+        }
+    }
+}
+
+fn copy_line(line: &ColumnView, out: &mut [f64]) {
+    match *line {
+        ColumnView::F64(x, 1) => out.copy_from_slice(&x[..out.len()]),
+        ColumnView::F32(x, 1) => widen(&x[..out.len()], out),
+        _ => out.iter_mut().enumerate().for_each(|(j, out)| *out = line.get(j)),
+    }
+}
+
+/// Writes the rows of `range` of `columns` row-major: eight columns at a time, so that whole cache lines are written.
+fn transpose(columns: &[ColumnView], range: Range<usize>, out: &mut [f64]) {
+    let p = columns.len();
+    let mut lines = [[0.0; BLOCK]; 8];
+    for (g, group) in columns.chunks(8).enumerate() {
+        for start in range.clone().step_by(BLOCK) {
+            let rows = start..(start + BLOCK).min(range.end);
+            for (line, column) in lines.iter_mut().zip(group) {
+                match column {
+                    ColumnView::F64(x, 1) => line[..rows.len()].copy_from_slice(&x[rows.clone()]),
+                    _ => rows.clone().zip(line).for_each(|(i, out)| *out = column.get(i)),
+                }
+            }
+            let first = (start - range.start) * p + g * 8;
+            for r in 0..rows.len() {
+                let out = &mut out[first + r * p..first + r * p + group.len()];
+                out.iter_mut().zip(&lines).for_each(|(out, line)| *out = line[r]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same numbers in every layout that there is.
+    fn layouts<'a>(rows: &'a [f64], columns: &'a [f64], n: usize, p: usize) -> Vec<Dense<'a>> {
+        let strided = (0..p).map(|j| ColumnView::F64(&rows[j.min(rows.len())..], p)).collect();
+        vec![
+            Dense::rows_f64(rows, n, p, p).unwrap(),
+            Dense::columns_f64(columns, n, p, n).unwrap(),
+            Dense::columns(strided, n).unwrap(),
+            Dense::rows_f64(columns, p, n, n).unwrap().transposed(),
+            Dense::columns_f64(rows, p, n, p).unwrap().transposed(),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_layout_gives_the_same_bits(n in 0usize..300, p in 0usize..20) {
+            let value = |i: usize, j: usize| ((i * 31 + j * 17) % 101) as f64 / 7.0 - 5.0;
+            let rows: Vec<f64> = (0..n).flat_map(|i| (0..p).map(move |j| value(i, j))).collect();
+            let columns: Vec<f64> = (0..p).flat_map(|j| (0..n).map(move |i| value(i, j))).collect();
+            let w: Vec<f64> = (0..p).map(|j| j as f64 * 0.3 - 1.0).collect();
+            let c: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+            let all = layouts(&rows, &columns, n, p);
+            for x in &all {
+                prop_assert_eq!(x.times(&w, 0.5), all[0].times(&w, 0.5));
+                prop_assert_eq!(x.transposed_times(&c), all[0].transposed_times(&c));
+                prop_assert_eq!(x.every(3).times(&w, 0.5), all[0].times(&w, 0.5).into_iter().step_by(3).collect::<Vec<_>>());
+                if n > 2 && p > 2 {
+                    let mut out = Vec::new();
+                    x.gather(1..3, &[2, 0], &mut out);
+                    prop_assert_eq!(&out, &[value(1, 2), value(1, 0), value(2, 2), value(2, 0)]);
+                }
+            }
+            for (i, z) in all[0].times(&w, 0.5).iter().enumerate() {
+                let truth: f64 = 0.5 + (0..p).map(|j| value(i, j) * w[j]).sum::<f64>();
+                prop_assert!((z - truth).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn too_little_memory_is_an_error() {
+        assert!(Dense::rows_f64(&[1.0; 5], 2, 3, 3).is_err());
+        assert!(Dense::rows_f64(&[1.0; 5], 2, 2, 3).is_ok());
+        assert!(Dense::columns(vec![ColumnView::F32(&[1.0; 5], 2)], 4).is_err());
+        assert!(Dense::columns(vec![ColumnView::F32(&[1.0; 5], 2)], 3).is_ok());
+    }
+}

@@ -1,0 +1,92 @@
+//! The design matrix: dense or sparse numbers behind one face. A solver that only multiplies never sees the difference.
+
+use super::dense::Dense;
+use super::gram::Gram;
+use super::lanes;
+use super::sparse::Sparse;
+use std::ops::Range;
+
+/// A read-only table of numbers.
+#[derive(Debug, Clone)]
+pub enum Design<'a> {
+    /// Every number is there.
+    Dense(Dense<'a>),
+    /// Only the numbers that are not zero are there.
+    Sparse(Sparse<'a>),
+}
+
+impl<'a> From<Dense<'a>> for Design<'a> {
+    fn from(x: Dense<'a>) -> Self {
+        Design::Dense(x)
+    }
+}
+
+impl<'a> From<Sparse<'a>> for Design<'a> {
+    fn from(x: Sparse<'a>) -> Self {
+        Design::Sparse(x)
+    }
+}
+
+impl<'a> Design<'a> {
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Design::Dense(x) => x.n_rows(),
+            Design::Sparse(x) => x.n_rows(),
+        }
+    }
+
+    /// How many columns.
+    pub fn n_columns(&self) -> usize {
+        match self {
+            Design::Dense(x) => x.n_columns(),
+            Design::Sparse(x) => x.n_columns(),
+        }
+    }
+
+    /// `X w + b`.
+    pub fn times(&self, w: &[f64], b: f64) -> Vec<f64> {
+        match self {
+            Design::Dense(x) => x.times(w, b),
+            Design::Sparse(x) => x.times(w, b),
+        }
+    }
+
+    /// `X' c`.
+    pub fn transposed_times(&self, c: &[f64]) -> Vec<f64> {
+        match self {
+            Design::Dense(x) => x.transposed_times(c),
+            Design::Sparse(x) => x.transposed_times(c),
+        }
+    }
+
+    /// Every `step`-th row.
+    pub fn every(&self, step: usize) -> Design<'a> {
+        match self {
+            Design::Dense(x) => x.every(step).into(),
+            Design::Sparse(x) => x.every(step).into(),
+        }
+    }
+
+    /// The Gram matrix of `[s_i x_i, e_i]`, where `weigh` gets the margins `x_i . w + b` of a block of rows and writes
+    /// their scales and extra entries; see [`Gram::of`].
+    pub fn gram(
+        &self,
+        w: &[f64],
+        b: f64,
+        extras: usize,
+        weigh: impl Fn(Range<usize>, &[f64], &mut [f64], &mut [f64]) -> f64 + Sync,
+    ) -> Gram {
+        match self {
+            Design::Dense(x) => Gram::of(x, &[], extras, |rows, block, scale, extra| {
+                let mut margins = [0.0; super::dense::BLOCK];
+                lanes::row_dots(block.data, block.stride, w, b, &mut margins[..rows.len()]);
+                weigh(rows.clone(), &margins[..rows.len()], scale, extra)
+            }),
+            Design::Sparse(x) => x.gram(extras, |rows, scale, extra| {
+                let margins: Vec<f64> = rows.clone().map(|i| x.row_dot(i, w) + b).collect();
+                weigh(rows, &margins, scale, extra)
+            }),
+        }
+    }
+}

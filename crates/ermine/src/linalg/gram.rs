@@ -1,0 +1,381 @@
+//! `G = sum_i v_i v_i'`, where `v_i = [s_i (x_i - shift), e_i]`: the weighted rows of a table with a few extra entries.
+//!
+//! **Idea.** Least squares needs `X'WX` and `X'Wy`; a Newton step needs `X'SX` and the gradient; an interior point step
+//! needs `X'DX`. All are Gram matrices of rows that are scaled on the way and carry extra entries (a 1 for the
+//! intercept, the target, the residual divided by the square root of its weight), so one kernel makes them all and the
+//! right-hand side costs one more column.
+//!
+//! **How.** A block of rows is packed into panels of eight columns, which stay in the second-level cache. A
+//! register tile is 8 x 24 entries of `G` (24 AVX-512 accumulators): per row it loads three registers, broadcasts eight
+//! numbers and does 24 fused multiply-adds, so that the multipliers are busy all the time. Only tiles that touch the
+//! upper triangle are computed.
+//!
+//! **Cost.** `n P^2` flops for `P` columns, one pass over the data. Threads own chunks of rows, each with a `P x P` sum
+//! of its own; the number of chunks depends on the shape alone and is kept so small that the sums stay below half the
+//! size of the data.
+//!
+//! **Reference.** Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008), for the packing.
+
+use super::dense::{BLOCK, Block, Dense};
+use super::lanes::{self, LANES, Level};
+use super::matrix::Matrix;
+use super::{chunks, dense::add_in_order};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The sum of outer products and whatever else was summed up on the way.
+#[derive(Debug, Clone)]
+pub struct Gram {
+    /// `sum_i v_i v_i'`: the columns of the table first, the extra entries after them.
+    pub products: Matrix,
+    /// The sum of what the weighing returned, block by block in order.
+    pub total: f64,
+}
+
+/// Chunks of rows for sums of `width` by `width` numbers.
+pub(super) fn chunks_for(n_rows: usize, width: usize) -> Vec<Range<usize>> {
+    chunks(n_rows, (n_rows / (2 * width.max(1))).clamp(1, 16), 4 * BLOCK)
+}
+
+impl Gram {
+    /// Sums over all rows of `x`.
+    ///
+    /// `weigh` is called once for each block of rows. It gets the rows' numbers, writes each row's scale `s_i` and its
+    /// `extras` extra entries (row by row; taken as they are), and returns what to add to [`Gram::total`]. An empty
+    /// `shift` means no shift.
+    pub fn of(
+        x: &Dense,
+        shift: &[f64],
+        extras: usize,
+        weigh: impl Fn(Range<usize>, Block, &mut [f64], &mut [f64]) -> f64 + Sync,
+    ) -> Gram {
+        let (p, width) = (x.n_columns(), x.n_columns() + extras);
+        let n_panels = width.div_ceil(LANES);
+        let sum = |rows: Range<usize>| {
+            let mut work = Workspace::new(n_panels, extras);
+            let (mut c, mut total) = (vec![0.0; (n_panels * LANES) * (n_panels * LANES)], 0.0);
+            for start in rows.clone().step_by(BLOCK) {
+                let range = start..(start + BLOCK).min(rows.end);
+                let (scale, extra) = (&mut work.scale[..range.len()], &mut work.extra[..range.len() * extras]);
+                let block = x.block(range.clone(), &mut work.buffer);
+                total += weigh(range.clone(), block, scale, extra);
+                let packed = &mut work.packed[..range.len() * n_panels * LANES];
+                pack(block.data, block.stride, p, shift, scale, packed);
+                pack_extras(extra, extras, p, range.len(), packed);
+                multiply(packed, packed, range.len(), &mut c, true);
+            }
+            c.push(total);
+            c
+        };
+        let parts: Vec<Vec<f64>> = chunks_for(x.n_rows(), width).into_par_iter().map(sum).collect();
+        let side = n_panels * LANES;
+        let mut total = add_in_order(parts, side * side + 1);
+        let extra = total.pop().unwrap_or(0.0);
+        let mut products = Matrix::from_fn(width, width, |i, j| total[i.min(j) * side + i.max(j)]);
+        products.mirror();
+        Gram { products, total: extra }
+    }
+
+    /// `sum_i w_i [x_i - shift, y_i..., 1] [...]'` for weights `w` (all 1 if `None`) and targets given one after the
+    /// other, `n_rows` each: all that least squares needs to know.
+    pub fn of_targets(x: &Dense, shift: &[f64], targets: &[&[f64]], weights: Option<&[f64]>) -> Gram {
+        Gram::of(x, shift, targets.len() + 1, |rows, _, scale, extra| {
+            for ((r, i), extra) in rows.enumerate().zip(extra.chunks_exact_mut(targets.len() + 1)) {
+                scale[r] = weights.map_or(1.0, |w| w[i].sqrt());
+                extra[targets.len()] = scale[r];
+                extra.iter_mut().zip(targets).for_each(|(e, y)| *e = scale[r] * y[i]);
+            }
+            0.0
+        })
+    }
+}
+
+/// `X_A' S X_B`, for chosen columns `A` and `B` and weights `s` (all 1 if `None`): `|A|` rows of `|B|`. A `shift` that is not
+/// empty is taken off every row first.
+pub fn cross_products(x: &Dense, left: &[usize], right: &[usize], shift: &[f64], weights: Option<&[f64]>) -> Matrix {
+    let (a, b) = (left.len().div_ceil(LANES), right.len().div_ceil(LANES));
+    let side = b * LANES;
+    let pick = |chosen: &[usize]| if shift.is_empty() { vec![] } else { chosen.iter().map(|&j| shift[j]).collect() };
+    let (left_shift, right_shift): (Vec<f64>, Vec<f64>) = (pick(left), pick(right));
+    let sum = |rows: Range<usize>| {
+        let mut c = vec![0.0; a * LANES * side];
+        let (mut lines, ones) = (Vec::new(), [1.0; BLOCK]);
+        let (mut packed_a, mut packed_b) = (vec![0.0; BLOCK * a * LANES], vec![0.0; BLOCK * side]);
+        for start in rows.clone().step_by(BLOCK) {
+            let range = start..(start + BLOCK).min(rows.end);
+            let k = range.len();
+            x.gather(range.clone(), right, &mut lines);
+            pack(&lines, right.len(), right.len(), &right_shift, &ones[..k], &mut packed_b[..k * side]);
+            x.gather(range.clone(), left, &mut lines);
+            let scale = weights.map_or(&ones[..k], |w| &w[range]);
+            pack(&lines, left.len(), left.len(), &left_shift, scale, &mut packed_a[..k * a * LANES]);
+            multiply(&packed_a[..k * a * LANES], &packed_b[..k * side], k, &mut c, false);
+        }
+        c
+    };
+    let chunks = chunks(x.n_rows(), (x.n_rows() / left.len().max(64)).clamp(1, 16), 4 * BLOCK);
+    let parts: Vec<Vec<f64>> = chunks.into_par_iter().map(sum).collect();
+    let total = add_in_order(parts, a * LANES * side);
+    Matrix::from_fn(left.len(), right.len(), |i, j| total[i * side + j])
+}
+
+struct Workspace {
+    buffer: Vec<f64>,
+    packed: Vec<f64>,
+    scale: Vec<f64>,
+    extra: Vec<f64>,
+}
+
+impl Workspace {
+    fn new(n_panels: usize, extras: usize) -> Self {
+        let packed = vec![0.0; BLOCK * n_panels * LANES];
+        Workspace { buffer: Vec::new(), packed, scale: vec![0.0; BLOCK], extra: vec![0.0; BLOCK * extras] }
+    }
+}
+
+vectorised! {
+    /// Writes the rows of a block into panels of eight columns, shifted and scaled; what is beyond `p` columns in the
+    /// last panel becomes zero.
+    pub(super) fn pack(x: &[f64], stride: usize, p: usize, shift: &[f64], scale: &[f64], packed: &mut [f64]) {
+        let k = scale.len();
+        let n_panels = packed.len() / (k * LANES).max(1);
+        let (full, rest) = (p / LANES, p % LANES);
+        // Row after row, so that the data is read in the order in which it lies.
+        for (r, &s) in scale.iter().enumerate() {
+            let row = &x[r * stride..r * stride + p];
+            for g in 0..full {
+                let from = &row[g * LANES..(g + 1) * LANES];
+                let out = &mut packed[(g * k + r) * LANES..(g * k + r + 1) * LANES];
+                if shift.is_empty() {
+                    for l in 0..LANES {
+                        out[l] = from[l] * s;
+                    }
+                } else {
+                    let offset = &shift[g * LANES..(g + 1) * LANES];
+                    for l in 0..LANES {
+                        out[l] = (from[l] - offset[l]) * s;
+                    }
+                }
+            }
+            for g in full..n_panels {
+                let out = &mut packed[(g * k + r) * LANES..(g * k + r + 1) * LANES];
+                out.fill(0.0);
+                let tail = if g == full { rest } else { 0 };
+                for (l, out) in out[..tail].iter_mut().enumerate() {
+                    let j = full * LANES + l;
+                    *out = (row[j] - if shift.is_empty() { 0.0 } else { shift[j] }) * s;
+                }
+            }
+        }
+    }
+}
+
+fn pack_extras(extra: &[f64], extras: usize, p: usize, k: usize, packed: &mut [f64]) {
+    for (r, row) in extra.chunks_exact(extras.max(1)).enumerate() {
+        for (e, &value) in row.iter().enumerate() {
+            let column = p + e;
+            packed[(column / LANES * k + r) * LANES + column % LANES] = value;
+        }
+    }
+}
+
+/// `c += a' b` for packed panels of `k` rows; with `upper`, only tiles that touch the upper triangle.
+fn multiply(a: &[f64], b: &[f64], k: usize, c: &mut [f64], upper: bool) {
+    let pitch = k * LANES;
+    if pitch == 0 {
+        return;
+    }
+    let side = b.len() / pitch * LANES;
+    for (i, panel) in a.chunks_exact(pitch).enumerate() {
+        multiply_panel(panel, b, k, if upper { i } else { 0 }, &mut c[i * LANES * side..], side);
+    }
+}
+
+/// Eight rows of `c`, `side` apart: `c += a' b` from the panel `first` of `b` on.
+pub(super) fn multiply_panel(a: &[f64], b: &[f64], k: usize, first: usize, c: &mut [f64], side: usize) {
+    let (pitch, level) = (k * LANES, lanes::level());
+    let n_panels = b.len() / pitch;
+    for j in (first..n_panels).step_by(3) {
+        let wide = (n_panels - j).min(3);
+        multiply_tile(level, a, &b[j * pitch..(j + wide) * pitch], k, &mut c[j * LANES..], side);
+    }
+}
+
+/// One tile: eight rows of `c`, `side` apart, and as many times eight columns as `b` has panels (at most 3).
+fn multiply_tile(level: Level, a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
+    let wide = b.len() / (k * LANES);
+    assert!(a.len() >= k * LANES && b.len() >= wide * k * LANES && c.len() >= 7 * side + wide * LANES);
+    match (level, wide) {
+        // SAFETY: the machine has AVX-512 (`level`), and the lengths were checked above.
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, 1) => unsafe { x86::tile_avx512::<1>(a, b, k, c, side) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, 2) => unsafe { x86::tile_avx512::<2>(a, b, k, c, side) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, 3) => unsafe { x86::tile_avx512::<3>(a, b, k, c, side) },
+        // SAFETY: the machine has AVX2 and FMA (`level`), and the lengths were checked above.
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, _) => unsafe { x86::tile_avx2(a, b, k, c, side) },
+        _ => tile_plain(a, b, k, c, side),
+    }
+}
+
+fn tile_plain(a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
+    for (g, b) in b.chunks_exact(k * LANES).enumerate() {
+        let mut sums = [[0.0f64; LANES]; LANES];
+        for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
+            for (sums, a) in sums.iter_mut().zip(a) {
+                sums.iter_mut().zip(b).for_each(|(s, b)| *s = a.mul_add(*b, *s));
+            }
+        }
+        for (i, sums) in sums.iter().enumerate() {
+            let c = &mut c[i * side + g * LANES..i * side + (g + 1) * LANES];
+            c.iter_mut().zip(sums).for_each(|(c, s)| *c += s);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::needless_range_loop)]
+mod x86 {
+    use super::LANES;
+    use std::arch::x86_64::*;
+
+    /// # Safety
+    /// AVX-512F; `a` holds `k` rows of 8, `b` holds `W` panels of `k` rows of 8, `c` eight rows of `8 W`, `side` apart.
+    #[target_feature(enable = "avx512f")]
+    pub unsafe fn tile_avx512<const W: usize>(a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
+        let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+        // Plain index loops over fixed bounds: the compiler unrolls them and keeps all sums in registers.
+        let mut sums = [[_mm512_setzero_pd(); W]; LANES];
+        for r in 0..k {
+            let mut row = [_mm512_setzero_pd(); W];
+            for w in 0..W {
+                // SAFETY: r < k and w < W, so the eight numbers lie in panel w of `b`.
+                row[w] = unsafe { _mm512_loadu_pd(b.add((w * k + r) * LANES)) };
+            }
+            for i in 0..LANES {
+                // SAFETY: r < k and i < 8.
+                let x = _mm512_set1_pd(unsafe { *a.add(r * LANES + i) });
+                for w in 0..W {
+                    sums[i][w] = _mm512_fmadd_pd(x, row[w], sums[i][w]);
+                }
+            }
+        }
+        for i in 0..LANES {
+            for w in 0..W {
+                // SAFETY: row i < 8 and column group w < W lie in `c`.
+                unsafe {
+                    let place = c.add(i * side + w * LANES);
+                    _mm512_storeu_pd(place, _mm512_add_pd(_mm512_loadu_pd(place), sums[i][w]));
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// AVX2 and FMA; lengths as for [`tile_avx512`], with as many panels as `b` has.
+    #[target_feature(enable = "avx2,fma")]
+    pub unsafe fn tile_avx2(a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
+        let n_panels = b.len() / (k * LANES);
+        let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+        for (w, half) in (0..n_panels).flat_map(|w| [(w, 0), (w, 4)]) {
+            let mut sums = [[_mm256_setzero_pd(); 2]; 4];
+            for r in 0..k {
+                // SAFETY: r < k and w < n_panels, so the eight numbers lie in panel w of `b`.
+                let row = unsafe {
+                    let row = b.add((w * k + r) * LANES);
+                    [_mm256_loadu_pd(row), _mm256_loadu_pd(row.add(4))]
+                };
+                for i in 0..4 {
+                    // SAFETY: r < k and half + i < 8.
+                    let x = _mm256_set1_pd(unsafe { *a.add(r * LANES + half + i) });
+                    for h in 0..2 {
+                        sums[i][h] = _mm256_fmadd_pd(x, row[h], sums[i][h]);
+                    }
+                }
+            }
+            for i in 0..4 {
+                for h in 0..2 {
+                    // SAFETY: row half + i < 8 and column w * 8 + h * 4 + 3 lie in `c`.
+                    unsafe {
+                        let place = c.add((half + i) * side + w * LANES + h * 4);
+                        _mm256_storeu_pd(place, _mm256_add_pd(_mm256_loadu_pd(place), sums[i][h]));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbers(len: usize, seed: u64) -> Vec<f64> {
+        let mut rng = crate::rng::stream(seed, &[]);
+        (0..len).map(|_| crate::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn products_are_those_of_the_definition(n in 0usize..400, p in 0usize..30, seed in 0u64..50) {
+            let (x, y, w) = (numbers(n * p, seed), numbers(n, seed + 1), numbers(n, seed + 2));
+            let w: Vec<f64> = w.iter().map(|w| w + 1.0).collect();
+            let shift: Vec<f64> = (0..p).map(|j| j as f64 / 10.0).collect();
+            let dense = Dense::rows_f64(&x, n, p, p).unwrap();
+            let gram = Gram::of_targets(&dense, &shift, &[&y], Some(&w)).products;
+            let entry = |i: usize, j: usize| if j < p { x[i * p + j] - shift[j] } else if j == p { y[i] } else { 1.0 };
+            for a in 0..p + 2 {
+                for b in 0..p + 2 {
+                    let truth: f64 = (0..n).map(|i| w[i] * entry(i, a) * entry(i, b)).sum();
+                    prop_assert!((gram[(a, b)] - truth).abs() < 1e-10 * n as f64 + 1e-12, "{a} {b}");
+                    prop_assert_eq!(gram[(a, b)], gram[(b, a)]);
+                }
+            }
+            let (left, right): (Vec<usize>, Vec<usize>) = ((0..p).step_by(2).collect(), (0..p).rev().collect());
+            let cross = cross_products(&dense, &left, &right, &shift, Some(&w));
+            for (a, &i) in left.iter().enumerate() {
+                for (b, &j) in right.iter().enumerate() {
+                    let truth: f64 = (0..n).map(|r| w[r] * (x[r * p + i] - shift[i]) * (x[r * p + j] - shift[j])).sum();
+                    prop_assert!((cross[(a, b)] - truth).abs() < 1e-10 * n as f64);
+                }
+            }
+        }
+
+        #[test]
+        fn every_kernel_gives_the_same_bits(k in 1usize..200, wide in 1usize..4, seed in 0u64..20) {
+            let (a, b) = (numbers(k * LANES, seed), numbers(wide * k * LANES, seed + 1));
+            let side = wide * LANES + 5;
+            let tile = |level| {
+                let mut c = numbers(8 * side, 3);
+                multiply_tile(level, &a, &b, k, &mut c, side);
+                c
+            };
+            let plain = tile(Level::Plain);
+            if lanes::level() == Level::Avx512 {
+                prop_assert_eq!(&tile(Level::Avx512), &plain);
+            }
+            if lanes::level() != Level::Plain {
+                prop_assert_eq!(&tile(Level::Avx2), &plain);
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_does_not_change_a_bit() {
+        let (n, p) = (20_000, 13);
+        let (x, y) = (numbers(n * p, 1), numbers(n, 2));
+        let dense = Dense::rows_f64(&x, n, p, p).unwrap();
+        let run = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Gram::of_targets(&dense, &[], &[&y], None).products)
+        };
+        assert_eq!(run(1), run(2));
+        assert_eq!(run(1), run(5));
+    }
+}

@@ -1,0 +1,59 @@
+//! Linear algebra for learning: tall data against small square matrices.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`lanes`] | vectorised loops over slices (dot, axpy, exp), the same bits with and without AVX |
+//! | [`dense`] | a table of numbers as it lies in memory, read in blocks of rows |
+//! | [`sparse`] | the same where most numbers are zero: by rows and by columns |
+//! | [`design`] | dense or sparse behind one face: `X w`, `X' r`, `X' S X` |
+//! | [`gram`] | the blocked kernel for `X' S X`, where most of the time of linear models is spent |
+//! | [`matrix`] | small matrices |
+//! | [`cholesky`] | `A = L L'` with a condition estimate |
+//! | [`lu`] | `P A = L U` for small systems without symmetry |
+//! | [`decompose`] | symmetric eigenvalues, singular values, QR of tall data block by block |
+//!
+//! **Determinism.** Rows are cut into chunks whose bounds depend on the shape alone and partial sums are added in the
+//! order of the rows, so results don't depend on the number of threads. Every kernel uses fused multiply-add in the
+//! same order whatever the width of the registers; only [`decompose`] (a library) may differ in the last bits between
+//! machines with different registers.
+
+#[macro_use]
+pub mod lanes;
+pub mod cholesky;
+pub mod decompose;
+pub mod dense;
+pub mod design;
+pub mod gram;
+pub mod lu;
+pub mod matrix;
+pub mod sparse;
+
+pub use cholesky::Cholesky;
+pub use dense::Dense;
+pub use design::Design;
+pub use gram::Gram;
+pub use lu::Lu;
+pub use matrix::Matrix;
+pub use sparse::Sparse;
+
+use std::ops::Range;
+
+/// Cuts `n` rows into at most `most` chunks of at least `least` rows each (the last may be shorter); bounds are
+/// multiples of 128. Depends on nothing but its arguments, so that sums over chunks don't depend on threads.
+pub fn chunks(n: usize, most: usize, least: usize) -> Vec<Range<usize>> {
+    let step = n.div_ceil(most.max(1)).max(least).max(1).next_multiple_of(128);
+    (0..n.div_ceil(step)).map(|c| c * step..((c + 1) * step).min(n)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn chunks_cover_every_row_once() {
+        for n in [0, 1, 127, 128, 129, 5000, 100_000] {
+            let chunks = super::chunks(n, 16, 512);
+            assert!(chunks.len() <= 16);
+            let rows: Vec<usize> = chunks.into_iter().flatten().collect();
+            assert_eq!(rows, (0..n).collect::<Vec<_>>());
+        }
+    }
+}

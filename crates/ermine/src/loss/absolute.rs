@@ -1,0 +1,36 @@
+//! The absolute loss `abs(z - y)`, whose population minimiser is the median.
+
+use super::Loss;
+
+/// `abs(z - y)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Absolute;
+
+impl Loss for Absolute {
+    fn value(&self, z: f64, y: f64) -> f64 {
+        (z - y).abs()
+    }
+
+    fn gradient(&self, z: f64, y: f64) -> f64 {
+        if z > y {
+            1.0
+        } else if z < y {
+            -1.0
+        } else {
+            0.0
+        }
+    }
+
+    fn curvature(&self, _: f64, _: f64) -> f64 {
+        0.0
+    }
+
+    /// `a y` for `-1 <= a <= 1`.
+    fn conjugate(&self, a: f64, y: f64) -> f64 {
+        if a.abs() <= 1.0 { a * y } else { f64::INFINITY }
+    }
+
+    fn smoothness(&self) -> Option<f64> {
+        None
+    }
+}

@@ -1,0 +1,29 @@
+//! The squared loss `(z - y)^2 / 2`, whose population minimiser is the mean.
+
+use super::Loss;
+
+/// `(z - y)^2 / 2`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Squared;
+
+impl Loss for Squared {
+    fn value(&self, z: f64, y: f64) -> f64 {
+        (z - y) * (z - y) / 2.0
+    }
+
+    fn gradient(&self, z: f64, y: f64) -> f64 {
+        z - y
+    }
+
+    fn curvature(&self, _: f64, _: f64) -> f64 {
+        1.0
+    }
+
+    fn conjugate(&self, a: f64, y: f64) -> f64 {
+        a * a / 2.0 + a * y
+    }
+
+    fn smoothness(&self) -> Option<f64> {
+        Some(1.0)
+    }
+}

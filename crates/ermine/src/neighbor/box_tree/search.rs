@@ -1,0 +1,342 @@
+//! Searching the tree: nearest boxes first, candidates by single precision, the exact distance last.
+//!
+//! Let T be the k-th smallest single-precision sum so far and e the bound on the relative error of such a sum. A point among the true k
+//! nearest has a sum of at most about T (1 + 2 e); that is the cutoff, for points and boxes alike. A query that isn't itself a
+//! single-precision number is off by `slip`, its distance to the nearest one, which widens the cutoff on the scale
+//! of distances.
+//!
+//! The candidates kept are the [`SPARE`] + k smallest sums. Should more than that lie under the final cutoff (many equal points), a second
+//! search collects all of them.
+
+use super::{BoxTree, LEAF, MAX_LEVELS};
+use crate::neighbor::lanes::{LANES, at_most, sort};
+use crate::neighbor::metric::{Metric, Shape};
+use crate::neighbor::nearest::Nearest;
+use crate::neighbor::norm::{Largest, Norm, SumAbs, SumPowers, SumSquares, sum_error, sum_underflow};
+use crate::neighbor::rows::Element;
+use crate::neighbor::simd::{Level, larger, smaller, versions};
+
+/// Candidates kept beyond the k that are wanted.
+const SPARE: usize = 8;
+/// Sums up to here are safely inside the range of single precision.
+const LARGEST_SUM: f64 = 1e37;
+
+/// Points that are searched to see how well the boxes prune, and how many neighbours of each.
+const TRIALS: usize = 32;
+/// See [`TRIALS`].
+const TRIAL_K: usize = 6;
+
+/// Working memory of one thread's searches.
+#[derive(Default)]
+pub(in crate::neighbor) struct Scratch {
+    /// The query in single precision.
+    narrow: Vec<f32>,
+    /// A point measured again.
+    point: Vec<f64>,
+    candidates: Candidates,
+    frames: Frames,
+    /// Points compared, for the choice of an index.
+    pub(in crate::neighbor) visited: usize,
+}
+
+/// (sum as bits, place), smallest first while `wanted` limits them.
+#[derive(Default)]
+struct Candidates {
+    keys: Vec<u64>,
+    wanted: usize,
+    /// A point with a larger sum is not wanted.
+    cutoff: f32,
+    /// The smallest sum that was pushed out by `wanted + SPARE` others.
+    pushed_out: f32,
+}
+
+/// The path from the root: per level the node and its children, nearest first.
+#[derive(Default)]
+struct Frames {
+    children: [[u32; LANES]; MAX_LEVELS],
+    next: [usize; MAX_LEVELS],
+    node: [usize; MAX_LEVELS],
+}
+
+/// How sums turn into cutoffs, for one query.
+#[derive(Clone, Copy)]
+struct Margin<N> {
+    norm: N,
+    error: f64,
+    underflow: f64,
+    slip: f64,
+}
+
+impl<N: Norm> Margin<N> {
+    /// The largest sum that a point may have when the k-th best so far has `sum`.
+    #[inline(always)]
+    fn cutoff(self, sum: f64) -> f32 {
+        let sum = if self.slip == 0.0 { sum } else { self.norm.power(self.norm.root(sum) + 2.5 * self.slip) };
+        smaller((sum * (1.0 + self.error) + self.underflow) as f32, f32::MAX)
+    }
+}
+
+impl<E: Gap> BoxTree<E> {
+    /// Offers to `best` the points that belong there.
+    pub(in crate::neighbor) fn search(
+        &self,
+        level: Level,
+        metric: &Metric,
+        query: &[f64],
+        best: &mut Nearest,
+        scratch: &mut Scratch,
+    ) {
+        match metric.shape() {
+            Some(Shape::SumSquares) => self.search_by(level, metric, SumSquares, query, best, scratch),
+            Some(Shape::SumAbs) => self.search_by(level, metric, SumAbs, query, best, scratch),
+            Some(Shape::Largest) => self.search_by(level, metric, Largest, query, best, scratch),
+            Some(Shape::SumPowers(p)) => self.search_by(level, metric, SumPowers(p), query, best, scratch),
+            None => self.scan(metric, query, best),
+        }
+    }
+
+    /// The share of the points that a query has to read, judged by some of the points themselves.
+    pub(in crate::neighbor) fn share_read(&self, metric: &Metric) -> f64 {
+        let count = self.n_points.min(TRIALS);
+        let (mut scratch, mut point) = (Scratch::default(), vec![0.0; self.n_features]);
+        for i in 0..count {
+            self.copy_point(i * self.n_points / count, &mut point);
+            self.search(Level::detect(), metric, &point, &mut Nearest::k(TRIAL_K.min(self.n_points)), &mut scratch);
+        }
+        scratch.visited as f64 / (count * self.n_points) as f64
+    }
+
+    fn search_by<N: Norm>(
+        &self,
+        level: Level,
+        metric: &Metric,
+        norm: N,
+        query: &[f64],
+        best: &mut Nearest,
+        scratch: &mut Scratch,
+    ) {
+        scratch.narrow.clear();
+        scratch.narrow.extend(query.iter().map(|&v| v as f32));
+        let d = query.len();
+        let slip = query.iter().zip(&scratch.narrow).map(|(a, &b)| (a - f64::from(b)).abs()).sum();
+        let margin = Margin { norm, error: sum_error(norm, d), underflow: sum_underflow(d), slip };
+        if !self.in_range(margin, query) {
+            scratch.visited += self.n_points;
+            self.scan(metric, query, best);
+            return;
+        }
+        scratch.point.resize(d, 0.0);
+        let start = margin.cutoff(norm.power(metric.norm_of(best.limit())));
+        scratch.candidates.start(best.wanted(), start);
+        descend(level, self, query, margin, scratch);
+        let cutoff = scratch.candidates.cutoff;
+        if scratch.candidates.pushed_out <= cutoff {
+            scratch.candidates.start(usize::MAX, cutoff);
+            descend(level, self, query, margin, scratch);
+        }
+        for &key in &scratch.candidates.keys {
+            if f32::from_bits((key >> 32) as u32) <= cutoff {
+                let place = key as u32 as usize;
+                self.copy_point(place, &mut scratch.point);
+                best.offer(metric.distance(query, &scratch.point), self.row_at(place));
+            }
+        }
+    }
+
+    /// Whether the farthest possible sum is finite in single precision.
+    fn in_range<N: Norm>(&self, margin: Margin<N>, query: &[f64]) -> bool {
+        let widest = query.iter().fold(0.0, |m: f64, v| m.max(v.abs())) + self.largest;
+        margin.norm.power(widest) * query.len() as f64 <= LARGEST_SUM
+    }
+}
+
+impl Candidates {
+    fn start(&mut self, wanted: usize, cutoff: f32) {
+        self.keys.clear();
+        self.wanted = wanted;
+        self.cutoff = cutoff;
+        self.pushed_out = f32::INFINITY;
+    }
+
+    /// Takes in a point whose sum is under the cutoff, and lowers the cutoff if it can.
+    #[inline(always)]
+    fn insert<N: Norm>(&mut self, sum: f32, place: usize, margin: Margin<N>) {
+        let key = u64::from(sum.to_bits()) << 32 | place as u64;
+        if self.wanted == usize::MAX {
+            self.keys.push(key);
+            return;
+        }
+        if self.keys.len() == self.wanted + SPARE {
+            let last = self.keys[self.keys.len() - 1];
+            let out = f32::from_bits((last.max(key) >> 32) as u32);
+            self.pushed_out = smaller(self.pushed_out, out);
+            if key > last {
+                return;
+            }
+            self.keys.pop();
+        }
+        let mut at = self.keys.len();
+        self.keys.push(key);
+        while at > 0 && self.keys[at - 1] > key {
+            self.keys[at] = self.keys[at - 1];
+            at -= 1;
+        }
+        self.keys[at] = key;
+        if self.keys.len() >= self.wanted && at < self.wanted {
+            let kth = f32::from_bits((self.keys[self.wanted - 1] >> 32) as u32);
+            self.cutoff = smaller(self.cutoff, margin.cutoff(f64::from(kth)));
+        }
+    }
+
+    /// Lowers the cutoff at once when many points of a leaf are under it: the smallest sum of each lane belongs to another point, so
+    /// the k-th smallest of these sixteen is no less than the k-th smallest of all.
+    #[inline(always)]
+    fn foresee<const SET: u8, N: Norm>(&mut self, sums: &[[f32; LANES]; LEAF / LANES], margin: Margin<N>) {
+        let [first, second, third] = sums;
+        let mut least = [0; LANES];
+        for lane in 0..LANES {
+            least[lane] = smaller(smaller(first[lane], second[lane]), third[lane]).to_bits();
+        }
+        sort::<SET>(&mut least);
+        let kth = f32::from_bits(least[self.wanted - 1]);
+        self.cutoff = smaller(self.cutoff, margin.cutoff(f64::from(kth)));
+    }
+}
+
+/// The difference between a point and the query, rounded once to single precision.
+pub(in crate::neighbor) trait Gap: Element {
+    /// `self - query`; `narrow` is the query in single precision.
+    fn gap(self, query: f64, narrow: f32) -> f32;
+}
+
+impl Gap for f32 {
+    #[inline(always)]
+    fn gap(self, _: f64, narrow: f32) -> f32 {
+        self - narrow
+    }
+}
+
+impl Gap for f64 {
+    #[inline(always)]
+    fn gap(self, query: f64, _: f32) -> f32 {
+        (self - query) as f32
+    }
+}
+
+versions! {
+    fn descend[E: Gap, N: Norm](tree: &BoxTree<E>, query: &[f64], margin: Margin<N>, scratch: &mut Scratch) = descend_body
+}
+
+#[inline(always)]
+fn descend_body<const SET: u8, E: Gap, N: Norm>(
+    tree: &BoxTree<E>,
+    query: &[f64],
+    margin: Margin<N>,
+    scratch: &mut Scratch,
+) {
+    let Scratch { narrow, candidates, frames, visited, .. } = scratch;
+    let top = tree.boxes.len() - 1;
+    let mut level = top;
+    expand::<SET, E, N>(tree, level, 0, narrow, margin.norm, frames);
+    loop {
+        let at = frames.next[level];
+        let child = if at < LANES { frames.children[level][at] } else { u32::MAX };
+        if child & !15 > candidates.cutoff.to_bits() {
+            if level == top {
+                return;
+            }
+            level += 1;
+            continue;
+        }
+        frames.next[level] += 1;
+        let number = frames.node[level] * LANES + (child & 15) as usize;
+        if level == 0 {
+            *visited += LEAF;
+            scan_leaf::<SET, E, N>(tree, number, query, narrow, margin, candidates);
+        } else {
+            level -= 1;
+            expand::<SET, E, N>(tree, level, number, narrow, margin.norm, frames);
+        }
+    }
+}
+
+/// Takes the distance to the sixteen boxes of a node and sorts them, nearest first.
+///
+/// The child's number takes the place of the four lowest bits of its distance, which only lowers it.
+#[inline(always)]
+fn expand<const SET: u8, E: Gap, N: Norm>(
+    tree: &BoxTree<E>,
+    level: usize,
+    node: usize,
+    query: &[f32],
+    norm: N,
+    frames: &mut Frames,
+) {
+    let width = query.len() * 2 * LANES;
+    let bounds = &tree.boxes[level][node * width..][..width];
+    let mut sums = [0.0f32; LANES];
+    for (column, &q) in bounds.chunks_exact(2 * LANES).zip(query) {
+        let (low, high) = column.split_at(LANES);
+        for lane in 0..LANES {
+            let inside = smaller(larger(q, low[lane]), high[lane]);
+            sums[lane] = norm.add::<SET>(sums[lane], inside - q);
+        }
+    }
+    let keys = &mut frames.children[level];
+    for lane in 0..LANES {
+        keys[lane] = sums[lane].to_bits() & !15 | lane as u32;
+    }
+    sort::<SET>(keys);
+    frames.next[level] = 0;
+    frames.node[level] = node;
+}
+
+/// Compares the points of a leaf.
+#[inline(always)]
+fn scan_leaf<const SET: u8, E: Gap, N: Norm>(
+    tree: &BoxTree<E>,
+    leaf: usize,
+    query: &[f64],
+    narrow: &[f32],
+    margin: Margin<N>,
+    candidates: &mut Candidates,
+) {
+    let width = query.len() * LEAF;
+    let values = &tree.leaves[leaf * width..][..width];
+    // Three named registers: an array of them would be kept in memory.
+    let (mut first, mut second, mut third) = ([0.0f32; LANES], [0.0f32; LANES], [0.0f32; LANES]);
+    for ((column, &q), &q32) in values.as_chunks::<LEAF>().0.iter().zip(query).zip(narrow) {
+        for lane in 0..LANES {
+            first[lane] = margin.norm.add::<SET>(first[lane], column[lane].gap(q, q32));
+        }
+        for lane in 0..LANES {
+            second[lane] = margin.norm.add::<SET>(second[lane], column[LANES + lane].gap(q, q32));
+        }
+        for lane in 0..LANES {
+            third[lane] = margin.norm.add::<SET>(third[lane], column[2 * LANES + lane].gap(q, q32));
+        }
+    }
+    let sums = [first, second, third];
+    let mut mask = under::<SET>(&sums, candidates.cutoff);
+    if mask.count_ones() as usize > candidates.wanted.saturating_add(2) && candidates.wanted <= LANES {
+        candidates.foresee::<SET, N>(&sums, margin);
+        mask = under::<SET>(&sums, candidates.cutoff);
+    }
+    while mask != 0 {
+        let place = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        let sum = sums.as_flattened()[place];
+        if sum <= candidates.cutoff {
+            candidates.insert(sum, leaf * LEAF + place, margin);
+        }
+    }
+}
+
+/// Bit i is set where the i-th sum is at most the cutoff.
+#[inline(always)]
+fn under<const SET: u8>(sums: &[[f32; LANES]; LEAF / LANES], cutoff: f32) -> u64 {
+    let [first, second, third] = sums;
+    u64::from(at_most::<SET>(first, cutoff))
+        | u64::from(at_most::<SET>(second, cutoff)) << LANES
+        | u64::from(at_most::<SET>(third, cutoff)) << (2 * LANES)
+}

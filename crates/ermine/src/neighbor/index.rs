@@ -1,0 +1,408 @@
+//! An index over rows of numbers: built once, asked often, grown without a rebuild.
+//!
+//! All kinds of index give the same answer, bit for bit; they differ in speed alone. [`Index::build`] chooses by itself and
+//! records why in [`Choice`].
+//!
+//! **Growing.** Added rows wait in a short list that every query scans first (what it finds there also narrows the search of the
+//! rest). When the list outgrows a share of the index, the index is built anew over everything, so that n additions cost
+//! O(n log n) in all.
+
+use super::box_tree::{BoxTree, Scratch};
+use super::choice::{Choice, Kind};
+use super::metric::Metric;
+use super::nearest::{Nearest, Neighbors};
+use super::rows::{Kept, Points, Rows};
+use super::scan::Scan;
+use super::simd::Level;
+use super::vantage::{RowSpace, VantageTree};
+use crate::error::{Error, Result};
+use crate::section::Sections;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Waiting rows are merged when there are more than this, and more than 1 / [`WAITING_SHARE`] of the index.
+const WAITING: usize = 256;
+/// See [`WAITING`].
+const WAITING_SHARE: usize = 16;
+
+/// Rows, ready to be searched.
+#[derive(Debug, Clone)]
+pub struct Index {
+    metric: Metric,
+    n_features: usize,
+    wish: Option<Kind>,
+    choice: Choice,
+    engine: Engine,
+    /// Rows added since the engine was built, numbered after its own.
+    waiting: Points,
+}
+
+/// The structure that is searched.
+#[derive(Debug, Clone)]
+enum Engine {
+    BoxTreeF32(BoxTree<f32>),
+    BoxTreeF64(BoxTree<f64>),
+    Vantage(Points, VantageTree),
+    Scan(Scan),
+}
+
+/// What a file says about an index beside its arrays.
+#[derive(Serialize, Deserialize)]
+struct About {
+    metric: Metric,
+    n_features: usize,
+    n_indexed: usize,
+    wish: Option<Kind>,
+    choice: Choice,
+    is_f32: bool,
+    waiting_is_f32: bool,
+}
+
+impl Index {
+    /// An index over `rows` of the kind that suits them.
+    pub fn build(rows: &Rows<'_>, metric: Metric) -> Result<Index> {
+        Index::build_as(rows, metric, None)
+    }
+
+    /// An index of a given kind. An error if that kind can't serve the metric.
+    pub fn build_as(rows: &Rows<'_>, metric: Metric, wish: Option<Kind>) -> Result<Index> {
+        if rows.n_rows() == 0 || rows.n_features() == 0 {
+            return Err(Error::data(format!(
+                "neighbours need rows: there are {} rows of {} columns",
+                rows.n_rows(),
+                rows.n_features()
+            )));
+        }
+        metric.check_rows(rows)?;
+        let n_features = rows.n_features();
+        let embedded = (!metric.is_plain()).then(|| embed(&metric, rows));
+        let seen = embedded.as_ref().map_or(*rows, Points::view);
+        let (choice, engine) = raise(&seen, &metric, wish)?;
+        let waiting = Points::empty(seen.n_features(), seen.is_f32());
+        Ok(Index { metric, n_features, wish, choice, engine, waiting })
+    }
+
+    /// The metric.
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// The kind of index, and why.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.engine.len() + self.waiting.n_rows()
+    }
+
+    /// Never: an index holds at least one row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of columns of a row.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Bytes held, the rows included.
+    pub fn bytes(&self) -> usize {
+        self.waiting.bytes()
+            + match &self.engine {
+                Engine::BoxTreeF32(tree) => tree.bytes(),
+                Engine::BoxTreeF64(tree) => tree.bytes(),
+                Engine::Vantage(points, tree) => points.bytes() + tree.bytes(),
+                Engine::Scan(scan) => scan.bytes(),
+            }
+    }
+
+    /// The `k` nearest rows of every query (all rows, where there are fewer).
+    pub fn kneighbors(&self, queries: &Rows<'_>, k: usize) -> Result<Neighbors> {
+        if k == 0 {
+            return Err(Error::Param {
+                owner: "nearest neighbours".into(),
+                name: "k".into(),
+                value: "0".into(),
+                allowed: "1 or more".into(),
+            });
+        }
+        self.check_queries(queries)?;
+        Ok(self.batch(queries, &Nearest::k(k.min(self.len()))))
+    }
+
+    /// All rows within `radius` of every query, the boundary included.
+    pub fn radius_neighbors(&self, queries: &Rows<'_>, radius: f64) -> Result<Neighbors> {
+        if !(radius >= 0.0) {
+            return Err(Error::Param {
+                owner: "nearest neighbours".into(),
+                name: "radius".into(),
+                value: radius.to_string(),
+                allowed: "0 or more".into(),
+            });
+        }
+        self.check_queries(queries)?;
+        Ok(self.batch(queries, &Nearest::within(radius)))
+    }
+
+    /// Adds rows; they are numbered after those that are there.
+    pub fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
+        self.check_queries(rows)?;
+        if rows.n_rows() + self.len() > u32::MAX as usize {
+            return Err(Error::data(format!("neighbours are found among at most {} rows", u32::MAX)));
+        }
+        match self.metric.is_plain() {
+            true => self.waiting.extend(rows),
+            false => self.waiting.extend(&embed(&self.metric, rows).view()),
+        }
+        if self.waiting.n_rows() > WAITING.max(self.engine.len() / WAITING_SHARE) {
+            let all = self.embedded();
+            let (choice, engine) = raise(&all.view(), &self.metric, self.wish)?;
+            (self.choice, self.engine) = (choice, engine);
+            self.waiting = Points::empty(all.n_features(), all.view().is_f32());
+        }
+        Ok(())
+    }
+
+    /// Writes the index, rows included.
+    pub fn save(&self, sections: &mut Sections) -> Result<()> {
+        let is_f32 = match &self.engine {
+            Engine::BoxTreeF32(_) => true,
+            Engine::BoxTreeF64(_) => false,
+            Engine::Vantage(points, _) => points.view().is_f32(),
+            Engine::Scan(scan) => scan.points().view().is_f32(),
+        };
+        let about = About {
+            metric: self.metric.clone(),
+            n_features: self.n_features,
+            n_indexed: self.engine.len(),
+            wish: self.wish,
+            choice: self.choice.clone(),
+            is_f32,
+            waiting_is_f32: self.waiting.view().is_f32(),
+        };
+        sections.put_json("index", &about)?;
+        self.waiting.save(sections, "waiting");
+        match &self.engine {
+            Engine::BoxTreeF32(tree) => tree.save(sections),
+            Engine::BoxTreeF64(tree) => tree.save(sections),
+            Engine::Vantage(points, tree) => {
+                points.save(sections, "points");
+                tree.save(sections);
+            }
+            Engine::Scan(scan) => scan.points().save(sections, "points"),
+        }
+        Ok(())
+    }
+
+    /// Reads an index. Nothing in it can make a search read out of bounds, whatever the file holds.
+    pub fn load(sections: &Sections) -> Result<Index> {
+        let About { metric, n_features, n_indexed, wish, choice, is_f32, waiting_is_f32 } = sections.json("index")?;
+        metric.check(n_features).map_err(|e| Error::model_file(e.to_string()))?;
+        let width = metric.embedded_features(n_features);
+        let missing = matches!(metric, Metric::Mixed(_));
+        let points = || Points::load(sections, "points", width, is_f32, missing);
+        let allowed = Choice::possible(choice.kind, &metric);
+        let engine = match choice.kind {
+            Kind::BoxTree if is_f32 => Engine::BoxTreeF32(BoxTree::load(sections, n_indexed, width)?),
+            Kind::BoxTree => Engine::BoxTreeF64(BoxTree::load(sections, n_indexed, width)?),
+            Kind::VantageTree => {
+                let points = points()?;
+                let tree = VantageTree::load(sections, points.n_rows())?;
+                Engine::Vantage(points, tree)
+            }
+            Kind::Scan => Engine::Scan(Scan::new(points()?, &metric)),
+        };
+        let waiting = Points::load(sections, "waiting", width, waiting_is_f32, missing)?;
+        if engine.len() == 0 || engine.len() != n_indexed || !allowed {
+            return Err(Error::model_file("the parts of a neighbour index don't fit together"));
+        }
+        Ok(Index { metric, n_features, wish, choice, engine, waiting })
+    }
+
+    /// All rows as the index measures them (see [`Metric::embed`]), in the order of their numbers.
+    pub fn embedded(&self) -> Points {
+        let mut all = self.engine.points();
+        all.extend(&self.waiting.view());
+        all
+    }
+
+    fn check_queries(&self, rows: &Rows<'_>) -> Result<()> {
+        if rows.n_features() != self.n_features {
+            return Err(Error::data(format!(
+                "the index holds rows of {} columns, the queries have {}",
+                self.n_features,
+                rows.n_features()
+            )));
+        }
+        self.metric.check_rows(rows)
+    }
+
+    /// Searches blocks of queries on all cores. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
+    /// that neighbouring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
+    fn batch(&self, queries: &Rows<'_>, wanted: &Nearest) -> Neighbors {
+        let n = queries.n_rows();
+        let block = self.engine.block(n);
+        let parts: Vec<Neighbors> = (0..n.div_ceil(block))
+            .into_par_iter()
+            .map(|b| self.search_block(queries, b * block..n.min((b + 1) * block), wanted))
+            .collect();
+        let mut all = Neighbors::with_capacity(n, parts.iter().map(|p| p.all_rows().len()).sum());
+        parts.iter().for_each(|part| all.append(part));
+        all
+    }
+
+    fn search_block(&self, queries: &Rows<'_>, range: Range<usize>, wanted: &Nearest) -> Neighbors {
+        let width = self.metric.embedded_features(self.n_features);
+        let mut block = vec![0.0; range.len() * width];
+        let mut row = vec![0.0; self.n_features];
+        for (i, out) in range.clone().zip(block.chunks_exact_mut(width)) {
+            if self.metric.is_plain() {
+                queries.copy_row(i, out);
+            } else {
+                queries.copy_row(i, &mut row);
+                self.metric.embed(&row, out);
+            }
+        }
+        let expected = if wanted.wanted() == usize::MAX { 0 } else { wanted.wanted() };
+        let mut found = Neighbors::with_capacity(range.len(), range.len() * expected);
+        let mut begin = |query: &[f64], best: &mut Nearest| self.offer_waiting(query, best);
+        let mut end = |best: &mut Nearest| found.push(best.sorted().iter().copied());
+        self.engine.search(&self.metric, &block, width, wanted, (&mut begin, &mut end));
+        found
+    }
+
+    /// Offers the rows that aren't in the engine yet.
+    fn offer_waiting(&self, query: &[f64], best: &mut Nearest) {
+        let first = self.engine.len() as u32;
+        let d = self.waiting.n_features();
+        match self.waiting.kept() {
+            Kept::F32(values) => {
+                for (row, point) in (first..).zip(values.chunks_exact(d)) {
+                    best.offer(self.metric.distance(query, point), row);
+                }
+            }
+            Kept::F64(values) => {
+                for (row, point) in (first..).zip(values.chunks_exact(d)) {
+                    best.offer(self.metric.distance(query, point), row);
+                }
+            }
+        }
+    }
+}
+
+/// What to do before a query is searched, and with what was found.
+type Hooks<'a> = (&'a mut dyn FnMut(&[f64], &mut Nearest), &'a mut dyn FnMut(&mut Nearest));
+
+impl Engine {
+    fn len(&self) -> usize {
+        match self {
+            Engine::BoxTreeF32(tree) => tree.n_points(),
+            Engine::BoxTreeF64(tree) => tree.n_points(),
+            Engine::Vantage(points, _) => points.n_rows(),
+            Engine::Scan(scan) => scan.points().n_rows(),
+        }
+    }
+
+    /// How many queries make a piece of work: enough pieces for all cores, and for a scan enough queries in each to
+    /// share the reading of the points.
+    fn block(&self, n: usize) -> usize {
+        let most = if matches!(self, Engine::Scan(_)) { Scan::BLOCK } else { 256 };
+        n.div_ceil(16).clamp(16, most)
+    }
+
+    fn search(&self, metric: &Metric, queries: &[f64], d: usize, wanted: &Nearest, hooks: Hooks<'_>) {
+        let (begin, end) = hooks;
+        if let Engine::Scan(scan) = self {
+            let mut best = vec![wanted.clone(); queries.len() / d];
+            queries.chunks_exact(d).zip(&mut best).for_each(|(query, best)| begin(query, best));
+            scan.search(Level::detect(), metric, queries, &mut best);
+            best.iter_mut().for_each(end);
+            return;
+        }
+        let (mut scratch, mut best) = (Scratch::default(), wanted.clone());
+        for query in queries.chunks_exact(d) {
+            best.clear();
+            begin(query, &mut best);
+            match self {
+                Engine::BoxTreeF32(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
+                Engine::BoxTreeF64(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
+                Engine::Vantage(points, tree) => tree.search(&RowSpace { points, metric }, query, &mut best),
+                Engine::Scan(_) => {}
+            }
+            end(&mut best);
+        }
+    }
+
+    /// The points, in the order of their row numbers.
+    fn points(&self) -> Points {
+        fn in_order(n: usize, d: usize, f32: bool, visit: impl FnOnce(&mut dyn FnMut(u32, &[f64]))) -> Points {
+            let mut values = vec![0.0; n * d];
+            visit(&mut |row, point| values[row as usize * d..][..d].copy_from_slice(point));
+            if f32 {
+                Points::from_f32(values.iter().map(|&v| v as f32).collect(), d)
+            } else {
+                Points::from_f64(values, d)
+            }
+        }
+        match self {
+            Engine::BoxTreeF32(t) => in_order(t.n_points(), t.n_features(), true, |f| t.for_each(f)),
+            Engine::BoxTreeF64(t) => in_order(t.n_points(), t.n_features(), false, |f| t.for_each(f)),
+            Engine::Vantage(points, _) => points.clone(),
+            Engine::Scan(scan) => scan.points().clone(),
+        }
+    }
+}
+
+/// Rows as the metric measures them, in double precision.
+fn embed(metric: &Metric, rows: &Rows<'_>) -> Points {
+    let width = metric.embedded_features(rows.n_features());
+    let mut values = vec![0.0; rows.n_rows() * width];
+    values.par_chunks_mut(width).enumerate().for_each_init(
+        || vec![0.0; rows.n_features()],
+        |row, (i, out)| {
+            rows.copy_row(i, row);
+            metric.embed(row, out);
+        },
+    );
+    Points::from_f64(values, width)
+}
+
+/// Chooses a kind of index and builds it.
+fn raise(rows: &Rows<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice, Engine)> {
+    let mut tried = None;
+    let choice = Choice::make(rows, metric, wish, || match tried.insert(box_tree(rows)) {
+        Engine::BoxTreeF32(tree) => tree.share_read(metric),
+        Engine::BoxTreeF64(tree) => tree.share_read(metric),
+        _ => 1.0,
+    })?;
+    let engine = match choice.kind {
+        Kind::BoxTree => tried.unwrap_or_else(|| box_tree(rows)),
+        Kind::VantageTree => {
+            let points = Points::copy(rows);
+            let tree = VantageTree::build(&RowSpace { points: &points, metric });
+            Engine::Vantage(points, tree)
+        }
+        Kind::Scan => {
+            drop(tried);
+            Engine::Scan(Scan::new(Points::copy(rows), metric))
+        }
+    };
+    Ok((choice, engine))
+}
+
+fn box_tree(rows: &Rows<'_>) -> Engine {
+    let d = rows.n_features();
+    if let Some(values) = rows.as_f32() {
+        return Engine::BoxTreeF32(BoxTree::build(values, d));
+    }
+    if let Some(values) = rows.as_f64() {
+        return Engine::BoxTreeF64(BoxTree::build(values, d));
+    }
+    match Points::copy(rows).kept() {
+        Kept::F32(values) => Engine::BoxTreeF32(BoxTree::build(values, d)),
+        Kept::F64(values) => Engine::BoxTreeF64(BoxTree::build(values, d)),
+    }
+}

@@ -1,0 +1,135 @@
+//! A distance for rows of numbers, categories and missing values, after Gower (1971), "A general coefficient of similarity
+//! and some of its properties".
+//!
+//! Each column contributes between 0 and 1: a number `min(1, |x - y| / range)`, a category 0 when equal and else 1; the distance
+//! is the mean over the columns. A missing value is NaN, a category is its code. Two ways with missing values:
+//! - [`Missing::Skip`] (Gower's): a column missing on either side is left out of the mean; rows without a column in common
+//!   are at distance 1. The triangle inequality may fail, so such rows are scanned one by one.
+//! - [`Missing::Far`]: missing is at distance 1 from every value and 0 from missing. This is a metric, and trees can use it.
+
+use super::rows::{Element, Rows};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How a column is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Column {
+    /// A number, measured in parts of this range.
+    Number {
+        /// Largest minus smallest value, 0 for a constant column.
+        range: f64,
+    },
+    /// A code, equal or not.
+    Category,
+}
+
+/// What a missing value means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// The column is left out of the mean.
+    Skip,
+    /// A value like no other.
+    Far,
+}
+
+/// The mixed distance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mixed {
+    /// How each column is compared.
+    pub columns: Vec<Column>,
+    /// What a missing value means.
+    pub missing: Missing,
+}
+
+impl Mixed {
+    /// Ranges taken from `rows`; `categories[j]` says whether column j holds codes.
+    pub fn fitted(rows: &Rows<'_>, categories: &[bool], missing: Missing) -> Result<Mixed> {
+        if categories.len() != rows.n_features() {
+            let (given, d) = (categories.len(), rows.n_features());
+            return Err(Error::data(format!("{given} kinds of column for rows of {d} columns")));
+        }
+        let columns = categories.iter().enumerate().map(|(column, &category)| {
+            if category { Column::Category } else { Column::Number { range: range(rows, column) } }
+        });
+        Ok(Mixed { columns: columns.collect(), missing })
+    }
+
+    /// Whether the triangle inequality holds.
+    pub fn has_triangle(&self) -> bool {
+        self.missing == Missing::Far
+    }
+
+    /// The distance between two rows.
+    #[inline(always)]
+    pub fn distance<E: Element>(&self, a: &[f64], b: &[E]) -> f64 {
+        let (mut total, mut compared) = (0.0, 0usize);
+        for ((column, &a), b) in self.columns.iter().zip(a).zip(b) {
+            let b = b.wide();
+            if a.is_nan() || b.is_nan() {
+                if self.missing == Missing::Far {
+                    compared += 1;
+                    total += f64::from(u8::from(a.is_nan() != b.is_nan()));
+                }
+                continue;
+            }
+            compared += 1;
+            total += match *column {
+                Column::Number { range } if range > 0.0 => ((a - b).abs() / range).min(1.0),
+                _ => f64::from(u8::from(a != b)),
+            };
+        }
+        if compared == 0 { 1.0 } else { total / compared as f64 }
+    }
+}
+
+/// Largest minus smallest value that is there.
+fn range(rows: &Rows<'_>, column: usize) -> f64 {
+    let mut span: Option<(f64, f64)> = None;
+    for value in (0..rows.n_rows()).map(|row| rows.get(row, column)).filter(|v| v.is_finite()) {
+        let (low, high) = span.unwrap_or((value, value));
+        span = Some((low.min(value), high.max(value)));
+    }
+    span.map_or(0.0, |(low, high)| high - low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GONE: f64 = f64::NAN;
+
+    #[test]
+    fn columns_by_hand() {
+        let values = [0.0, 2.0, 7.0, 10.0, 1.0, 7.0, GONE, 0.0, 7.0];
+        let rows = Rows::row_major(&values, 3).unwrap();
+        let mixed = Mixed::fitted(&rows, &[false, true, false], Missing::Skip).unwrap();
+        assert_eq!(mixed.columns[0], Column::Number { range: 10.0 });
+        // a number half its range away, another category, a constant column that now differs
+        assert_eq!(mixed.distance(&[5.0, 2.0, 8.0], &values[3..6]), (0.5 + 1.0 + 1.0) / 3.0);
+        assert_eq!(mixed.distance(&[5.0, 0.0, 7.0], &values[6..9]), 0.0);
+        assert_eq!(mixed.distance(&[5.0, GONE, GONE], &values[6..9]), 1.0);
+        let far = Mixed { missing: Missing::Far, ..mixed };
+        assert_eq!(far.distance(&[5.0, 0.0, 7.0], &values[6..9]), 1.0 / 3.0);
+        assert_eq!(far.distance(&[GONE, 0.0, 7.0], &values[6..9]), 0.0);
+        assert!(Mixed::fitted(&rows, &[true], Missing::Skip).is_err());
+    }
+
+    fn cell() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(GONE), (0..4).prop_map(f64::from), -3.0..12.0f64]
+    }
+
+    proptest! {
+        #[test]
+        fn far_is_a_metric(rows in proptest::collection::vec(cell(), 12)) {
+            let columns = vec![Column::Number { range: 4.0 }, Column::Category, Column::Number { range: 0.0 }, Column::Category];
+            let far = Mixed { columns, missing: Missing::Far };
+            let (a, b, c) = (&rows[..4], &rows[4..8], &rows[8..]);
+            prop_assert_eq!(far.distance(a, b), far.distance(b, a));
+            prop_assert_eq!(far.distance(a, a), 0.0);
+            prop_assert!(far.distance(a, c) <= far.distance(a, b) + far.distance(b, c) + 1e-12);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The byte filter for the Euclidean family: one instruction multiplies and adds 64 bytes.
+//!
+//! **Idea.** Rows are moved to their centre and rounded to whole steps s, -127 to 127: `x ~ s u`, `q ~ s v`. The squared distance of
+//! the rounded rows, `s^2 (|u|^2 + |v|^2 - 2 u'v)`, is exact in integers. By the triangle inequality the true distance is at least
+//! that of the rounded rows less both rounding errors, which are known: a pair further apart than that can't be within L.
+//!
+//! **Test.** Points are stored as `u + 128` (the instruction takes unsigned times signed), h = floor(|u|^2 / 2). With `M = ((L + e_x + e_q) / s)^2`
+//! a pair passes when `sum (u + 128) v - h >= (|v|^2 - M) / 2 + 128 sum v`.
+//!
+//! **Memory.** One byte per value (columns rounded up to fours), 4 bytes per row for h and 4 per 256 rows for the largest e_x.
+//!
+//! The step follows the largest entry, so one outlier weakens the filter for all; [`super::tiles`] notices and the scan goes on in
+//! single precision.
+
+use super::measure;
+use super::tiles::{Filter, PANEL, RUN};
+use crate::neighbor::aligned::Aligned;
+use crate::neighbor::metric::Metric;
+use crate::neighbor::rows::Points;
+use rayon::prelude::*;
+
+/// Columns that one lane of the instruction takes at once.
+const QUAD: usize = 4;
+
+/// Whether the machine has the instruction.
+pub(super) fn available() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+/// Points rounded to bytes.
+#[derive(Debug, Clone)]
+pub(super) struct ByteCodes {
+    centre: Vec<f64>,
+    step: f64,
+    /// Panel after panel; four columns of the first point, of the second, ...; the next four columns.
+    codes: Aligned<[u8; QUAD]>,
+    /// h of every point.
+    half_squares: Aligned<i32>,
+    /// The largest rounding error of each run of panels.
+    errors: Vec<f32>,
+}
+
+impl ByteCodes {
+    /// The codes of all points, or none if they are all equal or too large.
+    pub(super) fn new(points: &Points) -> Option<ByteCodes> {
+        let rows = points.view();
+        let (n, d) = (rows.n_rows(), rows.n_features());
+        let centre = super::floats::centre(points);
+        let largest = (0..n).into_par_iter().with_min_len(4096).map_init(
+            || vec![0.0; d],
+            |row, i| {
+                rows.copy_row(i, row);
+                row.iter().zip(&centre).fold(0.0, |most: f64, (v, c)| most.max((v - c).abs()))
+            },
+        );
+        let largest = largest.reduce(|| 0.0, f64::max);
+        let step = largest / 127.0;
+        if !(step > 1e-150 && step < 1e150) {
+            return None;
+        }
+        let quads = d.div_ceil(QUAD);
+        let panels = n.div_ceil(PANEL);
+        let mut codes = Aligned::filled([128u8; QUAD], panels * PANEL * quads);
+        let mut half_squares = Aligned::filled(0i32, panels * PANEL);
+        let mut errors = vec![0.0f32; panels.div_ceil(RUN)];
+        let run_rows = RUN * PANEL;
+        let runs = codes
+            .par_chunks_mut(run_rows * quads)
+            .zip(half_squares.par_chunks_mut(run_rows))
+            .zip(&mut errors)
+            .enumerate();
+        runs.for_each(|(run, ((codes, halves), error))| {
+            let (mut row, mut code) = (vec![0.0; d], vec![0i8; d]);
+            for i in 0..(n - run * run_rows).min(run_rows) {
+                rows.copy_row(run * run_rows + i, &mut row);
+                let (square, off) = round(&row, &centre, step, &mut code);
+                halves[i] = square / 2;
+                *error = error.max((off as f32).next_up());
+                let panel = &mut codes[i / PANEL * PANEL * quads..];
+                for (column, &c) in code.iter().enumerate() {
+                    panel[column / QUAD * PANEL + i % PANEL][column % QUAD] = (i32::from(c) + 128) as u8;
+                }
+            }
+        });
+        Some(ByteCodes { centre, step, codes, half_squares, errors })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.codes.len() * QUAD + (self.half_squares.len() + self.errors.len()) * 4 + self.centre.len() * 8
+    }
+}
+
+/// Rounds a row to steps; the sum of the squares of the codes, and how far the rounded row is from the row (rounded up).
+fn round(row: &[f64], centre: &[f64], step: f64, code: &mut [i8]) -> (i32, f64) {
+    let (mut square, mut off) = (0i32, 0.0);
+    for ((v, c), to) in row.iter().zip(centre).zip(code) {
+        let t = v - c;
+        let steps = (t / step).round_ties_even().clamp(-127.0, 127.0);
+        *to = steps as i8;
+        square += i32::from(*to) * i32::from(*to);
+        let rest = t - steps * step;
+        off += rest * rest;
+    }
+    (square, off.sqrt() * (1.0 + 1e-9) + step * 1e-12)
+}
+
+/// The filter over some queries.
+pub(super) struct ByteFilter<'a> {
+    codes: &'a ByteCodes,
+    points: &'a Points,
+    metric: &'a Metric,
+    queries: &'a [f64],
+    /// Group after group, four columns after four columns, the group's queries.
+    packed: Vec<[i8; QUAD]>,
+    /// Per query: `|v|^2 / 2 + 128 sum v`, and the rounding error.
+    constants: Vec<(f64, f64)>,
+    error: f64,
+}
+
+impl<'a> ByteFilter<'a> {
+    pub(super) fn new(
+        codes: &'a ByteCodes,
+        points: &'a Points,
+        metric: &'a Metric,
+        queries: &'a [f64],
+    ) -> ByteFilter<'a> {
+        let d = points.n_features();
+        let quads = d.div_ceil(QUAD);
+        let n = queries.len() / d;
+        let mut packed = vec![[0i8; QUAD]; n.div_ceil(Self::GROUP) * Self::GROUP * quads];
+        let mut code = vec![0i8; d];
+        let mut constants = Vec::with_capacity(n);
+        for (i, query) in queries.chunks_exact(d).enumerate() {
+            let (square, off) = round(query, &codes.centre, codes.step, &mut code);
+            let sum: i64 = code.iter().map(|&c| i64::from(c)).sum();
+            constants.push((0.5 * f64::from(square) + 128.0 * sum as f64, off));
+            let group = &mut packed[i / Self::GROUP * Self::GROUP * quads..];
+            for (column, &c) in code.iter().enumerate() {
+                group[column / QUAD * Self::GROUP + i % Self::GROUP][column % QUAD] = c;
+            }
+        }
+        ByteFilter { codes, points, metric, queries, packed, constants, error: 0.0 }
+    }
+}
+
+impl Filter for ByteFilter<'_> {
+    const GROUP: usize = 14;
+    type Threshold = i32;
+
+    fn n_points(&self) -> usize {
+        self.points.n_rows()
+    }
+
+    fn load(&mut self, panel: usize) {
+        self.error = f64::from(self.codes.errors[panel / RUN]);
+    }
+
+    fn threshold(&self, query: usize, limit: f64, _: bool) -> i32 {
+        let (constant, off) = self.constants[query];
+        let steps = (self.metric.norm_of(limit) + self.error + off) / self.codes.step;
+        // The conversion saturates: an endless limit lets everything pass. One less makes up for the rounding of the sum.
+        (constant - 0.5 * steps * steps * (1.0 + 1e-9) - 1.0).floor() as i32
+    }
+
+    fn tile(&self, panel: usize, group: usize, thresholds: &[i32], masks: &mut [u32]) {
+        let quads = self.points.n_features().div_ceil(QUAD);
+        let points = &self.codes.codes[panel * PANEL * quads..][..PANEL * quads];
+        let halves = &self.codes.half_squares[panel * PANEL..][..PANEL];
+        let queries = &self.packed[group * Self::GROUP * quads..][..Self::GROUP * quads];
+        #[cfg(target_arch = "x86_64")]
+        {
+            // SAFETY: codes are only made where `available` found the instruction.
+            unsafe { avx512::tile(points, halves, queries, thresholds, masks) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        plain_tile(points, halves, queries, thresholds, masks);
+    }
+
+    fn distance(&self, query: usize, point: usize) -> f64 {
+        let d = self.points.n_features();
+        measure(self.metric, self.points, &self.queries[query * d..][..d], point)
+    }
+}
+
+/// What the instruction does, one product at a time.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn plain_tile(points: &[[u8; QUAD]], halves: &[i32], queries: &[[i8; QUAD]], thresholds: &[i32], masks: &mut [u32]) {
+    let group = thresholds.len();
+    for i in 0..group {
+        masks[i] = 0;
+        for p in 0..PANEL {
+            let mut sum = -halves[p];
+            for (quad, queries) in queries.chunks_exact(group).enumerate() {
+                for (c, q) in points[quad * PANEL + p].iter().zip(queries[i]) {
+                    sum += i32::from(*c) * i32::from(q);
+                }
+            }
+            masks[i] |= u32::from(sum >= thresholds[i]) << p;
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::{PANEL, QUAD};
+    use std::arch::x86_64::*;
+
+    /// A tile with all 28 sums in registers.
+    ///
+    /// # Safety
+    /// The machine has AVX-512F and AVX-512 VNNI.
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(super) unsafe fn tile(
+        points: &[[u8; QUAD]],
+        halves: &[i32],
+        queries: &[[i8; QUAD]],
+        thresholds: &[i32],
+        masks: &mut [u32],
+    ) {
+        const GROUP: usize = 14;
+        assert!(halves.len() == PANEL && thresholds.len() == GROUP && masks.len() == GROUP);
+        assert!(points.len() / PANEL == queries.len() / GROUP);
+        let zero = _mm512_setzero_si512();
+        // SAFETY: 32 numbers, two registers.
+        let start = unsafe {
+            let halves = halves.as_ptr();
+            let (low, high) = (_mm512_loadu_si512(halves.cast()), _mm512_loadu_si512(halves.add(16).cast()));
+            [_mm512_sub_epi32(zero, low), _mm512_sub_epi32(zero, high)]
+        };
+        let mut sums = [start; GROUP];
+        for quad in 0..points.len() / PANEL {
+            // SAFETY: 32 points' four columns, two registers.
+            let x = unsafe {
+                let row = points.as_ptr().add(quad * PANEL);
+                [_mm512_loadu_si512(row.cast()), _mm512_loadu_si512(row.add(16).cast())]
+            };
+            for (i, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: query i of these four columns; both counts were checked above.
+                let q = _mm512_set1_epi32(i32::from_le_bytes(
+                    unsafe { *queries.get_unchecked(quad * GROUP + i) }.map(i8::cast_unsigned),
+                ));
+                sum[0] = _mm512_dpbusd_epi32(sum[0], x[0], q);
+                sum[1] = _mm512_dpbusd_epi32(sum[1], x[1], q);
+            }
+        }
+        for (i, sum) in sums.iter().enumerate() {
+            let limit = _mm512_set1_epi32(thresholds[i]);
+            let low = _mm512_cmpge_epi32_mask(sum[0], limit);
+            let high = _mm512_cmpge_epi32_mask(sum[1], limit);
+            masks[i] = u32::from(low) | u32::from(high) << 16;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_instruction_does_what_it_should(
+            points in proptest::collection::vec(any::<[u8; QUAD]>(), PANEL * 3),
+            queries in proptest::collection::vec(any::<[i8; QUAD]>(), 14 * 3),
+            halves in proptest::collection::vec(0i32..90_000, PANEL),
+            thresholds in proptest::collection::vec(-200_000i32..200_000, 14),
+        ) {
+            let (mut fast, mut plain) = ([0; 14], [0; 14]);
+            plain_tile(&points, &halves, &queries, &thresholds, &mut plain);
+            #[cfg(target_arch = "x86_64")]
+            if available() {
+                // SAFETY: available, as just checked.
+                unsafe { avx512::tile(&points, &halves, &queries, &thresholds, &mut fast) };
+                prop_assert_eq!(fast, plain);
+            }
+        }
+    }
+}

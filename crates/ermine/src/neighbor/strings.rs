@@ -1,0 +1,263 @@
+//! Strings under the Hamming or the edit distance.
+//!
+//! - **Hamming**: the number of places with different characters; a place that only the longer string has counts as different, which
+//!   keeps it a metric for strings of any length.
+//! - **Edit** (Levenshtein): the fewest insertions, deletions and replacements of a character that turn one string into the other.
+//!
+//! Both are metrics, so a vantage-point tree searches them. The edit distance is computed a column of 64 cells at a time: cells of the
+//! dynamic programme differ by -1, 0 or 1 from their neighbours, so a column is two words of bits.
+//!
+//! Reference: G. Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic programming";
+//! H. Hyyrö (2003), "A bit-vector algorithm for computing Levenshtein and Damerau edit distances".
+
+use super::nearest::{Nearest, Neighbors};
+use super::vantage::{Space, VantageTree};
+use crate::error::{Error, Result};
+use crate::section::Sections;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Strings added since the tree was built are scanned; above this many, and a sixteenth of the tree, it is rebuilt.
+const WAITING: usize = 256;
+
+/// How far apart two strings are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StringMetric {
+    /// Places that differ.
+    Hamming,
+    /// Fewest single-character edits.
+    Edit,
+}
+
+impl StringMetric {
+    /// The distance between two strings.
+    pub fn distance(self, a: &str, b: &str) -> f64 {
+        let count = match self {
+            StringMetric::Hamming => hamming(a, b),
+            StringMetric::Edit => edit(a, b),
+        };
+        count as f64
+    }
+}
+
+/// Strings, ready to be searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StringIndex {
+    metric: StringMetric,
+    texts: Vec<String>,
+    /// How many of the texts the tree holds; the rest wait.
+    indexed: usize,
+    tree: VantageTree,
+}
+
+/// The first texts of an index.
+struct Texts<'a> {
+    metric: StringMetric,
+    texts: &'a [String],
+}
+
+impl Space for Texts<'_> {
+    type Query = str;
+
+    fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn between(&self, a: u32, b: u32) -> f64 {
+        self.metric.distance(&self.texts[a as usize], &self.texts[b as usize])
+    }
+
+    fn to(&self, query: &str, point: u32) -> f64 {
+        self.metric.distance(query, &self.texts[point as usize])
+    }
+
+    fn slack(&self) -> f64 {
+        0.0
+    }
+}
+
+impl StringIndex {
+    /// An index over `texts`.
+    pub fn build(texts: Vec<String>, metric: StringMetric) -> Result<StringIndex> {
+        if texts.is_empty() || texts.len() > u32::MAX as usize {
+            return Err(Error::data(format!("neighbours among {} strings: expected 1 to {}", texts.len(), u32::MAX)));
+        }
+        let tree = VantageTree::build(&Texts { metric, texts: &texts });
+        Ok(StringIndex { metric, indexed: texts.len(), texts, tree })
+    }
+
+    /// Adds strings; they are numbered after those that are there.
+    pub fn add(&mut self, texts: impl IntoIterator<Item = String>) -> Result<()> {
+        self.texts.extend(texts);
+        if self.texts.len() - self.indexed > WAITING.max(self.indexed / 16) {
+            *self = StringIndex::build(std::mem::take(&mut self.texts), self.metric)?;
+        }
+        Ok(())
+    }
+
+    /// Number of strings.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Never: an index holds at least one string.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The `k` nearest strings of every query.
+    pub fn kneighbors<S: AsRef<str> + Sync>(&self, queries: &[S], k: usize) -> Result<Neighbors> {
+        if k == 0 {
+            return Err(Error::data("k = 0 neighbours: expected 1 or more"));
+        }
+        Ok(self.batch(queries, &Nearest::k(k.min(self.len()))))
+    }
+
+    /// All strings within `radius` of every query.
+    pub fn radius_neighbors<S: AsRef<str> + Sync>(&self, queries: &[S], radius: f64) -> Result<Neighbors> {
+        if !(radius >= 0.0) {
+            return Err(Error::data(format!("a radius of {radius}: expected 0 or more")));
+        }
+        Ok(self.batch(queries, &Nearest::within(radius)))
+    }
+
+    /// Writes the index.
+    pub fn save(&self, sections: &mut Sections) -> Result<()> {
+        self.tree.save(sections);
+        sections.put_json("texts", &(self.metric, self.indexed, &self.texts))
+    }
+
+    /// Reads an index.
+    pub fn load(sections: &Sections) -> Result<StringIndex> {
+        let (metric, indexed, texts): (StringMetric, usize, Vec<String>) = sections.json("texts")?;
+        if indexed == 0 || indexed > texts.len() || texts.len() > u32::MAX as usize {
+            return Err(Error::model_file("the parts of an index of strings don't fit together"));
+        }
+        Ok(StringIndex { metric, texts, indexed, tree: VantageTree::load(sections, indexed)? })
+    }
+
+    fn batch<S: AsRef<str> + Sync>(&self, queries: &[S], wanted: &Nearest) -> Neighbors {
+        let space = Texts { metric: self.metric, texts: &self.texts[..self.indexed] };
+        let found: Vec<Vec<(f64, u32)>> = queries
+            .par_iter()
+            .map(|query| {
+                let (query, mut best) = (query.as_ref(), wanted.clone());
+                for (row, text) in self.texts.iter().enumerate().skip(self.indexed) {
+                    best.offer(self.metric.distance(query, text), row as u32);
+                }
+                self.tree.search(&space, query, &mut best);
+                best.sorted().to_vec()
+            })
+            .collect();
+        let mut all = Neighbors::default();
+        found.into_iter().for_each(|one| all.push(one));
+        all
+    }
+}
+
+fn hamming(a: &str, b: &str) -> usize {
+    let (mut a, mut b) = (a.chars(), b.chars());
+    let mut count = 0;
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return count,
+            (a, b) => count += usize::from(a != b),
+        }
+    }
+}
+
+fn edit(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if short.is_empty() { long.len() } else { edit_by_bits(&short, &long) }
+}
+
+/// A block of 64 rows of the current column.
+#[derive(Clone, Copy)]
+struct Block {
+    /// Bit i: the cell is one more than the cell above it.
+    up: u64,
+    /// Bit i: the cell is one less than the cell above it.
+    down: u64,
+}
+
+/// Rows are the characters of `short` (not empty), columns those of `long`.
+fn edit_by_bits(short: &[char], long: &[char]) -> usize {
+    let blocks = short.len().div_ceil(64);
+    let mut column = vec![Block { up: u64::MAX, down: 0 }; blocks];
+    let last_bit = 1u64 << ((short.len() - 1) % 64);
+    let mut distance = short.len();
+    for &c in long {
+        // The row above the first grows by one with every column.
+        let mut carry = 1i32;
+        for (block, (state, letters)) in column.iter_mut().zip(short.chunks(64)).enumerate() {
+            let same = letters.iter().enumerate().fold(0, |bits, (i, &letter)| bits | u64::from(letter == c) << i);
+            let bottom = if block + 1 == blocks { last_bit } else { 1 << 63 };
+            carry = advance(state, same, carry, bottom);
+        }
+        distance = distance.wrapping_add_signed(carry as isize);
+    }
+    distance
+}
+
+/// One step to the right in one block. `carry` is the change along the row above; the change along the row of `bottom` is returned.
+fn advance(state: &mut Block, mut same: u64, carry: i32, bottom: u64) -> i32 {
+    let Block { up, down } = *state;
+    let vertical = same | down;
+    same |= u64::from(carry < 0);
+    let diagonal = (((same & up).wrapping_add(up)) ^ up) | same;
+    let mut more = down | !(diagonal | up);
+    let mut less = up & diagonal;
+    let out = i32::from(more & bottom != 0) - i32::from(less & bottom != 0);
+    more = more << 1 | u64::from(carry > 0);
+    less = less << 1 | u64::from(carry < 0);
+    *state = Block { up: less | !(vertical | more), down: more & vertical };
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn by_hand() {
+        assert_eq!(StringMetric::Edit.distance("kitten", "sitting"), 3.0);
+        assert_eq!(StringMetric::Edit.distance("", "abc"), 3.0);
+        assert_eq!(StringMetric::Hamming.distance("karolin", "kathrin"), 3.0);
+        assert_eq!(StringMetric::Hamming.distance("öd", "öde"), 1.0);
+        assert!(StringIndex::build(vec![], StringMetric::Edit).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn edits_equal_the_textbook_programme(a in "[abcé]{0,150}", b in "[abcé]{0,150}") {
+            prop_assert_eq!(edit(&a, &b), strsim::levenshtein(&a, &b));
+        }
+
+        #[test]
+        fn the_same_as_brute_force(
+            texts in proptest::collection::vec("[ab]{0,7}", 1..80),
+            queries in proptest::collection::vec("[abc]{0,7}", 4),
+            (k, radius, metric) in (1usize..7, 0u8..5, prop_oneof![Just(StringMetric::Edit), Just(StringMetric::Hamming)]),
+        ) {
+            let half = texts.len().div_ceil(2);
+            let mut index = StringIndex::build(texts[..half].to_vec(), metric).unwrap();
+            index.add(texts[half..].to_vec()).unwrap();
+            let mut sections = Sections::default();
+            index.save(&mut sections).unwrap();
+            let index = StringIndex::load(&sections).unwrap();
+            let near = index.kneighbors(&queries, k).unwrap();
+            let within = index.radius_neighbors(&queries, f64::from(radius)).unwrap();
+            for (i, query) in queries.iter().enumerate() {
+                let mut all: Vec<_> = texts.iter().zip(0..).map(|(t, row)| (metric.distance(query, t), row)).collect();
+                all.sort_by(|a: &(f64, u32), b| a.partial_cmp(b).unwrap());
+                let rows = |found: &[(f64, u32)]| found.iter().map(|f| f.1).collect::<Vec<_>>();
+                prop_assert_eq!(near.rows(i), rows(&all[..k.min(texts.len())]));
+                all.retain(|f| f.0 <= f64::from(radius));
+                prop_assert_eq!(within.rows(i), rows(&all));
+            }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Every index, every metric and every instruction set against brute force: the same rows and the same bits of distance.
+
+use super::box_tree::{BoxTree, Scratch};
+use super::choice::Kind;
+use super::index::Index;
+use super::metric::{Custom, Metric};
+use super::mixed::{Missing, Mixed};
+use super::nearest::{Nearest, Neighbors};
+use super::rows::{Points, Rows};
+use super::scan::Scan;
+use super::simd::{Level, Set};
+use super::whiten::Whitening;
+use crate::rng::{self, Rng};
+use crate::section::Sections;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// What the numbers look like.
+#[derive(Debug, Clone, Copy)]
+enum Style {
+    Smooth,
+    /// Whole numbers in a small range: many ties and duplicates.
+    Grid,
+    Constant,
+    /// A small spread far from zero.
+    Offset,
+    Tiny,
+    Huge,
+    /// One value far larger than the rest.
+    Outlier,
+}
+
+fn style() -> impl Strategy<Value = Style> {
+    prop_oneof![
+        4 => Just(Style::Smooth),
+        4 => Just(Style::Grid),
+        1 => Just(Style::Constant),
+        1 => Just(Style::Offset),
+        1 => Just(Style::Tiny),
+        1 => Just(Style::Huge),
+        1 => Just(Style::Outlier),
+    ]
+}
+
+fn draw(rng: &mut Rng, style: Style, len: usize) -> Vec<f64> {
+    let mut values: Vec<f64> = (0..len)
+        .map(|_| {
+            let smooth = rng::below(rng, 1 << 30) as f64 / f64::from(1 << 29) - 1.0;
+            match style {
+                Style::Smooth => smooth,
+                Style::Grid => rng::below(rng, 4) as f64 - 1.0,
+                Style::Constant => 0.7,
+                Style::Offset => 1e6 + smooth,
+                Style::Tiny => smooth * 1e-30,
+                Style::Huge => smooth * 1e30,
+                Style::Outlier => smooth,
+            }
+        })
+        .collect();
+    if matches!(style, Style::Outlier) && len > 0 {
+        values[len / 2] = 1e4;
+    }
+    values
+}
+
+fn metric(choice: usize, rows: &Rows<'_>) -> Metric {
+    let d = rows.n_features();
+    match choice {
+        0 | 1 => Metric::Euclidean,
+        2 => Metric::Manhattan,
+        3 => Metric::Chebyshev,
+        4 => Metric::Minkowski { p: 3.0 },
+        5 => Metric::Minkowski { p: 1.3 },
+        6 => Metric::Cosine,
+        7 => Whitening::estimated(rows).map_or(Metric::Euclidean, Metric::Mahalanobis),
+        8 => Metric::Hamming,
+        9 => {
+            let categories: Vec<bool> = (0..d).map(|j| j % 2 == 1).collect();
+            let missing = if d.is_multiple_of(2) { Missing::Skip } else { Missing::Far };
+            Metric::Mixed(Mixed::fitted(rows, &categories, missing).unwrap())
+        }
+        _ => Metric::Custom(Custom {
+            distance: Arc::new(|a, b| a.iter().zip(b).map(|(a, b)| (a - b).abs().min(1.0)).sum()),
+            triangle: true,
+        }),
+    }
+}
+
+/// All rows by (distance, row).
+fn ranking(metric: &Metric, points: &[f64], d: usize, query: &[f64]) -> Vec<(f64, u32)> {
+    let mut all: Vec<(f64, u32)> =
+        points.chunks(d).zip(0..).map(|(point, row)| (metric.between(query, point), row)).collect();
+    all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    all
+}
+
+fn pairs(found: &Neighbors, i: usize) -> Vec<(f64, u32)> {
+    found.distances(i).iter().copied().zip(found.rows(i).iter().copied()).collect()
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    n: usize,
+    d: usize,
+    k: usize,
+    style: Style,
+    metric: usize,
+    f32: bool,
+    seed: u64,
+}
+
+fn case(n: impl Strategy<Value = usize>, d: impl Strategy<Value = usize>) -> impl Strategy<Value = Case> {
+    (n, d, prop_oneof![1usize..8, 1usize..60], style(), 0usize..11, any::<bool>(), any::<u64>())
+        .prop_map(|(n, d, k, style, metric, f32, seed)| Case { n, d, k, style, metric, f32, seed })
+}
+
+/// Rows and queries of a case; some queries are rows. In single precision the numbers are rounded first.
+fn data(case: Case, queries: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut rng = rng::stream(case.seed, &[case.n as u64]);
+    let mut points = draw(&mut rng, case.style, case.n * case.d);
+    let mut asked = draw(&mut rng, case.style, queries * case.d);
+    for (i, query) in asked.chunks_mut(case.d).enumerate().step_by(3) {
+        let row = i * 7 % case.n;
+        query.copy_from_slice(&points[row * case.d..][..case.d]);
+    }
+    if case.f32 {
+        points.iter_mut().for_each(|v| *v = f64::from(*v as f32));
+    }
+    (points, asked)
+}
+
+fn check(case: Case, queries: usize) -> Result<(), TestCaseError> {
+    let (points, asked) = data(case, queries);
+    let narrow: Vec<f32> = points.iter().map(|&v| v as f32).collect();
+    let rows = if case.f32 {
+        Rows::row_major_f32(&narrow, case.d).unwrap()
+    } else {
+        Rows::row_major(&points, case.d).unwrap()
+    };
+    let asked_rows = Rows::row_major(&asked, case.d).unwrap();
+    let metric = metric(case.metric, &rows);
+    let rankings: Vec<_> = asked.chunks(case.d).map(|query| ranking(&metric, &points, case.d, query)).collect();
+    let radius = rankings[0][case.k.min(case.n) / 2].0;
+    for kind in [Kind::BoxTree, Kind::VantageTree, Kind::Scan] {
+        let Ok(index) = Index::build_as(&rows, metric.clone(), Some(kind)) else { continue };
+        let near = index.kneighbors(&asked_rows, case.k).unwrap();
+        let within = index.radius_neighbors(&asked_rows, radius).unwrap();
+        for (i, ranking) in rankings.iter().enumerate() {
+            prop_assert_eq!(&pairs(&near, i)[..], &ranking[..case.k.min(case.n)], "{:?} {:?}", kind, metric);
+            let inside: Vec<_> = ranking.iter().copied().filter(|r| r.0 <= radius).collect();
+            prop_assert_eq!(pairs(&within, i), inside, "{:?} {:?} radius {}", kind, metric, radius);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(7000))]
+    #[test]
+    fn small_sets(case in case(1usize..120, 1usize..8)) {
+        check(case, 4)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn wide_sets(case in case(1usize..400, 8usize..40)) {
+        check(case, 18)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn larger_sets(case in case(500usize..2500, 1usize..5)) {
+        check(case, 3)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn three_levels(case in case(12_300usize..14_000, 1usize..25)) {
+        check(case, 2)?;
+    }
+
+    #[test]
+    fn every_instruction_set_finds_the_same(case in case(1usize..1500, 1usize..30)) {
+        let (points, asked) = data(case, 15);
+        let rows = Rows::row_major(&points, case.d).unwrap();
+        let metric = metric(case.metric % 6, &rows);
+        let tree = BoxTree::build(&points, case.d);
+        let scan = Scan::new(Points::copy(&rows), &metric);
+        for set in [Set::Plain, Set::Avx2, Set::Avx512] {
+            let level = Level::at_most(set);
+            let mut scanned = vec![Nearest::k(case.k.min(case.n)); 15];
+            scan.search(level, &metric, &asked, &mut scanned);
+            for (query, scanned) in asked.chunks(case.d).zip(&mut scanned) {
+                let mut best = Nearest::k(case.k.min(case.n));
+                tree.search(level, &metric, query, &mut best, &mut Scratch::default());
+                let expected = ranking(&metric, &points, case.d, query);
+                prop_assert_eq!(best.sorted(), &expected[..case.k.min(case.n)]);
+                prop_assert_eq!(scanned.sorted(), &expected[..case.k.min(case.n)]);
+            }
+        }
+    }
+
+    #[test]
+    fn growing_equals_building(case in case(1usize..900, 1usize..25), steps in 1usize..5) {
+        let (points, asked) = data(case, 6);
+        let first = (case.n / 3).max(1);
+        let rows = |from: usize, to: usize| Rows::row_major(&points[from * case.d..to * case.d], case.d).unwrap();
+        let metric = metric(case.metric, &rows(0, first));
+        let mut grown = Index::build(&rows(0, first), metric.clone()).unwrap();
+        let mut at = first;
+        for step in 1..=steps {
+            let to = first + (case.n - first) * step / steps;
+            if to > at {
+                grown.add(&rows(at, to)).unwrap();
+            }
+            at = to;
+        }
+        let built = Index::build(&rows(0, case.n), metric).unwrap();
+        let asked = Rows::row_major(&asked, case.d).unwrap();
+        prop_assert_eq!(grown.kneighbors(&asked, case.k).unwrap(), built.kneighbors(&asked, case.k).unwrap());
+        prop_assert_eq!(grown.embedded(), built.embedded());
+    }
+
+    #[test]
+    fn an_index_survives_a_file(case in case(1usize..900, 1usize..25)) {
+        let (points, asked) = data(case, 6);
+        let rows = Rows::row_major(&points, case.d).unwrap();
+        let metric = metric(case.metric.min(9), &rows);
+        let asked = Rows::row_major(&asked, case.d).unwrap();
+        for kind in [Kind::BoxTree, Kind::VantageTree, Kind::Scan] {
+            let Ok(index) = Index::build_as(&rows, metric.clone(), Some(kind)) else { continue };
+            let mut sections = Sections::default();
+            index.save(&mut sections).unwrap();
+            let read = Index::load(&sections).unwrap();
+            prop_assert_eq!(read.kneighbors(&asked, case.k).unwrap(), index.kneighbors(&asked, case.k).unwrap());
+        }
+    }
+}
+
+#[test]
+fn what_has_no_distance_is_refused() {
+    let good = [0.0, 1.0, 2.0, 3.0];
+    let bad = [0.0, f64::NAN, 2.0, 3.0];
+    let rows = |v| Rows::row_major(v, 2).unwrap();
+    for metric in [Metric::Euclidean, Metric::Cosine, Metric::Hamming] {
+        assert!(Index::build(&rows(&bad), metric.clone()).unwrap_err().to_string().contains("row 0, column 1"));
+        let mut index = Index::build(&rows(&good), metric).unwrap();
+        assert!(index.kneighbors(&rows(&bad), 1).is_err());
+        assert!(index.add(&rows(&bad)).is_err());
+        assert!(index.kneighbors(&rows(&good), 0).is_err());
+        assert!(index.radius_neighbors(&rows(&good), -1.0).is_err());
+        assert!(index.radius_neighbors(&rows(&good), f64::NAN).is_err());
+        assert!(index.kneighbors(&Rows::row_major(&good, 4).unwrap(), 1).is_err());
+        assert_eq!(index.kneighbors(&rows(&good), 99).unwrap().rows(0).len(), 2);
+    }
+    assert!(Index::build(&Rows::row_major(&[], 2).unwrap(), Metric::Euclidean).is_err());
+    assert!(Index::build(&rows(&good), Metric::Minkowski { p: 0.3 }).is_err());
+    assert!(Index::build_as(&rows(&good), Metric::Hamming, Some(Kind::BoxTree)).is_err());
+}
+
+#[test]
+fn the_choice_is_recorded() {
+    let values: Vec<f64> = (0..90_000).map(|i| f64::from(i / 10 % 977)).collect();
+    let kind = |d: usize, metric: Metric| {
+        let index = Index::build(&Rows::row_major(&values, d).unwrap(), metric).unwrap();
+        assert!(!index.choice().reason.is_empty());
+        index.choice().kind
+    };
+    assert_eq!(kind(3, Metric::Euclidean), Kind::BoxTree);
+    assert_eq!(kind(3, Metric::Hamming), Kind::VantageTree);
+    assert_eq!(kind(10, Metric::Euclidean), Kind::BoxTree);
+    assert_eq!(kind(150, Metric::Euclidean), Kind::Scan);
+    let mixed = Mixed { columns: vec![super::mixed::Column::Category; 3], missing: Missing::Skip };
+    assert_eq!(kind(3, Metric::Mixed(mixed)), Kind::Scan);
+}

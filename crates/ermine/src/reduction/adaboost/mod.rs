@@ -1,0 +1,398 @@
+//! AdaBoost: a weighted vote of weak learners, each trained on what the ones before it get wrong.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | this file | parameters, the fitted model, the certificate |
+//! | [`rounds`] | the formulas of a round, the bound on the training error, tables and pictures |
+//! | [`stumps`] | the loop of rounds over exact stumps |
+//! | [`members`] | the same over any learner that takes weights; AdaBoost.R2 for numbers |
+//! | [`additive`] | GentleBoost and LogitBoost |
+//!
+//! **Idea.** Every row has a weight. A round finds the learner with the least weighted error, gives it a vote that is the heavier the less it errs, and shifts
+//! weight to the rows it got wrong. The training error falls exponentially as long as every round is a little better than chance. Default are decision stumps,
+//! found exactly in every round (see [`crate::split::reweighted`]).
+//!
+//! **Formula.** In [`rounds`]. The vote for class k is s_k = sum_t alpha_t \[h_t(x) = k\]; probabilities are softmax(2 s), for two classes 1 / (1 + exp(-2 F)) with
+//! F = s_1 - s_0: the link under which AdaBoost's exponential loss estimates half the log odds. They are often too sure; calibrate them where that matters.
+//!
+//! **Reference.** Freund and Schapire, A decision-theoretic generalization of on-line learning and an application to boosting, 1997; Shalev-Shwartz and
+//! Ben-David, Understanding Machine Learning, chapter 10; Zhu and others, Multi-class AdaBoost, 2009.
+
+pub mod additive;
+pub mod members;
+pub mod rounds;
+pub mod stumps;
+
+use crate::error::{Error, Result};
+use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::matrix::{Dataset, Features, Schema, Task};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
+use crate::param::Range;
+use crate::reduction::committee::{self, LoadPart, Member};
+use crate::reduction::estimator::Estimator;
+use crate::section::Sections;
+use crate::split::Impurity;
+use crate::split::reweighted::Reweighted;
+use crate::tree::{Forest, draw};
+use crate::{choice, params};
+use rounds::Rounds;
+
+choice! {
+    /// How a round changes weights and vote.
+    pub enum Algorithm {
+        /// A vote for each round: AdaBoost for two classes, SAMME for more; AdaBoost.R2 for numbers.
+        Discrete = "discrete",
+        /// GentleBoost: Newton steps on the exponential loss. For two classes, with stumps.
+        Gentle = "gentle",
+        /// LogitBoost: Newton steps on the logistic loss. For two classes, with stumps.
+        Logit = "logit",
+    }
+}
+
+choice! {
+    /// How the error of a number counts, as a share of the largest error.
+    pub enum RegressionLoss {
+        /// As it is.
+        Linear = "linear",
+        /// Its square.
+        Square = "square",
+        /// 1 - exp(-error).
+        Exponential = "exponential",
+    }
+}
+
+params! {
+    /// A weighted vote of weak learners, each trained on what the ones before it get wrong.
+    pub struct AdaBoost("adaboost") {
+        /// The weak learner: its name, and in brackets the parameters in which it differs from its defaults. It must take weights. Stumps are found by a search of their own.
+        estimator: Estimator = Estimator::named("decision-stump");
+        /// How a round changes weights and vote.
+        algorithm: Algorithm = Algorithm::Discrete, tune Each;
+        /// Rounds, at most. A learner without errors, or one no better than chance, ends the work sooner.
+        n_estimators: usize = 50, range Range::between(1.0, 1e6), tune Log(10, 1000);
+        /// Shrinks every vote.
+        learning_rate: f64 = 1.0, range Range::more_than(0.0), tune Log(0.01, 2);
+        /// What a stump minimises: the weighted error, as the theory of AdaBoost asks, or the Gini impurity or entropy of its answers.
+        criterion: Impurity = Impurity::Error, tune Each;
+        /// Nominal columns with more categories than this are passed over.
+        max_categories: usize = 64, range Range::at_least(0.0);
+        /// For numbers: how the error of a row counts.
+        loss: RegressionLoss = RegressionLoss::Linear;
+        /// Stop after this many rounds without a lower error on the rows kept for validation, and keep the rounds up to the lowest; none to run all rounds on all rows.
+        n_iter_no_change: Option<usize> = None, range Range::at_least(1.0);
+        /// The share of the rows kept for validation, where n_iter_no_change is set.
+        validation_fraction: f64 = 0.1, range Range::inside(0.0, 1.0);
+    }
+}
+
+static INFO: Info = Info {
+    name: "adaboost",
+    summary: "a weighted vote of weak learners, each trained on what the ones before it get wrong",
+    capabilities: Capabilities {
+        tasks: &[Task::Classification, Task::Regression],
+        binary_only: false,
+        multi_output: false,
+        weights: true,
+        missing: true,
+        nominal: true,
+        sparse: false,
+        probabilities: true,
+        random: false,
+    },
+};
+
+/// Votes that differ by less than this are equal: it is far below any alpha, and above what rounding makes of a tie.
+pub const TIE: f64 = 1e-12;
+
+impl Learner for AdaBoost {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        if data.task() == Task::Regression {
+            return self.train_numbers(data, context);
+        }
+        let n_classes = data.classes()?.1.len();
+        self.check(n_classes)?;
+        let parts =
+            self.n_iter_no_change.map(|_| data.split(1.0 - self.validation_fraction, context.seed)).transpose()?;
+        let parts = parts.filter(|(train, rest)| train.n_rows() > 0 && rest.n_rows() > 0);
+        let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
+        let (mut parts, mut rounds) = if self.algorithm != Algorithm::Discrete {
+            let (forest, rounds) = additive::boost(self, train, held_out, context)?;
+            (Parts::Trees(forest), rounds)
+        } else if self.over_stumps() {
+            let (forest, rounds) = stumps::boost(self, train, held_out, context)?;
+            (Parts::Trees(forest), rounds)
+        } else {
+            let learner = self.estimator.learner(context)?;
+            let (members, rounds) = members::boost(self, &*learner, train, held_out, context)?;
+            (Parts::Members(members), rounds)
+        };
+        let n_run = rounds.0.len();
+        rounds.0.truncate(rounds.best_length());
+        parts.truncate(rounds.0.len());
+        let certificate = self.certificate(&rounds, n_run);
+        Ok(Trained { fitted: Box::new(Boosted { parts, rounds, n_classes }), certificate })
+    }
+}
+
+impl AdaBoost {
+    /// Whether the search for stumps is used.
+    fn over_stumps(&self) -> bool {
+        self.estimator == Estimator::named("decision-stump")
+    }
+
+    fn check(&self, n_classes: usize) -> Result<()> {
+        let unsupported = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
+        if n_classes > Reweighted::MAX_CLASSES {
+            return unsupported(format!("{n_classes} classes ({} at most)", Reweighted::MAX_CLASSES));
+        }
+        if self.algorithm != Algorithm::Discrete && (n_classes > 2 || !self.over_stumps()) {
+            return unsupported(format!(
+                "algorithm = {} with {n_classes} classes over {} (it is for two classes, over decision-stump)",
+                self.algorithm, self.estimator
+            ));
+        }
+        Ok(())
+    }
+
+    /// AdaBoost.R2.
+    fn train_numbers(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        if self.algorithm != Algorithm::Discrete {
+            let need = format!("algorithm = {} with numbers (it is for two classes)", self.algorithm);
+            return Err(Error::Unsupported { learner: INFO.name.into(), need });
+        }
+        let learner = self.estimator.learner(context)?;
+        let (members, rounds) = members::boost_numbers(self, &*learner, data, context)?;
+        let because = "for numbers, boosting has no bound on the training error".to_string();
+        let certificate = Certificate {
+            objective: format!("{} loss of each round's learner under its weights", self.loss),
+            value: None,
+            status: Status::Done,
+            proofs: vec![Proof::Nothing { because }],
+            notes: vec![format!("{} rounds: {}", rounds.0.len(), self.estimator)],
+        };
+        Ok(Trained { fitted: Box::new(Boosted { parts: Parts::Members(members), rounds, n_classes: 0 }), certificate })
+    }
+
+    fn certificate(&self, rounds: &Rounds, n_run: usize) -> Certificate {
+        let discrete = self.algorithm == Algorithm::Discrete;
+        let (error, bound) = rounds.0.last().map_or((f64::NAN, 1.0), |last| (last.error, last.bound));
+        let mut notes = Vec::new();
+        match rounds.0.last() {
+            None => notes.push(format!("no {} is better than chance: every class is equally likely", self.estimator)),
+            Some(last) if discrete && last.z == 0.0 => {
+                notes.push(format!("round {} has no errors: its vote outweighs all others", rounds.0.len()));
+            }
+            Some(_) if discrete && n_run < self.n_estimators && n_run == rounds.0.len() => {
+                notes.push(format!("no {} is better than chance after round {n_run}", self.estimator));
+            }
+            _ => {}
+        }
+        if rounds.0.len() < n_run {
+            notes.push(format!("the validation error was lowest after {} of {n_run} rounds", rounds.0.len()));
+        }
+        if discrete && self.over_stumps() && self.criterion == Impurity::Error && !rounds.0.is_empty() {
+            notes.push("every round's stump is the exact minimiser of the weighted error".to_string());
+        }
+        let (objective, by) = match self.algorithm {
+            Algorithm::Discrete => ("exponential loss of the vote", "the product of the normalisers of all rounds"),
+            Algorithm::Gentle => ("mean exponential loss", "the mean exponential loss"),
+            Algorithm::Logit => ("mean logistic loss in bits", "the mean logistic loss in bits"),
+        };
+        let proofs = if error.is_nan() {
+            vec![Proof::Nothing { because: "there is no round".into() }]
+        } else {
+            vec![Proof::Bound { what: format!("the training error, by {by},"), bound, observed: error }]
+        };
+        let objective = format!("{objective}, one {} at a time", self.estimator);
+        Certificate { objective, value: Some(bound), status: Status::Done, proofs, notes }
+    }
+}
+
+/// The class with the highest score, the first of those that tie.
+pub fn heaviest(scores: &[f64]) -> usize {
+    let most = scores.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
+    scores.iter().position(|&s| s >= most - TIE).unwrap_or(0)
+}
+
+/// The probabilities of the classes from the scores of a row.
+fn probabilities(scores: &[f64], n_classes: usize, out: &mut Vec<f64>) {
+    if scores.len() == 1 {
+        let score = if scores[0].abs() <= TIE { 0.0 } else { scores[0] };
+        let second = 1.0 / (1.0 + (-2.0 * score).exp());
+        let first = 1.0 / (1.0 + (2.0 * score).exp());
+        if n_classes == 2 {
+            out.extend_from_slice(&[first, second]);
+        } else {
+            out.push(1.0);
+        }
+        return;
+    }
+    let most = scores.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
+    let exp = |&s: &f64| if s >= most - TIE { 1.0 } else { (2.0 * (s - most)).exp() };
+    let sum: f64 = scores.iter().map(exp).sum();
+    out.extend(scores.iter().map(|s| exp(s) / sum));
+}
+
+/// What a boosted model is made of. There is one in a model, so that its size doesn't matter.
+#[allow(clippy::large_enum_variant)]
+enum Parts {
+    /// Stumps whose predictions add up to the scores.
+    Trees(Forest),
+    /// Models of any learner, each with the vote of its round.
+    Members(Vec<Member>),
+}
+
+impl Parts {
+    fn truncate(&mut self, n: usize) {
+        match self {
+            Parts::Trees(forest) => forest.truncate(n),
+            Parts::Members(members) => members.truncate(n),
+        }
+    }
+}
+
+/// The fitted vote.
+pub struct Boosted {
+    parts: Parts,
+    rounds: Rounds,
+    /// 0 where numbers are predicted.
+    n_classes: usize,
+}
+
+impl Boosted {
+    /// What happened in each round.
+    pub fn rounds(&self) -> &[rounds::Round] {
+        &self.rounds.0
+    }
+
+    /// The stumps, one tree for each round, whose predictions add up to the scores; `None` where other learners were boosted.
+    pub fn forest(&self) -> Option<&Forest> {
+        if let Parts::Trees(forest) = &self.parts { Some(forest) } else { None }
+    }
+
+    /// The scores of each row after the given rounds: one signed number for stumps and two classes, else one for each class.
+    fn scores(&self, rounds: std::ops::Range<usize>, features: &Features) -> Result<Vec<f64>> {
+        match &self.parts {
+            Parts::Trees(forest) => Ok(forest.sum_of(rounds, features)),
+            Parts::Members(members) => {
+                let mut scores = vec![0.0; features.n_rows() * self.n_classes];
+                for t in rounds {
+                    let said = members[t].classes(features, self.n_classes)?;
+                    members::add_votes(&mut scores, &said, self.rounds.0[t].alpha, self.n_classes);
+                }
+                Ok(scores)
+            }
+        }
+    }
+
+    fn width(&self) -> usize {
+        if let Parts::Trees(forest) = &self.parts { forest.width() } else { self.n_classes }
+    }
+
+    /// The class that the vote of the first rounds gives each row: after 1 round, after 2, and so on.
+    pub fn staged_classes(&self, features: &Features) -> impl Iterator<Item = Result<Vec<usize>>> + '_ {
+        let width = self.width();
+        let mut scores = vec![0.0; features.n_rows() * width];
+        let features = features.clone();
+        (0..self.rounds.0.len()).map(move |t| {
+            let votes = self.scores(t..t + 1, &features)?;
+            scores.iter_mut().zip(votes).for_each(|(score, vote)| *score += vote);
+            let class = |s: &[f64]| if let &[score] = s { usize::from(score > TIE) } else { heaviest(s) };
+            Ok(scores.chunks(width).map(class).collect())
+        })
+    }
+
+    /// What the committee says about numbers: the weighted median of its members.
+    fn median(&self, members: &[Member], features: &Features) -> Result<Vec<f64>> {
+        let said = members.iter().map(|member| member.predict(features)).collect::<Result<Vec<_>>>()?;
+        let row = |row: usize| {
+            let mut pairs: Vec<(f64, f64)> = said.iter().zip(&self.rounds.0).map(|(s, r)| (s[row], r.alpha)).collect();
+            members::weighted_median(&mut pairs)
+        };
+        Ok((0..features.n_rows()).map(row).collect())
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
+        let n_classes = header.schema.classes.len();
+        let rounds = Rounds::load(sections)?;
+        let over_trees: bool = sections.json("over_trees")?;
+        let (parts, n_parts) = if over_trees {
+            let forest = Forest::load(sections, header.schema.features.len(), stumps::width(n_classes))?;
+            let n_trees = forest.n_trees();
+            (Parts::Trees(forest), n_trees)
+        } else {
+            let members = committee::load(sections, header, load)?;
+            let n_members = members.len();
+            (Parts::Members(members), n_members)
+        };
+        let fits = |member: &Member| (member.output() == Output::Values) == (n_classes == 0);
+        let all_fit = match &parts {
+            Parts::Trees(_) => n_classes > 0,
+            Parts::Members(members) => members.iter().all(fits) && (n_classes > 0 || !members.is_empty()),
+        };
+        if rounds.0.len() != n_parts || !all_fit {
+            return Err(Error::model_file(
+                "boosting has not one part for each round, or one that doesn't fit the target",
+            ));
+        }
+        Ok(Box::new(Boosted { parts, rounds, n_classes }))
+    }
+}
+
+impl Fitted for Boosted {
+    fn output(&self) -> Output {
+        if self.n_classes > 0 { Output::Probabilities } else { Output::Values }
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        if let (0, Parts::Members(members)) = (self.n_classes, &self.parts) {
+            return self.median(members, features);
+        }
+        let mut out = Vec::with_capacity(features.n_rows() * self.n_classes);
+        let width = self.width();
+        for scores in self.scores(0..self.rounds.0.len(), features)?.chunks(width) {
+            probabilities(scores, self.n_classes, &mut out);
+        }
+        Ok(out)
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        self.rounds.save(sections);
+        sections.put_json("over_trees", &matches!(self.parts, Parts::Trees(_)))?;
+        match &self.parts {
+            Parts::Trees(forest) => forest.save(sections),
+            Parts::Members(members) => committee::save(members, sections),
+        }
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        const SHOWN: usize = 10;
+        let mut text = format!("a weighted vote of {} rounds\n\n{}\n", self.rounds.0.len(), self.rounds.text());
+        if let Parts::Trees(forest) = &self.parts {
+            for t in 0..forest.n_trees().min(SHOWN) {
+                let question = draw::question(&forest.tree(t).test[0], schema);
+                text.push_str(&format!("{:>4}. {:.4} for: {question}?\n", t + 1, self.rounds.0[t].alpha));
+            }
+        }
+        text
+    }
+
+    fn svg(&self, _: &Schema) -> Option<String> {
+        (self.n_classes > 0).then(|| self.rounds.svg())
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let rounds = &self.rounds.0;
+        let each = |name, of: fn(&rounds::Round) -> f64| Attribute {
+            name,
+            shape: vec![rounds.len()],
+            values: rounds.iter().map(of).collect(),
+        };
+        vec![each("estimator_weights", |round| round.alpha), each("estimator_errors", |round| round.epsilon)]
+    }
+}

@@ -1,0 +1,190 @@
+//! AdaBoost over exact stumps: the loop of rounds.
+//!
+//! **Idea.** Every worker owns some columns and searches them for the best question; the best of all is the round's stump. Every worker also has a copy of all
+//! row weights and brings it up to date by itself: that is less work than waiting for weights that another core has just written.
+//! The scores of the rows, from which the training error follows, are shared out by rows.
+//!
+//! **Cost.** O(n d) for each round, see [`reweighted`](crate::split::reweighted); 16 bytes for each row and worker.
+
+use super::rounds::{Rounds, Step};
+use super::{AdaBoost, heaviest};
+use crate::error::Result;
+use crate::learner::Context;
+use crate::matrix::{Dataset, Features};
+use crate::progress::{Event, report};
+use crate::split::reweighted::{Found, Masses, Reweighted, Stump};
+use crate::tree::{Forest, Tree};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+
+/// What a worker owns.
+struct Worker {
+    masses: Masses,
+    columns: Vec<usize>,
+    /// The rows whose scores it keeps.
+    rows: Range<usize>,
+    /// The vote so far: one signed number for each row with two classes, else one for each class.
+    scores: Vec<f64>,
+}
+
+/// The round that workers have yet to take in: its stump, the weight of its vote, and the factors for wrong and right rows.
+struct News {
+    stump: Stump,
+    alpha: f64,
+    if_wrong: f64,
+    if_right: f64,
+}
+
+/// Boosts stumps.
+pub fn boost(
+    params: &AdaBoost,
+    data: &Dataset,
+    held_out: Option<&Dataset>,
+    context: &Context<'_>,
+) -> Result<(Forest, Rounds)> {
+    let (codes, labels) = data.classes()?;
+    let n_classes = labels.len();
+    let search = Reweighted::new(data.features(), codes, n_classes, params.criterion, params.max_categories);
+    let first = Masses::new(data.weight(), data.n_rows());
+    let mut workers = workers(&first, search.n_columns(), data.n_rows(), n_classes);
+    let mut judge = held_out.map(|held_out| Judge::new(held_out, n_classes)).transpose()?;
+    let mut forest = Forest::new(width(n_classes));
+    let mut rounds = Rounds::default();
+    let mut news: Option<News> = None;
+    report(context.observer, Event::Begin { what: "AdaBoost", total: Some(params.n_estimators as u64) })?;
+    for t in 0..params.n_estimators {
+        let bar = AtomicU64::new(u64::MAX);
+        let work = |worker: &mut Worker| {
+            let error = news.as_ref().map(|news| worker.take_in(news, search.classes(), &first.mass, n_classes));
+            (error, search.search(&worker.masses.mass, worker.columns.iter().copied(), &bar))
+        };
+        let results: Vec<(Option<u64>, Option<Found>)> = workers.par_iter_mut().with_max_len(1).map(work).collect();
+        close_round(&mut rounds, results.iter().filter_map(|r| r.0).sum(), &first);
+        let found = results.into_iter().fold(None, |best, (_, found)| Found::better(best, found));
+        let Some(found) = found else {
+            news = None;
+            break;
+        };
+        let stump = search.stump(data.features(), &found, &workers[0].masses.mass);
+        let epsilon = stump.wrong_mass as f64 / stump.total_mass as f64;
+        let step = Step::new(epsilon, n_classes, params.learning_rate);
+        if step == Step::Useless {
+            news = None;
+            break;
+        }
+        let alpha = rounds.push(epsilon, step);
+        forest.push(&tree(&stump, alpha, n_classes));
+        if let Some(judge) = &mut judge {
+            let validation = judge.error(&stump, alpha);
+            rounds.0[t].validation = validation;
+        }
+        let (if_wrong, if_right) =
+            if let Step::Vote { alpha, z } = step { (alpha.exp() / z, (-alpha).exp() / z) } else { (1.0, 1.0) };
+        news = Some(News { stump, alpha, if_wrong, if_right });
+        report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
+        let patience = params.n_iter_no_change.unwrap_or(usize::MAX);
+        if step == Step::Perfect || (judge.is_some() && t + 1 - rounds.best_length() >= patience) {
+            break;
+        }
+    }
+    if let Some(news) = news {
+        let error = |worker: &mut Worker| worker.take_in(&news, search.classes(), &first.mass, n_classes);
+        let errors: u64 = workers.par_iter_mut().map(error).sum();
+        close_round(&mut rounds, errors, &first);
+    }
+    report(context.observer, Event::End)?;
+    Ok((forest, rounds))
+}
+
+/// One signed number for two classes; else one for each class.
+pub fn width(n_classes: usize) -> usize {
+    if n_classes <= 2 { 1 } else { n_classes }
+}
+
+/// One worker for each thread, as long as each has a column.
+fn workers(masses: &Masses, n_columns: usize, n_rows: usize, n_classes: usize) -> Vec<Worker> {
+    let n = rayon::current_num_threads().clamp(1, n_columns.clamp(1, 16));
+    let worker = |i: usize| {
+        let rows = n_rows * i / n..n_rows * (i + 1) / n;
+        let scores = vec![0.0; rows.len() * width(n_classes)];
+        Worker { masses: masses.clone(), columns: (i..n_columns).step_by(n).collect(), rows, scores }
+    };
+    (0..n).map(worker).collect()
+}
+
+/// Writes down the training error after the last round, from the weight of the rows that the vote gets wrong.
+fn close_round(rounds: &mut Rounds, wrong: u64, first: &Masses) {
+    if let Some(round) = rounds.0.last_mut() {
+        round.error = wrong as f64 / first.mass.iter().sum::<u64>() as f64;
+    }
+}
+
+impl Worker {
+    /// Brings weights and scores up to date, and adds up the first weights of its rows that the vote gets wrong.
+    fn take_in(&mut self, news: &News, classes: &[u16], first: &[u64], n_classes: usize) -> u64 {
+        self.masses.reweight(&news.stump.said, classes, news.if_wrong, news.if_right);
+        let rows = self.rows.clone();
+        let (said, classes, first) = (&news.stump.said[rows.clone()], &classes[rows.clone()], &first[rows]);
+        add_votes(&mut self.scores, said, news.alpha, n_classes);
+        if n_classes <= 2 {
+            let wrong = self.scores.iter().zip(classes).map(|(&score, &class)| (score > super::TIE) != (class == 1));
+            return wrong.zip(first).map(|(wrong, &mass)| if wrong { mass } else { 0 }).sum();
+        }
+        let wrong =
+            self.scores.chunks(n_classes).zip(classes).map(|(scores, &class)| heaviest(scores) != class as usize);
+        wrong.zip(first).filter(|(wrong, _)| *wrong).map(|(_, &mass)| mass).sum()
+    }
+}
+
+/// Adds a round's vote to the scores.
+fn add_votes(scores: &mut [f64], said: &[u16], alpha: f64, n_classes: usize) {
+    if n_classes <= 2 {
+        scores.iter_mut().zip(said).for_each(|(score, &said)| *score += if said == 1 { alpha } else { -alpha });
+    } else {
+        scores.chunks_mut(n_classes).zip(said).for_each(|(scores, &said)| scores[said as usize] += alpha);
+    }
+}
+
+/// A stump and the weight of its vote as a tree whose predictions add up to the scores.
+fn tree(stump: &Stump, alpha: f64, n_classes: usize) -> Tree {
+    let value = |label: u16| {
+        let mut value = vec![0.0; width(n_classes)];
+        add_votes(&mut value, &[label], alpha, n_classes);
+        value
+    };
+    let mut tree = Tree::leaf(1.0, &value(stump.default_label));
+    let children: Vec<(f64, Vec<f64>)> = stump.labels.iter().map(|&label| (0.5, value(label))).collect();
+    tree.split(0, stump.test.clone(), &children);
+    tree
+}
+
+/// Rows kept for validation, with their scores.
+struct Judge<'a> {
+    features: &'a Features,
+    codes: &'a [u32],
+    weight: Vec<f64>,
+    scores: Vec<f64>,
+    n_classes: usize,
+}
+
+impl<'a> Judge<'a> {
+    fn new(data: &'a Dataset, n_classes: usize) -> Result<Judge<'a>> {
+        let weight = (0..data.n_rows()).map(|row| data.row_weight(row)).collect();
+        let scores = vec![0.0; data.n_rows() * width(n_classes)];
+        Ok(Judge { features: data.features(), codes: data.classes()?.0, weight, scores, n_classes })
+    }
+
+    /// The weighted error after one more round.
+    fn error(&mut self, stump: &Stump, alpha: f64) -> f64 {
+        let label = |x: f64| stump.test.branch(x).map_or(stump.default_label, |branch| stump.labels[branch]);
+        let numbers = stump.test.feature().map_or_else(Vec::new, |feature| self.features.numbers(feature));
+        let said: Vec<u16> = numbers.into_iter().map(label).collect();
+        add_votes(&mut self.scores, &said, alpha, self.n_classes);
+        let vote =
+            |scores: &[f64]| if let &[score] = scores { usize::from(score > super::TIE) } else { heaviest(scores) };
+        let rows = self.scores.chunks(width(self.n_classes)).zip(self.codes).zip(&self.weight);
+        let wrong: f64 = rows.filter(|((s, c), _)| vote(s) != **c as usize).map(|(_, w)| w).sum();
+        wrong / self.weight.iter().sum::<f64>()
+    }
+}

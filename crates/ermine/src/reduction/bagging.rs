@@ -1,0 +1,248 @@
+//! Bagging: the mean, or the vote, of one learner trained on many draws of the rows.
+//!
+//! **Idea.** Each member sees alpha * n rows drawn at random, with replacement or without, and some of the columns. Numbers are averaged; so are probabilities
+//! where the learner has them, and votes are counted where it hasn't. What differs between draws by chance averages out.
+//!
+//! **Out of bag.** With replacement, a member misses about a third of the rows: judging each row by the members that haven't seen it estimates the error on new rows.
+//!
+//! **Weights.** A row drawn three times has three times its weight; learners that take no weights get it three times.
+//!
+//! **Cost.** n_estimators fits, side by side. **Reference.** Breiman, Bagging predictors, 1996.
+
+use super::committee::{self, LoadPart, Member};
+use super::estimator::Estimator;
+use crate::error::{Error, Result};
+use crate::learner::forest::fitted::OutOfBag;
+use crate::learner::tree_parameters::Amount;
+use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::matrix::{Dataset, Features, Schema, Task};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
+use crate::param::Range;
+use crate::params;
+use crate::progress::{Event, report};
+use crate::rng;
+use crate::section::Sections;
+use rand::RngExt;
+use rayon::prelude::*;
+
+params! {
+    /// The mean, or the vote, of one learner trained on many draws of the rows.
+    pub struct Bagging("bagging") {
+        /// The learner: its name, and in brackets the parameters in which it differs from its defaults.
+        estimator: Estimator = Estimator::named("decision-tree");
+        /// How many are trained.
+        n_estimators: usize = 10, range Range::between(1.0, 1e6), tune Log(5, 200);
+        /// How many rows each sees, or which share.
+        max_samples: Amount = Amount::Share(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
+        /// How many columns each sees, or which share.
+        max_features: Amount = Amount::Share(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
+        /// Whether rows are drawn with replacement.
+        bootstrap: bool = true;
+        /// Whether columns are drawn with replacement (a column drawn twice is there once).
+        bootstrap_features: bool = false;
+        /// Whether to judge the whole on the rows that each member didn't see.
+        oob_score: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "bagging",
+    summary: "the mean or the vote of any learner trained on many draws of the rows",
+    capabilities: Capabilities {
+        tasks: &[Task::Classification, Task::Regression],
+        binary_only: false,
+        multi_output: true,
+        weights: true,
+        missing: true,
+        nominal: true,
+        sparse: false,
+        probabilities: true,
+        random: true,
+    },
+};
+
+/// The random stream of a member.
+const MEMBER: u64 = 30;
+
+/// Members between two reports of progress.
+const BATCH: usize = 8;
+
+impl Learner for Bagging {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let learner = self.estimator.learner(context)?;
+        let weighted = learner.info().capabilities.weights;
+        report(context.observer, Event::Begin { what: "members", total: Some(self.n_estimators as u64) })?;
+        let mut members = Vec::with_capacity(self.n_estimators);
+        for first in (0..self.n_estimators).step_by(BATCH) {
+            let last = (first + BATCH).min(self.n_estimators);
+            let train = |t: usize| {
+                let draw = self.draw(data, t, context.seed);
+                Member::train(&*learner, &draw.data(data, weighted)?, draw.columns, draw.seed, context)
+            };
+            members.extend((first..last).into_par_iter().with_max_len(1).map(train).collect::<Result<Vec<_>>>()?);
+            report(context.observer, Event::Step { done: last as u64, score: None })?;
+        }
+        report(context.observer, Event::End)?;
+        let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
+        let width = output.width(&Schema::of(data));
+        let mut bag = Bag { members, output, width, estimator: self.estimator.to_string(), out_of_bag: None };
+        if self.oob_score {
+            bag.out_of_bag = self.out_of_bag(&bag, data, context.seed)?;
+        }
+        let mut notes = vec![format!("{} members: {}", self.n_estimators, self.estimator)];
+        if let Some(oob) = &bag.out_of_bag {
+            notes.push(format!("out-of-bag {}: {:.6} on {} rows", oob.measure(data.task()), oob.score, oob.n_judged));
+        }
+        let proofs = vec![Proof::Nothing { because: "each member minimises its own objective on its own rows".into() }];
+        let objective = "what each member minimises".to_string();
+        let certificate = Certificate { objective, value: None, status: Status::Done, proofs, notes };
+        Ok(Trained { fitted: Box::new(bag), certificate })
+    }
+}
+
+/// What a member sees.
+struct Draw {
+    /// How often each row was drawn.
+    rows: Vec<u32>,
+    columns: Option<Vec<u32>>,
+    seed: u64,
+}
+
+impl Draw {
+    /// The rows that were drawn: each once, with a weight, or as often as it was drawn.
+    fn data(&self, data: &Dataset, weighted: bool) -> Result<Dataset> {
+        let drawn = || self.rows.iter().enumerate().filter(|(_, n)| **n > 0);
+        if !weighted {
+            let rows: Vec<u32> = drawn().flat_map(|(row, &n)| std::iter::repeat_n(row as u32, n as usize)).collect();
+            return data.select(&rows);
+        }
+        let rows: Vec<u32> = drawn().map(|(row, _)| row as u32).collect();
+        let weight: Vec<f64> = drawn().map(|(row, &n)| f64::from(n) * data.row_weight(row)).collect();
+        let plain = data.weight().is_none() && weight.iter().all(|&w| w == 1.0);
+        data.select(&rows)?.with_weight((!plain).then_some(weight))
+    }
+}
+
+impl Bagging {
+    /// Draws rows and columns for a member.
+    fn draw(&self, data: &Dataset, t: usize, seed: u64) -> Draw {
+        let mut rng = rng::stream(seed, &[MEMBER, t as u64]);
+        let (n, d) = (data.n_rows(), data.features().n_columns());
+        let mut some = |n: usize, amount: Amount, again: bool| {
+            let count = amount.of(n).clamp(1, n);
+            let mut drawn = vec![0u32; n];
+            if again {
+                (0..count).for_each(|_| drawn[rng::below(&mut rng, n)] += 1);
+            } else {
+                let mut order: Vec<usize> = (0..n).collect();
+                for i in 0..count {
+                    order.swap(i, i + rng::below(&mut rng, n - i));
+                    drawn[order[i]] = 1;
+                }
+            }
+            drawn
+        };
+        let rows = some(n, self.max_samples, self.bootstrap);
+        let columns = some(d, self.max_features, self.bootstrap_features);
+        let chosen: Vec<u32> = (0..d as u32).filter(|&c| columns[c as usize] > 0).collect();
+        Draw { rows, columns: (chosen.len() < d).then_some(chosen), seed: rng.random() }
+    }
+
+    /// Judges each row by the members that haven't seen it.
+    fn out_of_bag(&self, bag: &Bag, data: &Dataset, seed: u64) -> Result<Option<OutOfBag>> {
+        let (n, width) = (data.n_rows(), bag.width);
+        let (mut sums, mut counts) = (vec![0.0; n * width], vec![0u32; n]);
+        for (t, member) in bag.members.iter().enumerate() {
+            let drawn = self.draw(data, t, seed).rows;
+            let rows: Vec<u32> = (0..n as u32).filter(|&row| drawn[row as usize] == 0).collect();
+            let mut said = vec![0.0; rows.len() * width];
+            bag.add(member, &data.features().select(&rows)?, &mut said)?;
+            for (&row, said) in rows.iter().zip(said.chunks(width)) {
+                counts[row as usize] += 1;
+                sums[row as usize * width..][..width].iter_mut().zip(said).for_each(|(sum, v)| *sum += v);
+            }
+        }
+        for (sums, &count) in sums.chunks_mut(width).zip(&counts) {
+            sums.iter_mut().for_each(|sum| *sum /= f64::from(count));
+        }
+        Ok(OutOfBag::new(sums, width, data))
+    }
+}
+
+/// The fitted members.
+pub struct Bag {
+    members: Vec<Member>,
+    output: Output,
+    width: usize,
+    estimator: String,
+    out_of_bag: Option<OutOfBag>,
+}
+
+impl Bag {
+    /// How good the whole is on rows that members didn't see, where that was asked for.
+    pub fn out_of_bag(&self) -> Option<&OutOfBag> {
+        self.out_of_bag.as_ref()
+    }
+
+    /// Adds what a member says to the sums of all rows: numbers or probabilities, or a vote.
+    fn add(&self, member: &Member, features: &Features, sums: &mut [f64]) -> Result<()> {
+        if matches!(member.output(), Output::Values | Output::Probabilities) {
+            sums.iter_mut().zip(member.predict(features)?).for_each(|(sum, said)| *sum += said);
+        } else {
+            let said = member.classes(features, self.width)?;
+            sums.chunks_mut(self.width).zip(said).for_each(|(sums, class)| sums[class as usize] += 1.0);
+        }
+        Ok(())
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
+        let output: Output = sections.json("output")?;
+        let width = output.width(&header.schema);
+        let members = committee::load(sections, header, load)?;
+        let fits = |member: &Member| (member.output() == Output::Values) == (output == Output::Values);
+        if members.is_empty() || !matches!(output, Output::Values | Output::Probabilities) || !members.iter().all(fits)
+        {
+            return Err(Error::model_file("the members of a committee don't fit the target"));
+        }
+        let (estimator, out_of_bag) = (sections.json("estimator")?, sections.json("out_of_bag")?);
+        Ok(Box::new(Bag { members, output, width, estimator, out_of_bag }))
+    }
+}
+
+impl Fitted for Bag {
+    fn output(&self) -> Output {
+        self.output
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        let mut sums = vec![0.0; features.n_rows() * self.width];
+        self.members.iter().try_for_each(|member| self.add(member, features, &mut sums))?;
+        let n = self.members.len() as f64;
+        sums.iter_mut().for_each(|sum| *sum /= n);
+        Ok(sums)
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("output", &self.output)?;
+        sections.put_json("estimator", &self.estimator)?;
+        sections.put_json("out_of_bag", &self.out_of_bag)?;
+        committee::save(&self.members, sections)
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        let mut text = format!("the mean of {} models: {}\n", self.members.len(), self.estimator);
+        if let Some(oob) = &self.out_of_bag {
+            text.push_str(&format!("out-of-bag {}: {:.4}\n", oob.measure(schema.task), oob.score));
+        }
+        text
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        self.out_of_bag.iter().map(OutOfBag::attribute).collect()
+    }
+}

@@ -1,0 +1,112 @@
+//! Models side by side: what bagging, and boosting over any learner, are made of.
+
+use crate::error::{Error, Result};
+use crate::learner::{Context, Learner, fit};
+use crate::matrix::{Dataset, Features};
+use crate::model::{Fitted, Header, Output};
+use crate::progress::Silent;
+use crate::section::Sections;
+use crate::table::{Column, Table};
+use std::sync::Arc;
+
+/// Reads the part of a model that belongs to the learner of this name. The registry hands it in.
+pub type LoadPart = fn(&str, &Sections, &Header) -> Result<Box<dyn Fitted>>;
+
+/// A model of a committee.
+pub struct Member {
+    learner: String,
+    /// The columns it was trained on; `None` for all.
+    columns: Option<Vec<u32>>,
+    fitted: Box<dyn Fitted>,
+}
+
+/// The features of some columns; rows may repeat and stay as they are.
+pub fn some_columns(features: &Features, columns: &[u32]) -> Result<Features> {
+    let chosen: Vec<Column> = columns.iter().map(|&c| features.columns()[c as usize].clone()).collect();
+    let n_rows = chosen.first().map_or(0, Column::len);
+    let table = Features::new(Arc::new(Table::of_columns(chosen, n_rows)));
+    features.rows().map_or(Ok(table.clone()), |rows| table.select(rows))
+}
+
+impl Member {
+    /// Trains a member. Its own certificate is not kept.
+    pub fn train(
+        learner: &dyn Learner,
+        data: &Dataset,
+        columns: Option<Vec<u32>>,
+        seed: u64,
+        context: &Context<'_>,
+    ) -> Result<Member> {
+        let own = Context { seed, threads: None, observer: &Silent, learners: context.learners };
+        let model = match &columns {
+            None => fit(learner, data, &own)?,
+            Some(columns) => {
+                let features = some_columns(data.features(), columns)?;
+                let part = Dataset::from_parts(features, data.target().clone(), data.task())?;
+                fit(learner, &part.with_weight(data.weight().map(<[f64]>::to_vec))?, &own)?
+            }
+        };
+        Ok(Member { learner: learner.info().name.into(), columns, fitted: model.into_fitted() })
+    }
+
+    /// What its numbers are.
+    pub fn output(&self) -> Output {
+        self.fitted.output()
+    }
+
+    /// Its numbers for each row.
+    pub fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        match &self.columns {
+            None => self.fitted.predict(features),
+            Some(columns) => self.fitted.predict(&some_columns(features, columns)?),
+        }
+    }
+
+    /// The class that it says for each row.
+    pub fn classes(&self, features: &Features, n_classes: usize) -> Result<Vec<u16>> {
+        let numbers = self.predict(features)?;
+        Ok(match self.output() {
+            Output::Margin => numbers.iter().map(|&margin| u16::from(margin > 0.0)).collect(),
+            _ => {
+                let best = |p: &[f64]| (1..p.len()).fold(0, |best, k| if p[k] > p[best] { k } else { best }) as u16;
+                numbers.chunks(n_classes.max(1)).map(best).collect()
+            }
+        })
+    }
+
+    /// Writes it.
+    pub fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("learner", &self.learner)?;
+        sections.put_json("columns", &self.columns)?;
+        sections.within("part", |sections| self.fitted.save(sections))
+    }
+
+    /// Reads it.
+    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Member> {
+        let learner: String = sections.json("learner")?;
+        let columns: Option<Vec<u32>> = sections.json("columns")?;
+        let mut own = header.clone();
+        if let Some(columns) = &columns {
+            let spec = |&c: &u32| header.schema.features.get(c as usize).cloned();
+            own.schema.features =
+                columns.iter().map(spec).collect::<Option<_>>().ok_or_else(|| {
+                    Error::model_file("a member of a committee has a column that the model doesn't have")
+                })?;
+        }
+        own.learner.clone_from(&learner);
+        let fitted = load(&learner, &sections.part("part"), &own)?;
+        Ok(Member { learner, columns, fitted })
+    }
+}
+
+/// Writes members one after the other.
+pub fn save(members: &[Member], sections: &mut Sections) -> Result<()> {
+    sections.put_json("n_members", &members.len())?;
+    members.iter().enumerate().try_for_each(|(t, member)| sections.within(t, |sections| member.save(sections)))
+}
+
+/// Reads members.
+pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Vec<Member>> {
+    let n: usize = sections.json("n_members")?;
+    (0..n).map(|t| Member::load(&sections.part(t), header, load)).collect()
+}

@@ -1,0 +1,277 @@
+//! Any number of classes, with or without weights.
+//!
+//! **Idea.** The class weights of both sides are kept, and with them what the impurity needs of them: the sums of squares (Gini) or of
+//! x log2 x (entropy) change in one term when a row moves; the largest weight (training error) is looked up again.
+//!
+//! **Formula.** Cost of a node with class weights w_k and W their sum: Gini W - sum w_k^2 / W, entropy W log2 W - sum w_k log2 w_k, error W - max w_k.
+//!
+//! **Nominal columns.** With two classes the best bipartition is a threshold in the order of the class shares (Breiman et al. 1984, theorem 4.5). With more,
+//! up to [`ENUMERATED`] categories all bipartitions are tried, each from the one before by moving one category (Gray code); above, the
+//! thresholds of several orders: by the first principal component of the class shares (Coppersmith, Hong and Hosking 1999) and by the share
+//! of each class.
+//!
+//! **Cost.** O(1) for each entry (error: O(K)); enumeration O(2^c K) for c categories.
+
+use super::criterion::Impurity;
+use super::exact::Threshold;
+use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
+use super::two_classes::x_log2_x_table;
+use std::sync::Arc;
+
+/// Up to this many categories (with those missing as one) all bipartitions are tried.
+pub const ENUMERATED: usize = 9;
+
+/// Classes by weight.
+#[derive(Debug, Clone)]
+pub struct ClassWeights {
+    codes: Vec<u16>,
+    weight: Option<Vec<f64>>,
+    n_classes: usize,
+    impurity: Impurity,
+    /// x log2 x for whole x, where the impurity is the entropy and rows count the same.
+    logs: Arc<[f64]>,
+}
+
+/// The class weights of a node.
+#[derive(Debug, Clone)]
+pub struct Weights {
+    classes: Vec<f64>,
+    total: f64,
+    cost: f64,
+}
+
+impl ClassWeights {
+    /// The criterion for rows of these classes; there are at most 65,536 of them.
+    pub fn new(codes: &[u32], weight: Option<&[f64]>, n_classes: usize, impurity: Impurity) -> Self {
+        let tabled = impurity == Impurity::Entropy && weight.is_none();
+        let logs = if tabled { x_log2_x_table(codes.len()) } else { Arc::new([]) };
+        let codes = codes.iter().map(|&c| c as u16).collect();
+        ClassWeights { codes, weight: weight.map(<[f64]>::to_vec), n_classes, impurity, logs }
+    }
+
+    #[inline]
+    fn weight_of(&self, row: usize) -> f64 {
+        self.weight.as_ref().map_or(1.0, |w| w[row])
+    }
+
+    #[inline]
+    fn x_log2_x(&self, x: f64) -> f64 {
+        match self.logs.get(x as usize) {
+            Some(&tabled) => tabled,
+            None if x > 0.0 => x * x.log2(),
+            None => 0.0,
+        }
+    }
+
+    fn class_weights(&self, entries: &[u32]) -> Vec<f64> {
+        let mut classes = vec![0.0; self.n_classes];
+        for row in entries.iter().map(|e| (e & ROW) as usize) {
+            classes[self.codes[row] as usize] += self.weight_of(row);
+        }
+        classes
+    }
+
+    fn running<'a>(&'a self, node: &'a Weights) -> RunningClasses<'a> {
+        let part = |sum: fn(&Self, f64) -> f64| node.classes.iter().map(|&w| sum(self, w)).sum();
+        let right_part = match self.impurity {
+            Impurity::Gini => part(|_, w| w * w),
+            Impurity::Entropy => part(Self::x_log2_x),
+            Impurity::Error => 0.0,
+        };
+        RunningClasses {
+            criterion: self,
+            node,
+            left: vec![0.0; self.n_classes],
+            right: node.classes.clone(),
+            left_total: 0.0,
+            left_part: 0.0,
+            right_part,
+        }
+    }
+
+    /// The best bipartition of all, by Gray code: step t moves the group that is the number of trailing zeros of t. The last group stays on the right.
+    fn enumerate(
+        &self,
+        node: &Weights,
+        groups: &[Vec<f64>],
+        sizes: &[usize],
+        limits: &Limits,
+    ) -> Option<(f64, Vec<bool>)> {
+        let n_rows: usize = sizes.iter().sum();
+        let mut left = vec![0.0; self.n_classes];
+        let mut is_left = vec![false; groups.len()];
+        let mut n_left = 0;
+        let mut best: Option<(f64, Vec<bool>)> = None;
+        let grid = Grid::new(node.cost);
+        for step in 1u32..1 << (groups.len() - 1) {
+            let g = step.trailing_zeros() as usize;
+            is_left[g] = !is_left[g];
+            let sign = if is_left[g] { 1.0 } else { -1.0 };
+            left.iter_mut().zip(&groups[g]).for_each(|(l, w)| *l += sign * w);
+            n_left = if is_left[g] { n_left + sizes[g] } else { n_left - sizes[g] };
+            let right: Vec<f64> = node.classes.iter().zip(&left).map(|(a, l)| (a - l).max(0.0)).collect();
+            let (a, b): (f64, f64) = (left.iter().sum(), right.iter().sum());
+            let few = n_left < limits.min_samples || n_rows - n_left < limits.min_samples;
+            if few || a < limits.min_weight || b < limits.min_weight {
+                continue;
+            }
+            let gain = grid.round(node.cost - self.impurity.cost(&left) - self.impurity.cost(&right));
+            if best.as_ref().is_none_or(|best| gain > best.0) {
+                best = Some((gain, is_left.clone()));
+            }
+        }
+        best
+    }
+}
+
+impl NodeCriterion for ClassWeights {
+    type Node = Weights;
+
+    fn width(&self) -> usize {
+        self.n_classes
+    }
+
+    fn prepare(&mut self, entries: &[u32], value: &mut Vec<f64>) -> (Summary, Weights) {
+        let classes = self.class_weights(entries);
+        let total: f64 = classes.iter().sum();
+        let cost = self.impurity.cost(&classes);
+        value.extend(classes.iter().map(|w| w / total));
+        let pure = classes.iter().filter(|&&w| w > 0.0).count() < 2;
+        (Summary { weight: total, cost, pure }, Weights { classes, total, cost })
+    }
+
+    fn weight(&self, entries: &[u32]) -> f64 {
+        entries.iter().map(|e| self.weight_of((e & ROW) as usize)).sum()
+    }
+
+    fn select(&self, rows: &[u32]) -> Self {
+        ClassWeights {
+            codes: rows.iter().map(|&r| self.codes[r as usize]).collect(),
+            weight: self.weight.as_ref().map(|w| rows.iter().map(|&r| w[r as usize]).collect()),
+            logs: self.logs.clone(),
+            ..*self
+        }
+    }
+
+    fn best_threshold(&self, node: &Weights, column: Segment<'_>, limits: &Limits) -> Option<Best> {
+        sweep(&self.running(node), column, limits, Grid::new(node.cost))
+    }
+
+    fn category_orders(&self, node: &Weights, groups: &[&[u32]], missing: &[u32], limits: &Limits) -> CategoryOrders {
+        let mut weights: Vec<Vec<f64>> = groups.iter().map(|group| self.class_weights(group)).collect();
+        let share = |k: usize| move |w: &Vec<f64>| w[k] / w.iter().sum::<f64>();
+        if self.n_classes == 2 {
+            return CategoryOrders::Exact(weights.iter().map(share(1)).collect());
+        }
+        let n_groups = groups.len() + usize::from(!missing.is_empty());
+        if n_groups <= ENUMERATED {
+            let mut sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+            if !missing.is_empty() {
+                weights.push(self.class_weights(missing));
+                sizes.push(missing.len());
+            }
+            return CategoryOrders::Enumerated(self.enumerate(node, &weights, &sizes, limits));
+        }
+        let mut orders = vec![principal_scores(&weights, node)];
+        orders.extend((0..self.n_classes).map(|k| weights.iter().map(share(k)).collect()));
+        CategoryOrders::Heuristic(orders)
+    }
+
+    fn gain_at(&self, node: &Weights, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
+        gain_at(&self.running(node), column, place, limits)
+    }
+}
+
+/// The scores of the groups on the first principal component of their class shares, each group counting by its weight.
+fn principal_scores(groups: &[Vec<f64>], node: &Weights) -> Vec<f64> {
+    let n_classes = node.classes.len();
+    let mean: Vec<f64> = node.classes.iter().map(|w| w / node.total).collect();
+    let shares: Vec<(f64, Vec<f64>)> = groups
+        .iter()
+        .map(|w| {
+            let total: f64 = w.iter().sum();
+            (total, w.iter().zip(&mean).map(|(w, m)| w / total - m).collect())
+        })
+        .collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    // Power iteration; the start is no symmetry axis of the shares. An inexact axis costs a little gain, nothing else.
+    let mut axis: Vec<f64> = (0..n_classes).map(|k| 1.0 / (k as f64 + 1.5)).collect();
+    for _ in 0..50 {
+        let mut next = vec![0.0; n_classes];
+        for (weight, share) in &shares {
+            let along = weight * dot(share, &axis);
+            next.iter_mut().zip(share).for_each(|(n, s)| *n += along * s);
+        }
+        let length = dot(&next, &next).sqrt();
+        if length <= 0.0 {
+            break;
+        }
+        axis = next.into_iter().map(|x| x / length).collect();
+    }
+    shares.iter().map(|(_, share)| dot(share, &axis)).collect()
+}
+
+/// Both sides of a threshold that moves up.
+#[derive(Clone)]
+struct RunningClasses<'a> {
+    criterion: &'a ClassWeights,
+    node: &'a Weights,
+    left: Vec<f64>,
+    right: Vec<f64>,
+    left_total: f64,
+    /// Sum of squares, or of x log2 x.
+    left_part: f64,
+    right_part: f64,
+}
+
+impl Running for RunningClasses<'_> {
+    #[inline]
+    fn push(&mut self, entry: u32) {
+        let row = (entry & ROW) as usize;
+        let (k, w) = (self.criterion.codes[row] as usize, self.criterion.weight_of(row));
+        let (l, r) = (self.left[k], self.right[k]);
+        let (l_new, r_new) = (l + w, (r - w).max(0.0));
+        match self.criterion.impurity {
+            Impurity::Gini => {
+                self.left_part += l_new * l_new - l * l;
+                self.right_part += r_new * r_new - r * r;
+            }
+            Impurity::Entropy => {
+                self.left_part += self.criterion.x_log2_x(l_new) - self.criterion.x_log2_x(l);
+                self.right_part += self.criterion.x_log2_x(r_new) - self.criterion.x_log2_x(r);
+            }
+            Impurity::Error => {}
+        }
+        self.left[k] = l_new;
+        self.right[k] = r_new;
+        self.left_total += w;
+    }
+
+    #[inline]
+    fn gain(&self) -> f64 {
+        let (a, b) = (self.left_total, self.node.total - self.left_total);
+        if b <= 0.0 {
+            return f64::NAN;
+        }
+        let cost = match self.criterion.impurity {
+            Impurity::Gini => self.node.total - self.left_part / a - self.right_part / b,
+            Impurity::Entropy => {
+                self.criterion.x_log2_x(a) - self.left_part + self.criterion.x_log2_x(b) - self.right_part
+            }
+            Impurity::Error => {
+                let most = |side: &[f64]| side.iter().fold(0.0f64, |most, &w| most.max(w));
+                self.node.total - most(&self.left) - most(&self.right)
+            }
+        };
+        self.node.cost - cost
+    }
+
+    fn weights(&self) -> (f64, f64) {
+        (self.left_total, self.node.total - self.left_total)
+    }
+
+    /// The share of the second class, which is all where there are two.
+    fn responses(&self) -> (f64, f64) {
+        (self.left[1] / self.left_total, self.right[1] / (self.node.total - self.left_total))
+    }
+}

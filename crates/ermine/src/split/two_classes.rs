@@ -1,0 +1,239 @@
+//! Two classes that all count the same: sweeps that count labels in blocks and skip the blocks that can't win.
+//!
+//! **Idea.** The label stands in the entry itself, so that a sweep reads one array from front to back. The impurities are concave in the class
+//! counts of the left side; within a block of 64 entries these counts stay in a box, and the least cost over a box is at a
+//! corner. If no corner beats the best split so far, no threshold within the block does, and the block is skipped after
+//! counting its labels.
+//!
+//! **Formula.** With n and p the rows and second-class rows on the left, N and P in the node, the Gini gain is 2 (pN - nP)^2 / (N n (N - n)); the other
+//! impurities are the textbook ones. Entropy takes x log2 x from a table.
+//!
+//! **Cost.** A fraction of a nanosecond for each entry. **Reference.** Alsabti, Ranka and Singh, CLOUDS (1998), for bounds on
+//! intervals.
+
+use super::criterion::Impurity;
+use super::exact::Threshold;
+use super::node::{
+    Best, CategoryOrders, Grid, LABEL, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep,
+};
+use std::sync::Arc;
+
+/// How many entries are counted before their bound is looked at.
+const BLOCK: usize = 64;
+
+/// Two classes without weights.
+#[derive(Debug, Clone)]
+pub struct TwoClassCounts {
+    /// The class of each row, 0 or 1.
+    codes: Vec<u8>,
+    impurity: Impurity,
+    /// x log2 x for whole x, where the impurity is the entropy.
+    logs: Arc<[f64]>,
+}
+
+/// The class counts of a node.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts {
+    n: f64,
+    p: f64,
+    cost: f64,
+}
+
+impl TwoClassCounts {
+    /// The criterion for rows of these classes.
+    pub fn new(codes: &[u32], impurity: Impurity) -> Self {
+        let logs = if impurity == Impurity::Entropy { x_log2_x_table(codes.len()) } else { Arc::new([]) };
+        TwoClassCounts { codes: codes.iter().map(|&c| u8::from(c != 0)).collect(), impurity, logs }
+    }
+
+    /// The gain with `n` rows on the left, `p` of them of the second class.
+    #[inline(always)]
+    fn gain(&self, node: &Counts, n: f64, p: f64) -> f64 {
+        match self.impurity {
+            Impurity::Gini => {
+                let d = p * node.n - n * node.p;
+                2.0 * d * d / (node.n * n * (node.n - n))
+            }
+            Impurity::Entropy => node.cost - self.entropy_cost(n, p) - self.entropy_cost(node.n - n, node.p - p),
+            Impurity::Error => {
+                let right = node.p - p;
+                node.cost - p.min(n - p) - right.min(node.n - n - right)
+            }
+        }
+    }
+
+    #[inline]
+    fn entropy_cost(&self, n: f64, p: f64) -> f64 {
+        self.logs[n as usize] - self.logs[p as usize] - self.logs[(n - p) as usize]
+    }
+
+    /// The best threshold with `start` rows (and second-class rows) already on the left.
+    fn sweep_blocks(
+        &self,
+        node: &Counts,
+        entries: &[u32],
+        start: (f64, f64),
+        range: (usize, usize),
+    ) -> Option<(f64, usize)> {
+        let (low, high) = range;
+        let mut best = (f64::NEG_INFINITY, 0);
+        let (mut n, mut p) = start;
+        for (block, chunk) in entries[..high].chunks(BLOCK).enumerate() {
+            let first = block * BLOCK;
+            let positives = f64::from(chunk.iter().map(|e| (e >> 30) & 1).sum::<u32>());
+            let (n_end, p_end) = (n + chunk.len() as f64, p + positives);
+            // A bound is the work of several thresholds: a short block is looked at at once.
+            let short = chunk.len() < BLOCK / 2;
+            if first + chunk.len() >= low && (short || self.bound(node, (n, p), (n_end, p_end)) > best.0) {
+                self.refine(node, entries, (first, chunk.len()), (n, p), range, &mut best);
+            }
+            (n, p) = (n_end, p_end);
+        }
+        (best.1 > 0).then_some(best)
+    }
+
+    /// No threshold between these two places gains more.
+    #[inline]
+    fn bound(&self, node: &Counts, (n, p): (f64, f64), (n_end, p_end): (f64, f64)) -> f64 {
+        let positives = p_end - p;
+        let negatives = n_end - n - positives;
+        let at = |n: f64, p: f64| if n > 0.0 && n < node.n { self.gain(node, n, p) } else { 0.0 };
+        // Corners are computed by the same formula as places within, but not by the same additions: a hair more is room for rounding.
+        let corners = at(n, p).max(at(n_end, p_end)).max(at(n + negatives, p)).max(at(n + positives, p_end));
+        corners + 1e-12 * node.cost
+    }
+
+    fn refine(
+        &self,
+        node: &Counts,
+        entries: &[u32],
+        (first, len): (usize, usize),
+        (mut n, mut p): (f64, f64),
+        (low, high): (usize, usize),
+        best: &mut (f64, usize),
+    ) {
+        let column = Segment { present: entries, missing: &[] };
+        let grid = Grid::new(node.cost);
+        for (i, entry) in entries[first..first + len].iter().enumerate() {
+            n += 1.0;
+            p += f64::from((entry >> 30) & 1);
+            let n_left = first + i + 1;
+            if n_left < low || n_left > high || !column.is_cut(n_left) {
+                continue;
+            }
+            let gain = grid.round(self.gain(node, n, p));
+            if gain > best.0 {
+                *best = (gain, n_left);
+            }
+        }
+    }
+
+    fn running<'a>(&'a self, node: &'a Counts) -> RunningCounts<'a> {
+        RunningCounts { criterion: self, node, n: 0.0, p: 0.0 }
+    }
+}
+
+/// x log2 x for x from 0 to n.
+pub(super) fn x_log2_x_table(n: usize) -> Arc<[f64]> {
+    (0..=n).map(|x| if x > 0 { x as f64 * (x as f64).log2() } else { 0.0 }).collect()
+}
+
+/// From which to which number of values on the left a threshold is allowed, where `n_missing_left` rows are there already.
+pub(super) fn positions(column: &Segment<'_>, n_missing_left: usize, limits: &Limits) -> (usize, usize) {
+    let low = limits.min_samples.saturating_sub(n_missing_left).max(1);
+    let most = if n_missing_left > 0 || column.missing.is_empty() {
+        column.present.len().saturating_sub(1)
+    } else {
+        column.present.len()
+    };
+    (low, most.min((column.len() - n_missing_left).saturating_sub(limits.min_samples)))
+}
+
+impl NodeCriterion for TwoClassCounts {
+    type Node = Counts;
+
+    fn width(&self) -> usize {
+        2
+    }
+
+    fn prepare(&mut self, entries: &[u32], value: &mut Vec<f64>) -> (Summary, Counts) {
+        let n = entries.len() as f64;
+        let p = entries.iter().filter(|&&e| e & LABEL != 0).count() as f64;
+        let cost = self.impurity.cost(&[n - p, p]);
+        value.extend([(n - p) / n, p / n]);
+        (Summary { weight: n, cost, pure: p == 0.0 || p == n }, Counts { n, p, cost })
+    }
+
+    fn weight(&self, entries: &[u32]) -> f64 {
+        entries.len() as f64
+    }
+
+    fn select(&self, rows: &[u32]) -> Self {
+        let codes = rows.iter().map(|&r| self.codes[r as usize]).collect();
+        TwoClassCounts { codes, impurity: self.impurity, logs: self.logs.clone() }
+    }
+
+    fn best_threshold(&self, node: &Counts, column: Segment<'_>, limits: &Limits) -> Option<Best> {
+        if !limits.only_samples() {
+            return sweep(&self.running(node), column, limits, Grid::new(node.cost));
+        }
+        let mut best: Option<Best> = None;
+        for missing_left in [true, false] {
+            if missing_left && column.missing.is_empty() {
+                continue;
+            }
+            let before = if missing_left { column.missing } else { &[] };
+            let positives = before.iter().filter(|&&e| e & LABEL != 0).count() as f64;
+            let range = positions(&column, before.len(), limits);
+            if range.0 > range.1 {
+                continue;
+            }
+            let found = self.sweep_blocks(node, column.present, (before.len() as f64, positives), range);
+            if let Some((gain, n_left)) = found.filter(|found| best.is_none_or(|best| found.0 > best.gain)) {
+                best = Some(Best { gain, place: Threshold { n_left, missing_left } });
+            }
+        }
+        best
+    }
+
+    fn category_orders(&self, _: &Counts, groups: &[&[u32]], _: &[u32], _: &Limits) -> CategoryOrders {
+        let share = |group: &&[u32]| group.iter().filter(|&&e| e & LABEL != 0).count() as f64 / group.len() as f64;
+        CategoryOrders::Exact(groups.iter().map(share).collect())
+    }
+
+    fn gain_at(&self, node: &Counts, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
+        gain_at(&self.running(node), column, place, limits)
+    }
+
+    fn mark(&self, row: usize) -> u32 {
+        if self.codes[row] != 0 { LABEL } else { 0 }
+    }
+}
+
+/// The plain sweep, for weights and orders that limit the sides.
+#[derive(Clone)]
+struct RunningCounts<'a> {
+    criterion: &'a TwoClassCounts,
+    node: &'a Counts,
+    n: f64,
+    p: f64,
+}
+
+impl Running for RunningCounts<'_> {
+    fn push(&mut self, entry: u32) {
+        self.n += 1.0;
+        self.p += f64::from(self.criterion.codes[(entry & ROW) as usize]);
+    }
+
+    fn gain(&self) -> f64 {
+        self.criterion.gain(self.node, self.n, self.p)
+    }
+
+    fn weights(&self) -> (f64, f64) {
+        (self.n, self.node.n - self.n)
+    }
+
+    fn responses(&self) -> (f64, f64) {
+        (self.p / self.n, (self.node.p - self.p) / (self.node.n - self.n))
+    }
+}

@@ -1,0 +1,75 @@
+//! Bagging over any learner.
+
+use ermine::learner::tree_parameters::Amount;
+use ermine::learner::{Context, fit};
+use ermine::prelude::*;
+use ermine::reduction::bagging::Bag;
+
+/// Two classes, of which three columns together say the truth.
+fn sample(n: usize, seed: u64) -> Dataset {
+    let mut rng = ermine::rng::stream(seed, &[1]);
+    let mut draw = || ermine::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0;
+    let columns: Vec<Vec<f64>> = (0..5).map(|_| (0..n).map(|_| draw()).collect()).collect();
+    let class: Vec<Option<&str>> =
+        (0..n).map(|i| Some(if columns[0][i] + columns[1][i] + columns[2][i] > 0.0 { "up" } else { "down" })).collect();
+    let mut made: Vec<Column> =
+        columns.into_iter().enumerate().map(|(i, x)| Column::numeric(format!("x{i}"), x)).collect();
+    made.push(Column::nominal("y", &class));
+    Table::new(made).unwrap().dataset("y").unwrap()
+}
+
+fn accuracy(model: &Model, data: &Dataset) -> f64 {
+    let said = model.predict_data(data).unwrap();
+    let codes = data.classes().unwrap().0;
+    (0..data.n_rows()).filter(|&row| said.class(row) == codes[row] as usize).count() as f64 / data.n_rows() as f64
+}
+
+#[test]
+fn many_draws_are_better_than_one_model_and_know_how_good_they_are() {
+    let (train, test) = (sample(1500, 1), sample(1500, 2));
+    let tree = Estimator::named("random-forest")
+        .with("n_estimators", 1usize)
+        .with("bootstrap", false)
+        .with("max_features", 1.0f64);
+    let alone = fit(&*tree.learner(&Context::default()).unwrap(), &train, &Context::default()).unwrap();
+    let bagging = Bagging { estimator: tree, n_estimators: 40, oob_score: true, ..Default::default() };
+    let model = bagging.fit(&train).unwrap();
+    let oob = model.fitted::<Bag>().unwrap().out_of_bag().unwrap().score;
+    assert!(accuracy(&model, &test) > accuracy(&alone, &test) + 0.01);
+    assert!((accuracy(&model, &test) - oob).abs() < 0.03, "{oob}");
+}
+
+#[test]
+fn all_rows_and_columns_without_replacement_are_the_learner_itself() {
+    let data = sample(300, 3);
+    let model = Bagging { n_estimators: 3, bootstrap: false, ..Default::default() }.fit(&data).unwrap();
+    let alone = DecisionTree::default().fit(&data).unwrap();
+    let (a, b) = (model.predict_data(&data).unwrap(), alone.predict_data(&data).unwrap());
+    assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
+fn members_of_members_with_some_columns_are_saved_and_read() {
+    let data = sample(300, 4);
+    let inner = Estimator::of(&Bagging { n_estimators: 2, max_features: Amount::Share(0.5), ..Default::default() });
+    let model = Bagging {
+        estimator: inner,
+        n_estimators: 3,
+        max_features: Amount::Count(3),
+        max_samples: Amount::Share(0.5),
+        ..Default::default()
+    };
+    let model = fit(&model, &data, &Context { seed: 3, ..Default::default() }).unwrap();
+    let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert_eq!(read.predict_data(&data).unwrap(), model.predict_data(&data).unwrap());
+    assert_eq!(model.header().params["estimator"].to_string(), "bagging(n_estimators=2,max_features=0.5)");
+}
+
+#[test]
+fn an_unknown_learner_or_parameter_is_said() {
+    let data = sample(50, 5);
+    let message =
+        |estimator: Estimator| Bagging { estimator, ..Default::default() }.fit(&data).unwrap_err().to_string();
+    assert!(message(Estimator::named("decision-stmp")).contains("did you mean 'decision-stump'?"));
+    assert!(message(Estimator::named("decision-stump").with("criterion", "guess".to_string())).contains("criterion"));
+}

@@ -1,0 +1,443 @@
+//! Trees against brute force: the split of a node is the best of all that there are.
+
+use ermine::learner::decision_tree::{FittedTree, Splitter, TreeCriterion};
+use ermine::learner::tree_parameters::Amount;
+use ermine::matrix::{Features, Target};
+use ermine::prelude::*;
+use ermine::split::Impurity;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A small problem with every kind of column. Values are whole numbers, so that ties abound.
+#[derive(Debug, Clone)]
+struct Problem {
+    columns: Vec<(bool, Vec<Option<u8>>)>,
+    classes: Vec<u32>,
+    numbers: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    n_classes: usize,
+}
+
+fn problem() -> impl Strategy<Value = Problem> {
+    (2usize..14, 1usize..4, 2usize..5, any::<bool>(), 1u8..9).prop_flat_map(|(n, d, k, weighted, levels)| {
+        let cell = prop_oneof![6 => (0..levels).prop_map(Some), 1 => Just(None)];
+        let column = (any::<bool>(), prop::collection::vec(cell, n));
+        let columns = prop::collection::vec(column, d);
+        let classes = prop::collection::vec(0..k as u32, n);
+        let numbers = prop::collection::vec((0u8..20).prop_map(f64::from), n);
+        let weights = prop::collection::vec((1u8..5).prop_map(f64::from), n);
+        (columns, classes, numbers, weights).prop_map(move |(columns, classes, numbers, weights)| Problem {
+            columns,
+            classes,
+            numbers,
+            weights: weighted.then_some(weights),
+            n_classes: k,
+        })
+    })
+}
+
+impl Problem {
+    fn n(&self) -> usize {
+        self.classes.len()
+    }
+
+    fn features(&self) -> Features {
+        let column = |(j, (nominal, cells)): (usize, &(bool, Vec<Option<u8>>))| {
+            if *nominal {
+                let words: Vec<Option<String>> = cells.iter().map(|c| c.map(|c| format!("v{c}"))).collect();
+                Column::nominal(format!("x{j}"), &words)
+            } else {
+                let numbers: Vec<f64> = cells.iter().map(|c| c.map_or(f64::NAN, f64::from)).collect();
+                Column::numeric(format!("x{j}"), numbers)
+            }
+        };
+        Features::new(Arc::new(Table::new(self.columns.iter().enumerate().map(column).collect()).unwrap()))
+    }
+
+    fn classes(&self) -> Dataset {
+        let labels = (0..self.n_classes).map(|c| format!("class {c}")).collect();
+        let target = Target::Classes { codes: self.classes.clone(), labels };
+        let data = Dataset::from_parts(self.features(), target, Task::Classification).unwrap();
+        data.with_weight(self.weights.clone()).unwrap()
+    }
+
+    fn numbers(&self, n_outputs: usize) -> Dataset {
+        let of_row = |row: usize| (0..n_outputs).map(move |k| self.number(row, k));
+        let values = (0..self.n()).flat_map(of_row).collect();
+        let data =
+            Dataset::from_parts(self.features(), Target::Values { values, n_outputs }, Task::Regression).unwrap();
+        data.with_weight(self.weights.clone()).unwrap()
+    }
+
+    fn number(&self, row: usize, output: usize) -> f64 {
+        if output == 0 { self.numbers[row] } else { (self.numbers[row] * 7.0) % 5.0 }
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[row])
+    }
+
+    /// Every way to part all rows by one column: for each, which rows go left.
+    fn splits(&self) -> Vec<Vec<bool>> {
+        let mut all = Vec::new();
+        for (nominal, cells) in &self.columns {
+            if *nominal {
+                // Every set of categories, those missing being one more.
+                for set in 0u32..1 << 9 {
+                    all.push(cells.iter().map(|c| set >> c.unwrap_or(8) & 1 == 1).collect());
+                }
+            } else {
+                for threshold in 0..9u8 {
+                    for missing_left in [true, false] {
+                        all.push(cells.iter().map(|c| c.map_or(missing_left, |c| c <= threshold)).collect());
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The least cost of all splits that leave enough rows on both sides; `None` if there is none.
+    fn least_cost(&self, min_samples: usize, cost: &dyn Fn(&[usize]) -> f64) -> Option<f64> {
+        let mut least: Option<f64> = None;
+        for left in self.splits() {
+            let (a, b): (Vec<usize>, Vec<usize>) = (0..self.n()).partition(|&row| left[row]);
+            if a.len() >= min_samples && b.len() >= min_samples {
+                let both = cost(&a) + cost(&b);
+                if both.is_finite() {
+                    least = Some(least.map_or(both, |least| least.min(both)));
+                }
+            }
+        }
+        least
+    }
+
+    fn class_cost(&self, impurity: Impurity, rows: &[usize]) -> f64 {
+        let mut weights = vec![0.0; self.n_classes];
+        rows.iter().for_each(|&row| weights[self.classes[row] as usize] += self.weight(row));
+        impurity.cost(&weights)
+    }
+
+    fn squared_cost(&self, n_outputs: usize, rows: &[usize]) -> f64 {
+        let weight: f64 = rows.iter().map(|&r| self.weight(r)).sum();
+        let of_output = |k: usize| {
+            let mean = rows.iter().map(|&r| self.weight(r) * self.number(r, k)).sum::<f64>() / weight;
+            rows.iter().map(|&r| self.weight(r) * (self.number(r, k) - mean).powi(2)).sum::<f64>()
+        };
+        (0..n_outputs).map(of_output).sum::<f64>() / n_outputs as f64
+    }
+
+    fn poisson_cost(&self, rows: &[usize]) -> f64 {
+        let weight: f64 = rows.iter().map(|&r| self.weight(r)).sum();
+        let mean = rows.iter().map(|&r| self.weight(r) * self.numbers[r]).sum::<f64>() / weight;
+        if mean <= 0.0 {
+            return f64::INFINITY;
+        }
+        let term = |y: f64| if y > 0.0 { y * (y / mean).ln() - y + mean } else { mean };
+        rows.iter().map(|&r| self.weight(r) * term(self.numbers[r])).sum()
+    }
+
+    /// The absolute error is least at one of the values.
+    fn absolute_cost(&self, rows: &[usize]) -> f64 {
+        let error = |m: f64| rows.iter().map(|&r| self.weight(r) * (self.numbers[r] - m).abs()).sum::<f64>();
+        rows.iter().map(|&r| error(self.numbers[r])).fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// The cost of the leaves of the best tree of one split, and whether it split at all.
+fn cost_of_one_split(data: &Dataset, criterion: TreeCriterion, min_samples: usize) -> (f64, bool) {
+    let learner = DecisionTree {
+        criterion: Some(criterion),
+        max_depth: Some(1),
+        min_samples_leaf: Amount::Count(min_samples),
+        ..Default::default()
+    };
+    let model = learner.fit(data).unwrap();
+    let grown = model.fitted::<FittedTree>().unwrap().grown();
+    let split = grown.tree.n_nodes() > 1;
+    (if split { grown.cost[1] + grown.cost[2] } else { grown.cost[0] }, split)
+}
+
+fn assert_best(
+    found: (f64, bool),
+    least: Option<f64>,
+    root: f64,
+    exact: bool,
+) -> std::result::Result<(), TestCaseError> {
+    let (cost, split) = found;
+    match least {
+        None => prop_assert!(!split, "a split where there is none"),
+        Some(_) if root <= 1e-12 => prop_assert!(cost <= 1e-9),
+        Some(least) => {
+            prop_assert!(split, "no split where one is allowed");
+            prop_assert!(cost >= least - 1e-9 * (1.0 + least), "better than the best: {cost} {least}");
+            prop_assert!(!exact || cost <= least + 1e-9 * (1.0 + least), "{cost} where {least} is possible");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn class_splits_are_the_best_of_all(problem in problem(), which in 0usize..3, min_samples in 1usize..4) {
+        let (criterion, impurity) = [
+            (TreeCriterion::Gini, Impurity::Gini),
+            (TreeCriterion::Entropy, Impurity::Entropy),
+            (TreeCriterion::Error, Impurity::Error),
+        ][which];
+        let cost = |rows: &[usize]| problem.class_cost(impurity, rows);
+        // With a limit on rows the best allowed bipartition need not be a threshold of an order.
+        let ordered = problem.n_classes == 2 && problem.columns.iter().any(|(nominal, _)| *nominal);
+        let exact = !(ordered && min_samples > 1);
+        let found = cost_of_one_split(&problem.classes(), criterion, min_samples);
+        let root = cost(&(0..problem.n()).collect::<Vec<_>>());
+        let least = problem.least_cost(min_samples, &cost);
+        prop_assume!(exact || found.1 || least.is_none());
+        assert_best(found, least, root, exact)?;
+    }
+
+    #[test]
+    fn number_splits_are_the_best_of_all(problem in problem(), which in 0usize..4, min_samples in 1usize..4) {
+        let (criterion, n_outputs) = [
+            (TreeCriterion::SquaredError, 1),
+            (TreeCriterion::SquaredError, 2),
+            (TreeCriterion::AbsoluteError, 1),
+            (TreeCriterion::Poisson, 1),
+        ][which];
+        prop_assume!(which != 3 || problem.numbers.iter().any(|y| *y > 0.0));
+        let cost = |rows: &[usize]| match which {
+            0 | 1 => problem.squared_cost(n_outputs, rows),
+            2 => problem.absolute_cost(rows),
+            _ => problem.poisson_cost(rows),
+        };
+        let nominal = problem.columns.iter().any(|(nominal, _)| *nominal);
+        let heuristic = nominal && (n_outputs > 1 || which >= 2 || min_samples > 1);
+        let found = cost_of_one_split(&problem.numbers(n_outputs), criterion, min_samples);
+        let root = cost(&(0..problem.n()).collect::<Vec<_>>());
+        let least = problem.least_cost(min_samples, &cost);
+        // An order may hold no cut that the limits allow, where some other bipartition is allowed.
+        prop_assume!(!(heuristic && !found.1 && least.is_some()));
+        assert_best(found, least, root, !heuristic)?;
+    }
+
+    #[test]
+    fn a_full_tree_says_what_it_was_told(problem in problem(), random in any::<bool>()) {
+        let data = problem.classes();
+        let splitter = if random { Splitter::Random } else { Splitter::Best };
+        let model = DecisionTree { splitter, ..Default::default() }.fit(&data).unwrap();
+        let prediction = model.predict_data(&data).unwrap();
+        for row in 0..problem.n() {
+            // Rows that look the same share a leaf: their class shares are what it predicts.
+            let same: Vec<usize> = (0..problem.n())
+                .filter(|&other| problem.columns.iter().all(|(_, cells)| cells[other] == cells[row]))
+                .collect();
+            let total: f64 = same.iter().map(|&r| problem.weight(r)).sum();
+            for (k, share) in prediction.row(row).iter().enumerate() {
+                let of_class = same.iter().filter(|&&r| problem.classes[r] as usize == k);
+                let expected = of_class.map(|&r| problem.weight(r)).sum::<f64>() / total;
+                prop_assert!((share - expected).abs() < 1e-9, "row {row} class {k}: {share} {expected}");
+            }
+        }
+    }
+}
+
+/// The least error of all trees of a depth, by trying them all.
+fn least_error(problem: &Problem, rows: &[usize], depth: usize, penalty: f64) -> f64 {
+    let leaf = problem.class_cost(Impurity::Error, rows);
+    if depth == 0 || leaf == 0.0 {
+        return leaf;
+    }
+    let mut least = leaf;
+    let mut seen = std::collections::HashSet::new();
+    for left in problem.splits() {
+        let (a, b): (Vec<usize>, Vec<usize>) = rows.iter().partition(|&&row| left[row]);
+        if a.is_empty() || b.is_empty() || !seen.insert(a.clone()) {
+            continue;
+        }
+        least = least
+            .min(penalty + least_error(problem, &a, depth - 1, penalty) + least_error(problem, &b, depth - 1, penalty));
+    }
+    least
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn optimal_trees_are_optimal(problem in problem(), max_depth in 1usize..3, penalised in any::<bool>()) {
+        let levels = |(nominal, cells): &(bool, Vec<Option<u8>>)| {
+            let distinct: std::collections::HashSet<_> = cells.iter().collect();
+            !*nominal || distinct.len() <= 6
+        };
+        prop_assume!(problem.columns.iter().all(levels));
+        let data = problem.classes();
+        let total: f64 = (0..problem.n()).map(|row| problem.weight(row)).sum();
+        let leaf_penalty = if penalised { 0.07 } else { 0.0 };
+        let learner = OptimalTree { max_depth, leaf_penalty, ..Default::default() };
+        let model = learner.fit(&data).unwrap();
+        let rows: Vec<usize> = (0..problem.n()).collect();
+        let least = least_error(&problem, &rows, max_depth, leaf_penalty * total) / total;
+        let value = model.certificate().value.unwrap();
+        prop_assert!((value - least).abs() < 1e-9, "{value} {least}");
+        let tree = model.fitted::<FittedTree>().unwrap().tree();
+        let prediction = model.predict_data(&data).unwrap();
+        let wrong = rows.iter().filter(|&&row| prediction.class(row) != problem.classes[row] as usize);
+        let risk = wrong.map(|&row| problem.weight(row)).sum::<f64>() / total;
+        let n_leaves = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).count();
+        prop_assert!((risk + leaf_penalty * (n_leaves - 1) as f64 - least).abs() < 1e-9, "the tree is what was certified");
+        prop_assert!(tree.depth() <= max_depth);
+    }
+}
+
+/// Rows by a formula, as a data set.
+fn made(n: usize, column: impl Fn(usize, usize) -> f64, d: usize, class: impl Fn(usize) -> u32, k: usize) -> Dataset {
+    let columns = (0..d).map(|j| Column::numeric(format!("x{j}"), (0..n).map(|i| column(i, j)).collect::<Vec<_>>()));
+    let features = Features::new(Arc::new(Table::new(columns.collect()).unwrap()));
+    let labels = (0..k).map(|c| c.to_string()).collect();
+    let target = Target::Classes { codes: (0..n).map(class).collect(), labels };
+    Dataset::from_parts(features, target, Task::Classification).unwrap()
+}
+
+fn errors(model: &Model, data: &Dataset) -> usize {
+    let prediction = model.predict_data(data).unwrap();
+    let (codes, _) = data.classes().unwrap();
+    (0..data.n_rows()).filter(|&row| prediction.class(row) != codes[row] as usize).count()
+}
+
+fn mixed(row: usize, place: u64) -> f64 {
+    (ermine::rng::place(place, row as u64) % 10_000) as f64
+}
+
+#[test]
+fn large_trees_are_the_same_on_any_number_of_threads() {
+    // Large enough to be grown level by level, with ties and missing values.
+    let n = 20_000;
+    let x = |i: usize, j: usize| if i % 17 == j { f64::NAN } else { (mixed(i, j as u64) / 50.0).round() };
+    let class = |i: usize| u32::from(mixed(i, 0) + mixed(i, 1) + mixed(i, 99) / 5.0 > 11_000.0);
+    let data = made(n, x, 6, class, 2);
+    let bytes = |threads: usize| {
+        let context = Context { threads: Some(threads), ..Default::default() };
+        ermine::learner::fit(&DecisionTree::default(), &data, &context).unwrap().to_bytes().unwrap()
+    };
+    let one = bytes(1);
+    assert!(one == bytes(2) && one == bytes(5));
+    let values: Vec<f64> = (0..n).map(|i| mixed(i, 0) * 1.7 + mixed(i, 3)).collect();
+    let target = Target::Values { values, n_outputs: 1 };
+    let numbers = Dataset::from_parts(data.features().clone(), target, Task::Regression).unwrap();
+    let model = DecisionTree::default().fit(&numbers).unwrap();
+    // Grown to the end, rows that differ anywhere are told apart.
+    assert!(model.certificate().value.unwrap() < 1e-9, "{:?}", model.certificate());
+}
+
+#[test]
+fn degenerate_data_neither_overflows_nor_takes_for_ever() {
+    // A chain: each split takes one row off.
+    let n = 3000;
+    let chain = made(n, |i, _| i as f64, 1, |i| (i % 2) as u32, 2);
+    let model = DecisionTree::default().fit(&chain).unwrap();
+    assert_eq!(errors(&model, &chain), 0);
+    assert!(!model.text().is_empty() && model.rules().is_some() && model.svg().is_some() && model.html().is_some());
+    // All rows the same.
+    let same = made(200_000, |_, _| 1.0, 3, |i| u32::from(i % 3 == 0), 2);
+    let model = DecisionTree::default().fit(&same).unwrap();
+    assert_eq!(model.fitted::<FittedTree>().unwrap().tree().n_nodes(), 1);
+    // Nothing but missing values.
+    let nothing = made(1000, |_, _| f64::NAN, 3, |i| (i % 3) as u32, 3);
+    assert_eq!(DecisionTree::default().fit(&nothing).unwrap().fitted::<FittedTree>().unwrap().tree().n_nodes(), 1);
+    // Ten thousand categories.
+    let names: Vec<Option<String>> = (0..20_000).map(|i| Some(format!("c{}", i % 10_000))).collect();
+    let noise = Column::numeric("x", (0..20_000).map(|i| mixed(i, 4)).collect::<Vec<_>>());
+    let features = Features::new(Arc::new(Table::new(vec![Column::nominal("name", &names), noise]).unwrap()));
+    for k in [2u64, 3] {
+        let codes: Vec<u32> = (0..20_000u64).map(|i| (ermine::rng::place(7, i % 10_000) % k) as u32).collect();
+        let labels = (0..k).map(|c| c.to_string()).collect();
+        let target = Target::Classes { codes, labels };
+        let data = Dataset::from_parts(features.clone(), target, Task::Classification).unwrap();
+        assert_eq!(errors(&DecisionTree::default().fit(&data).unwrap(), &data), 0);
+    }
+}
+
+#[test]
+fn slanted_classes_need_few_oblique_leaves() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
+    let class = |i: usize| u32::from(x(i, 0) + 0.7 * x(i, 1) - 1.3 * x(i, 2) > 0.2);
+    let data = made(2000, x, 4, class, 2);
+    let (train, test) = data.split(0.5, 3).unwrap();
+    let oblique = ermine::learner::oblique_tree::ObliqueTree::default().fit(&train).unwrap();
+    let straight = DecisionTree::default().fit(&train).unwrap();
+    let leaves = |model: &Model| model.attributes().iter().find(|a| a.name == "n_leaves").unwrap().values[0];
+    assert!(leaves(&oblique) * 3.0 < leaves(&straight), "{} {}", leaves(&oblique), leaves(&straight));
+    assert!(errors(&oblique, &test) < errors(&straight, &test), "on new rows");
+}
+
+#[test]
+fn densities_integrate_to_one_and_tell_classes_apart() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0 + if i.is_multiple_of(2) { 0.6 } else { 0.0 };
+    let data = made(2000, x, 2, |i| (i % 2) as u32, 2);
+    let model = ermine::learner::density_tree::DensityTree::default().fit(&data).unwrap();
+    let fitted = model.fitted::<ermine::learner::density_tree::FittedDensity>().unwrap();
+    for class in fitted.classes().iter().flatten() {
+        assert!((class.density.integral() - 1.0).abs() < 1e-9);
+        // By the middle rule on a fine grid over the box, which the cuts don't follow: nearly 1.
+        let m = 400;
+        let at = |i: usize| -0.01 + 1.64 * (i as f64 + 0.5) / m as f64;
+        let cells = (0..m * m).map(|c| class.density.log_density(|j| if j == 0 { at(c / m) } else { at(c % m) }).exp());
+        let sum = cells.sum::<f64>() * (1.64 / m as f64).powi(2);
+        assert!((sum - 1.0).abs() < 0.05, "{sum}");
+        assert_eq!(class.density.log_density(|_| 9.0), f64::NEG_INFINITY);
+    }
+    assert!(errors(&model, &data) < 400, "{}", errors(&model, &data));
+}
+
+#[test]
+fn comparisons_and_cells_learn_too() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
+    let data = made(1500, x, 2, |i| u32::from((x(i, 0) - 0.5).powi(2) + (x(i, 1) - 0.5).powi(2) < 0.1), 2);
+    let (train, test) = data.split(0.7, 1).unwrap();
+    let baseline = errors(&Baseline::default().fit(&train).unwrap(), &test);
+    let comparison = ermine::learner::comparison_tree::ComparisonTree::default().fit(&train).unwrap();
+    let quad = ermine::learner::quad_tree::QuadTree::default().fit(&train).unwrap();
+    assert_eq!(errors(&comparison, &train), 0);
+    assert!(errors(&comparison, &test) * 3 < baseline, "{} {baseline}", errors(&comparison, &test));
+    assert!(errors(&quad, &test) * 3 < baseline, "{} {baseline}", errors(&quad, &test));
+    // Words that are near in edits are of one class.
+    let words = ["kitten", "mitten", "bitten", "sitting", "house", "mouse", "louse", "horse"];
+    let names: Vec<Option<&str>> = (0..80).map(|i| Some(words[i % 8])).collect();
+    let features = Features::new(Arc::new(Table::new(vec![Column::nominal("word", &names)]).unwrap()));
+    let target = Target::Classes {
+        codes: (0..80).map(|i| u32::from(i % 8 >= 4)).collect(),
+        labels: ["a", "b"].map(String::from).into(),
+    };
+    let data = Dataset::from_parts(features, target, Task::Classification).unwrap();
+    let metric = ermine::learner::comparison_tree::ComparisonMetric::Edit;
+    let model = ermine::learner::comparison_tree::ComparisonTree { metric, ..Default::default() }.fit(&data).unwrap();
+    assert_eq!(errors(&model, &data), 0);
+}
+
+#[test]
+fn constraints_hold_and_pruning_shrinks() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
+    let data = made(600, x, 3, |i| u32::from(x(i, 0) + 0.6 * (mixed(i, 50) / 10_000.0) > 0.8), 2);
+    let learner = DecisionTree { monotonic_cst: vec![1, -1, 0], ..Default::default() };
+    let model = learner.fit(&data).unwrap();
+    let probe = |a: f64, b: f64, c: f64| {
+        let column = |name: &str, v: f64| Column::numeric(name, vec![v]);
+        let table = Table::new(vec![column("x0", a), column("x1", b), column("x2", c)]).unwrap();
+        model.predict(&table).unwrap().row(0)[1]
+    };
+    for i in 0..300 {
+        let (a, b, c) = (x(i, 70), x(i, 71), x(i, 72));
+        assert!(probe(a, b, c) <= probe(a + 0.13, b, c) + 1e-12);
+        assert!(probe(a, b, c) >= probe(a, b + 0.13, c) - 1e-12);
+    }
+    use ermine::learner::decision_tree::Pruning;
+    let size = |learner: &DecisionTree| learner.fit(&data).unwrap().fitted::<FittedTree>().unwrap().tree().n_nodes();
+    let whole = size(&DecisionTree::default());
+    for pruning in [Pruning::CrossValidation, Pruning::ReducedError, Pruning::Greedy, Pruning::Pessimistic] {
+        let pruned = size(&DecisionTree { pruning: Some(pruning), ..Default::default() });
+        assert!(pruned < whole && pruned >= 3, "{pruning}: {pruned} of {whole}");
+    }
+    assert_eq!(size(&DecisionTree { max_leaf_nodes: Some(7), ..Default::default() }), 13);
+}
