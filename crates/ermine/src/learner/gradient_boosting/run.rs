@@ -130,18 +130,22 @@ impl Learner for Boosting<'_> {
         let certificate = certificate(&*objective, &trained, &booster, params);
         let n_classes = data.classes().map_or(0, |(_, labels)| labels.len());
         let link = params.link(data, objective.n_scores());
-        let importances = importances(&trained.trees, data.features().n_columns());
+        let importances = importances(&booster, data.features().n_columns(), params.reg_lambda);
         let fitted = Boosted { booster, link, n_classes, history: trained.history, importances };
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
 
-/// What the splits of each column gain in the trees that were grown, as a share of what all splits gain; zeros where there is no split.
-fn importances(trees: &[crate::boost::grown::Grown], n_features: usize) -> Vec<f64> {
+/// What the splits of each column gain, as a share of what all splits gain; zeros where there is no split. A node of value w and
+/// curvature h is worth w^2 (h + lambda), up to a constant, and a split gains what its children are worth more than it.
+fn importances(booster: &Booster, n_features: usize, reg_lambda: f64) -> Vec<f64> {
     let mut gains = vec![0.0; n_features];
-    for tree in trees {
-        for (test, gain) in tree.test.iter().zip(&tree.gain) {
-            test.iter().for_each(|(column, _)| gains[*column as usize] += gain);
+    for tree in (0..booster.n_trees()).map(|number| booster.tree(number)) {
+        let worth = |node: usize| tree.value(node)[0].powi(2) * (tree.weight[node] + reg_lambda);
+        for node in 0..tree.n_nodes() {
+            if let Some(feature) = tree.test[node].feature() {
+                gains[feature] += (tree.children(node).map(worth).sum::<f64>() - worth(node)).max(0.0);
+            }
         }
     }
     let total: f64 = gains.iter().sum();
