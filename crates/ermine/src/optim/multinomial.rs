@@ -3,7 +3,7 @@
 //!
 //! The Hessian has `K x K` blocks `X' diag(w p_k (1[k = l] - p_l)) X`, each a Gram matrix: `K (K + 1) / 2` times the cost of the
 //! binary case. As [`newton`](super::newton) corrects it by gradients anyway, it is made from a sample of the rows. Beyond
-//! [`FULL_HESSIAN`] unknowns only the blocks on the diagonal are made, and beyond that many columns only the diagonal.
+//! `FULL_HESSIAN` unknowns only the blocks on the diagonal are made, and beyond that many columns only the diagonal.
 //!
 //! **Reference.** Böhning, "Multinomial logistic regression algorithm" (1992).
 
