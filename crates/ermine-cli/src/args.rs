@@ -2,7 +2,9 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
-use ermine::matrix::Task;
+use ermine::evaluate::Splits;
+use ermine::evaluate::measure::{MEASURES, Measure};
+use ermine::matrix::{Dataset, Task};
 use ermine::table::ColumnType;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -69,6 +71,59 @@ impl Manner {
     pub fn chatty(&self) -> bool {
         !self.json && !self.quiet
     }
+}
+
+/// How rows are cut into those to learn from and those to test on.
+#[derive(Args, Debug, Clone)]
+pub struct SplitArgs {
+    /// How many parts the rows are cut into; each is predicted by models that learned from the others
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, help_heading = "Validation")]
+    pub folds: usize,
+    /// How many times the rows are dealt to folds anew
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, help_heading = "Validation")]
+    pub repeats: usize,
+    /// Leave out each row (or group of rows) by itself
+    #[arg(long, conflicts_with_all = ["folds", "repeats"], help_heading = "Validation")]
+    pub leave_one_out: bool,
+    /// The rows stand in the order of time: learn from earlier ones, test on later ones
+    #[arg(long, conflicts_with_all = ["repeats", "leave_one_out"], help_heading = "Validation")]
+    pub time_ordered: bool,
+    /// Test on this share of the rows, once, e.g. 0.2
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "repeats", "leave_one_out", "time_ordered"], help_heading = "Validation")]
+    pub holdout: Option<f64>,
+    /// What decides which is better: accuracy, log-loss, roc-auc, rmse, mae, ndcg, ... (a wrong name lists all)
+    #[arg(long, value_name = "MEASURE", value_parser = measure, help_heading = "Validation")]
+    pub metric: Option<Measure>,
+}
+
+impl SplitArgs {
+    /// The rows of this data, cut.
+    pub fn splits(&self, data: &Dataset, seed: u64) -> ermine::Result<Splits> {
+        match self.holdout {
+            Some(share) => Splits::holdout(data, share, seed),
+            None if self.leave_one_out => Splits::leave_one_out(data),
+            None if self.time_ordered => Splits::time_ordered(data, self.folds),
+            None => Splits::repeated(data, self.folds, self.repeats, seed),
+        }
+    }
+
+    /// What this is called.
+    pub fn title(&self) -> String {
+        match self.holdout {
+            Some(share) => format!("holdout of {}%", share * 100.0),
+            None if self.leave_one_out => "leave-one-out cross-validation".into(),
+            None if self.time_ordered => format!("{} time-ordered splits", self.folds),
+            None if self.repeats > 1 => format!("{}-fold cross-validation, {} times", self.folds, self.repeats),
+            None => format!("{}-fold cross-validation", self.folds),
+        }
+    }
+}
+
+fn measure(word: &str) -> Result<Measure, String> {
+    Measure::parse(word).map_err(|e| {
+        let all: Vec<&str> = MEASURES.iter().map(Measure::word).collect();
+        format!("{e}; there are: {}", all.join(", "))
+    })
 }
 
 impl DataArgs {

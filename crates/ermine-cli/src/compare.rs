@@ -1,21 +1,30 @@
 //! `ermine compare`: cross-validates learners on a table, and says which is best, how sure that is, and what to type next.
 
-use crate::args::{DataArgs, Manner, duration, quoted};
+use crate::args::{DataArgs, Manner, SplitArgs, duration, quoted};
 use crate::data::{Understanding, load};
 use crate::failure::Failure;
+use crate::files::{check_output, write};
+use crate::flags::flag_of;
 use crate::grid::Grid;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, decimals, dim, green, print, print_json, time, width, wrapped, yellow};
+use crate::terminal::{bold, clean, decimals, dim, listed, print, print_json, time, width, wrapped, yellow};
 use ermine::Error;
+use ermine::chart::html::Page;
+use ermine::chart::plot;
 use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::{Folds, cross_validate};
+use ermine::evaluate::journal::Journal;
+use ermine::evaluate::paired::{Paired, paired_test};
+use ermine::evaluate::search::{Search, Strategy, search, with_setting};
+use ermine::evaluate::space::{Setting, Space};
+use ermine::evaluate::{Measure, Splits, Validation, cross_validate};
 use ermine::learner::fit::check;
 use ermine::learner::{Context, Learner};
 use ermine::matrix::Dataset;
 use ermine::registry::{self, LEARNERS};
 use serde::Serialize;
 use serde_json::json;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
@@ -35,28 +44,45 @@ const BASELINE: &str = "baseline";
 pub struct Args {
     #[command(flatten)]
     data: DataArgs,
-    /// How many parts the rows are cut into; each is predicted by models that learned from the others
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
-    folds: usize,
     /// Which learners, separated by commas; all that can do the task if not given
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     learners: Vec<String>,
+    /// How many settings of each of the best learners are tried after all have had their turn; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
+    trials: usize,
     /// Stop after this time and say what wasn't tried, e.g. 60s, 5m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
     /// Every random choice follows from this, the folds too
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
+    /// Write the result as a page into this file
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    splits: SplitArgs,
     #[command(flatten)]
     manner: Manner,
 }
+
+/// How many learners are tuned, after all have had their turn with their defaults.
+const TUNED: usize = 3;
 
 /// A learner that was cross-validated to the end.
 #[derive(Serialize)]
 struct Row {
     learner: &'static str,
+    /// What differs from its defaults.
+    setting: Setting,
     scores: Vec<FoldScore>,
     seconds: f64,
+}
+
+impl Row {
+    /// Its name on the leaderboard.
+    fn title(&self) -> String {
+        if self.setting.is_empty() { self.learner.into() } else { format!("{} (tuned)", self.learner) }
+    }
 }
 
 /// A learner that has no place on the leaderboard.
@@ -71,32 +97,52 @@ struct Absent {
 struct Outcome {
     rows: Vec<Row>,
     absent: Vec<Absent>,
+    /// What is said about the search, e.g. that the time was over.
+    remarks: Vec<String>,
+}
+
+/// What all learners are tried on.
+struct Trials<'a> {
+    args: &'a Args,
+    data: &'a Dataset,
+    splits: &'a Splits,
+    measures: &'a [Measure],
+    progress: &'a Progress,
 }
 
 /// Compares.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let start = Instant::now();
     let learners = chosen(&args.learners)?;
+    if let Some(html) = &args.html {
+        check_output(html, &[&args.data.file])?;
+    }
     let deadline = args.budget.and_then(|budget| start.checked_add(budget));
     let progress = Progress::new(!args.manner.chatty()).until(deadline);
     let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
-    let folds = Folds::new(&data, args.folds, args.seed)?;
+    let splits = args.splits.splits(&data, args.seed)?;
+    args.splits.metric.map_or(Ok(()), |measure| measure.check(data.task()))?;
+    let measures = Measure::headline(data.task(), args.splits.metric);
     if args.manner.chatty() {
         print(&understanding.text())?;
     }
-    let mut outcome = try_all(args, &learners, &data, &folds, &progress);
+    let trials = Trials { args, data: &data, splits: &splits, measures: &measures, progress: &progress };
+    let mut outcome = trials.run(&learners);
     drop(progress);
-    outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
     if outcome.rows.is_empty() {
         let why: Vec<String> = outcome.absent.iter().map(|a| format!("\n  {}: {}", a.learner, a.why)).collect();
         let failure = Failure::Work(format!("no learner could be cross-validated{}", why.concat()));
         return Err(if interrupt::stopped() { Failure::Stopped } else { failure });
     }
-    let next = next_command(args, outcome.rows[0].learner);
+    outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
+    let next = next_command(args, &outcome.rows[0]);
+    if let Some(path) = &args.html {
+        write(path, page(args, &outcome, &splits, &next).as_bytes())?;
+    }
     if args.manner.json {
-        print_json(&as_json(args, &understanding, &outcome, &next))?;
+        print_json(&as_json(args, &understanding, &outcome, &splits, &next))?;
     } else {
-        print(&text(args, &outcome, &next))?;
+        print(&text(args, &outcome, &splits, &next))?;
     }
     if interrupt::stopped() { Err(Failure::Stopped) } else { Ok(()) }
 }
@@ -114,27 +160,107 @@ fn chosen(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
     Ok(distinct.into_iter().map(registry::learner).collect::<ermine::Result<_>>()?)
 }
 
-fn try_all(args: &Args, learners: &[Box<dyn Learner>], data: &Dataset, folds: &Folds, progress: &Progress) -> Outcome {
-    let mut outcome = Outcome::default();
-    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: progress, ..Default::default() };
-    for learner in learners {
-        let name = learner.info().name;
-        let start = Instant::now();
-        let late = progress.is_late() || interrupt::stopped();
-        let result = check(&**learner, data).and_then(|()| match late {
-            true => Err(Error::Stopped),
-            false => cross_validate(&**learner, data, folds, &context),
-        });
-        progress.clear();
-        match result {
-            Ok(validation) => {
-                let seconds = start.elapsed().as_secs_f64();
-                outcome.rows.push(Row { learner: name, scores: validation.scores, seconds });
+impl Trials<'_> {
+    fn context(&self) -> Context<'_> {
+        let (seed, threads) = (self.args.seed, self.args.manner.threads());
+        Context { seed, threads, observer: self.progress, ..Default::default() }
+    }
+
+    fn over(&self) -> bool {
+        self.progress.is_late() || interrupt::stopped()
+    }
+
+    /// Every learner with its defaults, then settings of the best ones.
+    fn run(&self, learners: &[Box<dyn Learner>]) -> Outcome {
+        let mut outcome = Outcome::default();
+        for learner in learners {
+            let (name, late) = (learner.info().name, self.over());
+            let result = check(&**learner, self.data).and_then(|()| match late {
+                true => Err(Error::Stopped),
+                false => self.row(&**learner, Setting::new()),
+            });
+            self.progress.clear();
+            match result {
+                Ok(row) => outcome.rows.push(row),
+                Err(e) => outcome.absent.push(Absent { learner: name, why: why_not(&e, self.args, late) }),
             }
-            Err(e) => outcome.absent.push(Absent { learner: name, why: why_not(&e, args, late) }),
+        }
+        if self.args.trials > 0 {
+            self.tune(&mut outcome);
+        }
+        outcome
+    }
+
+    fn row(&self, learner: &dyn Learner, setting: Setting) -> ermine::Result<Row> {
+        let start = Instant::now();
+        let validation = Validation { splits: self.splits, measures: self.measures, train_scores: false };
+        let validated = cross_validate(learner, self.data, &validation, &self.context())?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Row { learner: learner.info().name, setting, scores: validated.scores, seconds })
+    }
+
+    /// Tries settings of the best learners; a better one becomes a row of its own.
+    fn tune(&self, outcome: &mut Outcome) {
+        outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
+        let best: Vec<&'static str> =
+            outcome.rows.iter().map(|row| row.learner).filter(|name| *name != BASELINE).take(TUNED).collect();
+        for name in best {
+            let tuned = if self.over() { Err(Error::Stopped) } else { self.tune_one(name) };
+            self.progress.clear();
+            match tuned {
+                Ok((row, stopped)) => {
+                    outcome.rows.extend(row);
+                    if stopped {
+                        outcome.remarks.push(format!("{name}: not all settings tried: {}", self.whose_end()));
+                    }
+                }
+                Err(Error::Stopped) => {
+                    outcome.remarks.push(format!("{name}: settings not tried: {}", self.whose_end()))
+                }
+                Err(e) => outcome.remarks.push(format!("{name}: settings not tried: {e}")),
+            }
         }
     }
-    outcome
+
+    fn whose_end(&self) -> &'static str {
+        if interrupt::stopped() { "stopped by Ctrl-C" } else { "the budget is spent" }
+    }
+
+    /// The best of some settings of a learner, if it isn't its default; and whether the search was stopped.
+    fn tune_one(&self, name: &str) -> ermine::Result<(Option<Row>, bool)> {
+        let learner = registry::learner(name)?;
+        let space = Space::declared(&*learner);
+        let what = Search {
+            learner: &*learner,
+            space: &space,
+            strategy: Strategy::Random { trials: self.args.trials + 1 },
+            splits: self.splits,
+            measure: self.measures[0],
+        };
+        let start = Instant::now();
+        let found = search(&what, self.data, &self.context(), &mut Journal::none())?;
+        let Some(best) = found.best.map(|best| &found.trials[best]).filter(|best| !best.setting.is_empty()) else {
+            return Ok((None, found.stopped));
+        };
+        // What decides is known from the search; the other measures only where there is time for another round.
+        let setting = best.setting.clone();
+        let mut row = match self.over() {
+            true => {
+                Row { learner: learner.info().name, setting, scores: vec![best.score(self.measures[0])], seconds: 0.0 }
+            }
+            false => match self.row(&*with_setting(&*learner, &setting, &self.context())?, setting.clone()) {
+                Err(Error::Stopped) => Row {
+                    learner: learner.info().name,
+                    setting,
+                    scores: vec![best.score(self.measures[0])],
+                    seconds: 0.0,
+                },
+                row => row?,
+            },
+        };
+        row.seconds = start.elapsed().as_secs_f64();
+        Ok((Some(row), found.stopped))
+    }
 }
 
 fn why_not(error: &Error, args: &Args, late: bool) -> String {
@@ -159,13 +285,14 @@ fn order(a: Option<&FoldScore>, b: Option<&FoldScore>) -> std::cmp::Ordering {
 }
 
 /// The command that trains this learner on the same data.
-fn next_command(args: &Args, learner: &str) -> String {
+fn next_command(args: &Args, best: &Row) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "ermine".into());
     let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let model: String = args.data.target[0].chars().map(safe).collect();
     let mut words = vec![program, "train".into()];
     words.extend(args.data.words());
-    words.extend(["--learner".into(), learner.into()]);
+    words.extend(["--learner".into(), best.learner.into()]);
+    words.extend(best.setting.iter().map(|(name, value)| format!("--{}={value}", flag_of(name))));
     if args.seed != 0 {
         words.extend(["--seed".into(), args.seed.to_string()]);
     }
@@ -173,81 +300,147 @@ fn next_command(args: &Args, learner: &str) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn as_json(args: &Args, data: &Understanding, outcome: &Outcome, next: &str) -> serde_json::Value {
+fn as_json(args: &Args, data: &Understanding, outcome: &Outcome, splits: &Splits, next: &str) -> serde_json::Value {
+    let test = outcome.rows.get(1).map(|second| against(&outcome.rows[0], second, splits));
     json!({
         "data": data,
-        "folds": args.folds,
+        "folds": args.splits.folds,
+        "validation": args.splits.title(),
         "seed": args.seed,
         "leaderboard": outcome.rows,
         "absent": outcome.absent,
+        "remarks": outcome.remarks,
         "best": outcome.rows[0].learner,
+        "best_setting": outcome.rows[0].setting,
+        "first_against_second": test,
         "next": next,
     })
 }
 
-fn text(args: &Args, outcome: &Outcome, next: &str) -> String {
+/// The leaderboard as cells, its heading first.
+fn board(outcome: &Outcome, splits: &Splits) -> Vec<Vec<String>> {
     let rows = &outcome.rows;
-    let names: Vec<&str> = rows[0].scores.iter().map(|score| score.name).collect();
-    let mut grid = Grid::new([&["", "learner"], &names[..], &["time"]].concat()).left(&[1]);
-    for (i, row) in rows.iter().enumerate() {
+    let names: Vec<&str> =
+        rows.iter().map(|row| &row.scores).max_by_key(|s| s.len()).into_iter().flatten().map(|s| s.name).collect();
+    let mut heading: Vec<String> = vec![String::new(), "learner".into()];
+    heading.extend(names.iter().map(ToString::to_string));
+    heading.extend(["p".into(), "time".into()]);
+    let line = |(i, row): (usize, &Row)| {
         let score = |name: &&str| match row.scores.iter().find(|s| s.name == *name) {
-            Some(s) => format!("{:.d$} ± {:.d$}", s.mean, s.deviation, d = decimals(s.mean)),
+            Some(s) if s.folds.len() > 1 => format!("{:.d$} ± {:.d$}", s.mean, s.deviation, d = decimals(s.mean)),
+            Some(s) => format!("{:.d$}", s.mean, d = decimals(s.mean)),
             None => String::new(),
         };
-        let start = [(i + 1).to_string(), row.learner.to_string()];
-        grid.push(start.into_iter().chain(names.iter().map(score)).chain([time(row.seconds)]));
+        let p = if i == 0 { String::new() } else { p_value(against(&rows[0], row, splits)) };
+        let start = [(i + 1).to_string(), row.title()];
+        start.into_iter().chain(names.iter().map(score)).chain([p, time(row.seconds)]).collect()
+    };
+    std::iter::once(heading).chain(rows.iter().enumerate().map(line)).collect()
+}
+
+fn p_value(test: Paired) -> String {
+    if test.p_value < 0.001 { "< 0.001".into() } else { format!("{:.3}", test.p_value) }
+}
+
+fn against(best: &Row, other: &Row, splits: &Splits) -> Paired {
+    let folds = |row: &Row| row.scores.first().map(|s| s.folds.clone()).unwrap_or_default();
+    paired_test(&folds(best), &folds(other), splits)
+}
+
+/// What the columns mean.
+fn legend(several: bool) -> &'static str {
+    if several {
+        "mean ± standard deviation over splits; p: chance of such a distance from the first if both were as good"
+    } else {
+        "one split: how sure that is can't be told"
     }
+}
+
+fn text(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
+    let mut board = board(outcome, splits).into_iter();
+    let mut grid = Grid::new(board.next().unwrap_or_default()).left(&[1]);
+    board.for_each(|row| grid.push(row));
     let mut text = String::new();
     if !args.manner.quiet {
-        let note = dim("(mean ± standard deviation over folds)");
-        text += &format!("\n{}-fold cross-validation {note}\n\n", args.folds);
+        text += &format!("\n{}\n{}\n", bold(&args.splits.title()), dim(&wrapped(legend(splits.len() > 1), 0, width())));
     }
     text += &grid.text(width());
-    text += if outcome.absent.is_empty() { "" } else { "\n" };
+    text += if outcome.absent.is_empty() && outcome.remarks.is_empty() { "" } else { "\n" };
     for absent in &outcome.absent {
         text += &format!("  {} {}\n", yellow(&format!("{}:", absent.learner)), clean(&absent.why));
     }
+    outcome.remarks.iter().for_each(|remark| text += &format!("  {}\n", yellow(&clean(remark))));
     if args.manner.quiet {
         return text;
     }
-    if only_baseline(rows) && !outcome.absent.is_empty() {
+    if only_baseline(&outcome.rows) && !outcome.absent.is_empty() {
         return text + "\nNothing but the baseline was tried.\n";
     }
-    text + &format!("\n{}\n\nNext:\n  {}\n", verdict(rows).trim_end(), bold(&clean(next)))
+    let verdict = wrapped(&verdict(&outcome.rows, splits), 0, width());
+    text + &format!("\n{}\n\nNext:\n  {}\n", verdict.trim_end(), bold(&clean(next)))
+}
+
+/// The same as a page.
+fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
+    let file = args.data.file.display().to_string();
+    let mut page = Page::new(&format!("{} of {file}: which learner?", args.data.target.join(", ")));
+    page.paragraph(&verdict(&outcome.rows, splits));
+    page.heading(&args.splits.title());
+    page.table(&board(outcome, splits));
+    page.note(legend(splits.len() > 1));
+    let bars: Vec<(String, f64, f64)> =
+        outcome.rows.iter().filter_map(|r| r.scores.first().map(|s| (r.title(), s.mean, s.deviation))).collect();
+    if let Some(score) = outcome.rows[0].scores.first() {
+        page.svg(&plot::dots(&bars, score.name));
+    }
+    for absent in &outcome.absent {
+        page.note(&format!("{}: {}", absent.learner, absent.why));
+    }
+    outcome.remarks.iter().for_each(|remark| page.note(remark));
+    page.heading("Next");
+    page.code(next);
+    page.finish()
 }
 
 fn only_baseline(rows: &[Row]) -> bool {
     rows.iter().all(|row| row.learner == BASELINE)
 }
 
-/// Which is best, and how sure that is: in how many folds it was better than the others that matter.
-fn verdict(rows: &[Row]) -> String {
+/// Which is best, and how sure that is.
+fn verdict(rows: &[Row], splits: &Splits) -> String {
+    /// A difference that luck makes less often than this is one.
+    const SURE: f64 = 0.05;
     let best = &rows[0];
     let baseline = rows.iter().find(|row| row.learner == BASELINE);
-    let mut text = format!("Best: {}", green(best.learner));
     if best.learner == BASELINE && rows.len() > 1 {
-        text += ". No learner found anything in these columns that helps to predict the target.";
-        return wrapped(&text, 0, width());
+        return format!(
+            "Best: {}. No learner found anything in these columns that helps to predict the target.",
+            best.learner
+        );
+    }
+    let mut text = format!("Best: {}", best.title());
+    if splits.len() < 2 {
+        return text + ", on one split: how sure that is can't be told. Use folds.";
     }
     if let Some(baseline) = baseline.filter(|b| b.learner != best.learner) {
-        text += &format!(", better than the baseline in {}", folds_won(best, baseline));
+        let p = against(best, baseline, splits);
+        text += if p.p_value < SURE {
+            ", better than the baseline"
+        } else {
+            ", which is not surely better than the baseline"
+        };
+        text += &format!(" (p {})", p_value(p));
     }
-    let second = rows.get(1).filter(|row| row.learner != BASELINE);
-    if let Some(second) = second.filter(|second| wins(best, second).0 < wins(best, second).1) {
-        let won = folds_won(best, second);
-        text += &format!(". {} is close: {} is better than it in {won} only", second.learner, best.learner);
+    let as_good: Vec<String> = rows[1..]
+        .iter()
+        .filter(|row| row.learner != BASELINE && against(best, row, splits).p_value >= SURE)
+        .map(Row::title)
+        .collect();
+    if !as_good.is_empty() {
+        text += &format!(". Not surely worse: {}", listed(&as_good, 6));
     }
-    wrapped(&(text + "."), 0, width())
-}
-
-fn folds_won(a: &Row, b: &Row) -> String {
-    let (won, n) = wins(a, b);
-    format!("{won} of {n} folds")
-}
-
-/// In how many folds the first is better than the second, and how many there are.
-fn wins(a: &Row, b: &Row) -> (usize, usize) {
-    let (Some(a), Some(b)) = (a.scores.first(), b.scores.first()) else { return (0, 0) };
-    let better = |(x, y): &(&f64, &f64)| if a.higher_is_better { x > y } else { x < y };
-    (a.folds.iter().zip(&b.folds).filter(better).count(), a.folds.len())
+    if !best.setting.is_empty() {
+        text += ". Its setting was chosen on the same splits, which flatters it a little";
+    }
+    text + "."
 }

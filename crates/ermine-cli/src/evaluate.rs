@@ -9,10 +9,10 @@ use crate::terminal::{bold, clean, count, decimals, dim, print, print_json, widt
 use ermine::Error;
 use ermine::evaluate::Evaluation;
 use ermine::matrix::Dataset;
-use ermine::metric::classification::Confusion;
+use ermine::metric::confusion::Confusion;
 use ermine::model::Model;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +40,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let progress = Progress::new(!args.manner.chatty());
-    let data = load(args, &model, &progress)?;
+    let data = load(&args.file, &args.columns, &args.manner, &model, &progress)?;
     let evaluation =
         progress.stage("evaluating", args.manner.threads(), || model.evaluate(&data)).map_err(Failure::work)?;
     drop(progress);
@@ -65,37 +65,42 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The table, with the types that the model expects and those that the user says.
-fn load(args: &Args, model: &Model, progress: &Progress) -> Result<Dataset, Failure> {
+pub fn load(
+    file: &Path,
+    columns: &ColumnArgs,
+    manner: &Manner,
+    model: &Model,
+    progress: &Progress,
+) -> Result<Dataset, Failure> {
     let schema = model.schema();
     let mut options = schema.read_options();
     if let ([target], Some(column_type)) = (&schema.target[..], schema.target_type()) {
         options.types.insert(target.clone(), column_type);
     }
-    options.types.extend(args.columns.types.iter().cloned());
+    options.types.extend(columns.types.iter().cloned());
     // What is wrong with the columns that the model wants is the file's fault, not the command line's.
     let by_user = |name: &String| {
-        let columns = &args.columns;
         columns.types.iter().map(|t| &t.0).chain(&columns.weight).chain(&columns.group).any(|known| known == name)
     };
     let blame = |error: Error| match &error {
         Error::Unknown { what: "column", name, .. } if !by_user(name) => {
-            Failure::Work(format!("{}: {error}", args.file.display()))
+            Failure::Work(format!("{}: {error}", file.display()))
         }
         _ => error.into(),
     };
-    let table = read(&args.file, &options, args.manner.threads(), progress).map_err(blame)?;
-    let roles = roles(schema.target.clone(), Some(schema.task), &args.columns);
+    let table = read(file, &options, manner.threads(), progress).map_err(blame)?;
+    let roles = roles(schema.target.clone(), Some(schema.task), columns);
     Dataset::new(table, &roles).map_err(blame)
 }
 
 fn text(evaluation: &Evaluation) -> String {
-    let mut grid = Grid::new(["score", "value", "95% interval", ""]).left(&[2, 3]);
+    let mut grid = Grid::new(["score", "value", "95% interval", "better", "what it says"]).left(&[2, 3, 4]);
     for named in &evaluation.scores {
         let score = named.score;
         let d = decimals(score.value);
         let interval = format!("{:.d$} to {:.d$}", score.low, score.high);
-        let better = if named.higher_is_better { "higher is better" } else { "lower is better" };
-        grid.push([named.name, &format!("{:.d$}", score.value), &interval, better]);
+        let better = if named.higher_is_better { "higher" } else { "lower" };
+        grid.push([named.name, &format!("{:.d$}", score.value), &interval, better, named.explanation]);
     }
     let confusion = evaluation.confusion.as_ref().map(confusion_text).unwrap_or_default();
     format!("{}{confusion}", grid.text(width()))
@@ -127,7 +132,8 @@ fn class_grid(confusion: &Confusion, most: usize, heading: Vec<String>, more: im
     let mut grid = Grid::new(rates.into_iter().chain(heading));
     for (k, class) in confusion.classes.iter().enumerate().take(most) {
         let share = |x: f64| format!("{x:.3}");
-        let rates = [confusion.precision(k), confusion.recall(k), confusion.f1(k)].map(share);
+        let rates = confusion.rates(k);
+        let rates = [rates.precision, rates.recall, rates.f1].map(share);
         let rows = weight(confusion.counts[k].iter().sum());
         grid.push([class.clone(), rows].into_iter().chain(rates).chain(more(k)));
     }

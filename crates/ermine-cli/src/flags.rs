@@ -11,10 +11,13 @@ use ermine::registry;
 use ermine::{Error, Result};
 use std::ffi::OsString;
 
-/// The learner that the words of a `train` command name, or the default one; `None` for other commands.
+/// The commands that take the parameters of a learner.
+pub const WITH_LEARNER: [&str; 2] = ["train", "tune"];
+
+/// The learner that the words of such a command name, or the default one; `None` for other commands.
 pub fn learner_in(words: &[OsString]) -> Result<Option<Box<dyn Learner>>> {
     let words: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
-    if words.first().is_none_or(|word| word != "train") {
+    if words.first().is_none_or(|word| !WITH_LEARNER.contains(&&**word)) {
         return Ok(None);
     }
     let named = words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix("--learner") {

@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `train`, `predict`, `evaluate`, `compare`, `show`, `export`, `learners` | one subcommand each |
+//! | `train`, `predict`, `evaluate`, `compare`, `tune`, `show`, `report`, `export`, `learners` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `flags` | a flag for each parameter of a learner |
 //! | `data` | a file becomes a data set; how it was understood |
@@ -26,9 +26,11 @@ mod interrupt;
 mod learners;
 mod predict;
 mod progress;
+mod report;
 mod show;
 mod terminal;
 mod train;
+mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
@@ -40,6 +42,7 @@ Start here:
   ermine compare data.csv --target y                    which learner is best, and how good is it?
   ermine train data.csv --target y -o y.ermine          learn a model
   ermine evaluate y.ermine test.csv                     how good is it on rows it has not seen?
+  ermine report y.ermine test.csv -o report.html        the same and more, to look at
   ermine predict y.ermine new.csv -o predictions.csv    use it
 
 Exit codes: 0 done, 1 the data, model or file could not be used, 2 wrong usage, 130 stopped by Ctrl-C";
@@ -58,7 +61,9 @@ enum Command {
     Predict(predict::Args),
     Evaluate(evaluate::Args),
     Compare(compare::Args),
+    Tune(tune::Args),
     Show(show::Args),
+    Report(report::Args),
     Export(export::Args),
     Learners(learners::Args),
 }
@@ -77,18 +82,20 @@ fn main() -> ExitCode {
 fn run(words: &[OsString]) -> Result<(), Failure> {
     let learner = flags::learner_in(words)?;
     let program = Cli::command().color(terminal::clap_colours());
-    let program = program.mut_subcommand("train", |train| flags::add_to(train, learner.as_deref()));
+    let program = flags::WITH_LEARNER.iter().fold(program, |program, name| {
+        program.mut_subcommand(name, |command| flags::add_to(command, learner.as_deref()))
+    });
     let matches = program.try_get_matches_from(words).map_err(|e| Failure::from_clap(e, learner.as_deref()))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|e| Failure::from_clap(e, None))?;
+    let given = matches.subcommand().map(|(_, m)| flags::given(m, learner.as_deref())).unwrap_or_default();
     match cli.command {
-        Command::Train(args) => {
-            let given = matches.subcommand_matches("train").map(|m| flags::given(m, learner.as_deref()));
-            train::run(&args, given.unwrap_or_default())
-        }
+        Command::Train(args) => train::run(&args, given),
+        Command::Tune(args) => tune::run(&args, given),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Learners(args) => learners::run(&args),
     }
@@ -103,8 +110,9 @@ mod tests {
     fn the_arguments_are_consistent_for_every_learner() {
         for entry in LEARNERS {
             let learner = (entry.make)();
-            let program = Cli::command().mut_subcommand("train", |train| flags::add_to(train, Some(&*learner)));
-            program.debug_assert();
+            for name in flags::WITH_LEARNER {
+                Cli::command().mut_subcommand(name, |command| flags::add_to(command, Some(&*learner))).debug_assert();
+            }
         }
     }
 
@@ -112,12 +120,14 @@ mod tests {
     fn every_parameter_of_every_learner_has_a_flag_of_its_own() {
         for entry in LEARNERS {
             let learner = (entry.make)();
-            let plain = Cli::command();
-            let plain = plain.find_subcommand("train").unwrap();
-            for spec in learner.specs() {
+            for (name, spec) in
+                flags::WITH_LEARNER.iter().flat_map(|n| learner.specs().into_iter().map(move |s| (n, s)))
+            {
+                let plain = Cli::command();
+                let plain = plain.find_subcommand(name).unwrap();
                 let flag = flags::flag_of(spec.name);
                 let taken = plain.get_arguments().any(|arg| arg.get_long() == Some(&flag));
-                assert!(!taken, "{}: --{flag} means something else in train", entry.info().name);
+                assert!(!taken, "{}: --{flag} means something else in {name}", entry.info().name);
             }
         }
     }

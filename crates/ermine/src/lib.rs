@@ -5,8 +5,10 @@ pub mod boost;
 pub mod linalg;
 
 pub mod chart;
+pub mod distribution;
 pub mod error;
 pub mod evaluate;
+pub mod explain;
 pub mod learner;
 pub mod loss;
 pub mod matrix;
@@ -19,6 +21,7 @@ pub mod penalty;
 pub mod progress;
 pub mod reduction;
 pub mod registry;
+pub mod report;
 pub mod rng;
 pub mod section;
 pub mod simd;

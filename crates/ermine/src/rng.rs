@@ -29,6 +29,11 @@ pub fn below(rng: &mut Rng, n: usize) -> usize {
     rng.random_range(0..n as u64) as usize
 }
 
+/// A number from 0 up to, but not, 1.
+pub fn uniform(rng: &mut Rng) -> f64 {
+    rng.random()
+}
+
 /// Puts `items` in a random order, each order equally likely (Fisher-Yates).
 pub fn shuffle<T>(rng: &mut Rng, items: &mut [T]) {
     for i in (1..items.len()).rev() {

@@ -47,6 +47,26 @@ impl Svg {
         self.push(format_args!(r#"<polyline points="{}" class="{class}"/>"#, points.join(" ")));
     }
 
+    /// Draws a line through points in a colour.
+    pub fn coloured_line(&mut self, points: &[(f64, f64)], colour: &str) {
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let path = points.join(" ");
+        self.push(format_args!(r#"<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>"#));
+    }
+
+    /// Draws a dot.
+    pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, colour: &str) {
+        self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{colour}" fill-opacity="0.7"/>"#));
+    }
+
+    /// Draws a box in a colour that is as strong as `share`, from 0 to 1.
+    pub fn shade(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), colour: &str, share: f64) {
+        let opacity = 0.04 + 0.6 * share.clamp(0.0, 1.0);
+        self.push(format_args!(
+            r#"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="3" fill="{colour}" fill-opacity="{opacity:.3}"/>"#
+        ));
+    }
+
     /// Draws a straight edge of the given width.
     pub fn edge(&mut self, (x, y): (f64, f64), (to_x, to_y): (f64, f64), width: f64) {
         self.push(format_args!(
@@ -109,9 +129,7 @@ impl Svg {
         let shown = curves.iter().filter(|(_, points)| !points.is_empty()).enumerate();
         for (i, (name, points)) in shown {
             let colour = COLOURS[i % COLOURS.len()];
-            let words: Vec<String> = points.iter().map(place).map(|(px, py)| format!("{px:.1},{py:.1}")).collect();
-            let path = words.join(" ");
-            self.push(format_args!(r#"<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>"#));
+            self.coloured_line(&points.iter().map(place).collect::<Vec<_>>(), colour);
             let top = y + 6.0 + 18.0 * i as f64;
             self.rect((x + width - 150.0, top), (14.0, 4.0), "", Some(colour));
             self.text(x + width - 130.0, top + 6.0, Anchor::Start, "small", name);
@@ -130,7 +148,7 @@ impl Svg {
         let style = concat!(
             "<style>svg{background:#fff;font:13px system-ui,sans-serif}text{fill:#222}.small{font-size:11px;fill:#666}",
             ".title{font-size:15px;font-weight:600}.box{fill:#f5f5f2;stroke:#bbb}.axis,.edge{fill:none;stroke:#999}",
-            ".curve{fill:none;stroke:#0072b2;stroke-width:1.5}.mark{stroke:#d55e00;stroke-dasharray:3 3}",
+            ".curve{fill:none;stroke:#0072b2;stroke-width:1.5}.mark{stroke:#d55e00;stroke-dasharray:3 3}.guide{fill:none;stroke:#999;stroke-dasharray:4 4}",
             "@media(prefers-color-scheme:dark){svg{background:#1b1b1d}text{fill:#eee}.small{fill:#aaa}",
             ".box{fill:#2a2a2d;stroke:#555}.curve{stroke:#56b4e9}}</style>",
         );

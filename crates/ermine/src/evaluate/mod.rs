@@ -1,20 +1,35 @@
-//! How good a model is, and how sure that is.
+//! How good a model is, how sure that is, and which settings are best.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | this file | [`Evaluation`]: the scores of a model on rows it has not seen |
-//! | [`cross_validation`] | folds; a learner's scores over them |
+//! | [`measure`] | the measures that users name |
+//! | [`splits`] | ways to cut rows into those to learn from and those to test on |
+//! | [`cross_validation`] | a learner's scores over splits |
+//! | [`paired`] | whether one learner is better than another, or was lucky |
+//! | [`space`] | the settings of a learner that are worth trying |
+//! | [`search`] | finds the best of them |
+//! | [`journal`] | remembers trials, so that a search that was stopped goes on |
 
 pub mod cross_validation;
+pub mod journal;
+pub mod measure;
+pub mod paired;
+pub mod search;
+pub mod space;
+pub mod splits;
 
-pub use cross_validation::{CrossValidation, Folds, cross_validate};
+pub use cross_validation::{CrossValidation, Validation, cross_validate};
+pub use measure::Measure;
+pub use splits::Splits;
 
+use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target};
 use crate::metric::Score;
-use crate::metric::classification::{Confusion, accuracy, brier, log_loss};
-use crate::metric::regression::{mae, r2, rmse};
+use crate::metric::confusion::Confusion;
 use crate::model::{Model, Prediction};
+use measure::Outcome;
 use serde::Serialize;
 use std::fmt;
 
@@ -27,6 +42,8 @@ pub struct NamedScore {
     pub score: Score,
     /// Whether higher is better.
     pub higher_is_better: bool,
+    /// What it says, in a line.
+    pub explanation: &'static str,
 }
 
 /// The scores of a model on some rows. The first one is what models are compared by.
@@ -41,34 +58,23 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Compares predictions with the truth in `data`.
+    /// Compares predictions with the truth in `data`, by the usual measures of its task.
     pub fn new(prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
-        if data.n_rows() == 0 {
-            return Err(Error::data("there are no rows to evaluate on"));
-        }
-        if (0..data.n_rows()).all(|row| data.row_weight(row) == 0.0) {
-            return Err(Error::data("all rows to evaluate on have weight zero"));
-        }
-        let weight = |row: usize| data.row_weight(row);
-        let named = |name, score, higher_is_better| NamedScore { name, score, higher_is_better };
-        let (scores, confusion) = match data.target() {
-            Target::Classes { codes, .. } => {
-                let mut scores = vec![named("accuracy", accuracy(prediction, codes, weight), true)];
-                scores.extend(log_loss(prediction, codes, weight).map(|s| named("log loss", s, false)));
-                scores.extend(brier(prediction, codes, weight).map(|s| named("Brier score", s, false)));
-                (scores, Some(Confusion::new(prediction, codes, weight)))
-            }
-            Target::Values { values, n_outputs } => {
-                let (p, k) = (prediction.values(), *n_outputs);
-                let scores = vec![
-                    named("RMSE", rmse(p, values, k, weight), false),
-                    named("MAE", mae(p, values, k, weight), false),
-                    named("R2", r2(p, values, k, weight), true),
-                ];
-                (scores, None)
-            }
+        Evaluation::by(Measure::defaults(data.task()), prediction, data)
+    }
+
+    /// Compares predictions with the truth in `data` by these measures; those that can't be told are left out.
+    pub fn by(measures: &[Measure], prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
+        measures.iter().try_for_each(|measure| measure.check(data.task()))?;
+        let outcome = Outcome::new(prediction, data)?;
+        let named = |(measure, score): (Measure, Score)| NamedScore {
+            name: measure.title(),
+            score,
+            higher_is_better: measure.higher_is_better(),
+            explanation: measure.explanation(),
         };
-        Ok(Evaluation { n_rows: data.n_rows(), scores, confusion })
+        let scores = outcome.scores(measures).into_iter().map(named).collect();
+        Ok(Evaluation { n_rows: data.n_rows(), scores, confusion: outcome.confusion() })
     }
 
     /// A score by name.
@@ -85,7 +91,7 @@ impl Model {
     }
 
     /// The data with its classes coded as the model codes them. A class that the model doesn't know is an error.
-    fn in_my_classes(&self, data: &Dataset) -> Result<Dataset> {
+    pub(crate) fn in_my_classes(&self, data: &Dataset) -> Result<Dataset> {
         let schema = self.schema();
         if data.task() != schema.task {
             let (has, needs) = (data.task(), schema.task);
@@ -115,7 +121,7 @@ impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "on {} rows (in brackets: 95% interval)", self.n_rows)?;
         for NamedScore { name, score, .. } in &self.scores {
-            writeln!(f, "  {name:<12} {:>10.4}  [{:.4}, {:.4}]", score.value, score.low, score.high)?;
+            writeln!(f, "  {name:<18} {:>10}  [{}, {}]", number(score.value), number(score.low), number(score.high))?;
         }
         let Some(confusion) = self.confusion.as_ref().filter(|c| c.classes.len() <= 20) else { return Ok(()) };
         let width = confusion.classes.iter().map(|c| c.chars().count()).max().unwrap_or(0).clamp(8, 20);
@@ -127,8 +133,8 @@ impl fmt::Display for Evaluation {
         for (k, class) in confusion.classes.iter().enumerate() {
             write!(f, "  {:width$}", short(class))?;
             confusion.counts[k].iter().try_for_each(|count| write!(f, "  {count:>width$}"))?;
-            let (p, r, f1) = (confusion.precision(k), confusion.recall(k), confusion.f1(k));
-            writeln!(f, "  {p:>9.3}  {r:>9.3}  {f1:>9.3}")?;
+            let rates = confusion.rates(k);
+            writeln!(f, "  {:>9.3}  {:>9.3}  {:>9.3}", rates.precision, rates.recall, rates.f1)?;
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! The one way from parameters and data to a model: check the parameters, check the data against what the learner can do, train on the
 //! asked number of threads, wrap the result.
 
-use super::{Capabilities, Context, Learner};
+use super::{Capabilities, Context, Learner, Path, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Schema, Target, Task};
 use crate::model::{Header, Model};
+use crate::param::Value;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,16 +17,53 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
     let trained = run(context.threads, || learner.train(data, context))??;
+    Ok(wrap(learner, None, data, context, trained))
+}
+
+/// Learns a model for each of `values` of the learner's path parameter, for about the price of one.
+pub fn fit_path(
+    learner: &dyn Learner,
+    path: &dyn Path,
+    values: &[Value],
+    data: &Dataset,
+    context: &Context<'_>,
+) -> Result<Vec<Model>> {
+    learner.validate()?;
+    let mut probe = (context.learners)(learner.info().name)?;
+    values.iter().try_for_each(|value| probe.set(path.parameter(), value))?;
+    check(learner, data)?;
+    let weighted = without_weightless_rows(data)?;
+    let data = weighted.as_ref().unwrap_or(data);
+    let trained = run(context.threads, || path.train_path(data, values, context))??;
+    if trained.len() != values.len() {
+        let name = learner.info().name;
+        return Err(Error::data(format!("{name} gave {} models for {} values", trained.len(), values.len())));
+    }
+    let each = trained.into_iter().zip(values);
+    Ok(each.map(|(trained, value)| wrap(learner, Some((path.parameter(), value)), data, context, trained)).collect())
+}
+
+/// The model of a fit; `set` is the one parameter that the learner itself has another value for.
+fn wrap(
+    learner: &dyn Learner,
+    set: Option<(&str, &Value)>,
+    data: &Dataset,
+    context: &Context<'_>,
+    trained: Trained,
+) -> Model {
+    let mut params: BTreeMap<String, Value> =
+        learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+    params.extend(set.map(|(name, value)| (name.to_string(), value.clone())));
     let header = Header {
         learner: learner.info().name.to_string(),
-        params: learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
+        params,
         seed: context.seed,
         n_rows: data.n_rows(),
         schema: Schema::of(data),
         certificate: trained.certificate,
         notes: BTreeMap::new(),
     };
-    Ok(Model::new(header, trained.fitted))
+    Model::new(header, trained.fitted)
 }
 
 /// Checks that a learner can learn from this data, before any work is done.

@@ -45,7 +45,7 @@ pub use fit::fit;
 use crate::error::Result;
 use crate::matrix::{Dataset, Task};
 use crate::model::{Certificate, Fitted, Model};
-use crate::param::Parameters;
+use crate::param::{Parameters, Value};
 use crate::progress::Observer;
 use serde::Serialize;
 
@@ -113,6 +113,11 @@ pub trait Learner: Parameters + Send + Sync {
     /// capabilities, only positive weights.
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained>;
 
+    /// The parameter along which one fit gives the models of many values, where there is one.
+    fn path(&self) -> Option<&dyn Path> {
+        None
+    }
+
     /// Learns a model with seed 0 on all cores.
     fn fit(&self, data: &Dataset) -> Result<Model>
     where
@@ -120,4 +125,14 @@ pub trait Learner: Parameters + Send + Sync {
     {
         fit(self, data, &Context::default())
     }
+}
+
+/// A learner that gives the models of many values of one parameter for about the price of one: rounds of boosting, strength of pruning,
+/// number of neighbours, strength of a penalty. The models are those that separate fits give.
+pub trait Path: Sync {
+    /// The parameter.
+    fn parameter(&self) -> &'static str;
+
+    /// Learns for each of `values`. Called by [`fit_path`](fit::fit_path), which has checked parameters, values and data.
+    fn train_path(&self, data: &Dataset, values: &[Value], context: &Context<'_>) -> Result<Vec<Trained>>;
 }

@@ -1,55 +1,121 @@
-//! Scores of numbers: root mean squared error, mean absolute error, R2. Several outputs are averaged.
+//! Errors of predicted numbers. With several outputs, numbers stand row by row, and scores are means over the outputs.
 
-use super::{Score, mean};
+use super::Weights;
+
+/// Truth and prediction of one output.
+fn output<'a>(
+    predicted: &'a [f64],
+    truth: &'a [f64],
+    n_outputs: usize,
+    k: usize,
+) -> impl ExactSizeIterator<Item = (f64, f64)> + Clone + 'a {
+    let n = truth.len() / n_outputs;
+    (0..n).map(move |row| (predicted[row * n_outputs + k], truth[row * n_outputs + k]))
+}
+
+fn mean_over_outputs(n_outputs: usize, score: impl Fn(usize) -> f64) -> f64 {
+    (0..n_outputs).map(score).sum::<f64>() / n_outputs as f64
+}
+
+/// The mean of the squared errors.
+pub fn mse(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
+    mean_over_outputs(n_outputs, |k| {
+        weights.mean(output(predicted, truth, n_outputs, k).map(|(p, t)| (p - t) * (p - t)))
+    })
+}
 
 /// The square root of the mean squared error.
-pub fn rmse(predicted: &[f64], truth: &[f64], n_outputs: usize, weight: impl Fn(usize) -> f64) -> Score {
-    let mse = mse(predicted, truth, n_outputs, weight);
-    Score { value: mse.value.sqrt(), low: mse.low.max(0.0).sqrt(), high: mse.high.sqrt() }
+pub fn rmse(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
+    mean_over_outputs(n_outputs, |k| {
+        weights.mean(output(predicted, truth, n_outputs, k).map(|(p, t)| (p - t) * (p - t))).sqrt()
+    })
 }
 
-/// The mean absolute error.
-pub fn mae(predicted: &[f64], truth: &[f64], n_outputs: usize, weight: impl Fn(usize) -> f64) -> Score {
-    let k = n_outputs as f64;
-    let rows = predicted.chunks(n_outputs).zip(truth.chunks(n_outputs));
-    mean(rows.map(|(p, t)| p.iter().zip(t).map(|(p, t)| (p - t).abs() / k).sum()), weight)
+/// The absolute error of each row.
+pub fn absolute_errors<'a>(
+    predicted: &'a [f64],
+    truth: &'a [f64],
+    n_outputs: usize,
+) -> impl ExactSizeIterator<Item = f64> + Clone + 'a {
+    let n = truth.len() / n_outputs;
+    (0..n).map(move |row| {
+        let each = predicted[row * n_outputs..][..n_outputs].iter().zip(&truth[row * n_outputs..][..n_outputs]);
+        each.map(|(p, t)| (p - t).abs()).sum::<f64>() / n_outputs as f64
+    })
 }
 
-/// The share of the variance that is explained: 1 - squared error / squared error of the mean. The interval follows from that of the
-/// squared error.
-pub fn r2(predicted: &[f64], truth: &[f64], n_outputs: usize, weight: impl Fn(usize) -> f64 + Copy) -> Score {
-    let total: f64 = (0..truth.len() / n_outputs).map(weight).sum();
-    let mut means = vec![0.0; n_outputs];
-    for (row, ys) in truth.chunks(n_outputs).enumerate() {
-        means.iter_mut().zip(ys).for_each(|(mean, y)| *mean += weight(row) * y / total);
-    }
-    let of_mean = mse(&means.repeat(truth.len() / n_outputs), truth, n_outputs, weight).value;
-    let of_model = mse(predicted, truth, n_outputs, weight);
-    let explained = |error: f64| match (of_mean > 0.0, error > 0.0) {
-        (true, _) => 1.0 - error / of_mean,
-        (false, false) => 1.0,
-        (false, true) => 0.0,
+/// The median of the absolute errors: half of the weight has a smaller one.
+pub fn median_absolute_error(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
+    mean_over_outputs(n_outputs, |k| {
+        let mut errors: Vec<(f64, f64)> = output(predicted, truth, n_outputs, k)
+            .enumerate()
+            .map(|(row, (p, t))| ((p - t).abs(), weights.of(row)))
+            .filter(|error| error.1 > 0.0)
+            .collect();
+        errors.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let half = errors.iter().map(|e| e.1).sum::<f64>() / 2.0;
+        // Where half of the weight is reached exactly, the middle between this error and the next.
+        let fuzz = 1e-12 * half;
+        let mut below = 0.0;
+        for (i, &(error, w)) in errors.iter().enumerate() {
+            below += w;
+            if below > half + fuzz {
+                return error;
+            }
+            if below >= half - fuzz {
+                return (error + errors.get(i + 1).map_or(error, |next| next.0)) / 2.0;
+            }
+        }
+        f64::NAN
+    })
+}
+
+/// The share of the variance that is explained: 1 - squared error / squared error of the mean. Where the truth is constant, 1 for a perfect
+/// prediction and 0 for others.
+pub fn r2(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
+    mean_over_outputs(n_outputs, |k| {
+        let rows = output(predicted, truth, n_outputs, k);
+        let mean = weights.mean(rows.clone().map(|(_, t)| t));
+        let of_mean = weights.mean(rows.clone().map(|(_, t)| (t - mean) * (t - mean)));
+        let of_model = weights.mean(rows.map(|(p, t)| (p - t) * (p - t)));
+        match (of_mean > 0.0, of_model > 0.0) {
+            (true, _) => 1.0 - of_model / of_mean,
+            (false, false) => 1.0,
+            (false, true) => 0.0,
+        }
+    })
+}
+
+/// The pinball loss of each row, whose mean the `level` quantile minimises.
+pub fn pinball_losses<'a>(
+    predicted: &'a [f64],
+    truth: &'a [f64],
+    level: f64,
+) -> impl ExactSizeIterator<Item = f64> + Clone + 'a {
+    predicted.iter().zip(truth).map(move |(p, t)| if t >= p { level * (t - p) } else { (1.0 - level) * (p - t) })
+}
+
+/// The deviance of each row under a Tweedie distribution of this power: 0 normal, 1 Poisson, 2 Gamma, between them compound Poisson, 3 inverse
+/// Gaussian. `None` where a number is not possible under it.
+pub fn deviances(predicted: &[f64], truth: &[f64], power: f64) -> Option<Vec<f64>> {
+    let possible = |(&m, &y): (&f64, &f64)| {
+        power == 0.0 || (m > 0.0 && (y > 0.0 || (y == 0.0 && (1.0..2.0).contains(&power)))) || (power < 0.0 && m > 0.0)
     };
-    Score { value: explained(of_model.value), low: explained(of_model.high), high: explained(of_model.low.max(0.0)) }
-}
-
-fn mse(predicted: &[f64], truth: &[f64], n_outputs: usize, weight: impl Fn(usize) -> f64) -> Score {
-    let k = n_outputs as f64;
-    let rows = predicted.chunks(n_outputs).zip(truth.chunks(n_outputs));
-    mean(rows.map(|(p, t)| p.iter().zip(t).map(|(p, t)| (p - t).powi(2) / k).sum()), weight)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scores_are_the_textbook_ones() {
-        let (predicted, truth) = ([1.0, 2.0, 3.0], [1.0, 2.0, 5.0]);
-        assert!((rmse(&predicted, &truth, 1, |_| 1.0).value - (4.0f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert!((mae(&predicted, &truth, 1, |_| 1.0).value - 2.0 / 3.0).abs() < 1e-12);
-        let r2_score = r2(&predicted, &truth, 1, |_| 1.0).value;
-        assert!((r2_score - (1.0 - 4.0 / (26.0 / 3.0))).abs() < 1e-12, "{r2_score}");
-        assert_eq!(r2(&[2.0, 2.0], &[2.0, 2.0], 1, |_| 1.0).value, 1.0);
+    if (power > 0.0 && power < 1.0) || !predicted.iter().zip(truth).all(possible) {
+        return None;
     }
+    let y_ln = |y: f64, x: f64| if y == 0.0 { 0.0 } else { y * x.ln() };
+    let deviance = |(&m, &y): (&f64, &f64)| {
+        if power == 0.0 {
+            (y - m) * (y - m)
+        } else if power == 1.0 {
+            2.0 * (y_ln(y, y / m) - y + m)
+        } else if power == 2.0 {
+            2.0 * ((m / y).ln() + y / m - 1.0)
+        } else {
+            let (a, b) = (1.0 - power, 2.0 - power);
+            2.0 * (y.max(0.0).powf(b) / (a * b) - y * m.powf(a) / a + m.powf(b) / b)
+        }
+    };
+    Some(predicted.iter().zip(truth).map(deviance).collect())
 }

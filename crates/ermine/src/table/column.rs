@@ -202,6 +202,18 @@ impl Column {
         Column::coded(name, kind, codes, Arc::new(levels))
     }
 
+    /// The same column with other values: numbers, or codes where it holds categories; NaN is missing. A code must be one of its levels.
+    pub fn with_numbers(&self, numbers: Vec<f64>) -> Column {
+        let values = match &self.values {
+            Values::Codes { levels, .. } => {
+                let code = |x: &f64| if x.is_nan() { MISSING } else { (*x as u32).min(levels.len() as u32 - 1) };
+                Values::Codes { codes: numbers.iter().map(code).collect::<Vec<u32>>().into(), levels: levels.clone() }
+            }
+            _ => Values::F64(numbers.into()),
+        };
+        Column { name: self.name.clone(), kind: self.kind, values }
+    }
+
     /// How many rows it has.
     pub fn len(&self) -> usize {
         match &self.values {

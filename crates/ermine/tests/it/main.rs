@@ -8,6 +8,7 @@ mod bagging;
 mod boosting;
 mod contract;
 mod forest;
+mod metrics;
 mod model_file;
 mod rooms;
 mod stump;

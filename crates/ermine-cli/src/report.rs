@@ -1,0 +1,62 @@
+//! `ermine report`: all that can be said about a model on rows it has not seen, as a page, as text or as JSON.
+
+use crate::args::{ColumnArgs, Manner};
+use crate::evaluate::load;
+use crate::failure::Failure;
+use crate::files::{check_output, write};
+use crate::progress::Progress;
+use crate::terminal::{bold, bytes, clean, dim, fitted, green, print, print_json};
+use ermine::model::Model;
+use ermine::report::Report;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  ermine report species.ermine test.csv -o report.html
+  ermine report species.ermine test.csv                  the same as text
+  ermine report species.ermine test.csv --json
+
+The page stands alone: it loads nothing and can be sent by mail or printed.";
+
+/// Judge a model on rows it has not seen: scores, curves, importances, worst rows
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model
+    model: PathBuf,
+    /// A table with the truth: features and target
+    file: PathBuf,
+    /// Where to write the page; without it the report is written to stdout as text
+    #[arg(long, short, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+    /// Every random choice follows from this
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    seed: u64,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// Reports.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(output) = &args.output {
+        check_output(output, &[&args.model, &args.file])?;
+    }
+    let model = Model::load(&args.model)?;
+    let progress = Progress::new(!args.manner.chatty());
+    let data = load(&args.file, &args.columns, &args.manner, &model, &progress)?;
+    let report =
+        progress.stage("reporting", args.manner.threads(), || Report::new(&model, &data, args.seed, &progress))?;
+    drop(progress);
+    if let Some(output) = &args.output {
+        let page = report.html();
+        write(output, page.as_bytes())?;
+        if !args.manner.json {
+            let name = bold(&clean(&output.display().to_string()));
+            let said = format!("{} {name} {}\n", green("saved"), dim(&format!("({})", bytes(page.len()))));
+            return if args.manner.quiet { Ok(()) } else { print(&said) };
+        }
+    }
+    if args.manner.json { print_json(&report) } else { print(&fitted(&clean(&report.to_string()))) }
+}

@@ -1,0 +1,250 @@
+//! `ermine tune`: finds good settings of a learner, trains the best and saves it. What was tried is kept in a journal, so that a search that was stopped goes on.
+
+use crate::args::{DataArgs, Manner, SplitArgs, duration};
+use crate::data::load;
+use crate::failure::Failure;
+use crate::files::{check_output, write};
+use crate::flags;
+use crate::grid::Grid;
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::terminal::{bold, clean, decimals, dim, green, print, print_json, time, width, yellow};
+use crate::train::certificate;
+use ermine::evaluate::cross_validation::FoldScore;
+use ermine::evaluate::journal::Journal;
+use ermine::evaluate::search::{Found, Search, Strategy, Trial, nested, search, with_setting};
+use ermine::evaluate::space::{Axis, Setting, Space};
+use ermine::evaluate::{Measure, Splits};
+use ermine::learner::fit::check;
+use ermine::learner::{Context, Learner, fit};
+use ermine::matrix::Dataset;
+use ermine::param::Value;
+use ermine::registry;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const EXAMPLES: &str = "\
+Examples:
+  ermine tune adult.csv --target income -o income.ermine
+  ermine tune adult.csv --target income --learner decision-tree --try max_depth=2..12 --try criterion=gini,entropy --search grid -o income.ermine
+  ermine tune adult.csv --target income --trials 100 --budget 10m --journal income.journal -o income.ermine
+
+Without --try, all parameters that are worth tuning are tried in their usual ranges (see `ermine learners NAME`). Parameters set by
+their own flags stay as they are. Stop with Ctrl-C and start again with the same journal: the search goes on.";
+
+/// How many of the best settings are shown.
+const SHOWN: usize = 10;
+
+/// Find good settings of a learner, train the best and save it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Where to save the best model
+    #[arg(long, short, value_name = "FILE.ermine")]
+    output: PathBuf,
+    /// How to learn; see `ermine learners`
+    #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
+    learner: String,
+    /// A parameter of the learner that stays as it is, as an alternative to its own flag
+    #[arg(long, value_name = "NAME=VALUE", value_parser = flags::assignment)]
+    set: Vec<(String, Value)>,
+    /// Values to try: NAME=1,2,5 or NAME=LOW..HIGH; repeat it for several parameters
+    #[arg(long = "try", value_name = "NAME=VALUES", value_parser = axis, help_heading = "Search")]
+    axes: Vec<(String, String)>,
+    /// Settings at random, every combination, or many on few rows and the best on all
+    #[arg(long, value_name = "WAY", default_value = "random", value_parser = ["random", "grid", "halving"], help_heading = "Search")]
+    search: String,
+    /// How many settings are tried at random
+    #[arg(long, value_name = "N", default_value_t = 30, help_heading = "Search", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    trials: u32,
+    /// How many values of each parameter a grid has
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Search", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    points: u32,
+    /// Stop after this time with the best so far, e.g. 60s, 5m
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
+    budget: Option<Duration>,
+    /// Keep what was tried in this file, and go on from it
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
+    journal: Option<PathBuf>,
+    /// Say how good the whole search is: search anew within each split, and test on what it has not seen
+    #[arg(long, help_heading = "Search")]
+    nested: bool,
+    /// Every random choice follows from this, the folds too
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    seed: u64,
+    #[command(flatten)]
+    splits: SplitArgs,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+fn axis(text: &str) -> Result<(String, String), String> {
+    let (name, values) = text.split_once('=').ok_or("expected NAME=VALUES, for example max_depth=2,4,8")?;
+    Ok((name.trim().replace('-', "_"), values.to_string()))
+}
+
+/// Tunes; `given` are the parameters set by their own flags.
+pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
+    let start = Instant::now();
+    let mut learner = registry::learner(&args.learner)?;
+    let fixed = [given, args.set.clone()].concat();
+    flags::set(&mut *learner, &fixed)?;
+    let space = space(args, &*learner, &fixed)?;
+    check_output(&args.output, &[&args.data.file])?;
+    let progress = Progress::new(!args.manner.chatty()).until(args.budget.and_then(|budget| start.checked_add(budget)));
+    let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
+    check(&*learner, &data)?;
+    let splits = args.splits.splits(&data, args.seed)?;
+    let measure = Measure::headline(data.task(), args.splits.metric)[0];
+    measure.check(data.task())?;
+    if args.manner.chatty() {
+        print(&understanding.text())?;
+    }
+    let what = Search { learner: &*learner, space: &space, strategy: strategy(args), splits: &splits, measure };
+    let context =
+        Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
+    let mut journal = match &args.journal {
+        Some(path) => Journal::open(path, &what, &data, args.seed)?,
+        None => Journal::none(),
+    };
+    let n_known = journal.len();
+    let found = search(&what, &data, &context, &mut journal)?;
+    progress.clear();
+    let (Some(best), false) = (found.best, interrupt::stopped()) else { return Err(nothing(args, &found)) };
+    let setting = found.trials[best].setting.clone();
+    // The time for the search is over; training the best has its own.
+    let progress = Progress::new(!args.manner.chatty());
+    let context = Context { observer: &progress, ..context };
+    let nested = args.nested.then(|| nested_score(args, &what, &data, &context)).transpose()?;
+    let model = fit(&*with_setting(&*learner, &setting, &context)?, &data, &context)?;
+    drop(progress);
+    write(&args.output, &model.to_bytes()?)?;
+    let seconds = start.elapsed().as_secs_f64();
+    if args.manner.json {
+        return print_json(&json!({
+            "model": args.output,
+            "learner": args.learner,
+            "measure": measure.title(),
+            "best": found.trials[best],
+            "best_mean": found.trials[best].mean(),
+            "trials": found.trials,
+            "stopped": found.stopped,
+            "from_journal": n_known,
+            "nested": nested.as_ref().map(|(score, _)| score),
+            "certificate": model.certificate(),
+            "data": understanding,
+            "seconds": seconds,
+        }));
+    }
+    if args.manner.quiet {
+        return Ok(());
+    }
+    let mut text = said(args, &found, best, measure, n_known, seconds);
+    if let Some((score, _)) = nested {
+        let d = decimals(score.mean);
+        text += &format!(
+            "\nnested cross-validation: {} {:.d$} ± {:.d$} {}\n",
+            score.name,
+            score.mean,
+            score.deviation,
+            dim("(what to expect of this search on new rows)")
+        );
+    }
+    text += &format!("\n{} {}\n{}", green("trained"), bold(&args.learner), certificate(&model));
+    text += &format!("{} {}\n", green("saved"), bold(&clean(&args.output.display().to_string())));
+    print(&text)
+}
+
+/// What is tried: what the user names, or what the declarations say, without what is fixed.
+fn space(args: &Args, learner: &dyn Learner, fixed: &[(String, Value)]) -> Result<Space, Failure> {
+    if let Some((name, _)) = args.axes.iter().find(|(name, _)| fixed.iter().any(|(f, _)| f == name)) {
+        return Err(Failure::Usage(format!("{name} is both set and tried")));
+    }
+    if !args.axes.is_empty() {
+        let axes = args.axes.iter().map(|(name, text)| Axis::parse(learner, name, text));
+        return Ok(Space::new(axes.collect::<ermine::Result<_>>()?));
+    }
+    let space = fixed.iter().fold(Space::declared(learner), |space, (name, _)| space.without(name).0);
+    match space.axes().is_empty() {
+        true => Err(Failure::Usage(format!("{} has no parameters left to tune; name some with --try", args.learner))),
+        false => Ok(space),
+    }
+}
+
+fn strategy(args: &Args) -> Strategy {
+    let trials = args.trials as usize;
+    match args.search.as_str() {
+        "grid" => Strategy::Grid { points: args.points as usize },
+        "halving" => Strategy::Halving { trials },
+        _ => Strategy::Random { trials },
+    }
+}
+
+fn nested_score(
+    args: &Args,
+    what: &Search<'_>,
+    data: &Dataset,
+    context: &Context<'_>,
+) -> ermine::Result<(FoldScore, Vec<Setting>)> {
+    let inner = |train: &Dataset| -> ermine::Result<Splits> { args.splits.splits(train, args.seed) };
+    nested(what, what.splits, inner, data, context)
+}
+
+/// Why nothing was saved.
+fn nothing(args: &Args, found: &Found) -> Failure {
+    if interrupt::stopped() {
+        if let Some(path) = &args.journal {
+            eprintln!(
+                "{} trials are kept in {}; the same command goes on from there",
+                found.trials.len(),
+                path.display()
+            );
+        }
+        return Failure::Stopped;
+    }
+    match found.trials.iter().find_map(|trial| trial.refused.clone()) {
+        Some(why) => Failure::Work(format!("no setting could be used: {why}")),
+        None => Failure::Work("the time was over before a setting was tried to the end".into()),
+    }
+}
+
+fn said(args: &Args, found: &Found, best: usize, measure: Measure, n_known: usize, seconds: f64) -> String {
+    let full: Vec<&Trial> = found.trials.iter().filter(|trial| trial.rows.is_none()).collect();
+    let mut ranked: Vec<&Trial> = full.iter().copied().filter(|trial| !trial.mean().is_nan()).collect();
+    let sign = if measure.higher_is_better() { -1.0 } else { 1.0 };
+    ranked.sort_by(|a, b| (sign * a.mean()).total_cmp(&(sign * b.mean())));
+    let setting = |trial: &Trial| -> String {
+        let words: Vec<String> = trial.setting.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        if words.is_empty() { "as it is".into() } else { words.join(", ") }
+    };
+    let mut grid = Grid::new([measure.title(), "time", "setting"]).left(&[2]);
+    for trial in ranked.iter().take(SHOWN) {
+        let score = trial.score(measure);
+        let d = decimals(score.mean);
+        let value = if score.folds.len() > 1 {
+            format!("{:.d$} ± {:.d$}", score.mean, score.deviation)
+        } else {
+            format!("{:.d$}", score.mean)
+        };
+        grid.push([value, time(trial.seconds), setting(trial)]);
+    }
+    let known = if n_known > 0 { format!(", {n_known} of them from the journal") } else { String::new() };
+    let mut text = format!(
+        "\n{} settings tried by {} in {}{known}\n\n{}",
+        found.trials.len(),
+        args.splits.title(),
+        time(seconds),
+        grid.text(width())
+    );
+    let refused: Vec<&String> = found.trials.iter().filter_map(|trial| trial.refused.as_ref()).collect();
+    if let Some(first) = refused.first() {
+        text += &format!("  {}\n", yellow(&clean(&format!("{} settings were refused, e.g.: {first}", refused.len()))));
+    }
+    if found.stopped {
+        text += &format!("  {}\n", yellow("the time was over before all settings were tried"));
+    }
+    text + &format!("\nBest: {}\n", bold(&clean(&setting(&found.trials[best]))))
+}

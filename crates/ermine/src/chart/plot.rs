@@ -1,0 +1,216 @@
+//! Whole pictures: curves with their axes, bars, dots with spread, points, a matrix of shares.
+
+use super::svg::{Anchor, COLOURS, Svg};
+use super::text::{number, ranges};
+
+/// A curve or a cloud of points, by name.
+pub struct Series<'a> {
+    /// Its name; nothing for one that needs none.
+    pub name: &'a str,
+    /// Its points.
+    pub points: Vec<(f64, f64)>,
+    /// How it is drawn.
+    pub mark: Mark,
+}
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// As a line.
+    Line,
+    /// As dots.
+    Dots,
+    /// As a dashed line that the others are compared with.
+    Guide,
+}
+
+/// A picture of series on one pair of axes.
+pub struct Plot<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// The names of both axes.
+    pub axes: (&'a str, &'a str),
+    /// Both ranges; from the points if not given.
+    pub ranges: Option<((f64, f64), (f64, f64))>,
+}
+
+const WIDTH: f64 = 340.0;
+const HEIGHT: f64 = 300.0;
+/// The box inside the axes.
+const BOX: (f64, f64, f64, f64) = (56.0, 34.0, 270.0, 214.0);
+
+/// More points than this of a cloud can't be told apart.
+const MOST_DOTS: usize = 2000;
+
+impl Plot<'_> {
+    /// Draws.
+    pub fn draw(&self, series: &[Series<'_>]) -> String {
+        let mut svg = Svg::new(WIDTH, HEIGHT);
+        svg.text(BOX.0, 20.0, Anchor::Start, "title", self.title);
+        let finite = |p: &&(f64, f64)| p.0.is_finite() && p.1.is_finite();
+        let all: Vec<(f64, f64)> = series.iter().flat_map(|s| s.points.iter().filter(finite).copied()).collect();
+        let Some(((left, right), (low, high))) = self.ranges.or_else(|| ranges(&all)) else { return svg.finish() };
+        let scale = |v: f64, from: f64, to: f64| if to > from { (v - from) / (to - from) } else { 0.5 };
+        let place =
+            |&(x, y): &(f64, f64)| (BOX.0 + BOX.2 * scale(x, left, right), BOX.1 + BOX.3 * (1.0 - scale(y, low, high)));
+        self.axes(&mut svg, (left, right), (low, high));
+        let mut n_named = 0;
+        for (i, s) in series.iter().enumerate() {
+            let colour = COLOURS[i % COLOURS.len()];
+            let points: Vec<(f64, f64)> = s.points.iter().filter(finite).map(place).collect();
+            match s.mark {
+                Mark::Line => svg.coloured_line(&points, colour),
+                Mark::Guide => svg.line(&points, "guide"),
+                Mark::Dots => {
+                    let step = points.len().div_ceil(MOST_DOTS).max(1);
+                    points.iter().step_by(step).for_each(|&at| svg.dot(at, 2.5, colour));
+                }
+            }
+            if !s.name.is_empty() {
+                let top = BOX.1 + BOX.3 - 12.0 - 15.0 * n_named as f64;
+                svg.rect((BOX.0 + BOX.2 - 118.0, top), (12.0, 4.0), "", Some(colour));
+                svg.text(BOX.0 + BOX.2 - 102.0, top + 6.0, Anchor::Start, "small", &short(s.name, 16));
+                n_named += 1;
+            }
+        }
+        svg.finish()
+    }
+
+    fn axes(&self, svg: &mut Svg, (left, right): (f64, f64), (low, high): (f64, f64)) {
+        let (x, y, width, height) = BOX;
+        svg.line(&[(x, y), (x, y + height), (x + width, y + height)], "axis");
+        for share in [0.0, 0.5, 1.0] {
+            let (at_x, at_y) = (x + share * width, y + (1.0 - share) * height);
+            svg.text(
+                at_x,
+                y + height + 16.0,
+                Anchor::Middle,
+                "small",
+                &tick(left + share * (right - left), right - left),
+            );
+            svg.text(x - 6.0, at_y + 4.0, Anchor::End, "small", &tick(low + share * (high - low), high - low));
+        }
+        svg.text(x + width / 2.0, y + height + 36.0, Anchor::Middle, "small", self.axes.0);
+        svg.text(x - 48.0, y - 4.0, Anchor::Start, "small", self.axes.1);
+    }
+}
+
+/// A number on an axis of this length: no more digits than tell its ticks apart.
+fn tick(value: f64, length: f64) -> String {
+    let unit = 10f64.powf((length.abs().max(1e-300) / 1000.0).log10().ceil());
+    number((value / unit).round() * unit)
+}
+
+/// Bars to the right with their spread, the longest first.
+pub fn bars(title: &str, rows: &[(String, f64, f64)]) -> String {
+    let mut svg = Svg::new(2.0 * WIDTH, 44.0 + 22.0 * rows.len() as f64);
+    svg.text(10.0, 20.0, Anchor::Start, "title", title);
+    let longest = rows.iter().map(|r| (r.1 + r.2).abs()).fold(f64::MIN_POSITIVE, f64::max);
+    for (i, (name, value, spread)) in rows.iter().enumerate() {
+        let y = 34.0 + 22.0 * i as f64;
+        let length = |v: f64| 400.0 * (v / longest).clamp(0.0, 1.0);
+        svg.text(180.0, y + 13.0, Anchor::End, "", &short(name, 24));
+        svg.rect((190.0, y + 3.0), (length(*value), 13.0), "", Some(COLOURS[0]));
+        if *spread > 0.0 {
+            svg.line(&[(190.0 + length(value - spread), y + 9.5), (190.0 + length(value + spread), y + 9.5)], "axis");
+        }
+        svg.text(196.0 + length(value + spread), y + 14.0, Anchor::Start, "small", &number(rounded(*value)));
+    }
+    svg.finish()
+}
+
+/// Dots with their spread, one line for each, as given.
+pub fn dots(rows: &[(String, f64, f64)], name: &str) -> String {
+    let mut svg = Svg::new(2.0 * WIDTH, 58.0 + 22.0 * rows.len() as f64);
+    let ends = rows.iter().filter(|r| r.1.is_finite()).flat_map(|r| [(r.1 - r.2, 0.0), (r.1 + r.2, 0.0)]);
+    let Some(((low, high), _)) = ranges(&ends.collect::<Vec<_>>()) else { return svg.finish() };
+    let place = |v: f64| 230.0 + 400.0 * if high > low { (v - low) / (high - low) } else { 0.5 };
+    for (i, (name, value, spread)) in rows.iter().enumerate().filter(|(_, r)| r.1.is_finite()) {
+        let y = 24.0 + 22.0 * i as f64;
+        svg.text(210.0, y + 4.0, Anchor::End, "", &short(name, 28));
+        svg.line(&[(place(value - spread), y), (place(value + spread), y)], "axis");
+        svg.dot((place(*value), y), 4.5, COLOURS[0]);
+    }
+    let bottom = 28.0 + 22.0 * rows.len() as f64;
+    svg.line(&[(230.0, bottom - 8.0), (630.0, bottom - 8.0)], "axis");
+    svg.text(230.0, bottom + 8.0, Anchor::Start, "small", &tick(low, high - low));
+    svg.text(630.0, bottom + 8.0, Anchor::End, "small", &tick(high, high - low));
+    svg.text(430.0, bottom + 8.0, Anchor::Middle, "small", name);
+    svg.finish()
+}
+
+/// A matrix of counts, each row shaded by its shares.
+pub fn matrix(names: &[String], counts: &[Vec<f64>], axes: (&str, &str)) -> String {
+    let k = names.len() as f64;
+    let cell = (420.0 / k).clamp(18.0, 64.0);
+    let (left, top) = (150.0, 70.0);
+    let mut svg = Svg::new(left + cell * k + 20.0, top + cell * k + 14.0);
+    svg.text(left + cell * k / 2.0, 20.0, Anchor::Middle, "small", axes.1);
+    svg.text(10.0, 20.0, Anchor::Start, "small", axes.0);
+    for (i, row) in counts.iter().enumerate() {
+        let total: f64 = row.iter().sum();
+        let y = top + cell * i as f64;
+        svg.text(left - 8.0, y + cell / 2.0 + 4.0, Anchor::End, "", &short(&names[i], 18));
+        svg.text(
+            left + cell * (i as f64 + 0.5),
+            top - 10.0 - 14.0 * (i % 2) as f64,
+            Anchor::Middle,
+            "small",
+            &short(&names[i], (cell / 4.0) as usize),
+        );
+        for (j, &count) in row.iter().enumerate() {
+            let share = if total > 0.0 { count / total } else { 0.0 };
+            let x = left + cell * j as f64;
+            svg.shade(
+                (x + 1.0, y + 1.0),
+                (cell - 2.0, cell - 2.0),
+                if i == j { COLOURS[0] } else { COLOURS[5] },
+                share,
+            );
+            if cell >= 30.0 {
+                svg.text(x + cell / 2.0, y + cell / 2.0 + 1.0, Anchor::Middle, "", &number(rounded(count)));
+                svg.text(
+                    x + cell / 2.0,
+                    y + cell / 2.0 + 14.0,
+                    Anchor::Middle,
+                    "small",
+                    &format!("{:.0}%", 100.0 * share),
+                );
+            }
+        }
+    }
+    svg.finish()
+}
+
+/// Four digits are enough for a picture.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}
+
+fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most { text.into() } else { text.chars().take(most.max(2) - 1).chain(['…']).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_where_they_belong() {
+        let plot = Plot { title: "t", axes: ("x", "y"), ranges: Some(((0.0, 1.0), (0.0, 1.0))) };
+        let drawn =
+            plot.draw(&[Series { name: "a", points: vec![(0.0, 0.0), (1.0, 1.0), (f64::NAN, 0.0)], mark: Mark::Line }]);
+        assert!(drawn.contains("points=\"56.0,248.0 326.0,34.0\""), "{drawn}");
+        assert!(!drawn.contains("NaN"));
+        assert!(!plot.draw(&[]).contains("NaN") && !bars("b", &[("x".into(), 0.0, 0.0)]).contains("NaN"));
+        assert!(!matrix(&["a".into()], &[vec![0.0]], ("t", "p")).contains("NaN"));
+    }
+
+    #[test]
+    fn ticks_have_the_digits_that_matter() {
+        assert_eq!(
+            [tick(0.333333, 1.0), tick(1234.5678, 2000.0), tick(0.0012345, 0.004)],
+            ["0.333", "1230", "0.001235"]
+        );
+    }
+}

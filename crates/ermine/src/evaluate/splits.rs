@@ -1,0 +1,242 @@
+//! Ways to cut rows into those to learn from and those to test on.
+//!
+//! | way | what is tested |
+//! |---|---|
+//! | k folds | each row once, by a model of the other folds |
+//! | repeated | the same several times, dealt anew |
+//! | leave one out | each row by a model of all others; quadratic, for small data |
+//! | time-ordered | each of k later stretches of rows, by a model of all rows before it |
+//! | holdout | one random share of the rows |
+//!
+//! Where rows are dealt at random, classes are spread evenly over the folds. Rows of one group (a query, a patient) stay
+//! together in every way but the time-ordered one.
+
+use crate::error::{Error, Result};
+use crate::matrix::{Dataset, Target};
+use crate::rng;
+
+/// The random stream that deals rows to folds.
+const FOLDS: u64 = 3;
+
+/// Pairs of rows to learn from and rows to test on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Splits {
+    ways: Vec<Way>,
+    n_rows: usize,
+}
+
+/// One or more splits that share their description.
+#[derive(Debug, Clone, PartialEq)]
+enum Way {
+    /// Each fold is tested once; which fold each row belongs to.
+    Folds { fold: Vec<u32>, n_folds: usize },
+    /// The rows from `from` to `to` are tested after learning from those before.
+    After { from: usize, to: usize },
+    /// The rows of this fold are tested.
+    Only { fold: Vec<u32>, tested: u32 },
+}
+
+fn refuse(name: &str, value: impl ToString, allowed: String) -> Error {
+    Error::Param { owner: "cross-validation".into(), name: name.into(), value: value.to_string(), allowed }
+}
+
+impl Splits {
+    /// `n_folds` folds.
+    pub fn k_fold(data: &Dataset, n_folds: usize, seed: u64) -> Result<Splits> {
+        Splits::repeated(data, n_folds, 1, seed)
+    }
+
+    /// `n_folds` folds, dealt `times` times.
+    pub fn repeated(data: &Dataset, n_folds: usize, times: usize, seed: u64) -> Result<Splits> {
+        let n_units = n_units(data);
+        if n_folds < 2 || n_folds > n_units {
+            return Err(refuse("folds", n_folds, format!("a whole number from 2 to {n_units}")));
+        }
+        if times < 1 || times > 1000 {
+            return Err(refuse("repeats", times, "a whole number from 1 to 1000".into()));
+        }
+        let way = |time: usize| Way::Folds { fold: deal(data, n_folds, seed, time as u64), n_folds };
+        Ok(Splits { ways: (0..times).map(way).collect(), n_rows: data.n_rows() })
+    }
+
+    /// Each row, or group of rows, by itself.
+    pub fn leave_one_out(data: &Dataset) -> Result<Splits> {
+        let n_units = n_units(data);
+        if n_units < 2 {
+            return Err(Error::data(format!(
+                "leaving one out needs at least two rows or groups, but there are {n_units}"
+            )));
+        }
+        let fold = match data.group() {
+            Some(group) => group.to_vec(),
+            None => (0..data.n_rows() as u32).collect(),
+        };
+        Ok(Splits { ways: vec![Way::Folds { fold, n_folds: n_units }], n_rows: data.n_rows() })
+    }
+
+    /// The rows stand in the order of time: `n_folds` stretches of the same length at the end are each tested after learning from all that came before.
+    pub fn time_ordered(data: &Dataset, n_folds: usize) -> Result<Splits> {
+        let n = data.n_rows();
+        if n_folds < 1 || n_folds >= n {
+            return Err(refuse("folds", n_folds, format!("a whole number from 1 to {}", n.saturating_sub(1))));
+        }
+        let length = n / (n_folds + 1);
+        let way = |i: usize| Way::After { from: n - (n_folds - i) * length, to: n - (n_folds - i - 1) * length };
+        Ok(Splits { ways: (0..n_folds).map(way).collect(), n_rows: n })
+    }
+
+    /// One share of the rows, from 0 to 1, is tested.
+    pub fn holdout(data: &Dataset, share: f64, seed: u64) -> Result<Splits> {
+        let n_units = n_units(data);
+        if !(share > 0.0 && share < 1.0) {
+            return Err(refuse("holdout", share, "a share between 0 and 1".into()));
+        }
+        if n_units < 2 {
+            return Err(Error::data(format!("a holdout needs at least two rows or groups, but there are {n_units}")));
+        }
+        let tested = ((share * n_units as f64).round() as usize).clamp(1, n_units - 1);
+        // As many folds as there are units, of which the first few are tested, spread over the classes.
+        let order = deal(data, n_units, seed, 0);
+        let fold = order.iter().map(|&place| u32::from(spread(place as usize, tested, n_units))).collect();
+        Ok(Splits { ways: vec![Way::Only { fold, tested: 1 }], n_rows: data.n_rows() })
+    }
+
+    /// How many splits.
+    pub fn len(&self) -> usize {
+        self.ways.iter().map(Way::len).sum()
+    }
+
+    /// Whether there is no split.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows to learn from and the rows to test on, in their order.
+    pub fn split(&self, mut index: usize) -> (Vec<u32>, Vec<u32>) {
+        let rows = 0..self.n_rows as u32;
+        for way in &self.ways {
+            if index < way.len() {
+                return match way {
+                    Way::Folds { fold, .. } => rows.partition(|&row| fold[row as usize] as usize != index),
+                    Way::Only { fold, tested } => rows.partition(|&row| fold[row as usize] != *tested),
+                    Way::After { from, to } => ((0..*from as u32).collect(), (*from as u32..*to as u32).collect()),
+                };
+            }
+            index -= way.len();
+        }
+        (rows.collect(), Vec::new())
+    }
+}
+
+impl Way {
+    fn len(&self) -> usize {
+        if let Way::Folds { n_folds, .. } = self { *n_folds } else { 1 }
+    }
+}
+
+/// Whether the `place`th of `n` is among `tested` that lie evenly between them.
+fn spread(place: usize, tested: usize, n: usize) -> bool {
+    (place + 1) * tested / n > place * tested / n
+}
+
+/// How many rows or groups can be dealt.
+fn n_units(data: &Dataset) -> usize {
+    data.group().map_or(data.n_rows(), |g| g.iter().max().map_or(0, |&m| m as usize + 1))
+}
+
+/// Deals rows to folds at random: classes spread evenly, groups kept together.
+fn deal(data: &Dataset, n_folds: usize, seed: u64, time: u64) -> Vec<u32> {
+    let n_units = n_units(data);
+    let mut units: Vec<u32> = (0..n_units as u32).collect();
+    rng::shuffle(&mut rng::stream(seed, &[FOLDS, time]), &mut units);
+    if let (Target::Classes { codes, .. }, None) = (data.target(), data.group()) {
+        // A stable sort by class, then dealing in turn, gives every fold its share of every class.
+        units.sort_by_key(|&row| codes[row as usize]);
+    }
+    let mut fold_of_unit = vec![0u32; n_units];
+    units.iter().enumerate().for_each(|(i, &unit)| fold_of_unit[unit as usize] = (i % n_folds) as u32);
+    match data.group() {
+        Some(group) => group.iter().map(|&g| fold_of_unit[g as usize]).collect(),
+        None => fold_of_unit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Roles;
+    use crate::table::{Column, Table};
+    use proptest::prelude::*;
+
+    fn two_classes(n: usize) -> Dataset {
+        let names: Vec<Option<&str>> = (0..n).map(|i| Some(if i % 10 == 0 { "rare" } else { "common" })).collect();
+        let table = Table::new(vec![Column::numeric("x", vec![0.0; n]), Column::nominal("y", &names)]).unwrap();
+        table.dataset("y").unwrap()
+    }
+
+    fn in_groups() -> Dataset {
+        let rows: Vec<Vec<f64>> = (0..60).map(|i| vec![f64::from(i), f64::from(i % 7), f64::from(i / 6)]).collect();
+        let roles = Roles { group: Some("q".into()), ..Roles::target("y") };
+        Dataset::new(Table::from_rows(&["x", "y", "q"], &rows).unwrap(), &roles).unwrap()
+    }
+
+    #[test]
+    fn folds_are_even_in_size_and_in_classes() {
+        let data = two_classes(103);
+        let splits = Splits::repeated(&data, 5, 2, 1).unwrap();
+        let mut seen = vec![0; 103];
+        assert_eq!(splits.len(), 10);
+        for index in 0..splits.len() {
+            let (train, test) = splits.split(index);
+            assert_eq!(train.len() + test.len(), 103);
+            test.iter().for_each(|&row| seen[row as usize] += 1);
+            let rare = test.iter().filter(|&&row| row % 10 == 0).count();
+            assert!((2..=3).contains(&rare) && (20..=21).contains(&test.len()));
+        }
+        assert!(seen.iter().all(|&n| n == 2));
+        assert_ne!(splits.split(0), splits.split(5));
+        assert!(Splits::k_fold(&data, 1, 1).is_err() && Splits::k_fold(&data, 104, 1).is_err());
+    }
+
+    #[test]
+    fn groups_stay_together() {
+        let data = in_groups();
+        for splits in [
+            Splits::k_fold(&data, 3, 1).unwrap(),
+            Splits::leave_one_out(&data).unwrap(),
+            Splits::holdout(&data, 0.3, 1).unwrap(),
+        ] {
+            for index in 0..splits.len() {
+                let (train, test) = splits.split(index);
+                assert!(!test.is_empty() && test.iter().all(|t| train.iter().all(|s| s / 6 != t / 6)));
+            }
+        }
+        assert_eq!(Splits::leave_one_out(&data).unwrap().len(), 10);
+    }
+
+    proptest! {
+        #[test]
+        fn a_holdout_has_its_share_of_every_class(n in 20usize..300, share in 0.1f64..0.9) {
+            let data = two_classes(n);
+            let (train, test) = Splits::holdout(&data, share, 3).unwrap().split(0);
+            prop_assert_eq!(train.len() + test.len(), n);
+            prop_assert!((test.len() as f64 - share * n as f64).abs() <= 1.0);
+            let rare = test.iter().filter(|&&row| row % 10 == 0).count() as f64;
+            prop_assert!((rare - share * n.div_ceil(10) as f64).abs() <= 1.5);
+        }
+
+        #[test]
+        fn the_future_is_never_learned_from(n in 3usize..200, n_folds in 1usize..10) {
+            prop_assume!(n_folds < n);
+            let splits = Splits::time_ordered(&two_classes(n), n_folds).unwrap();
+            let mut last = 0;
+            for index in 0..splits.len() {
+                let (train, test) = splits.split(index);
+                prop_assert!(!train.is_empty() && !test.is_empty());
+                prop_assert!(train.iter().max() < test.iter().min() && test[0] >= last);
+                last = test[test.len() - 1];
+            }
+            prop_assert_eq!(last as usize, n - 1);
+        }
+    }
+}

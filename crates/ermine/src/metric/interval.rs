@@ -1,0 +1,112 @@
+//! How far off a score may be: 95 % intervals.
+//!
+//! | score | interval |
+//! |---|---|
+//! | a share of rows | Wilson's, which stays inside 0 and 1 |
+//! | a mean over rows | mean ± 1.96 s / sqrt(n_eff), with n_eff = (sum w)^2 / sum w^2 |
+//! | anything else | bootstrap: the middle 95 % of the scores on rows drawn again with replacement (Efron 1979) |
+
+use super::Weights;
+use crate::rng;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// A score with the interval that 95 % of repetitions would contain.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Score {
+    /// The score.
+    pub value: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+}
+
+/// The quantile of the normal distribution that leaves 2.5 % above it.
+const Z: f64 = 1.959963984540054;
+
+/// The random stream of the bootstrap.
+const BOOTSTRAP: u64 = 11;
+
+/// Total weight and effective number of rows.
+fn totals(n: usize, weights: Weights<'_>) -> (f64, f64) {
+    let (total, squares) =
+        (0..n).map(|row| weights.of(row)).fold((0.0, 0.0), |(total, squares), w| (total + w, squares + w * w));
+    (total, total * total / squares)
+}
+
+/// The weighted mean of row losses, none of which is negative, with its interval from their spread.
+pub fn mean(losses: impl ExactSizeIterator<Item = f64> + Clone, weights: Weights<'_>) -> Score {
+    let (total, n_effective) = totals(losses.len(), weights);
+    let value = weights.mean(losses.clone());
+    let spread = losses.enumerate().map(|(row, loss)| weights.of(row) * (loss - value).powi(2)).sum::<f64>() / total;
+    let half = Z * (spread / (n_effective - 1.0).max(1.0)).sqrt();
+    Score { value, low: (value - half).max(0.0), high: value + half }
+}
+
+/// A share of rows with Wilson's interval.
+pub fn share(hits: impl ExactSizeIterator<Item = bool>, weights: Weights<'_>) -> Score {
+    let (total, n) = totals(hits.len(), weights);
+    let p = hits.enumerate().map(|(row, hit)| if hit { weights.of(row) } else { 0.0 }).sum::<f64>() / total;
+    let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+    let half = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+    Score { value: p, low: (centre - half).clamp(0.0, p), high: (centre + half).clamp(p, 1.0) }
+}
+
+/// Several scores with bootstrap intervals. `scores` gives all of them for given row weights, NaN where one can't be told; it is called for the
+/// given weights and then for several hundred draws of rows. The same for the same input on any number of threads.
+pub fn bootstrap(n_rows: usize, weights: Weights<'_>, scores: impl Fn(Weights<'_>) -> Vec<f64> + Sync) -> Vec<Score> {
+    let values = scores(weights);
+    // Enough for ends that hold in the second digit; fewer where rows are so many that the interval is narrow anyway.
+    let n_draws = (10_000_000 / n_rows.max(1)).clamp(200, 1000);
+    let draws: Vec<Vec<f64>> = (0..n_draws)
+        .into_par_iter()
+        .map(|draw| {
+            let mut stream = rng::stream(0, &[BOOTSTRAP, draw as u64]);
+            let mut drawn = vec![0.0; n_rows];
+            for _ in 0..n_rows {
+                let row = rng::below(&mut stream, n_rows);
+                drawn[row] += weights.of(row);
+            }
+            scores(Weights::from(&drawn[..]))
+        })
+        .collect();
+    let interval = |(k, &value): (usize, &f64)| {
+        let mut told: Vec<f64> = draws.iter().map(|draw| draw[k]).filter(|x| !x.is_nan()).collect();
+        told.sort_by(f64::total_cmp);
+        let at = |share: f64| told.get((share * (told.len().max(1) - 1) as f64).round() as usize).copied();
+        let (low, high) = (at(0.025).unwrap_or(value), at(0.975).unwrap_or(value));
+        Score { value, low: low.min(value), high: high.max(value) }
+    };
+    values.iter().enumerate().map(interval).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_the_textbook_ones() {
+        // 8 of 10: Wilson's interval is 0.490 to 0.943.
+        let score = share((0..10).map(|i| i < 8), Weights::EQUAL);
+        assert!((score.low - 0.4902).abs() < 1e-4 && (score.high - 0.9433).abs() < 1e-4, "{score:?}");
+        let score = mean([1.0, 2.0, 3.0].into_iter(), Weights::EQUAL);
+        assert!((score.value - 2.0).abs() < 1e-12 && (score.high - 2.0 - 1.96 / 3f64.sqrt()).abs() < 1e-3, "{score:?}");
+    }
+
+    #[test]
+    fn whole_weights_count_as_repeated_rows_in_the_value() {
+        let weighted = mean([1.0, 5.0].into_iter(), Weights::from(&[3.0, 1.0][..]));
+        assert_eq!(weighted.value, mean([1.0, 1.0, 1.0, 5.0].into_iter(), Weights::EQUAL).value);
+    }
+
+    #[test]
+    fn the_bootstrap_of_a_mean_is_close_to_its_normal_interval() {
+        let losses: Vec<f64> = (0..400).map(|i| f64::from(i * 7919 % 1000) / 1000.0).collect();
+        let normal = mean(losses.iter().copied(), Weights::EQUAL);
+        let drawn = bootstrap(400, Weights::EQUAL, |w| vec![w.mean(losses.iter().copied()), f64::NAN]);
+        assert_eq!(drawn[0].value, normal.value);
+        assert!((drawn[0].low - normal.low).abs() < 0.01 && (drawn[0].high - normal.high).abs() < 0.01, "{drawn:?}");
+        assert!(drawn[1].value.is_nan());
+    }
+}

@@ -1,0 +1,131 @@
+//! Scores of an order of rows, within one query. Grades say how relevant a row is; a row of grade 0 is not.
+//!
+//! ```text
+//! DCG@k = sum_{i <= k} gain(grade at place i) / log2(i + 1)        NDCG = DCG / DCG of the best order
+//! tau-b = (concordant - discordant) / sqrt((pairs - ties in x) (pairs - ties in y))
+//! omega loss = mean over pairs with different places of omega(place, place') [the pair is ordered the wrong way]
+//! ```
+//! Rows with equal scores share the gains of their places; a query without any relevant row scores 0.
+//!
+//! **References.** Järvelin and Kekäläinen 2002; McSherry and Najork 2008 (ties); Knight 1966 (tau in O(n log n)); Ailon and Mohri 2010 (omega).
+
+use super::Weights;
+use super::threshold::Ranked;
+
+/// What a grade is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gain {
+    /// The grade itself.
+    Linear,
+    /// 2^grade - 1.
+    Exponential,
+}
+
+impl Gain {
+    fn of(self, grade: f64) -> f64 {
+        if self == Gain::Linear { grade } else { grade.exp2() - 1.0 }
+    }
+}
+
+/// The discounted cumulative gain of the best order relative to which this order is judged: 1 is the best. Only the first `k` places count.
+pub fn ndcg(scores: &[f64], grades: &[f64], k: usize, gain: Gain) -> f64 {
+    let discount = |place: usize| if place < k { 1.0 / (place as f64 + 2.0).log2() } else { 0.0 };
+    let mut best: Vec<f64> = grades.iter().map(|&g| gain.of(g)).collect();
+    best.sort_by(|a, b| b.total_cmp(a));
+    let ideal: f64 = best.iter().take(k).enumerate().map(|(place, g)| g * discount(place)).sum();
+    if !(ideal > 0.0) {
+        return 0.0;
+    }
+    let order = falling(scores);
+    let (mut sum, mut start) = (0.0, 0);
+    while start < order.len() && start < k {
+        let score = scores[order[start]];
+        let end = start + order[start..].iter().take_while(|&&row| scores[row] == score).count();
+        let gains: f64 = order[start..end].iter().map(|&row| gain.of(grades[row])).sum();
+        sum += gains / (end - start) as f64 * (start..end).map(discount).sum::<f64>();
+        start = end;
+    }
+    sum / ideal
+}
+
+/// The mean, over the relevant rows, of the share of relevant rows among those at least as high.
+pub fn average_precision(scores: &[f64], grades: &[f64]) -> f64 {
+    let ranked = Ranked::new(scores, grades.iter().map(|&g| g > 0.0).collect());
+    ranked.average_precision(Weights::EQUAL).unwrap_or(0.0)
+}
+
+/// One over the place of the first relevant row, behind all that have the same score.
+pub fn reciprocal_rank(scores: &[f64], grades: &[f64]) -> f64 {
+    let relevant = scores.iter().zip(grades).filter(|(_, g)| **g > 0.0).map(|(s, _)| *s);
+    match relevant.reduce(f64::max) {
+        Some(first) => 1.0 / scores.iter().filter(|&&s| s >= first).count() as f64,
+        None => 0.0,
+    }
+}
+
+/// Kendall's tau-b: 1 for the same order, -1 for the opposite one; 0 where one of both is constant.
+pub fn kendall_tau(x: &[f64], y: &[f64]) -> f64 {
+    let n = x.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| x[a].total_cmp(&x[b]).then(y[a].total_cmp(&y[b])));
+    let pairs = |count: usize| (count * count.saturating_sub(1) / 2) as f64;
+    let ties = |same: &dyn Fn(usize, usize) -> bool, order: &[usize]| {
+        order.chunk_by(|&a, &b| same(a, b)).map(|run| pairs(run.len())).sum::<f64>()
+    };
+    let ties_x = ties(&|a, b| x[a] == x[b], &order);
+    let ties_both = ties(&|a, b| x[a] == x[b] && y[a] == y[b], &order);
+    let mut ys: Vec<f64> = order.iter().map(|&i| y[i]).collect();
+    let discordant = inversions(&mut ys, &mut vec![0.0; n]) as f64;
+    order.sort_by(|&a, &b| y[a].total_cmp(&y[b]));
+    let ties_y = ties(&|a, b| y[a] == y[b], &order);
+    let all = pairs(n);
+    let spread = (all - ties_x).sqrt() * (all - ties_y).sqrt();
+    let concordant_less_discordant = all - ties_x - ties_y + ties_both - 2.0 * discordant;
+    if spread > 0.0 { (concordant_less_discordant / spread).clamp(-1.0, 1.0) } else { 0.0 }
+}
+
+/// Sorts, and counts the pairs that stood in falling order.
+fn inversions(values: &mut [f64], room: &mut [f64]) -> u64 {
+    let n = values.len();
+    if n < 2 {
+        return 0;
+    }
+    let (left, right) = values.split_at_mut(n / 2);
+    let mut count = inversions(left, &mut room[..n / 2]) + inversions(right, &mut room[n / 2..]);
+    let (mut i, mut j) = (0, 0);
+    for slot in room[..n].iter_mut() {
+        if j == right.len() || (i < left.len() && left[i] <= right[j]) {
+            *slot = left[i];
+            i += 1;
+        } else {
+            *slot = right[j];
+            count += (left.len() - i) as u64;
+            j += 1;
+        }
+    }
+    values.copy_from_slice(&room[..n]);
+    count
+}
+
+/// The mean cost of the pairs that the scores order the wrong way. `places` are the true places, from 0 for the first; pairs that share a place have
+/// no right order and don't count; of a tie in the scores half the cost counts. `omega` is the cost of confusing two places.
+pub fn omega_loss(scores: &[f64], places: &[usize], omega: impl Fn(usize, usize) -> f64) -> f64 {
+    let (mut cost, mut n_pairs) = (0.0, 0usize);
+    for u in 0..places.len() {
+        for v in (0..places.len()).filter(|&v| places[u] < places[v]) {
+            n_pairs += 1;
+            if scores[u] < scores[v] {
+                cost += omega(places[u], places[v]);
+            } else if scores[u] == scores[v] {
+                cost += omega(places[u], places[v]) / 2.0;
+            }
+        }
+    }
+    if n_pairs > 0 { cost / n_pairs as f64 } else { 0.0 }
+}
+
+fn falling(scores: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    order
+}

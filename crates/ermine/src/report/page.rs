@@ -1,0 +1,199 @@
+//! The report as a page of HTML.
+
+use super::Report;
+use crate::chart::html::Page;
+use crate::chart::plot::{Mark, Plot, Series, bars, matrix};
+use crate::explain::dependence::Dependence;
+use crate::matrix::Task;
+use crate::param::Value;
+
+/// A picture with more classes or cells than this can't be read.
+const MOST_CLASSES: usize = 24;
+const MOST_CURVES: usize = 8;
+/// A longer description of the model is cut.
+const MOST_LINES: usize = 120;
+
+impl Report {
+    /// One page that stands alone.
+    pub fn html(&self) -> String {
+        let mut page = Page::new(&self.title());
+        let rows = self.evaluation.n_rows;
+        page.paragraph(&format!("Learned from {} rows, judged on {rows} others.", self.n_trained));
+        page.heading("How good it is");
+        page.table(&self.scores());
+        page.note("Intervals contain the score in 95% of repetitions with other rows to test on.");
+        self.classes_part(&mut page);
+        self.curves_part(&mut page);
+        self.importance_part(&mut page);
+        if !self.worst.is_empty() {
+            page.heading("Where it is most wrong");
+            page.table(&self.worst_table());
+        }
+        page.heading("The data");
+        page.table(&self.columns_table());
+        self.model_part(&mut page);
+        page.finish()
+    }
+
+    fn classes_part(&self, page: &mut Page) {
+        let Some(confusion) = &self.evaluation.confusion else { return };
+        page.heading("Classes");
+        if confusion.classes.len() <= MOST_CLASSES {
+            page.svg(&matrix(&confusion.classes, &confusion.counts, ("true", "predicted")));
+        }
+        page.table(&self.classes());
+        page.note("Precision: of what is predicted as the class, the share that is of it. Recall: of the class, the share that is found. F1: their harmonic mean.");
+        if confusion.classes.len() <= MOST_CURVES {
+            page.table(&self.confusion(false));
+            page.table(&self.confusion(true));
+        }
+    }
+
+    fn curves_part(&self, page: &mut Page) {
+        let unit = Some(((0.0, 1.0), (0.0, 1.0)));
+        let mut charts = Vec::new();
+        if !self.curves.is_empty() {
+            let several = self.curves.len() > 1;
+            let name = |class: &'_ String| if several { class.clone() } else { String::new() };
+            let names: Vec<String> = self.curves.iter().take(MOST_CURVES).map(|c| name(&c.class)).collect();
+            let of = |pick: &dyn Fn(&super::ClassCurves) -> Vec<(f64, f64)>| -> Vec<Series<'_>> {
+                let each = self.curves.iter().zip(&names);
+                each.map(|(c, name)| Series { name, points: pick(c), mark: Mark::Line }).collect()
+            };
+            let mut roc = of(&|c| c.roc.clone());
+            roc.push(Series { name: "", points: vec![(0.0, 0.0), (1.0, 1.0)], mark: Mark::Guide });
+            let plot = Plot { title: "ROC", axes: ("false-alarm rate", "hit rate"), ranges: unit };
+            charts.push(plot.draw(&roc));
+            let plot = Plot { title: "Precision and recall", axes: ("recall", "precision"), ranges: unit };
+            charts.push(plot.draw(&of(&|c| c.precision_recall.clone())));
+        }
+        if !self.calibration.is_empty() {
+            let points: Vec<(f64, f64)> = self.calibration.iter().map(|b| (b.predicted, b.observed)).collect();
+            let series = [
+                Series { name: "", points: points.clone(), mark: Mark::Line },
+                Series { name: "", points: vec![(0.0, 0.0), (1.0, 1.0)], mark: Mark::Guide },
+                Series { name: "", points, mark: Mark::Dots },
+            ];
+            let plot = Plot { title: "Calibration", axes: ("predicted probability", "observed share"), ranges: unit };
+            charts.push(plot.draw(&series));
+        }
+        if !self.scatter.is_empty() {
+            charts.extend(self.residual_charts());
+        }
+        if !charts.is_empty() {
+            page.heading(if self.task == Task::Classification { "At every threshold" } else { "Errors" });
+            page.charts(&charts);
+        }
+    }
+
+    fn residual_charts(&self) -> [String; 3] {
+        let all = self.scatter.iter().flat_map(|p| [p.0, p.1]);
+        let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        let plot = Plot { title: "Truth", axes: ("predicted", "true"), ranges: Some(((low, high), (low, high))) };
+        let truth = plot.draw(&[
+            Series { name: "", points: self.scatter.clone(), mark: Mark::Dots },
+            Series { name: "", points: vec![(low, low), (high, high)], mark: Mark::Guide },
+        ]);
+        let residuals: Vec<(f64, f64)> = self.scatter.iter().map(|&(p, t)| (p, t - p)).collect();
+        let plot = Plot { title: "What is left", axes: ("predicted", "true - predicted"), ranges: None };
+        let left = plot.draw(&[
+            Series { name: "", points: residuals.clone(), mark: Mark::Dots },
+            Series { name: "", points: vec![(low, 0.0), (high, 0.0)], mark: Mark::Guide },
+        ]);
+        let plot = Plot { title: "How errors are spread", axes: ("true - predicted", "rows"), ranges: None };
+        let spread =
+            plot.draw(&[Series { name: "", points: histogram(residuals.iter().map(|r| r.1)), mark: Mark::Line }]);
+        [truth, left, spread]
+    }
+
+    fn importance_part(&self, page: &mut Page) {
+        page.heading("What it looks at");
+        let rows: Vec<(String, f64, f64)> =
+            self.importances.iter().take(20).map(|i| (i.feature.clone(), i.loss, i.deviation)).collect();
+        page.svg(&bars("", &rows));
+        page.note(&self.importance_note());
+        let classes = self.evaluation.confusion.as_ref().map(|c| c.classes.clone()).unwrap_or_default();
+        let charts: Vec<String> = self.dependences.iter().map(|d| dependence(d, &classes)).collect();
+        if !charts.is_empty() {
+            page.charts(&charts);
+            page.note("What the model predicts on average when the column has this value in every row.");
+        }
+    }
+
+    fn model_part(&self, page: &mut Page) {
+        page.heading("The model");
+        let changed: Vec<String> = self
+            .params
+            .iter()
+            .filter(|(_, v)| **v != Value::None)
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        page.note(&format!("{} with {}", self.learner, changed.join(", ")));
+        if let Some(picture) = &self.picture {
+            page.svg(picture);
+        }
+        let lines: Vec<&str> = self.model.lines().collect();
+        let mut text = lines[..lines.len().min(MOST_LINES)].join("\n");
+        if lines.len() > MOST_LINES {
+            text += &format!("\n... {} more lines", lines.len() - MOST_LINES);
+        }
+        page.code(&text);
+        page.heading("Certificate");
+        page.code(&self.certificate.to_string());
+    }
+}
+
+/// Dependence on one column: bars for categories, a curve for numbers.
+fn dependence(d: &Dependence, classes: &[String]) -> String {
+    // Of two classes the probability of the second says it all.
+    let shown: Vec<usize> = match classes.len() {
+        0 => (0..d.means.first().map_or(0, Vec::len)).collect(),
+        2 => vec![d.means.first().map_or(1, Vec::len) - 1],
+        n => (0..n.min(MOST_CURVES)).collect(),
+    };
+    if let (Some(names), [k]) = (&d.categories, &shown[..]) {
+        let rows: Vec<(String, f64, f64)> =
+            names.iter().zip(&d.means).map(|(name, m)| (name.clone(), m[*k], 0.0)).collect();
+        return bars(&d.feature, &rows);
+    }
+    let title =
+        d.categories.as_ref().map_or(d.feature.clone(), |names| format!("{} ({} categories)", d.feature, names.len()));
+    let what = match classes.len() {
+        0 => "prediction".to_string(),
+        2 => format!("p({})", classes[1]),
+        _ => "probability".into(),
+    };
+    let series = shown.iter().map(|&k| Series {
+        name: if shown.len() > 1 { classes.get(k).map_or("", String::as_str) } else { "" },
+        points: d.values.iter().zip(&d.means).map(|(&v, m)| (v, m.get(k).copied().unwrap_or(f64::NAN))).collect(),
+        mark: Mark::Line,
+    });
+    Plot { title: &title, axes: (&d.feature, &what), ranges: None }.draw(&series.collect::<Vec<_>>())
+}
+
+/// The outline of a histogram in 30 bins.
+fn histogram(values: impl Iterator<Item = f64> + Clone) -> Vec<(f64, f64)> {
+    const BINS: usize = 30;
+    let (low, high) = values.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    let width = (high - low) / BINS as f64;
+    let mut counts = [0.0; BINS];
+    values.for_each(|x| counts[(((x - low) / width) as usize).min(BINS - 1)] += 1.0);
+    let steps =
+        counts.iter().enumerate().flat_map(|(i, &c)| [(low + i as f64 * width, c), (low + (i + 1) as f64 * width, c)]);
+    std::iter::once((low, 0.0)).chain(steps).chain([(high, 0.0)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::short;
+    use super::*;
+
+    #[test]
+    fn a_histogram_counts_every_value() {
+        let points = histogram([1.0, 2.0, 2.0, 4.0].into_iter());
+        let counted: f64 = points[1..points.len() - 1].iter().step_by(2).map(|p| p.1).sum();
+        assert_eq!((counted, points[0].0, points[points.len() - 1].0), (4.0, 1.0, 4.0));
+        assert_eq!(short(0.123456), "0.1235");
+        assert!(histogram([3.0, 3.0].into_iter()).iter().all(|p| p.0 == 3.0));
+    }
+}

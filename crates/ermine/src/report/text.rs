@@ -1,0 +1,145 @@
+//! The report for a terminal, and the tables that the page shares with it.
+
+use super::Report;
+use crate::chart::text::{curve, number};
+use crate::matrix::Task;
+use std::fmt;
+
+/// Rows of cells, the heading first.
+pub(super) type Cells = Vec<Vec<String>>;
+
+fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.iter().map(ToString::to_string).collect()
+}
+
+/// Four digits that say something.
+pub(super) fn short(x: f64) -> String {
+    if x.is_finite() { number(format!("{x:.3e}").parse().unwrap_or(x)) } else { "-".into() }
+}
+
+impl Report {
+    /// What is judged, in a sentence.
+    pub fn title(&self) -> String {
+        format!("{}: {} of {}", self.learner, self.task, self.target.join(", "))
+    }
+
+    pub(super) fn scores(&self) -> Cells {
+        let mut cells = vec![row(["score", "value", "95% interval", "better", "what it says"])];
+        for s in &self.evaluation.scores {
+            let interval = format!("{} to {}", short(s.score.low), short(s.score.high));
+            let better = if s.higher_is_better { "higher" } else { "lower" };
+            cells.push(row([s.name, &short(s.score.value), &interval, better, s.explanation]));
+        }
+        cells
+    }
+
+    pub(super) fn classes(&self) -> Cells {
+        let Some(confusion) = &self.evaluation.confusion else { return Vec::new() };
+        let mut cells = vec![row(["class", "rows", "share", "precision", "recall", "F1"])];
+        let total = confusion.total();
+        let line = |name: &str, weight: f64, r: &crate::metric::confusion::Rates| {
+            let share = format!("{:.1}%", 100.0 * weight / total);
+            row([name, &short(weight), &share, &short(r.precision), &short(r.recall), &short(r.f1)])
+        };
+        for (k, class) in confusion.classes.iter().enumerate() {
+            cells.push(line(class, confusion.actual(k), &confusion.rates(k)));
+        }
+        for (name, rates) in
+            ["(micro average)", "(macro average)", "(weighted average)"].iter().zip(self.averages.iter().flatten())
+        {
+            cells.push(line(name, total, rates));
+        }
+        cells
+    }
+
+    /// Shares of each row of the confusion matrix, or of each column.
+    pub(super) fn confusion(&self, by_column: bool) -> Cells {
+        let Some(confusion) = &self.evaluation.confusion else { return Vec::new() };
+        let corner = if by_column { "column %: true \\ predicted" } else { "count (row %): true \\ predicted" };
+        let mut cells =
+            vec![std::iter::once(corner.to_string()).chain(confusion.classes.iter().cloned()).collect::<Vec<_>>()];
+        for (k, class) in confusion.classes.iter().enumerate() {
+            let cell = |j: usize| {
+                let count = confusion.counts[k][j];
+                let of = if by_column { confusion.predicted(j) } else { confusion.actual(k) };
+                let share = if of > 0.0 { 100.0 * count / of } else { 0.0 };
+                if by_column { format!("{share:.1}%") } else { format!("{} ({share:.1}%)", short(count)) }
+            };
+            cells.push(std::iter::once(class.clone()).chain((0..confusion.classes.len()).map(cell)).collect());
+        }
+        cells
+    }
+
+    pub(super) fn columns_table(&self) -> Cells {
+        let mut cells =
+            vec![row(["column", "type", "missing", "least", "mean", "greatest", "categories", "most frequent"])];
+        for c in &self.columns {
+            let (least, mean, greatest) = match c.range {
+                Some((a, b, z)) => (short(a), short(b), short(z)),
+                None => Default::default(),
+            };
+            let (n, most) = c.categories.clone().map_or_else(Default::default, |(n, most)| (n.to_string(), most));
+            cells.push(row([&c.name, c.kind, &c.n_missing.to_string(), &least, &mean, &greatest, &n, &most]));
+        }
+        cells
+    }
+
+    pub(super) fn worst_table(&self) -> Cells {
+        let how = if self.task == Task::Classification { "p(true class)" } else { "error" };
+        let mut cells = vec![row(["row", "truth", "predicted", how, "with"])];
+        for w in &self.worst {
+            let with: Vec<String> = w.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            cells.push(row([&w.row.to_string(), &w.truth, &w.predicted, &short(w.badness), &with.join(", ")]));
+        }
+        cells
+    }
+
+    /// What importances are measured by.
+    pub(super) fn importance_note(&self) -> String {
+        let score = self.evaluation.scores.first().map_or("score", |s| s.name);
+        format!("By how much {score} becomes worse when a column is shuffled, on rows the model has not seen.")
+    }
+}
+
+/// Cells in columns, the first to the left.
+fn aligned(cells: &Cells) -> String {
+    let n = cells.first().map_or(0, Vec::len);
+    let width = |j: usize| cells.iter().map(|row| row[j].chars().count()).max().unwrap_or(0).min(40);
+    let widths: Vec<usize> = (0..n).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cell = |j: usize| {
+            let text: String = row[j].chars().take(if j + 1 == n { usize::MAX } else { 40 }).collect();
+            if j == 0 || j + 1 == n { format!("  {text:<0$}", widths[j]) } else { format!("  {text:>0$}", widths[j]) }
+        };
+        (0..n).map(cell).collect::<String>().trim_end().to_string() + "\n"
+    };
+    cells.iter().map(line).collect()
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |f: &mut fmt::Formatter<'_>, title: &str, cells: &Cells| -> fmt::Result {
+            if cells.len() > 1 { write!(f, "\n{title}\n\n{}", aligned(cells)) } else { Ok(()) }
+        };
+        writeln!(f, "{}", self.title())?;
+        writeln!(f, "learned from {} rows, judged on {} others", self.n_trained, self.evaluation.n_rows)?;
+        part(f, "Scores", &self.scores())?;
+        part(f, "Classes", &self.classes())?;
+        if self.evaluation.confusion.as_ref().is_some_and(|c| c.classes.len() <= 12) {
+            part(f, "Which class is taken for which", &self.confusion(false))?;
+        }
+        if let [curves] = &self.curves[..] {
+            let drawn = curve(&curves.roc, "false-alarm rate", "hit rate", 60, 15);
+            write!(f, "\nROC curve of {}\n\n{drawn}", curves.class)?;
+        }
+        let mut importances = vec![row(["column", "worse by", "±"])];
+        importances
+            .extend(self.importances.iter().take(15).map(|i| row([&i.feature, &short(i.loss), &short(i.deviation)])));
+        part(f, "Importances", &importances)?;
+        writeln!(f, "\n  {}", self.importance_note())?;
+        part(f, "Worst rows", &self.worst_table())?;
+        part(f, "Columns", &self.columns_table())?;
+        write!(f, "\nCertificate\n\n")?;
+        self.certificate.to_string().lines().try_for_each(|line| writeln!(f, "  {line}"))
+    }
+}
