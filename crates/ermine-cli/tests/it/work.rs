@@ -100,7 +100,7 @@ fn learners_are_compared_and_the_next_command_works_as_it_is() {
     let words =
         ["compare", "my penguins.csv", "--target", "species", "--seed", "3", "--learners", "baseline,decision-stump"];
     let said = place.run(&words).succeeds();
-    let said = said.says(&["5-fold", "Best: decision-stump, better than the baseline in 5 of 5 folds.", "Next:"]);
+    let said = said.says(&["5-fold", "Best: decision-stump", "better than the baseline (p < 0.001)", "Next:"]);
     assert_eq!(place.files(), ["my penguins.csv"], "comparing writes nothing");
     let next = said.out.lines().last().unwrap().trim();
     assert!(next.contains("'my penguins.csv'") && next.contains("--seed 3"), "{next}");
@@ -115,6 +115,42 @@ fn learners_are_compared_and_the_next_command_works_as_it_is() {
     let n_learners = place.run(&["learners", "--json"]).succeeds().json().as_array().unwrap().len();
     let n_absent = json["absent"].as_array().map_or(0, Vec::len);
     assert_eq!(json["leaderboard"].as_array().unwrap().len() + n_absent, n_learners, "every learner has its place");
+}
+
+#[test]
+fn settings_are_searched_and_a_search_goes_on_from_its_journal() {
+    let place = Place::new("tune");
+    let penguins = penguins();
+    let words = ["tune", &penguins, "-t", "species", "--learner", "decision-tree", "--folds", "3", "--journal", "j"];
+    let tried =
+        ["--try", "max-depth=1,2,3", "--try", "min_samples_leaf=1..20", "--search", "grid", "-o", "best.ermine"];
+    let all = [&words[..], &tried[..]].concat();
+    place.run(&all).succeeds().says(&["15 settings tried by 3-fold cross-validation", "Best: max_depth = ", "saved"]);
+    place.run(&["evaluate", "best.ermine", &penguins]).succeeds().says(&["ROC AUC"]);
+    let again = place.run(&[&all[..], &["--json"]].concat()).succeeds().json();
+    assert_eq!((again["from_journal"].as_u64(), again["trials"].as_array().unwrap().len()), (Some(15), 15));
+    place.run(&[&all[..], &["--metric", "macro-f1"]].concat()).fails(1, &["another search"]);
+    place.run(&[&words[..], &["--try", "max_depth=0", "-o", "x"]].concat()).fails(2, &["max_depth", "at least 1"]);
+    place.run(&[&words[..], &["--metric", "rmse", "-o", "x"]].concat()).fails(2, &["rmse", "accuracy"]);
+    let nested = ["--trials", "3", "--max-depth", "3", "--nested", "--json", "-o", "nested.ermine"];
+    let words = ["tune", &penguins, "-t", "species", "--learner", "decision-tree", "--folds", "3"];
+    let json = place.run(&[&words[..], &nested[..]].concat()).succeeds().json();
+    assert!(json["nested"]["mean"].as_f64().unwrap() > 0.8);
+    assert!(json["trials"].as_array().unwrap().iter().all(|t| t["setting"].get("max_depth").is_none()));
+}
+
+#[test]
+fn a_model_is_reported_on() {
+    let place = Place::new("report");
+    let penguins = penguins();
+    place.run(&["train", &penguins, "-t", "species", "--learner", "decision-tree", "-o", "m.ermine"]).succeeds();
+    place.run(&["report", "m.ermine", &penguins]).succeeds().says(&["Scores", "Classes", "Importances", "Certificate"]);
+    place.run(&["report", "m.ermine", &penguins, "-o", "r.html"]).succeeds().says(&["saved"]);
+    let page = String::from_utf8(place.read("r.html")).unwrap();
+    assert!(page.contains("<svg") && !page.contains("<script"));
+    let json = place.run(&["report", "m.ermine", &penguins, "--json"]).succeeds().json();
+    assert_eq!(json["learner"], "decision-tree");
+    place.run(&["report", "m.ermine", &penguins, "-o", "m.ermine"]).fails(2, &["overwritten"]);
 }
 
 #[test]

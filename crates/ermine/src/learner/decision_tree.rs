@@ -12,11 +12,11 @@
 
 pub use super::fitted_tree::{FittedTree, Missing};
 use super::tree_parameters::{Amount, ClassWeight, MaxFeatures};
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Info, Learner, Path, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target, Task};
 use crate::model::{Certificate, Output, Proof, Status};
-use crate::param::Range;
+use crate::param::{Range, Value};
 use crate::rng;
 use crate::split::Impurity;
 use crate::split::absolute::Absolute;
@@ -135,16 +135,41 @@ impl Learner for DecisionTree {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let (grown, alpha) = self.grow_and_prune(data, context)?;
-        let mut certificate = self.certificate(data, &grown)?;
+        let mut trained = self.trained(data, grown)?;
         if let Some(alpha) = alpha {
-            certificate.notes.push(format!("cross-validation chose ccp_alpha = {alpha}"));
+            trained.certificate.notes.push(format!("cross-validation chose ccp_alpha = {alpha}"));
         }
-        let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
-        Ok(Trained { fitted: Box::new(FittedTree::new(grown, output, Missing::Learned)), certificate })
+        Ok(trained)
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        self.pruning.is_none().then_some(self)
+    }
+}
+
+/// One tree is grown and pruned by each alpha.
+impl Path for DecisionTree {
+    fn parameter(&self) -> &'static str {
+        "ccp_alpha"
+    }
+
+    fn train_path(&self, data: &Dataset, values: &[Value], context: &Context<'_>) -> Result<Vec<Trained>> {
+        let grown = self.grow(data, context)?;
+        let prune = |value: &Value| match value.number().filter(|alpha| *alpha > 0.0) {
+            Some(alpha) => self.trained(data, prune::cost_complexity(&grown, alpha)),
+            None => self.trained(data, grown.clone()),
+        };
+        values.iter().map(prune).collect()
     }
 }
 
 impl DecisionTree {
+    fn trained(&self, data: &Dataset, grown: Grown) -> Result<Trained> {
+        let certificate = self.certificate(data, &grown)?;
+        let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
+        Ok(Trained { fitted: Box::new(FittedTree::new(grown, output, Missing::Learned)), certificate })
+    }
+
     /// Grows a tree and prunes it as asked; with it the alpha that cross-validation chose.
     fn grow_and_prune(&self, data: &Dataset, context: &Context<'_>) -> Result<(Grown, Option<f64>)> {
         let by_alpha = |grown: Grown, alpha: f64| {

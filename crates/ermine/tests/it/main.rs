@@ -7,6 +7,7 @@ mod adaboost;
 mod bagging;
 mod boosting;
 mod contract;
+mod evaluate;
 mod forest;
 mod metrics;
 mod model_file;

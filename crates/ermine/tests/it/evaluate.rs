@@ -1,0 +1,312 @@
+//! Cross-validation, search and reports, as their users rely on them.
+
+use ermine::evaluate::journal::Journal;
+use ermine::evaluate::measure::MEASURES;
+use ermine::evaluate::search::{Found, Search, Strategy, nested, search, with_setting};
+use ermine::evaluate::space::{Axis, Setting, Space};
+use ermine::evaluate::{Measure, Splits, Validation, cross_validate};
+use ermine::learner::fit;
+use ermine::param::Value;
+use ermine::prelude::*;
+use ermine::progress::{Control, Event, Observer};
+use ermine::registry;
+use ermine::report::Report;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A class that follows from two of three numbers, with some noise.
+fn classes(n: usize) -> Dataset {
+    let word = |i: usize| {
+        let (a, b) = (i * 7919 % 101, i * 104_729 % 97);
+        Some(if (a > 50) != (b > 48) || i % 23 == 0 { "yes" } else { "no" })
+    };
+    let column = |name: &str, k: usize, m: usize| {
+        Column::numeric(name, (0..n).map(|i| (i * k % m) as f64).collect::<Vec<f64>>())
+    };
+    let y: Vec<Option<&str>> = (0..n).map(word).collect();
+    let columns = vec![column("a", 7919, 101), column("b", 104_729, 97), column("c", 31, 37), Column::nominal("y", &y)];
+    Table::new(columns).unwrap().dataset("y").unwrap()
+}
+
+fn numbers(n: usize) -> Dataset {
+    let rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            let (a, b) = ((i * 7919 % 101) as f64, (i * 104_729 % 97) as f64);
+            vec![a, b, (a / 10.0).sin() * 5.0 + b / 20.0]
+        })
+        .collect();
+    Table::from_rows(&["a", "b", "y"], &rows).unwrap().dataset("y").unwrap()
+}
+
+#[test]
+fn a_column_of_noise_that_names_each_row_does_not_leak() {
+    // A category for every row: whoever fits target statistics or encoders on all rows, tested ones included, predicts the coin flips.
+    let n = 300;
+    let flip = |i: usize| Some(if (i * 2_654_435_761usize) >> 7 & 1 == 0 { "heads" } else { "tails" });
+    let ids: Vec<Option<String>> = (0..n).map(|i| Some(format!("row {}", i / 2))).collect();
+    let y: Vec<Option<&str>> = (0..n).map(flip).collect();
+    let data = Table::new(vec![Column::nominal("id", &ids), Column::nominal("y", &y)]).unwrap().dataset("y").unwrap();
+    let splits = Splits::k_fold(&data, 5, 0).unwrap();
+    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: true };
+    for entry in registry::LEARNERS {
+        let learner = (entry.make)();
+        let Ok(found) = cross_validate(&*learner, &data, &validation, &Context::default()) else { continue };
+        let mean = found.scores[0].mean;
+        assert!(mean < 0.62, "{}: {mean}", learner.info().name);
+        assert_eq!(found.scores[0].train.as_ref().unwrap().len(), 5);
+    }
+}
+
+#[test]
+fn every_measure_can_be_told_of_some_task() {
+    let (classes, numbers) = (classes(200), numbers(200));
+    let (c, r) = (DecisionTree::default().fit(&classes).unwrap(), DecisionTree::default().fit(&numbers).unwrap());
+    for &measure in MEASURES {
+        assert_eq!(Measure::parse(measure.word()).unwrap(), measure);
+        let (model, data) = if measure.task() == Task::Classification { (&c, &classes) } else { (&r, &numbers) };
+        if measure.task() != Task::Ranking && measure != Measure::PoissonDeviance && measure != Measure::GammaDeviance {
+            // Trees grown to the end are right about every row they learned from.
+            let value = model.measure(data, &[measure]).unwrap()[0];
+            let best = if measure.higher_is_better() { 1.0 } else { 0.0 };
+            assert!((value - best).abs() < 1e-9, "{measure}: {value}");
+        }
+        assert!(measure.check(Task::Ranking).is_ok() == (measure.task() == Task::Ranking));
+    }
+    assert!(Measure::parse("accurracy").unwrap_err().to_string().contains("accuracy"));
+}
+
+#[test]
+fn intervals_contain_the_score_and_shrink_with_rows() {
+    let width = |n: usize| {
+        let data = classes(n);
+        let (train, test) = data.split(0.5, 1).unwrap();
+        let model = DecisionTree { max_depth: Some(2), ..Default::default() }.fit(&train).unwrap();
+        let evaluation = model.evaluate(&test).unwrap();
+        assert!(evaluation.scores.len() >= 8, "{evaluation}");
+        for s in &evaluation.scores {
+            assert!(s.score.low <= s.score.value && s.score.value <= s.score.high, "{s:?}");
+        }
+        let auc = evaluation.score("ROC AUC").unwrap();
+        auc.high - auc.low
+    };
+    assert!(width(4000) < 0.6 * width(400));
+}
+
+fn grid_of_depths(data: &Dataset, space: &Space, journal: &mut Journal, context: &Context<'_>) -> Found {
+    let splits = Splits::k_fold(data, 4, 0).unwrap();
+    let learner = DecisionTree::default();
+    let strategy = Strategy::Grid { points: 4 };
+    let what = Search { learner: &learner, space, strategy, splits: &splits, measure: Measure::Accuracy };
+    search(&what, data, context, journal).unwrap()
+}
+
+fn depths() -> Space {
+    Space::new(vec![
+        Axis::parse(&DecisionTree::default(), "max_depth", "1,2,3,8").unwrap(),
+        Axis::parse(&DecisionTree::default(), "min_samples_leaf", "1..50").unwrap(),
+    ])
+}
+
+#[test]
+fn a_grid_search_finds_what_trying_everything_by_hand_finds() {
+    let data = classes(400);
+    let (space, context) = (depths(), Context::default());
+    let found = grid_of_depths(&data, &space, &mut Journal::none(), &context);
+    assert_eq!(found.trials.len(), 16);
+    let splits = Splits::k_fold(&data, 4, 0).unwrap();
+    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false };
+    let mut best: f64 = 0.0;
+    for trial in &found.trials {
+        let learner = with_setting(&DecisionTree::default(), &trial.setting, &context).unwrap();
+        let by_hand = cross_validate(&*learner, &data, &validation, &context).unwrap();
+        assert_eq!(by_hand.scores[0].folds, trial.folds);
+        best = best.max(by_hand.scores[0].mean);
+    }
+    assert_eq!(found.trials[found.best.unwrap()].mean(), best);
+    assert!(best > 0.9, "{best}");
+}
+
+/// Stops after so many events.
+struct Impatient(AtomicUsize);
+
+impl Observer for Impatient {
+    fn event(&self, _: &Event<'_>) -> Control {
+        let left = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
+        if left.is_ok() { Control::Continue } else { Control::Stop }
+    }
+}
+
+#[test]
+fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
+    let data = classes(300);
+    let space = depths();
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("search.journal");
+    let _ = std::fs::remove_file(&path);
+    let splits = Splits::k_fold(&data, 4, 0).unwrap();
+    let learner = DecisionTree::default();
+    let what = |measure| Search {
+        learner: &learner,
+        space: &space,
+        strategy: Strategy::Grid { points: 4 },
+        splits: &splits,
+        measure,
+    };
+    let open = |measure| Journal::open(&path, &what(measure), &data, 0);
+    let whole = search(&what(Measure::Accuracy), &data, &Context::default(), &mut Journal::none()).unwrap();
+
+    let watcher = Impatient(AtomicUsize::new(60));
+    let context = Context { observer: &watcher, ..Default::default() };
+    let part = search(&what(Measure::Accuracy), &data, &context, &mut open(Measure::Accuracy).unwrap()).unwrap();
+    assert!(part.stopped && !part.trials.is_empty() && part.trials.len() < whole.trials.len());
+
+    // A line that was cut off while it was written.
+    std::fs::write(&path, [std::fs::read(&path).unwrap(), b"{\"setting\":{\"max".to_vec()].concat()).unwrap();
+    let mut journal = open(Measure::Accuracy).unwrap();
+    assert_eq!(journal.len(), part.trials.len());
+    let resumed = search(&what(Measure::Accuracy), &data, &Context::default(), &mut journal).unwrap();
+    let told = |found: &Found| -> Vec<(Setting, Vec<f64>)> {
+        found.trials.iter().map(|t| (t.setting.clone(), t.folds.clone())).collect()
+    };
+    assert_eq!((told(&resumed), resumed.best, resumed.stopped), (told(&whole), whole.best, false));
+    assert_eq!(open(Measure::Accuracy).unwrap().len(), whole.trials.len());
+
+    let other = open(Measure::MacroF1).map(|_| ()).unwrap_err().to_string();
+    assert!(other.contains("another search"), "{other}");
+    std::fs::write(&path, "not a journal\n").unwrap();
+    assert!(open(Measure::Accuracy).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), b"not a journal\n");
+}
+
+#[test]
+fn halving_tries_many_on_few_rows_and_one_on_all() {
+    let data = classes(1500);
+    let splits = Splits::k_fold(&data, 3, 0).unwrap();
+    let learner = DecisionTree::default();
+    let space = Space::declared(&learner);
+    let what = Search {
+        learner: &learner,
+        space: &space,
+        strategy: Strategy::Halving { trials: 9 },
+        splits: &splits,
+        measure: Measure::Accuracy,
+    };
+    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    let settings = |rows: Option<usize>| {
+        let of = |s: &Setting| {
+            s.iter().filter(|(n, _)| *n != "ccp_alpha").map(|(n, v)| (n.clone(), v.to_string())).collect::<Vec<_>>()
+        };
+        found
+            .trials
+            .iter()
+            .filter(|t| t.rows == rows)
+            .map(|t| of(&t.setting))
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+    };
+    assert_eq!((settings(Some(111)), settings(Some(333)), settings(None)), (9, 3, 1));
+    assert!(found.trials[found.best.unwrap()].mean() > 0.85);
+}
+
+#[test]
+fn random_search_is_at_least_as_good_as_the_defaults_and_a_bad_setting_is_no_end() {
+    let data = numbers(300);
+    let splits = Splits::holdout(&data, 0.3, 0).unwrap();
+    let learner = DecisionTree { max_depth: Some(2), ..Default::default() };
+    // Criteria for classes among those tried for numbers.
+    let space = Space::declared(&learner);
+    let strategy = Strategy::Random { trials: 12 };
+    let what = Search { learner: &learner, space: &space, strategy, splits: &splits, measure: Measure::Rmse };
+    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    let best = &found.trials[found.best.unwrap()];
+    assert!(found.trials[0].setting.keys().all(|name| name == "ccp_alpha"));
+    assert!(best.mean() <= found.trials[0].mean());
+    assert!(found.trials.iter().any(|t| t.refused.is_some()) && best.refused.is_none());
+    let again =
+        search(&what, &data, &Context { threads: Some(1), ..Default::default() }, &mut Journal::none()).unwrap();
+    assert_eq!(again.best, found.best);
+}
+
+#[test]
+fn a_path_gives_the_models_of_separate_fits() {
+    let (classes, numbers) = (classes(300), numbers(300));
+    let mut n_paths = 0;
+    for entry in registry::LEARNERS {
+        let learner = (entry.make)();
+        let Some(path) = learner.path() else { continue };
+        n_paths += 1;
+        let spec = learner.specs().into_iter().find(|s| s.name == path.parameter()).unwrap();
+        let space = Space::declared(&*learner);
+        let axis = space.axes().iter().find(|a| a.name == spec.name).expect("a path parameter is worth tuning");
+        let values: Vec<Value> = axis.points(5);
+        for data in [&classes, &numbers] {
+            if fit::check(&*learner, data).is_err() {
+                continue;
+            }
+            let context = Context { seed: 3, ..Default::default() };
+            let models = fit::fit_path(&*learner, path, &values, data, &context).unwrap();
+            for (value, model) in values.iter().zip(&models) {
+                let setting = Setting::from([(spec.name.to_string(), value.clone())]);
+                let alone = fit(&*with_setting(&*learner, &setting, &context).unwrap(), data, &context).unwrap();
+                assert_eq!(model.header().params, alone.header().params);
+                assert_eq!(
+                    model.predict_data(data).unwrap().values(),
+                    alone.predict_data(data).unwrap().values(),
+                    "{} {} = {value}",
+                    entry.info().name,
+                    spec.name
+                );
+            }
+        }
+    }
+    assert!(n_paths >= 1, "{n_paths}");
+}
+
+#[test]
+fn nested_search_tests_on_rows_that_no_search_has_seen() {
+    let data = classes(200);
+    let space = Space::new(vec![Axis::parse(&DecisionTree::default(), "max_depth", "1,4").unwrap()]);
+    let outer = Splits::k_fold(&data, 3, 0).unwrap();
+    let learner = DecisionTree::default();
+    let strategy = Strategy::Grid { points: 2 };
+    let what = Search { learner: &learner, space: &space, strategy, splits: &outer, measure: Measure::Accuracy };
+    let inner = |train: &Dataset| Splits::k_fold(train, 3, 1);
+    let (score, settings) = nested(&what, &outer, inner, &data, &Context::default()).unwrap();
+    assert_eq!((score.folds.len(), settings.len()), (3, 3));
+    for (index, setting) in settings.iter().enumerate() {
+        let (train, test) = outer.split(index);
+        let learner = with_setting(&learner, setting, &Context::default()).unwrap();
+        let model = fit(&*learner, &data.select(&train).unwrap(), &Context::default()).unwrap();
+        assert_eq!(model.measure(&data.select(&test).unwrap(), &[Measure::Accuracy]).unwrap()[0], score.folds[index]);
+    }
+}
+
+#[test]
+fn spaces_say_what_is_wrong() {
+    let learner = DecisionTree::default();
+    let message = |name: &str, text: &str| Axis::parse(&learner, name, text).unwrap_err().to_string();
+    assert!(message("max_dept", "1,2").contains("max_depth"));
+    assert!(message("max_depth", "0,2").contains("at least 1"));
+    assert!(message("max_depth", "9..2").contains("LOW..HIGH"));
+    assert!(message("criterion", "gini,funny").contains("funny"));
+}
+
+#[test]
+fn a_report_says_everything_as_text_as_a_page_and_as_json() {
+    for data in [classes(600), numbers(600)] {
+        let (train, test) = data.split(0.5, 1).unwrap();
+        let model = DecisionTree { max_depth: Some(4), ..Default::default() }.fit(&train).unwrap();
+        let report = Report::new(&model, &test, 0, &ermine::progress::Silent).unwrap();
+        assert_eq!(report.importances.len(), data.features().n_columns());
+        assert!(!report.dependences.is_empty() && !report.worst.is_empty());
+        let (text, page) = (report.to_string(), report.html());
+        for part in ["Scores", "Importances", "Worst rows", "Certificate"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n") && !page.contains("NaN"));
+        assert!(
+            !page.contains("http")
+                || page.matches("http").count() == page.matches("http://www.w3.org/2000/svg").count()
+        );
+        let json: serde_json::Value = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["evaluation"]["n_rows"], 300);
+    }
+}
