@@ -93,7 +93,7 @@ pub struct SplitArgs {
     pub holdout: Option<f64>,
     /// What decides which is better: accuracy, log-loss, roc-auc, rmse, mae, ndcg, ... (a wrong name lists all)
     #[arg(long, value_name = "MEASURE", value_parser = measure, help_heading = "Validation")]
-    pub metric: Option<Measure>,
+    pub measure: Option<Measure>,
 }
 
 impl SplitArgs {

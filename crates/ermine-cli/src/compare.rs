@@ -121,8 +121,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let progress = Progress::new(!args.manner.chatty()).until(deadline);
     let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
     let splits = args.splits.splits(&data, args.seed)?;
-    args.splits.metric.map_or(Ok(()), |measure| measure.check(data.task()))?;
-    let measures = Measure::headline(data.task(), args.splits.metric);
+    args.splits.measure.map_or(Ok(()), |measure| measure.check(data.task()))?;
+    let measures = Measure::headline(data.task(), args.splits.measure);
     if args.manner.chatty() {
         print(&understanding.text())?;
     }

@@ -98,11 +98,8 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
     check(&*learner, &data)?;
     let splits = args.splits.splits(&data, args.seed)?;
-    let measure = Measure::headline(data.task(), args.splits.metric)[0];
+    let measure = Measure::headline(data.task(), args.splits.measure)[0];
     measure.check(data.task())?;
-    if args.manner.chatty() {
-        print(&understanding.text())?;
-    }
     let what = Search { learner: &*learner, space: &space, strategy: strategy(args), splits: &splits, measure };
     let context =
         Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
@@ -111,6 +108,9 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         None => Journal::none(),
     };
     let n_known = journal.len();
+    if args.manner.chatty() {
+        print(&understanding.text())?;
+    }
     let found = search(&what, &data, &context, &mut journal)?;
     progress.clear();
     let (Some(best), false) = (found.best, interrupt::stopped()) else { return Err(nothing(args, &found)) };
