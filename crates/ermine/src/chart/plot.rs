@@ -35,9 +35,11 @@ pub struct Plot<'a> {
 }
 
 const WIDTH: f64 = 340.0;
-const HEIGHT: f64 = 300.0;
+const HEIGHT: f64 = 310.0;
 /// The box inside the axes.
-const BOX: (f64, f64, f64, f64) = (56.0, 34.0, 270.0, 214.0);
+const BOX: (f64, f64, f64, f64) = (56.0, 50.0, 270.0, 210.0);
+/// The legend stands below, so many names on a line.
+const NAMES_EACH: usize = 3;
 
 /// More points than this of a cloud can't be told apart.
 const MOST_DOTS: usize = 2000;
@@ -45,8 +47,9 @@ const MOST_DOTS: usize = 2000;
 impl Plot<'_> {
     /// Draws.
     pub fn draw(&self, series: &[Series<'_>]) -> String {
-        let mut svg = Svg::new(WIDTH, HEIGHT);
-        svg.text(BOX.0, 20.0, Anchor::Start, "title", self.title);
+        let n_lines = series.iter().filter(|s| !s.name.is_empty()).count().div_ceil(NAMES_EACH);
+        let mut svg = Svg::new(WIDTH, HEIGHT + 16.0 * n_lines as f64);
+        svg.text(10.0, 20.0, Anchor::Start, "title", self.title);
         let finite = |p: &&(f64, f64)| p.0.is_finite() && p.1.is_finite();
         let all: Vec<(f64, f64)> = series.iter().flat_map(|s| s.points.iter().filter(finite).copied()).collect();
         let Some(((left, right), (low, high))) = self.ranges.or_else(|| ranges(&all)) else { return svg.finish() };
@@ -67,9 +70,10 @@ impl Plot<'_> {
                 }
             }
             if !s.name.is_empty() {
-                let top = BOX.1 + BOX.3 - 12.0 - 15.0 * n_named as f64;
-                svg.rect((BOX.0 + BOX.2 - 118.0, top), (12.0, 4.0), "", Some(colour));
-                svg.text(BOX.0 + BOX.2 - 102.0, top + 6.0, Anchor::Start, "small", &short(s.name, 16));
+                let x = BOX.0 + 96.0 * (n_named % NAMES_EACH) as f64 - 40.0;
+                let y = HEIGHT + 16.0 * (n_named / NAMES_EACH) as f64;
+                svg.rect((x, y), (12.0, 4.0), "", Some(colour));
+                svg.text(x + 16.0, y + 6.0, Anchor::Start, "small", &short(s.name, 13));
                 n_named += 1;
             }
         }
@@ -91,7 +95,7 @@ impl Plot<'_> {
             svg.text(x - 6.0, at_y + 4.0, Anchor::End, "small", &tick(low + share * (high - low), high - low));
         }
         svg.text(x + width / 2.0, y + height + 36.0, Anchor::Middle, "small", self.axes.0);
-        svg.text(x - 48.0, y - 4.0, Anchor::Start, "small", self.axes.1);
+        svg.text(10.0, y - 12.0, Anchor::Start, "small", self.axes.1);
     }
 }
 
@@ -200,7 +204,7 @@ mod tests {
         let plot = Plot { title: "t", axes: ("x", "y"), ranges: Some(((0.0, 1.0), (0.0, 1.0))) };
         let drawn =
             plot.draw(&[Series { name: "a", points: vec![(0.0, 0.0), (1.0, 1.0), (f64::NAN, 0.0)], mark: Mark::Line }]);
-        assert!(drawn.contains("points=\"56.0,248.0 326.0,34.0\""), "{drawn}");
+        assert!(drawn.contains("points=\"56.0,260.0 326.0,50.0\""), "{drawn}");
         assert!(!drawn.contains("NaN"));
         assert!(!plot.draw(&[]).contains("NaN") && !bars("b", &[("x".into(), 0.0, 0.0)]).contains("NaN"));
         assert!(!matrix(&["a".into()], &[vec![0.0]], ("t", "p")).contains("NaN"));

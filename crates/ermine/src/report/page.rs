@@ -143,7 +143,7 @@ impl Report {
     }
 }
 
-/// Dependence on one column: bars for categories, a curve for numbers.
+/// Dependence on one column: bars for categories, curves for numbers.
 fn dependence(d: &Dependence, classes: &[String]) -> String {
     // Of two classes the probability of the second says it all.
     let shown: Vec<usize> = match classes.len() {
@@ -151,13 +151,17 @@ fn dependence(d: &Dependence, classes: &[String]) -> String {
         2 => vec![d.means.first().map_or(1, Vec::len) - 1],
         n => (0..n.min(MOST_CURVES)).collect(),
     };
-    if let (Some(names), [k]) = (&d.categories, &shown[..]) {
+    if let Some(names) = &d.categories {
+        // A bar for each category, and for each class where there are several.
+        let rows = shown.iter().flat_map(|&k| names.iter().zip(&d.means).map(move |(name, m)| (k, name, m)));
+        let title = |k: usize, name: &str| match classes.get(k).filter(|_| shown.len() > 1) {
+            Some(class) => format!("{class}: {name}"),
+            None => name.to_string(),
+        };
         let rows: Vec<(String, f64, f64)> =
-            names.iter().zip(&d.means).map(|(name, m)| (name.clone(), m[*k], 0.0)).collect();
+            rows.map(|(k, name, m)| (title(k, name), m.get(k).copied().unwrap_or(0.0), 0.0)).collect();
         return bars(&d.feature, &rows);
     }
-    let title =
-        d.categories.as_ref().map_or(d.feature.clone(), |names| format!("{} ({} categories)", d.feature, names.len()));
     let what = match classes.len() {
         0 => "prediction".to_string(),
         2 => format!("p({})", classes[1]),
@@ -168,7 +172,7 @@ fn dependence(d: &Dependence, classes: &[String]) -> String {
         points: d.values.iter().zip(&d.means).map(|(&v, m)| (v, m.get(k).copied().unwrap_or(f64::NAN))).collect(),
         mark: Mark::Line,
     });
-    Plot { title: &title, axes: (&d.feature, &what), ranges: None }.draw(&series.collect::<Vec<_>>())
+    Plot { title: &d.feature, axes: (&d.feature, &what), ranges: None }.draw(&series.collect::<Vec<_>>())
 }
 
 /// The outline of a histogram in 30 bins.
