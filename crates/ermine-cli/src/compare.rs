@@ -21,6 +21,7 @@ use ermine::evaluate::{Measure, Splits, Validation, cross_validate};
 use ermine::learner::fit::check;
 use ermine::learner::{Context, Learner};
 use ermine::matrix::Dataset;
+use ermine::progress::{Control, Event, Observer};
 use ermine::registry::{self, LEARNERS};
 use serde::Serialize;
 use serde_json::json;
@@ -67,6 +68,25 @@ pub struct Args {
 
 /// How many learners are tuned, after all have had their turn with their defaults.
 const TUNED: usize = 3;
+
+/// So many rows tell which learners are promising.
+const PROBED_ROWS: usize = 1500;
+
+/// No learner may spend more than this part of the budget on its first try.
+const PROBE_SHARE: u32 = 40;
+
+/// Watches work that has less time than all of the rest.
+struct Hurried<'a> {
+    progress: &'a Progress,
+    deadline: Option<Instant>,
+}
+
+impl Observer for Hurried<'_> {
+    fn event(&self, event: &Event<'_>) -> Control {
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late { Control::Stop } else { self.progress.event(event) }
+    }
+}
 
 /// A learner that was cross-validated to the end.
 #[derive(Serialize)]
@@ -173,11 +193,11 @@ impl Trials<'_> {
     /// Every learner with its defaults, then settings of the best ones.
     fn run(&self, learners: &[Box<dyn Learner>]) -> Outcome {
         let mut outcome = Outcome::default();
-        for learner in learners {
+        for learner in self.in_order(learners) {
             let (name, late) = (learner.info().name, self.over());
-            let result = check(&**learner, self.data).and_then(|()| match late {
+            let result = check(learner, self.data).and_then(|()| match late {
                 true => Err(Error::Stopped),
-                false => self.row(&**learner, Setting::new()),
+                false => self.row(learner, Setting::new()),
             });
             self.progress.clear();
             match result {
@@ -189,6 +209,42 @@ impl Trials<'_> {
             self.tune(&mut outcome);
         }
         outcome
+    }
+
+    /// With a budget and many rows, learners are tried on few rows first: the promising ones have their turn first, and those that won't end in
+    /// time come last.
+    fn in_order<'b>(&self, learners: &'b [Box<dyn Learner>]) -> Vec<&'b dyn Learner> {
+        let mut order: Vec<&dyn Learner> = learners.iter().map(|learner| &**learner).collect();
+        let Some(budget) = self.args.budget.filter(|_| self.data.n_rows() > 2 * PROBED_ROWS) else { return order };
+        let share = PROBED_ROWS as f64 / self.data.n_rows() as f64;
+        let part = Splits::holdout(self.data, share, self.args.seed).and_then(|s| self.data.select(&s.split(0).1));
+        let Ok(part) = part else { return order };
+        let scale = self.splits.len() as f64 / share;
+        let place = |learner: &dyn Learner| {
+            let start = Instant::now();
+            let score = if self.over() { f64::NAN } else { self.probe(learner, &part).unwrap_or(f64::NAN) };
+            self.progress.clear();
+            let late = start.elapsed().as_secs_f64() * scale > budget.as_secs_f64() / 3.0;
+            let badness = if self.measures[0].higher_is_better() { -score } else { score };
+            (learner.info().name != BASELINE, score.is_nan(), late, badness)
+        };
+        let mut places: Vec<_> = order.iter().map(|learner| place(*learner)).zip(0..).collect();
+        places.sort_by(|(a, i), (b, j)| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)).then(a.3.total_cmp(&b.3)).then(i.cmp(j)));
+        order = places.iter().map(|(_, i): &(_, usize)| order[*i]).collect();
+        order
+    }
+
+    /// The score of a learner on some of a few rows.
+    fn probe(&self, learner: &dyn Learner, part: &Dataset) -> ermine::Result<f64> {
+        check(learner, part)?;
+        let splits = Splits::holdout(part, 0.3, self.args.seed)?;
+        let measures = &self.measures[..1];
+        let validation = Validation { splits: &splits, measures, train_scores: false };
+        let deadline = self.args.budget.and_then(|budget| Instant::now().checked_add(budget / PROBE_SHARE));
+        let observer = Hurried { progress: self.progress, deadline };
+        let context = Context { observer: &observer, ..self.context() };
+        let scores = cross_validate(learner, part, &validation, &context)?.scores;
+        Ok(scores.first().map_or(f64::NAN, |score| score.mean))
     }
 
     fn row(&self, learner: &dyn Learner, setting: Setting) -> ermine::Result<Row> {

@@ -28,9 +28,7 @@ impl Page {
     /// A page with this title.
     pub fn new(title: &str) -> Page {
         let title = escape(title);
-        let head = concat!(
-            "<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
-        );
+        let head = "<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">";
         let body = format!(
             "<!doctype html>\n<html lang=\"en\">\n{head}\n<title>{title}</title>\n<style>{STYLE}</style>\n<h1>{title}</h1>\n"
         );

@@ -224,6 +224,9 @@ pub struct Outcome<'a> {
     weights: Option<Vec<f64>>,
 }
 
+/// Scores and grades of the rows of a query.
+type Query = (Vec<f64>, Vec<f64>);
+
 enum Kind<'a> {
     Classes {
         truth: &'a [u32],
@@ -238,8 +241,7 @@ enum Kind<'a> {
         predicted: &'a [f64],
         n_outputs: usize,
     },
-    /// Scores and grades of each query.
-    Queries(Vec<(Vec<f64>, Vec<f64>)>),
+    Queries(Vec<Query>),
 }
 
 /// What is said to happen with which probability, and whether it did: that a row is of the second of two classes, or that the class predicted is right.
@@ -426,7 +428,7 @@ fn of_numbers(measure: Measure, predicted: &[f64], truth: &[f64], n_outputs: usi
 }
 
 /// The rows of each query, and its weight: that of its first row. Without queries all rows are one.
-fn queries(scores: &[f64], grades: &[f64], data: &Dataset) -> (Vec<(Vec<f64>, Vec<f64>)>, Option<Vec<f64>>) {
+fn queries(scores: &[f64], grades: &[f64], data: &Dataset) -> (Vec<Query>, Option<Vec<f64>>) {
     let group = |row: usize| data.group().map_or(0, |g| g[row] as usize);
     let n_groups = (0..data.n_rows()).map(group).max().map_or(0, |last| last + 1);
     let mut queries = vec![(Vec::new(), Vec::new()); n_groups];

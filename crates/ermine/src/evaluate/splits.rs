@@ -52,7 +52,7 @@ impl Splits {
         if n_folds < 2 || n_folds > n_units {
             return Err(refuse("folds", n_folds, format!("a whole number from 2 to {n_units}")));
         }
-        if times < 1 || times > 1000 {
+        if !(1..=1000).contains(&times) {
             return Err(refuse("repeats", times, "a whole number from 1 to 1000".into()));
         }
         let way = |time: usize| Way::Folds { fold: deal(data, n_folds, seed, time as u64), n_folds };

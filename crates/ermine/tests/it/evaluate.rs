@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn classes(n: usize) -> Dataset {
     let word = |i: usize| {
         let (a, b) = (i * 7919 % 101, i * 104_729 % 97);
-        Some(if (a > 50) != (b > 48) || i % 23 == 0 { "yes" } else { "no" })
+        Some(if (a > 50) != (b > 48) || i.is_multiple_of(23) { "yes" } else { "no" })
     };
     let column = |name: &str, k: usize, m: usize| {
         Column::numeric(name, (0..n).map(|i| (i * k % m) as f64).collect::<Vec<f64>>())

@@ -133,12 +133,15 @@ fn scores_of_orders_are_those_of_scikit_learn_and_scipy() {
     assert_eq!((reciprocal_rank(&[1.0], &[0.0]), ndcg(&[1.0], &[0.0], 10, Gain::Linear)), (0.0, 0.0));
 }
 
+/// True class, predicted class, score, weight.
+type Row = (u32, u32, f64, usize);
+
 proptest! {
     /// Whole weights are repeated rows, for every score that takes weights.
     #[test]
     fn weights_are_repeated_rows(rows in prop::collection::vec((0u32..3, 0u32..3, 0.0f64..1.0, 0usize..4), 2..30)) {
         prop_assume!(rows.iter().any(|r| r.3 > 0));
-        let repeat = |f: &dyn Fn(&(u32, u32, f64, usize)) -> f64| -> Vec<f64> {
+        let repeat = |f: &dyn Fn(&Row) -> f64| -> Vec<f64> {
             rows.iter().flat_map(|r| std::iter::repeat_n(f(r), r.3)).collect()
         };
         let names: Vec<String> = (0..3).map(|c| c.to_string()).collect();
