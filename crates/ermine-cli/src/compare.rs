@@ -11,8 +11,9 @@ use crate::progress::Progress;
 use crate::terminal::{bold, clean, decimals, dim, listed, print, print_json, time, width, wrapped, yellow};
 use ermine::Error;
 use ermine::chart::html::Page;
-use ermine::chart::plot;
+use ermine::chart::plot::{self, Mark, Plot, Series};
 use ermine::evaluate::cross_validation::FoldScore;
+use ermine::evaluate::curves::{CurvePoint, learning_curve};
 use ermine::evaluate::journal::Journal;
 use ermine::evaluate::paired::{Paired, paired_test};
 use ermine::evaluate::search::{Search, Strategy, search, with_setting};
@@ -68,6 +69,9 @@ pub struct Args {
 
 /// How many learners are tuned, after all have had their turn with their defaults.
 const TUNED: usize = 3;
+
+/// The shares of the rows that a learning curve is drawn at.
+const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 1.0];
 
 /// So many rows tell which learners are promising.
 const PROBED_ROWS: usize = 1500;
@@ -148,16 +152,20 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let trials = Trials { args, data: &data, splits: &splits, measures: &measures, progress: &progress };
     let mut outcome = trials.run(&learners);
+    outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
+    let curve = match (&args.html, outcome.rows.first()) {
+        (Some(_), Some(best)) => trials.curve(best).unwrap_or_default(),
+        _ => Vec::new(),
+    };
     drop(progress);
     if outcome.rows.is_empty() {
         let why: Vec<String> = outcome.absent.iter().map(|a| format!("\n  {}: {}", a.learner, a.why)).collect();
         let failure = Failure::Work(format!("no learner could be cross-validated{}", why.concat()));
         return Err(if interrupt::stopped() { Failure::Stopped } else { failure });
     }
-    outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
     let next = next_command(args, &outcome.rows[0]);
     if let Some(path) = &args.html {
-        write(path, page(args, &outcome, &splits, &next).as_bytes())?;
+        write(path, page(args, &outcome, &splits, &next, &curve).as_bytes())?;
     }
     if args.manner.json {
         print_json(&as_json(args, &understanding, &outcome, &splits, &next))?;
@@ -276,6 +284,13 @@ impl Trials<'_> {
                 Err(e) => outcome.remarks.push(format!("{name}: settings not tried: {e}")),
             }
         }
+    }
+
+    /// The learning curve of the best, where there is time for it.
+    fn curve(&self, best: &Row) -> ermine::Result<Vec<CurvePoint>> {
+        let learner = with_setting(&*registry::learner(best.learner)?, &best.setting, &self.context())?;
+        let validation = Validation { splits: self.splits, measures: &self.measures[..1], train_scores: true };
+        learning_curve(&*learner, self.data, &validation, &SHARES, &self.context())
     }
 
     fn whose_end(&self) -> &'static str {
@@ -437,7 +452,7 @@ fn text(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
 }
 
 /// The same as a page.
-fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
+fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str, curve: &[CurvePoint]) -> String {
     let file = args.data.file.display().to_string();
     let mut page = Page::new(&format!("{} of {file}: which learner?", args.data.target.join(", ")));
     page.paragraph(&verdict(&outcome.rows, splits));
@@ -449,6 +464,11 @@ fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
     if let Some(score) = outcome.rows[0].scores.first() {
         page.svg(&plot::dots(&bars, score.name));
     }
+    if !curve.is_empty() {
+        page.heading(&format!("Would more rows help {}?", outcome.rows[0].title()));
+        page.svg(&learning_plot(curve));
+        page.note("Where the tested score still rises at the right end, more rows help. Where it is far from the learned one, the model learns by heart.");
+    }
     for absent in &outcome.absent {
         page.note(&format!("{}: {}", absent.learner, absent.why));
     }
@@ -456,6 +476,18 @@ fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
     page.heading("Next");
     page.code(next);
     page.finish()
+}
+
+fn learning_plot(curve: &[CurvePoint]) -> String {
+    let at = |point: &CurvePoint| point.at.number().unwrap_or(f64::NAN);
+    let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
+    let tested = curve.iter().map(|p| (at(p), p.score.mean)).collect();
+    let learned = curve.iter().filter_map(|p| Some((at(p), mean(p.score.train.as_ref()?)))).collect();
+    let name = curve.first().map_or("", |point| point.score.name);
+    Plot { title: "Learning curve", axes: ("rows learned from", name), ranges: None }.draw(&[
+        Series { name: "tested rows", points: tested, mark: Mark::Line },
+        Series { name: "learned rows", points: learned, mark: Mark::Line },
+    ])
 }
 
 fn only_baseline(rows: &[Row]) -> bool {

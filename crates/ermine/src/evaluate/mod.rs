@@ -6,12 +6,14 @@
 //! | [`measure`] | the measures that users name |
 //! | [`splits`] | ways to cut rows into those to learn from and those to test on |
 //! | [`cross_validation`] | a learner's scores over splits |
+//! | [`curves`] | learning and validation curves |
 //! | [`paired`] | whether one learner is better than another, or was lucky |
 //! | [`space`] | the settings of a learner that are worth trying |
 //! | [`search`] | finds the best of them |
 //! | [`journal`] | remembers trials, so that a search that was stopped goes on |
 
 pub mod cross_validation;
+pub mod curves;
 pub mod journal;
 pub mod measure;
 pub mod paired;

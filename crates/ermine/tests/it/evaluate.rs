@@ -1,5 +1,6 @@
 //! Cross-validation, search and reports, as their users rely on them.
 
+use ermine::evaluate::curves::{learning_curve, validation_curve};
 use ermine::evaluate::journal::Journal;
 use ermine::evaluate::measure::MEASURES;
 use ermine::evaluate::search::{Found, Search, Strategy, nested, search, with_setting};
@@ -277,6 +278,27 @@ fn nested_search_tests_on_rows_that_no_search_has_seen() {
         let model = fit(&*learner, &data.select(&train).unwrap(), &Context::default()).unwrap();
         assert_eq!(model.measure(&data.select(&test).unwrap(), &[Measure::Accuracy]).unwrap()[0], score.folds[index]);
     }
+}
+
+#[test]
+fn curves_show_learning_by_heart() {
+    let data = classes(400);
+    let splits = Splits::k_fold(&data, 4, 0).unwrap();
+    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false };
+    let (learner, context) = (DecisionTree::default(), Context::default());
+    let curve = learning_curve(&learner, &data, &validation, &[0.1, 0.5, 1.0], &context).unwrap();
+    assert_eq!(curve.iter().map(|p| p.at.clone()).collect::<Vec<_>>(), [30, 150, 300].map(Value::Int));
+    let tested: Vec<f64> = curve.iter().map(|p| p.score.mean).collect();
+    assert!(tested[0] < tested[2] && curve.iter().all(|p| p.score.train.as_ref().unwrap().iter().all(|&s| s == 1.0)));
+    let whole = cross_validate(&learner, &data, &validation, &context).unwrap();
+    assert_eq!(whole.scores[0].folds, curve[2].score.folds, "all rows: the same as cross-validation");
+    assert!(learning_curve(&learner, &data, &validation, &[0.0], &context).is_err());
+
+    let depths = [1, 3, 12].map(Value::Int);
+    let curve = validation_curve(&learner, &data, &validation, "max_depth", &depths, &context).unwrap();
+    let train: Vec<f64> = curve.iter().map(|p| p.score.train.as_ref().unwrap().iter().sum::<f64>()).collect();
+    assert!(train[0] < train[1] && train[1] < train[2]);
+    assert!(validation_curve(&learner, &data, &validation, "depth", &depths, &context).is_err());
 }
 
 #[test]
