@@ -59,6 +59,18 @@ pub const LEARNERS: &[Entry] = &[
         make: || Box::new(reduction::bagging::Bagging::default()),
         load: |sections, header| reduction::bagging::Bag::load(sections, header, load_part),
     },
+    Entry {
+        make: || Box::new(reduction::multiclass::OneVsRest::default()),
+        load: |sections, header| reduction::multiclass::Coded::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::multiclass::OneVsOne::default()),
+        load: |sections, header| reduction::multiclass::Coded::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::multiclass::OutputCode::default()),
+        load: |sections, header| reduction::multiclass::Coded::load(sections, header, load_part),
+    },
 ];
 
 /// The learner that is used where none is named.

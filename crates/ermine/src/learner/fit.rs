@@ -1,11 +1,12 @@
 //! The one way from parameters and data to a model: check the parameters, check the data against what the learner can do, train on the
 //! asked number of threads, wrap the result.
 
+use super::estimator::Estimator;
 use super::{Capabilities, Context, Learner, Path, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Schema, Target, Task};
 use crate::model::{Header, Model};
-use crate::param::Value;
+use crate::param::{ParamType, Value};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,6 +15,9 @@ use std::sync::{Arc, Mutex};
 pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Model> {
     learner.validate()?;
     check(learner, data)?;
+    if let Some(reduced) = reduction(learner, data, context)? {
+        return fit(&*reduced, data, context);
+    }
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
     let trained = run(context.threads, || learner.train(data, context))??;
@@ -86,12 +90,20 @@ pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     check_target(can, data).map_or(Ok(()), unsupported)
 }
 
+/// The learner of two classes, one for each class against the rest, where there are more: the model says that it was reduced.
+fn reduction(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Option<Box<dyn Learner>>> {
+    let many = matches!(data.target(), Target::Classes { labels, .. } if labels.len() > 2);
+    if !(many && learner.info().capabilities.binary_only) {
+        return Ok(None);
+    }
+    let mut reduced = (context.learners)("one-vs-rest")?;
+    reduced.set("estimator", &Estimator::of(learner).to_value())?;
+    Ok(Some(reduced))
+}
+
 /// What about the target is beyond the capabilities.
 fn check_target(can: Capabilities, data: &Dataset) -> Option<String> {
     match data.target() {
-        Target::Classes { labels, .. } if can.binary_only && labels.len() > 2 => {
-            Some(format!("{} classes (it learns two)", labels.len()))
-        }
         Target::Values { n_outputs, .. } if *n_outputs > 1 && !can.multi_output && data.task() == Task::Regression => {
             Some(format!("{n_outputs} targets at once"))
         }

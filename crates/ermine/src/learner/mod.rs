@@ -17,6 +17,7 @@
 //! | [`tree_parameters`] | kinds of parameters that tree learners share |
 //! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
 //! | [`forest`] | random forests and extra-trees |
+//! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -28,6 +29,7 @@ pub mod c45;
 pub mod comparison_tree;
 pub mod decision_tree;
 pub mod density_tree;
+pub mod estimator;
 pub mod fit;
 pub mod fitted_tree;
 pub mod forest;

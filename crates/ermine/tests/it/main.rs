@@ -11,6 +11,7 @@ mod evaluate;
 mod forest;
 mod metrics;
 mod model_file;
+mod multiclass;
 mod rooms;
 mod stump;
 mod tree;

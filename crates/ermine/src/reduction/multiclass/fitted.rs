@@ -1,0 +1,156 @@
+//! The fitted parts of a reduction to two classes.
+
+use super::binary_labels;
+use super::decode::{Confidence, Decoder, decode};
+use super::matrix::Coding;
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Schema};
+use crate::model::{Fitted, Header, Output};
+use crate::reduction::committee::{self, LoadPart, Member};
+use crate::section::Sections;
+use rayon::prelude::*;
+
+/// Binary parts, and how they are decoded.
+pub struct Coded {
+    coding: Coding,
+    decoder: Decoder,
+    /// The classes that the coding is of: those that occurred in training.
+    classes: Vec<u32>,
+    /// All classes of the target.
+    n_classes: usize,
+    members: Vec<Member>,
+    estimator: String,
+}
+
+impl Coded {
+    /// Puts it together; the parts must fit the coding.
+    pub(super) fn new(
+        coding: Coding,
+        decoder: Decoder,
+        classes: Vec<u32>,
+        n_classes: usize,
+        members: Vec<Member>,
+        estimator: String,
+    ) -> Result<Coded> {
+        let sorted = classes.windows(2).all(|pair| pair[0] < pair[1]);
+        let known = classes.last().is_none_or(|&last| (last as usize) < n_classes);
+        let same = |member: &Member| member.output() == members[0].output() && member.output() != Output::Values;
+        if !coding.is_of(classes.len()) || coding.n_parts() != members.len() || !sorted || !known || classes.is_empty()
+        {
+            return Err(Error::model_file("the parts of a reduction don't fit its coding"));
+        }
+        if !members.iter().all(same) || (members.is_empty() && classes.len() > 1) {
+            return Err(Error::model_file("the parts of a reduction don't fit together"));
+        }
+        let coded = Coded { coding, decoder, classes, n_classes, members, estimator };
+        if decoder == Decoder::Coupling && coded.confidence() != Confidence::Probability {
+            return Err(Error::Unsupported {
+                learner: coded.estimator,
+                need: "coupling, which needs probabilities (choose another vote)".into(),
+            });
+        }
+        Ok(coded)
+    }
+
+    /// How many parts.
+    pub fn n_parts(&self) -> usize {
+        self.members.len()
+    }
+
+    fn confidence(&self) -> Confidence {
+        match self.members.first().map(Member::output) {
+            Some(Output::Probabilities) | None => Confidence::Probability,
+            _ => Confidence::Margin,
+        }
+    }
+
+    /// Whether the answers are probabilities.
+    fn gives_probabilities(&self) -> bool {
+        let by_part = self.decoder == Decoder::Coupling
+            || (self.decoder == Decoder::Confidence
+                && (self.n_parts() <= 1 || self.n_parts() == self.classes.len() && self.coding.sign(0, 0) == 1));
+        by_part && self.confidence() == Confidence::Probability
+    }
+
+    /// The confidence of each part in its positive side, part by part.
+    fn said(&self, features: &Features) -> Result<Vec<Vec<f64>>> {
+        let each = |member: &Member| {
+            let numbers = member.predict(features)?;
+            Ok(match member.output() {
+                Output::Margin => numbers,
+                Output::Probabilities => numbers.chunks(2).map(|p| p[1]).collect(),
+                _ => numbers.chunks(2).map(|s| s[1] - s[0]).collect(),
+            })
+        };
+        self.members.par_iter().map(each).collect()
+    }
+
+    /// The scores of one row, of the classes of the coding.
+    fn scores(&self, said: &[f64], scores: &mut [f64]) {
+        match (self.n_parts(), self.confidence()) {
+            (0, _) => scores.fill(1.0),
+            // Of two classes one part says it all.
+            (1, Confidence::Probability) if scores.len() == 2 => scores.copy_from_slice(&[1.0 - said[0], said[0]]),
+            (1, Confidence::Margin) if scores.len() == 2 => scores.copy_from_slice(&[-said[0], said[0]]),
+            (_, kind) => decode(self.decoder, &self.coding, kind, said, scores),
+        }
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
+        let mut of_part = header.clone();
+        of_part.schema.classes = binary_labels().to_vec();
+        let members = committee::load(sections, &of_part, load)?;
+        let (coding, decoder) = (sections.json("coding")?, sections.json("decoder")?);
+        let (classes, estimator) = (sections.json("classes")?, sections.json("estimator")?);
+        let n_classes = header.schema.classes.len();
+        Ok(Box::new(Coded::new(coding, decoder, classes, n_classes, members, estimator)?))
+    }
+}
+
+impl Fitted for Coded {
+    fn output(&self) -> Output {
+        if self.gives_probabilities() { Output::Probabilities } else { Output::Scores }
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        let said = self.said(features)?;
+        let (k, n) = (self.classes.len(), features.n_rows());
+        // A class that training didn't have is never predicted.
+        let absent = if self.gives_probabilities() { 0.0 } else { f64::MIN };
+        let mut numbers = vec![absent; n * self.n_classes];
+        numbers.par_chunks_mut(self.n_classes.max(1)).enumerate().for_each(|(row, numbers)| {
+            let of_row: Vec<f64> = said.iter().map(|part| part[row]).collect();
+            let mut scores = vec![0.0; k];
+            self.scores(&of_row, &mut scores);
+            self.classes.iter().zip(scores).for_each(|(&class, score)| numbers[class as usize] = score);
+        });
+        Ok(numbers)
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("coding", &self.coding)?;
+        sections.put_json("decoder", &self.decoder)?;
+        sections.put_json("classes", &self.classes)?;
+        sections.put_json("estimator", &self.estimator)?;
+        committee::save(&self.members, sections)
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        let name = |k: usize| schema.classes.get(self.classes[k] as usize).map_or("?", String::as_str);
+        let mut text = format!("{} binary models: {}\n", self.n_parts(), self.estimator);
+        const SHOWN: usize = 50;
+        for part in 0..self.n_parts().min(SHOWN) {
+            let side = |sign: i8| {
+                let names: Vec<&str> =
+                    (0..self.classes.len()).filter(|&k| self.coding.sign(k, part) == sign).map(name).collect();
+                names.join(", ")
+            };
+            text += &format!("  {} against {}\n", side(1), side(-1));
+        }
+        if self.n_parts() > SHOWN {
+            text += &format!("  ... and {} more\n", self.n_parts() - SHOWN);
+        }
+        text
+    }
+}
