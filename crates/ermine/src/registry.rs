@@ -60,6 +60,10 @@ pub const LEARNERS: &[Entry] = &[
         load: |sections, header| reduction::bagging::Bag::load(sections, header, load_part),
     },
     Entry {
+        make: || Box::new(reduction::calibration::Calibrated::default()),
+        load: |sections, header| reduction::calibration::FittedCalibration::load(sections, header, load_part),
+    },
+    Entry {
         make: || Box::new(reduction::multiclass::OneVsRest::default()),
         load: |sections, header| reduction::multiclass::Coded::load(sections, header, load_part),
     },

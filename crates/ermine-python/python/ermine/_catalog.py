@@ -51,6 +51,10 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry("ensemble", "BaggingClassifier", "bagging", "classification"),
     Entry("ensemble", "BaggingRegressor", "bagging", "regression"),
+    Entry("calibration", "CalibratedClassifier", "calibrated", "classification"),
+    Entry("multiclass", "OneVsRestClassifier", "one-vs-rest", "classification"),
+    Entry("multiclass", "OneVsOneClassifier", "one-vs-one", "classification"),
+    Entry("multiclass", "OutputCodeClassifier", "output-code", "classification"),
 )
 
 #: Learners without an estimator, and why.

@@ -7,10 +7,9 @@
 //! the spread is a guide and no exact confidence interval: Bengio and Grandvalet, 2004.)
 
 use super::measure::{Measure, Outcome};
-use super::splits::Splits;
 use crate::error::Result;
 use crate::learner::{Context, Learner, fit};
-use crate::matrix::Dataset;
+use crate::matrix::{Dataset, Splits};
 use crate::model::Model;
 use crate::progress::{Event, report};
 use serde::Serialize;

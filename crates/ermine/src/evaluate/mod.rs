@@ -4,7 +4,6 @@
 //! |---|---|
 //! | this file | [`Evaluation`]: the scores of a model on rows it has not seen |
 //! | [`measure`] | the measures that users name |
-//! | [`splits`] | ways to cut rows into those to learn from and those to test on |
 //! | [`cross_validation`] | a learner's scores over splits |
 //! | [`curves`] | learning and validation curves |
 //! | [`paired`] | whether one learner is better than another, or was lucky |
@@ -19,11 +18,10 @@ pub mod measure;
 pub mod paired;
 pub mod search;
 pub mod space;
-pub mod splits;
 
+pub use crate::matrix::Splits;
 pub use cross_validation::{CrossValidation, Validation, cross_validate};
 pub use measure::Measure;
-pub use splits::Splits;
 
 use crate::chart::text::number;
 use crate::error::{Error, Result};

@@ -7,8 +7,8 @@
 //! ```
 //! **Reference.** Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52, 2003.
 
-use super::splits::Splits;
 use crate::distribution::t_two_sided;
+use crate::matrix::Splits;
 use serde::Serialize;
 
 /// What the differences say.

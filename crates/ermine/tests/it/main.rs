@@ -6,6 +6,7 @@
 mod adaboost;
 mod bagging;
 mod boosting;
+mod calibration;
 mod contract;
 mod evaluate;
 mod forest;

@@ -11,8 +11,8 @@
 //! Where rows are dealt at random, classes are spread evenly over the folds. Rows of one group (a query, a patient) stay
 //! together in every way but the time-ordered one.
 
+use super::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Target};
 use crate::rng;
 
 /// The random stream that deals rows to folds.

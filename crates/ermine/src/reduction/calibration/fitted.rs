@@ -1,0 +1,160 @@
+//! A model whose scores are calibrated.
+
+use super::curve::{Calibrator, Curve};
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Schema};
+use crate::model::{Fitted, Header, Output};
+use crate::reduction::committee::{LoadPart, Member};
+use crate::section::Sections;
+
+/// Probabilities closer to 0 or 1 than this are as sure as this.
+const SUREST: f64 = 1e-15;
+
+/// How sure a model is of a class against the rest: its log odds, margin, or lead over the best other score.
+pub(super) fn confidences(scores: &[f64], n_classes: usize, output: Output, class: usize) -> Vec<f64> {
+    match output {
+        Output::Margin => scores.iter().map(|&m| if class == 1 { m } else { -m }).collect(),
+        Output::Probabilities => {
+            let odds = |p: f64| (p.clamp(SUREST, 1.0 - SUREST) / (1.0 - p.clamp(SUREST, 1.0 - SUREST))).ln();
+            scores.chunks(n_classes).map(|p| odds(p[class])).collect()
+        }
+        _ => {
+            let lead = |s: &[f64]| {
+                let other = s.iter().enumerate().filter(|(k, _)| *k != class).map(|(_, s)| *s);
+                (s[class] - other.fold(f64::NEG_INFINITY, f64::max)).clamp(-1e100, 1e100)
+            };
+            scores.chunks(n_classes).map(lead).collect()
+        }
+    }
+}
+
+/// Logarithms of unnormalised probabilities of all classes.
+pub(super) fn log_odds(scores: &[f64], n_classes: usize, output: Output) -> Vec<f64> {
+    match output {
+        Output::Margin => scores.iter().flat_map(|&m| [0.0, m]).collect(),
+        Output::Probabilities => scores.iter().map(|p| p.max(SUREST).ln()).collect(),
+        _ => scores
+            .chunks(n_classes)
+            .flat_map(|s| {
+                let most = s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                s.iter().map(move |x| (x - most).max(-1e100))
+            })
+            .collect(),
+    }
+}
+
+/// A model and the curves of its classes.
+pub struct FittedCalibration {
+    member: Member,
+    calibrators: Vec<Calibrator>,
+    n_classes: usize,
+    costs: Vec<f64>,
+    estimator: String,
+}
+
+impl FittedCalibration {
+    pub(super) fn new(
+        member: Member,
+        calibrators: Vec<Calibrator>,
+        n_classes: usize,
+        costs: Vec<f64>,
+        estimator: String,
+    ) -> Result<FittedCalibration> {
+        let by_temperature = |c: &Calibrator| matches!(c.curve, Curve::Temperature { .. });
+        let one_for_all = calibrators.len() == 1 && calibrators.iter().all(by_temperature);
+        let one_each =
+            calibrators.len() == if n_classes == 2 { 1 } else { n_classes } && !calibrators.iter().any(by_temperature);
+        let priced = costs.is_empty() || costs.len() == n_classes && costs.iter().all(|c| *c > 0.0 && c.is_finite());
+        let sound = calibrators.iter().all(|c| c.curve.is_sound()) && member.output() != Output::Values;
+        if !(one_for_all || one_each) || !sound || !priced || (member.output() == Output::Margin && n_classes != 2) {
+            return Err(Error::model_file("the curves of a calibrated model don't fit its classes"));
+        }
+        Ok(FittedCalibration { member, calibrators, n_classes, costs, estimator })
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
+        let member = Member::load(&sections.part("model"), header, load)?;
+        let (calibrators, costs) = (sections.json("calibrators")?, sections.json("costs")?);
+        let (estimator, n_classes) = (sections.json("estimator")?, header.schema.classes.len());
+        Ok(Box::new(FittedCalibration::new(member, calibrators, n_classes, costs, estimator)?))
+    }
+
+    /// The curves: of the second of two classes, of each of more, or one temperature for all.
+    pub fn calibrators(&self) -> &[Calibrator] {
+        &self.calibrators
+    }
+
+    /// The calibrated probabilities of all rows.
+    fn probabilities(&self, features: &Features) -> Result<Vec<f64>> {
+        let (k, output) = (self.n_classes, self.member.output());
+        let scores = self.member.predict(features)?;
+        let mut p = vec![0.0; features.n_rows() * k];
+        match &self.calibrators[0].curve {
+            Curve::Temperature { inverse } => {
+                for (p, z) in p.chunks_mut(k).zip(log_odds(&scores, k, output).chunks(k)) {
+                    let most = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    p.iter_mut().zip(z).for_each(|(p, z)| *p = (inverse * (z - most)).exp());
+                }
+            }
+            curve if k == 2 => {
+                for (p, f) in p.chunks_mut(2).zip(confidences(&scores, k, output, 1)) {
+                    p[1] = curve.probability(f);
+                    p[0] = 1.0 - p[1];
+                }
+            }
+            _ => {
+                for (class, calibrator) in self.calibrators.iter().enumerate() {
+                    let said = confidences(&scores, k, output, class);
+                    p.chunks_mut(k).zip(said).for_each(|(p, f)| p[class] = calibrator.curve.probability(f));
+                }
+            }
+        }
+        for p in p.chunks_mut(k) {
+            let sum: f64 = p.iter().sum();
+            p.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { 1.0 / k as f64 });
+        }
+        Ok(p)
+    }
+}
+
+impl Fitted for FittedCalibration {
+    fn output(&self) -> Output {
+        if self.costs.is_empty() { Output::Probabilities } else { Output::Scores }
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        let mut p = self.probabilities(features)?;
+        if !self.costs.is_empty() {
+            // What it is expected to cost not to say the class.
+            p.chunks_mut(self.n_classes).for_each(|p| p.iter_mut().zip(&self.costs).for_each(|(p, cost)| *p *= cost));
+        }
+        Ok(p)
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("calibrators", &self.calibrators)?;
+        sections.put_json("costs", &self.costs)?;
+        sections.put_json("estimator", &self.estimator)?;
+        sections.within("model", |sections| self.member.save(sections))
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        let mut text = format!("calibrated: {}\n", self.estimator);
+        for (i, calibrator) in self.calibrators.iter().enumerate() {
+            let class = if self.n_classes == 2 { 1 } else { i };
+            let name = schema.classes.get(class).map_or("", String::as_str);
+            text += &match &calibrator.curve {
+                Curve::Sigmoid { a, b } => format!("  p({name}) = 1 / (1 + exp(-({a:.6} f + {b:.6})))\n"),
+                Curve::Isotonic { scores, .. } => format!("  p({name}): a curve through {} points\n", scores.len()),
+                Curve::Temperature { inverse } => format!("  temperature {:.6}\n", 1.0 / inverse),
+            };
+        }
+        if !self.costs.is_empty() {
+            let each: Vec<String> =
+                schema.classes.iter().zip(&self.costs).map(|(class, cost)| format!("{class}: {cost}")).collect();
+            text += &format!("  cost of missing {}\n", each.join(", "));
+        }
+        text
+    }
+}
