@@ -7,6 +7,7 @@ pub mod linalg;
 pub mod chart;
 pub mod error;
 pub mod evaluate;
+pub mod kernel;
 pub mod learner;
 pub mod loss;
 pub mod matrix;

@@ -51,8 +51,10 @@ pub struct Solution {
     pub method: Method,
     /// Estimated condition number of the scaled products, where they were factored.
     pub condition: Option<f64>,
-    /// The diagonal of `(X'WX + lambda)^-1`, centred: what standard errors need. Only for full rank and `n > p`.
+    /// The diagonal of `(X'WX + lambda)^-1`, centred: what standard errors need. Only for `n > p` and full rank; not a number for a column that doesn't vary.
     pub inverse_diagonal: Option<Vec<f64>>,
+    /// `1/W + m'(X'WX + lambda)^-1 m` with the columns' means `m`: the intercept's part in what standard errors need.
+    pub intercept_variance: Option<f64>,
     /// `sum_i w_i (y_i - prediction)^2` for each target.
     pub residual_sums: Vec<f64>,
     /// Centred square sum of each target.
@@ -112,7 +114,12 @@ impl LeastSquares<'_> {
                     Some(condition),
                     refinements > 0,
                 );
-                solution.inverse_diagonal = (kept.len() == p).then_some(diagonal);
+                // A column that doesn't vary has no coefficient to speak of; the others have.
+                solution.inverse_diagonal = Some(diagonal);
+                let means: Vec<f64> = kept.iter().map(|&j| moments.x_mean[j]).collect();
+                let mut solved = means.clone();
+                factor.solve(&mut solved);
+                solution.intercept_variance = Some(1.0 / moments.total + lanes::dot(&means, &solved));
                 if kept.len() < p {
                     solution.method = Method::MinimumNorm { rank: kept.len() };
                 }
@@ -183,6 +190,7 @@ impl LeastSquares<'_> {
             method,
             condition,
             inverse_diagonal: None,
+            intercept_variance: None,
             total_sums: moments.yy.clone(),
             coefficients,
         }
@@ -224,6 +232,11 @@ impl LeastSquares<'_> {
             // (R'R)^-1 = D V S^-2 V' D.
             let entry = |j: usize| (0..p).map(|s| (svd.right[(s, j)] * scale[j] / svd.values[s]).powi(2)).sum::<f64>();
             solution.inverse_diagonal = Some((0..p).map(entry).collect());
+            let along = |s: usize| {
+                let part = |j: usize| svd.right[(s, j)] * scale[j] * moments.x_mean[j];
+                ((0..p).map(part).sum::<f64>() / svd.values[s]).powi(2)
+            };
+            solution.intercept_variance = Some(1.0 / moments.total + (0..p).map(along).sum::<f64>());
         }
         Ok(solution)
     }
@@ -315,6 +328,7 @@ impl LeastSquares<'_> {
             method,
             condition: None,
             inverse_diagonal: None,
+            intercept_variance: None,
             residual_sums,
             total_sums,
         }

@@ -35,6 +35,8 @@ pub struct Options<'a> {
     pub intercept: bool,
     /// Most passes over the data.
     pub max_passes: usize,
+    /// Stop when so many passes made no fewer mistakes than the best before them; `None` for never.
+    pub patience: Option<usize>,
     /// Another order of the rows in every pass.
     pub shuffle: bool,
     /// Where the orders come from.
@@ -54,6 +56,16 @@ pub struct Perceptron {
     pub mistakes: Vec<u64>,
     /// Whether a whole pass went by without a mistake, so that the last weights separate the data.
     pub separated: bool,
+}
+
+impl Options<'_> {
+    /// Whether the last passes made no progress.
+    fn is_idle(&self, mistakes: &[u64]) -> bool {
+        self.patience.is_some_and(|patience| {
+            let (before, last) = mistakes.split_at(mistakes.len().saturating_sub(patience.max(1)));
+            before.iter().min().is_some_and(|best| last.iter().all(|m| m >= best))
+        })
+    }
 }
 
 /// The random stream of row orders.
@@ -97,6 +109,9 @@ pub fn learn(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) 
             separated = true;
             break;
         }
+        if options.is_idle(&mistakes) {
+            break;
+        }
     }
     if options.form == Form::Averaged && !separated && seen > 0.0 {
         lanes::axpy(-1.0 / seen, &slow, &mut w);
@@ -120,6 +135,9 @@ fn learn_in_batches(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Op
         report(options.observer, Event::Step { done: pass as u64 + 1, score: Some(("mistakes", wrong as f64)) })?;
         if wrong == 0 {
             separated = true;
+            break;
+        }
+        if options.is_idle(&mistakes) {
             break;
         }
         lanes::axpy(1.0, &x.transposed_times(&steps), &mut w);
@@ -162,6 +180,9 @@ pub fn learn_kernel(
         report(options.observer, Event::Step { done: pass as u64 + 1, score: Some(("mistakes", wrong as f64)) })?;
         if wrong == 0 {
             return Ok((counts, mistakes, true));
+        }
+        if options.is_idle(&mistakes) {
+            break;
         }
     }
     if options.form == Form::Averaged && seen > 0.0 {
