@@ -6,8 +6,11 @@ use crate::job;
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
+use ermine::learner::linear::sgd::StochasticGradientDescent;
+use ermine::learner::linear::sgd_model::Stream;
 use ermine::learner::{self, Context, fit::run};
 use ermine::model::{Model as CoreModel, Output, Prediction, Status};
+use ermine::param::Parameters;
 use ermine::table::{Column, ColumnKind};
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
@@ -52,6 +55,39 @@ pub fn fit(
     Ok(Model { inner: Arc::new(model) })
 }
 
+/// Goes on learning by stochastic gradient descent, with one pass over these rows: from `before`, or from nothing.
+#[pyfunction]
+#[pyo3(signature = (params, table, target, weight, before, *, seed, threads, note))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
+pub fn partial_fit(
+    py: Python<'_>,
+    params: &Bound<'_, PyDict>,
+    table: &Table,
+    target: &Target,
+    weight: Option<&Bound<'_, PyArray1<f64>>>,
+    before: Option<&Model>,
+    seed: u64,
+    threads: usize,
+    note: &str,
+) -> PyResult<Model> {
+    let learner = value::learner("sgd", params)?;
+    let mut sgd = StochasticGradientDescent::default();
+    for (name, value) in learner.values() {
+        sgd.set(name, &value).map_err(python)?;
+    }
+    let weight = weight.map(array::numbers).transpose()?;
+    let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
+    let data = target.dataset(table.inner.clone(), weight)?;
+    let before = before.map(|model| model.inner.clone());
+    let work = move |watch: &job::Watch| {
+        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        Stream { params: sgd, from: before.as_deref() }.fit(&data, &context)
+    };
+    let mut model = job::run(py, None, work)?.map_err(python)?;
+    model.set_note(PROGRAM, note);
+    Ok(Model { inner: Arc::new(model) })
+}
+
 /// The name of this program in the notes of a model file.
 const PROGRAM: &str = "python";
 
@@ -62,6 +98,8 @@ enum Wanted {
     Classes,
     /// All numbers of each row.
     Numbers,
+    /// What probabilities are made of.
+    Margins,
 }
 
 impl Wanted {
@@ -69,6 +107,7 @@ impl Wanted {
         match word {
             "classes" => Ok(Wanted::Classes),
             "numbers" => Ok(Wanted::Numbers),
+            "margins" => Ok(Wanted::Margins),
             other => Err(PyValueError::new_err(format!("'{other}' can't be predicted"))),
         }
     }
@@ -189,15 +228,11 @@ impl Model {
         let size = n_rows * columns.len();
         let model = self.inner.clone();
         if size < SMALL {
-            let answer =
-                py.detach(|| model.predict_columns(columns).map(|p| Answer::new(&p, wanted))).map_err(python)?;
-            return answer.array(py);
+            return py.detach(|| Answer::of(&model, columns, wanted)).map_err(python)?.array(py);
         }
         let threads = job::threads(n_jobs)?;
-        let work = move |_: &job::Watch| {
-            let predict = || model.predict_columns(columns).map(|p| Answer::new(&p, wanted));
-            run(Some(threads), predict).and_then(|answer| answer)
-        };
+        let work =
+            move |_: &job::Watch| run(Some(threads), || Answer::of(&model, columns, wanted)).and_then(|answer| answer);
         job::run(py, None, work)?.map_err(python)?.array(py)
     }
 }
@@ -210,6 +245,16 @@ enum Answer {
 }
 
 impl Answer {
+    fn of(model: &CoreModel, columns: Vec<Column>, wanted: Wanted) -> ermine::Result<Answer> {
+        if wanted != Wanted::Margins {
+            return model.predict_columns(columns).map(|prediction| Answer::new(&prediction, wanted));
+        }
+        match model.margins_columns(columns)? {
+            Some((values, width)) => Ok(Answer::Numbers(values, width)),
+            None => Err(ermine::Error::data(format!("a model of {} has no margins", model.header().learner))),
+        }
+    }
+
     fn new(prediction: &Prediction, wanted: Wanted) -> Answer {
         match wanted {
             Wanted::Classes if prediction.output() != Output::Values => {

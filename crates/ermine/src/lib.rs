@@ -39,6 +39,16 @@ pub mod prelude {
     pub use crate::learner::forest::{ExtraTrees, RandomForest};
     pub use crate::learner::gradient_boosting::GradientBoosting;
     pub use crate::learner::id3::Id3;
+    pub use crate::learner::linear::gradient_descent::GradientDescent;
+    pub use crate::learner::linear::halfspace::Halfspace;
+    pub use crate::learner::linear::huber::HuberRegression;
+    pub use crate::learner::linear::lasso::{ElasticNet, ElasticNetCv, Lasso, LassoCv};
+    pub use crate::learner::linear::least_squares::LinearRegression;
+    pub use crate::learner::linear::logistic::LogisticRegression;
+    pub use crate::learner::linear::perceptron::Perceptron;
+    pub use crate::learner::linear::quantile::{LeastAbsoluteDeviations, QuantileRegression};
+    pub use crate::learner::linear::ridge::{Ridge, RidgeCv};
+    pub use crate::learner::linear::sgd::StochasticGradientDescent;
     pub use crate::learner::optimal_tree::OptimalTree;
     pub use crate::learner::stump::DecisionStump;
     pub use crate::learner::{Context, Learner};

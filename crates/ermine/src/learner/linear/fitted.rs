@@ -76,7 +76,7 @@ pub struct Linear {
 
 impl Linear {
     /// The margins of each row, margin by margin.
-    pub fn margins(&self, features: &Features) -> Result<Vec<Vec<f64>>> {
+    pub fn margin_columns(&self, features: &Features) -> Result<Vec<Vec<f64>>> {
         let numbers = self.map.numbers(features)?;
         let design = numbers.design()?;
         Ok((0..self.intercepts.len()).map(|k| design.times(self.coefficients.row(k), self.intercepts[k])).collect())
@@ -177,7 +177,7 @@ impl Fitted for Linear {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        let mut margins = self.margins(features)?;
+        let mut margins = self.margin_columns(features)?;
         if margins.len() == 1 && (self.link == Link::Identity || self.is_margin()) {
             return Ok(margins.swap_remove(0));
         }
@@ -193,6 +193,23 @@ impl Fitted for Linear {
             }
         }
         Ok(out)
+    }
+
+    fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        if self.link == Link::Identity {
+            return Ok(None);
+        }
+        let (margins, n) = (self.margin_columns(features)?, features.n_rows());
+        let k = if margins.len() == 1 && self.n_classes == 2 { 1 } else { self.n_classes };
+        let mut out = vec![f64::MIN; n * k];
+        for (i, out) in out.chunks_exact_mut(k.max(1)).enumerate() {
+            match (&margins[..], k) {
+                ([z], 1) => out[0] = z[i],
+                ([z], _) => self.used.iter().zip([-z[i], z[i]]).for_each(|(&c, z)| out[c as usize] = z),
+                _ => self.used.iter().zip(&margins).for_each(|(&c, z)| out[c as usize] = z[i]),
+            }
+        }
+        Ok(Some((out, k)))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

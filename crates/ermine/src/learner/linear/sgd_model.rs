@@ -59,6 +59,10 @@ impl Fitted for SgdModel {
         self.linear.predict(features)
     }
 
+    fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        self.linear.margins(features)
+    }
+
     fn save(&self, sections: &mut Sections) -> Result<()> {
         self.linear.save(sections)?;
         sections.put_f64s("states", &self.states.iter().flat_map(Sgd::to_numbers).collect::<Vec<_>>());
