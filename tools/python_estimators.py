@@ -29,6 +29,9 @@ TITLES = {
     "tree": "Decision trees and stumps.",
 }
 
+#: Functions that modules offer beside their classes.
+FUNCTIONS = {"linear_model": ("enet_path", "lasso_path")}
+
 #: Parameters that Python takes in another form than the rest of the house: type hint, type in words, documentation.
 PYTHON_FORM = {
     "class_weight": ("Mapping[Any, float] | Literal[\"balanced\"] | None", "dict, 'balanced' or None",
@@ -219,7 +222,8 @@ def class_source(entry: Entry) -> str:
 def module_source(module: str) -> str:
     entries = [entry for entry in CATALOG if entry.module == module]
     body = "\n\n\n".join(class_source(entry) for entry in entries)
-    names = ", ".join(f'"{entry.name}"' for entry in entries)
+    functions = FUNCTIONS.get(module, ())
+    names = ", ".join(f'"{name}"' for name in [*(entry.name for entry in entries), *functions])
     ours = {name for entry in entries for name in bases(entry)} | ({"Estimator"} if "| Estimator" in body else set())
     imports = []
     for source, names_there in (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
@@ -227,6 +231,7 @@ def module_source(module: str) -> str:
         imports += [f"from {source} import {', '.join(used)}"] * bool(used)
     imports += [""] * bool(imports)
     imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {', '.join(sorted(ours))}"]
+    imports += [f"from ermine._path import {', '.join(functions)}"] * bool(functions)
     head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
     return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", "", body, ""])
 

@@ -6,6 +6,7 @@ use crate::job;
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
+use ermine::learner::linear::lasso::{ElasticNet, path};
 use ermine::learner::linear::sgd::StochasticGradientDescent;
 use ermine::learner::linear::sgd_model::Stream;
 use ermine::learner::{self, Context, fit::run};
@@ -86,6 +87,39 @@ pub fn partial_fit(
     let mut model = job::run(py, None, work)?.map_err(python)?;
     model.set_note(PROGRAM, note);
     Ok(Model { inner: Arc::new(model) })
+}
+
+/// Strengths, coefficients (a row for each strength) and duality gaps of an elastic-net path.
+type Path<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
+
+/// The path of elastic nets over falling strengths: those given, or `n_alphas` down to `eps` times the least that makes all coefficients zero.
+#[pyfunction]
+#[pyo3(signature = (params, table, target, alphas, *, n_alphas, eps, threads))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
+pub fn enet_path<'py>(
+    py: Python<'py>,
+    params: &Bound<'py, PyDict>,
+    table: &Table,
+    target: &Target,
+    alphas: Option<Vec<f64>>,
+    n_alphas: usize,
+    eps: f64,
+    threads: usize,
+) -> PyResult<Path<'py>> {
+    let learner = value::learner("elastic-net", params)?;
+    let mut net = ElasticNet::default();
+    for (name, value) in learner.values() {
+        net.set(name, &value).map_err(python)?;
+    }
+    let data = target.dataset(table.inner.clone(), None)?;
+    let work = move |_: &job::Watch| run(Some(threads), || path(&net, &data, alphas.as_deref(), n_alphas, eps));
+    let solutions = job::run(py, None, work)?.and_then(|solutions| solutions).map_err(python)?;
+    let strengths: Vec<f64> = solutions.iter().map(|s| s.lambda).collect();
+    let gaps: Vec<f64> = solutions.iter().map(|s| s.outcome.gap().unwrap_or(f64::NAN)).collect();
+    let shape = [solutions.len(), solutions.first().map_or(0, |s| s.coefficients.len())];
+    let coefficients = solutions.into_iter().flat_map(|s| s.coefficients).collect();
+    let coefficients = array::shaped(py, coefficients, &shape)?.into_bound_py_any(py)?;
+    Ok((PyArray1::from_vec(py, strengths), coefficients, PyArray1::from_vec(py, gaps)))
 }
 
 /// The name of this program in the notes of a model file.

@@ -239,3 +239,72 @@ fn expand_sparse(polynomial: &Polynomial, x: &Sparse) -> SparseRows {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::dense::RowView;
+    use crate::table::Table;
+    use std::sync::Arc;
+
+    const PLAIN: DesignOptions = DesignOptions { degree: 1, interaction_only: false, references: false };
+
+    fn features(columns: Vec<Column>) -> Features {
+        Features::new(Arc::new(Table::new(columns).unwrap()))
+    }
+
+    /// The columns of one array by rows.
+    fn columns_of(array: &Arc<Vec<f64>>, n: usize, p: usize) -> Vec<Column> {
+        let column = |j: usize| {
+            // SAFETY: n values, p apart, from offset j lie inside the array, which the owner holds and nobody writes to.
+            let buffer = unsafe { Buffer::foreign(array.as_ptr().add(j), n, p as isize, array.clone()) };
+            Column::numeric(format!("x{j}"), buffer)
+        };
+        (0..p).map(column).collect()
+    }
+
+    #[test]
+    fn arrays_are_read_where_they_lie() {
+        let array = Arc::new((0..12).map(f64::from).collect::<Vec<_>>());
+        let data = features(columns_of(&array, 4, 3));
+        let (map, numbers) = FeatureMap::fit(&data, PLAIN, None).unwrap();
+        let Design::Dense(x) = numbers.design().unwrap() else { panic!("dense columns became sparse") };
+        let Some(RowView::F64(row)) = x.row(2) else { panic!("rows were taken apart") };
+        assert_eq!(row.as_ptr(), &raw const array[6], "the numbers were copied");
+        assert_eq!(map.names(&data), ["x0", "x1", "x2"]);
+        // Separate columns are not copied either.
+        let separate = features(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric_f32("b", vec![3.0, 4.0])]);
+        let (_, numbers) = FeatureMap::fit(&separate, PLAIN, None).unwrap();
+        assert!(matches!(numbers.held, Held::Borrowed));
+        assert_eq!(numbers.design().unwrap().times(&[1.0, 10.0], 0.0), [31.0, 42.0]);
+    }
+
+    #[test]
+    fn missing_values_get_the_mean_of_training() {
+        let (map, _) = FeatureMap::fit(&features(vec![Column::numeric("a", vec![1.0, 3.0])]), PLAIN, None).unwrap();
+        let new = features(vec![Column::numeric("a", vec![f64::NAN, 5.0])]);
+        assert_eq!(map.numbers(&new).unwrap().design().unwrap().times(&[1.0], 0.0), [2.0, 5.0]);
+        let infinite = features(vec![Column::numeric("a", vec![1.0, f64::INFINITY])]);
+        assert!(map.numbers(&infinite).unwrap_err().to_string().contains("'a' is infinite in row 2"));
+    }
+
+    #[test]
+    fn sparse_columns_stay_sparse_and_terms_agree_with_dense_ones() {
+        let dense = features(vec![
+            Column::numeric("a", vec![0.0, 2.0, 0.0, 3.0]),
+            Column::nominal("c", &[Some("u"), Some("v"), None, Some("u")]),
+        ]);
+        let sparse = features(vec![
+            Column::sparse("a", 4, vec![1, 3].into(), vec![2.0, 3.0].into()),
+            Column::nominal("c", &[Some("u"), Some("v"), None, Some("u")]),
+        ]);
+        let options = DesignOptions { degree: 3, ..PLAIN };
+        let (map, a) = FeatureMap::fit(&dense, options, None).unwrap();
+        let (same, b) = FeatureMap::fit(&sparse, options, None).unwrap();
+        assert_eq!(map, same);
+        assert!(matches!(b.design().unwrap(), Design::Sparse(_)));
+        let w: Vec<f64> = (0..map.n_columns()).map(|j| 1.0 + j as f64).collect();
+        assert_eq!(a.design().unwrap().times(&w, 0.5), b.design().unwrap().times(&w, 0.5));
+        assert!(!map.names(&dense).iter().any(|n| n.contains("c=u^2")), "0/1 columns have no powers");
+    }
+}

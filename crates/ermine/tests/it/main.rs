@@ -8,6 +8,7 @@ mod bagging;
 mod boosting;
 mod contract;
 mod forest;
+mod linear;
 mod model_file;
 mod rooms;
 mod stump;

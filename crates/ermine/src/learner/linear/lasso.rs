@@ -8,7 +8,7 @@ use super::fitted::{Course, Linear, Link};
 use super::least_squares::REGRESSION;
 use super::prepare::{Prepared, outputs, scaled};
 use super::{report, ridge};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix};
@@ -216,6 +216,35 @@ impl ElasticNet {
             Outcome { status: Status::Converged, n_iterations: 1, value, lower_bound: Some(value), residual: 0.0 };
         Ok(LassoSolution { lambda: self.alpha, coefficients: beta, intercept: solution.intercepts[0], outcome })
     }
+}
+
+/// The solutions of a data set with one target for falling strengths, each from the one before it; see [`ElasticNet`] for the parameters. Without strengths, `n` of them
+/// from the least that makes all coefficients zero down to `eps` times it.
+pub fn path(
+    net: &ElasticNet,
+    data: &Dataset,
+    alphas: Option<&[f64]>,
+    n: usize,
+    eps: f64,
+) -> Result<Vec<LassoSolution>> {
+    let options = DesignOptions { degree: net.degree, interaction_only: net.interaction_only, references: false };
+    let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+    let (x, scaling) = scaled(prepared.design()?, prepared.weights(), net.standardize, net.fit_intercept)?;
+    let (y, n_outputs) = data.values()?;
+    if n_outputs != 1 || net.l1_ratio <= 0.0 {
+        return Err(Error::data("a path needs one target and a share of L1"));
+    }
+    let problem = net.problem(&x, y, prepared.weights());
+    let mut alphas = alphas.map_or_else(|| problem.grid(n, eps), <[f64]>::to_vec);
+    if let Some(alpha) = alphas.iter().find(|a| !(a.is_finite() && **a > 0.0)) {
+        return Err(Error::data(format!("the strength {alpha} of a path is not a positive number")));
+    }
+    alphas.sort_unstable_by(|a, b| b.total_cmp(a));
+    let mut solutions = problem.path(&alphas);
+    if let Some(scaling) = scaling {
+        solutions.iter_mut().for_each(|s| s.intercept += scaling.restore(&mut s.coefficients));
+    }
+    Ok(solutions)
 }
 
 impl Learner for LassoCv {
