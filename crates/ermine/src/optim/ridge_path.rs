@@ -82,7 +82,8 @@ impl RidgePath {
                     for (r, i) in range.clone().enumerate() {
                         let w = weights.map_or(1.0, |w| w[i]);
                         let base = if intercept { 1.0 / self.moments.total } else { 0.0 };
-                        let leverage = (w * (base + lanes::dot(scores.row(r), &shrinks[l]))).min(1.0 - 1e-12);
+                        // A weight of 3 is a row that is there three times, of which one is left out.
+                        let leverage = (w.min(1.0) * (base + lanes::dot(scores.row(r), &shrinks[l]))).min(1.0 - 1e-12);
                         for o in 0..k {
                             let (beta, b) = &betas[l][o];
                             let fit = row_dot(x, i, beta) + b;

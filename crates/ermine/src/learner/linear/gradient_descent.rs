@@ -6,7 +6,7 @@
 //! More than two classes: one function for each class against the others. The 0-1 loss can't be descended; it is reported.
 
 use super::fitted::{Course, Linear, Link};
-use super::losses::{LossName, PenaltyName, with_loss};
+use super::losses::{LossName, PenaltyName, assess, with_loss};
 use super::prepare::{Classes, Prepared, outputs, scaled};
 use super::{report, ridge};
 use crate::error::{Error, Result};
@@ -222,7 +222,9 @@ impl GradientDescent {
             max_iterations: self.max_iter,
             observer: context.observer,
         };
-        let run = descent::minimise(&risk, &mut w, &options)?;
+        let mut run = descent::minimise(&risk, &mut w, &options)?;
+        let Risk { y, weights, .. } = &risk;
+        run.outcome.lower_bound = assess(loss, options.penalty, x, y, weights.as_deref(), &w).1;
         Ok((run, w))
     }
 }

@@ -128,7 +128,7 @@ impl LogisticRegression {
     fn options<'c>(&self, context: &Context<'c>) -> newton::Options<'c> {
         newton::Options {
             tolerance: self.tol,
-            certified: self.tol.max(1e-14) * 1e4,
+            certified: self.tol.max(1e-14) * 100.0,
             max_iterations: self.max_iter,
             sampled_start: true,
             observer: context.observer,
@@ -175,6 +175,16 @@ impl LogisticRegression {
             let lower_bound = risk.lower_bound(&w, 0.0).map(|bound| bound.min(outcome.value));
             Outcome { lower_bound, ..outcome }
         };
+        centre(&mut w, n_classes, if l1 + l2 > 0.0 { risk.x.n_columns() } else { 0 });
         Ok((outcome, w))
+    }
+}
+
+/// Adding a number to what all classes have changes no probability: from unknown `first` of each class on, where nothing is penalised, their sum is made 0.
+fn centre(w: &mut [f64], n_classes: usize, first: usize) {
+    let width = w.len() / n_classes.max(1);
+    for j in first..width {
+        let mean = (0..n_classes).map(|k| w[k * width + j]).sum::<f64>() / n_classes as f64;
+        (0..n_classes).for_each(|k| w[k * width + j] -= mean);
     }
 }

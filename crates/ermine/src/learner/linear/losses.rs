@@ -2,8 +2,12 @@
 
 use crate::choice;
 use crate::error::{Error, Result};
+use crate::linalg::Design;
+use crate::loss::Loss;
 use crate::matrix::Task;
+use crate::optim::risk::Risk;
 use crate::penalty::Penalty;
+use std::borrow::Cow;
 
 choice! {
     /// What a margin costs.
@@ -143,4 +147,30 @@ impl PenaltyName {
             Some(PenaltyName::Lp) => format!(" + {alpha} / {p} * sum of absolute coefficients to the power {p}"),
         }
     }
+}
+
+/// The objective of a point (coefficients, then the intercept if there is one) and a lower bound on its minimum, where the penalty gives one.
+pub fn assess<L: Loss>(
+    loss: L,
+    penalty: Penalty,
+    x: &Design,
+    y: &[f64],
+    weights: Option<&[f64]>,
+    w: &[f64],
+) -> (f64, Option<f64>) {
+    let p = x.n_columns();
+    let (l1, lambda) = match penalty {
+        Penalty::L1 { lambda } => (lambda, 0.0),
+        Penalty::L2 { lambda } => (0.0, lambda),
+        Penalty::Elastic { lambda, ratio } => (lambda * ratio, lambda * (1.0 - ratio)),
+        Penalty::None | Penalty::Lp { .. } => (0.0, 0.0),
+    };
+    let margins = x.times(&w[..p], w.get(p).copied().unwrap_or(0.0));
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let total: f64 = (0..y.len()).map(weight).sum();
+    let risk: f64 = (0..y.len()).map(|i| weight(i) * loss.value(margins[i], y[i])).sum::<f64>() / total;
+    let value = risk + penalty.value(&w[..p]);
+    let (y, weights) = (Cow::Borrowed(y), weights.map(Cow::Borrowed));
+    let problem = Risk { x: x.clone(), y, weights, loss, lambda, intercept: w.len() > p };
+    (value, problem.lower_bound(w, l1).map(|bound| bound.min(value)))
 }

@@ -8,7 +8,7 @@
 
 use super::fitted::{Course, Linear, Link};
 use super::gradient_descent::{DESCENT, problems, zero_one};
-use super::losses::{LossName, PenaltyName, with_loss};
+use super::losses::{LossName, PenaltyName, assess, with_loss};
 use super::prepare::{Prepared, Scaling, scaled};
 use super::sgd_model::SgdModel;
 use super::{report, ridge};
@@ -19,7 +19,6 @@ use crate::linalg::{Design, Matrix};
 use crate::loss::Loss;
 use crate::matrix::{Dataset, DesignOptions, Task};
 use crate::model::{Certificate, Proof};
-use crate::optim::risk::Risk;
 use crate::optim::sgd::{self, Schedule, Sgd};
 use crate::param::Range;
 use crate::penalty::Penalty;
@@ -274,8 +273,11 @@ impl StochasticGradientDescent {
     ) -> Certificate {
         let objective =
             format!("mean {loss} loss{}", PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p));
-        let of =
-            |y: &[f64], w: &[f64]| with_loss!(loss, self.epsilon, self.quantile, |l| self.assess(l, x, y, weights, w));
+        let p = x.n_columns();
+        let of = |y: &[f64], w: &[f64]| {
+            let w = if self.fit_intercept { w } else { &w[..p] };
+            with_loss!(loss, self.epsilon, self.quantile, |l| assess(l, self.penalty(), x, y, weights, w))
+        };
         let parts: Vec<(f64, Option<f64>)> = targets.iter().zip(rows).map(|(y, w)| of(y, w)).collect();
         let value = parts.iter().map(|p| p.0).sum();
         let bound: Option<f64> = parts.iter().map(|p| p.1).sum();
@@ -284,34 +286,6 @@ impl StochasticGradientDescent {
             certificate.proofs = vec![Proof::LowerBound(bound)];
         }
         certificate
-    }
-
-    /// The objective of one problem and a lower bound on its minimum.
-    fn assess<L: Loss>(
-        &self,
-        loss: L,
-        x: &Design,
-        y: &[f64],
-        weights: Option<&[f64]>,
-        w: &[f64],
-    ) -> (f64, Option<f64>) {
-        let p = x.n_columns();
-        let penalty = self.penalty();
-        let (l1, lambda) = match penalty {
-            Penalty::L1 { lambda } => (lambda, 0.0),
-            Penalty::L2 { lambda } => (0.0, lambda),
-            Penalty::Elastic { lambda, ratio } => (lambda * ratio, lambda * (1.0 - ratio)),
-            Penalty::None | Penalty::Lp { .. } => (0.0, 0.0),
-        };
-        let margins = x.times(&w[..p], w[p]);
-        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-        let total: f64 = (0..y.len()).map(weight).sum();
-        let risk: f64 = (0..y.len()).map(|i| weight(i) * loss.value(margins[i], y[i])).sum::<f64>() / total;
-        let value = risk + penalty.value(&w[..p]);
-        let (y, weights, intercept) = (Cow::Borrowed(y), weights.map(Cow::Borrowed), self.fit_intercept);
-        let problem = Risk { x: x.clone(), y, weights, loss, lambda, intercept };
-        let w = if intercept { w } else { &w[..p] };
-        (value, problem.lower_bound(w, l1).map(|bound| bound.min(value)))
     }
 }
 
