@@ -75,6 +75,19 @@ impl FeatureMap {
         Ok((map, numbers))
     }
 
+    /// Numbers where they lie, without a look at them: the caller sees whether they are finite, and then has their means to [`set`](Self::set_means).
+    /// `None` where the columns are not all plain numbers.
+    pub fn unchecked<'f>(features: &'f Features, options: DesignOptions) -> Option<(FeatureMap, Numbers<'f>)> {
+        borrowed(features).filter(|_| options.degree <= 1)?;
+        let map = FeatureMap { encoder: Encoder::plain(&vec![0.0; features.n_columns()]), polynomial: None };
+        Some((map, Numbers { features, held: Held::Borrowed }))
+    }
+
+    /// Sets what stands for missing values at prediction, for a map of plain numbers.
+    pub fn set_means(&mut self, means: &[f64]) {
+        self.encoder = Encoder::plain(means);
+    }
+
     /// Checks what comes from a file.
     pub fn check(&self, n_features: usize) -> Result<()> {
         if self.encoder.columns().len() != n_features {

@@ -47,6 +47,8 @@ pub struct Solution {
     pub coefficients: Matrix,
     /// One intercept for each target; zeros without.
     pub intercepts: Vec<f64>,
+    /// The means of the columns; zeros without intercept.
+    pub x_mean: Vec<f64>,
     /// How it was found.
     pub method: Method,
     /// Estimated condition number of the scaled products, where they were factored.
@@ -187,6 +189,7 @@ impl LeastSquares<'_> {
         Solution {
             residual_sums: (0..self.targets.len()).map(residual_sum).collect(),
             intercepts,
+            x_mean: moments.x_mean.clone(),
             method,
             condition,
             inverse_diagonal: None,
@@ -325,6 +328,7 @@ impl LeastSquares<'_> {
         Solution {
             coefficients,
             intercepts,
+            x_mean: x_mean.to_vec(),
             method,
             condition: None,
             inverse_diagonal: None,

@@ -5,7 +5,7 @@ use ermine::learner::linear::sgd_model::{SgdModel, Stream};
 use ermine::learner::{Context, Learner, fit};
 use ermine::matrix::{Features, Target};
 use ermine::model::{Proof, Status};
-use ermine::param::{Parameters, Value};
+use ermine::param::Value;
 use ermine::prelude::*;
 use ermine::registry;
 use proptest::prelude::*;

@@ -12,6 +12,7 @@ use super::prepare::{Prepared, outputs};
 use crate::error::Result;
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::linalg::Design;
 use crate::matrix::{Dataset, DesignOptions, Task};
 use crate::model::Certificate;
 use crate::optim::least_squares::{LeastSquares, Method, Solution};
@@ -60,21 +61,43 @@ impl Learner for LinearRegression {
             interaction_only: self.interaction_only,
             references: self.fit_intercept,
         };
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
-        let (x, targets) = (prepared.design()?, outputs(data)?);
-        let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
         let intercept = self.fit_intercept;
-        let problem = LeastSquares { x: &x, targets: &targets, weights: prepared.weights(), intercept, lambda: 0.0 };
-        let solution = problem.solve()?;
-        let inference = (0..targets.len()).map(|o| Inference::of(&solution, o, data.n_rows(), intercept));
+        let (prepared, solution, _) = solve(data, options, intercept, |x, targets, weights| {
+            Ok((LeastSquares { x, targets, weights, intercept, lambda: 0.0 }.solve()?, ()))
+        })?;
+        let inference = (0..solution.intercepts.len()).map(|o| Inference::of(&solution, o, data.n_rows(), intercept));
         let inference = inference.collect::<Option<Vec<_>>>().unwrap_or_default();
-        let over = format!("all linear functions of the {} columns", x.n_columns());
+        let over = format!("all linear functions of the {} columns", prepared.names.len());
         let mut certificate =
             Certificate::optimal("sum of squared residuals", solution.residual_sums.iter().sum(), over);
         certificate.notes = notes(&solution, &prepared.names);
-        drop(x);
         Ok(Trained { fitted: Box::new(fitted(solution, prepared, inference, Course::default())), certificate })
     }
+}
+
+/// Prepares the data and solves. Plain numbers are solved before anybody has looked for missing ones among them: the sums show whether there are any, and then all
+/// is done again with care. That saves a reading of the data. It needs a method (`gives_means`) that finds the means of the columns as they are.
+pub fn solve<'d, T>(
+    data: &'d Dataset,
+    options: DesignOptions,
+    gives_means: bool,
+    method: impl Fn(&Design, &[&[f64]], Option<&[f64]>) -> Result<(Solution, T)>,
+) -> Result<(Prepared<'d>, Solution, T)> {
+    let targets = outputs(data)?;
+    let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
+    let tall = data.n_rows() >= data.features().n_columns();
+    if let Some(mut prepared) = Prepared::unchecked(data, options).filter(|_| gives_means && tall) {
+        let solved = method(&prepared.design()?, &targets, prepared.weights());
+        if let Ok((solution, more)) = solved
+            && solution.x_mean.iter().all(|m| m.is_finite())
+        {
+            prepared.map.set_means(&solution.x_mean);
+            return Ok((prepared, solution, more));
+        }
+    }
+    let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+    let (solution, more) = method(&prepared.design()?, &targets, prepared.weights())?;
+    Ok((prepared, solution, more))
 }
 
 /// The model of a least-squares solution.

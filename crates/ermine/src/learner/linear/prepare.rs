@@ -26,6 +26,12 @@ impl<'d> Prepared<'d> {
         Prepared::put_together(data, map, numbers, class_weight)
     }
 
+    /// The features where they lie, without a look at them; see [`FeatureMap::unchecked`].
+    pub fn unchecked(data: &'d Dataset, options: DesignOptions) -> Option<Prepared<'d>> {
+        let (map, numbers) = FeatureMap::unchecked(data.features(), options)?;
+        Prepared::put_together(data, map, numbers, &ClassWeight::Equal).ok()
+    }
+
     /// Turns features into numbers as earlier data was.
     pub fn with_map(data: &'d Dataset, map: FeatureMap, class_weight: &ClassWeight) -> Result<Prepared<'d>> {
         let numbers = map.numbers(data.features())?;

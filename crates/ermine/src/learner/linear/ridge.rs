@@ -68,19 +68,12 @@ impl Learner for Ridge {
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
-        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
-        let targets = outputs(data)?;
-        let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
-        let problem = LeastSquares {
-            x: &x,
-            targets: &targets,
-            weights: prepared.weights(),
-            intercept: self.fit_intercept,
-            lambda: self.alpha,
-        };
-        let solution = problem.solve()?;
-        drop(x);
+        let (intercept, lambda) = (self.fit_intercept, self.alpha);
+        let gives_means = intercept && !self.standardize;
+        let (prepared, solution, scaling) = least_squares::solve(data, options, gives_means, |x, targets, weights| {
+            let (x, scaling) = scaled(x.clone(), weights, self.standardize, intercept)?;
+            Ok((LeastSquares { x: &x, targets, weights, intercept, lambda }.solve()?, scaling))
+        })?;
         finish(solution, prepared, scaling, self.alpha, Course::default())
     }
 }
