@@ -11,11 +11,13 @@
 //! 3. Where QR finds dependent columns: the singular values of its triangle, and the minimum-norm solution. The rank is
 //!    judged with every column scaled to unit length, so units don't decide it; the norm is measured in the user's units.
 //! 4. Wide data (`n < p`): the same with `X X'`, `beta = X' alpha`.
+//! 5. Sparse data with more than a few thousand columns: conjugate gradients, which need no matrix of products.
 //!
 //! **Cost.** `n p^2 + p^3/3` flops in one pass; step 2 about 4 times as much.
 //!
 //! **Reference.** Björck, "Numerical Methods for Least Squares Problems", sections 2.2, 2.4, 2.9.
 
+use super::conjugate;
 use super::moments::Moments;
 use crate::error::{Error, Result};
 use crate::linalg::decompose::{self, Svd};
@@ -38,6 +40,13 @@ pub enum Method {
     },
     /// Cholesky or eigenvalues of `X X'`: fewer rows than columns.
     Wide,
+    /// Conjugate gradients: too many sparse columns for a matrix of their products.
+    Iterative {
+        /// How many steps the slowest target took.
+        n_iterations: usize,
+        /// The largest relative residual of the normal equations.
+        residual: f64,
+    },
 }
 
 /// The minimiser.
@@ -83,12 +92,18 @@ const REFINE: f64 = 1e6;
 /// ...and above this, the products are given up for QR.
 const GIVE_UP: f64 = 1e12;
 
+/// Sparse tables with more columns than this are solved without a matrix of products: it would be large and full.
+const MOST_SPARSE: usize = 4000;
+/// The relative residual of the normal equations at which conjugate gradients stop.
+const RESIDUAL: f64 = 1e-13;
+
 impl LeastSquares<'_> {
     /// Solves the problem.
     pub fn solve(&self) -> Result<Solution> {
         let (n, p) = (self.x.n_rows(), self.x.n_columns());
         match self.x {
             Design::Dense(x) if n < p => self.solve_wide(x),
+            Design::Sparse(_) if p > MOST_SPARSE => self.solve_iteratively(),
             _ => self.solve_tall(),
         }
     }
@@ -310,6 +325,42 @@ impl LeastSquares<'_> {
         Ok(self.finish_wide(coefficients, &wide.x_mean, &y_mean, method))
     }
 
+    /// `(X'WX + lambda) beta = X'Wy`, centred, by conjugate gradients.
+    fn solve_iteratively(&self) -> Result<Solution> {
+        let (n, p) = (self.x.n_rows(), self.x.n_columns());
+        let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
+        let total: f64 = (0..n).map(weight).sum();
+        let shares: Vec<f64> = (0..n).map(|i| weight(i) / total).collect();
+        let x_mean = if self.intercept { self.x.transposed_times(&shares) } else { vec![0.0; p] };
+        // X_c'W v for the centred columns.
+        let transposed = |mut v: Vec<f64>| {
+            v.iter_mut().enumerate().for_each(|(i, v)| *v *= weight(i));
+            let sum: f64 = v.iter().sum();
+            let mut out = self.x.transposed_times(&v);
+            lanes::axpy(-sum, &x_mean, &mut out);
+            out
+        };
+        let apply = |beta: &[f64]| {
+            let mut out = transposed(self.x.times(beta, -lanes::dot(beta, &x_mean)));
+            lanes::axpy(self.lambda, beta, &mut out);
+            out
+        };
+        let mut coefficients = Matrix::zeros(self.targets.len(), p);
+        let (mut y_means, mut n_iterations, mut residual) = (Vec::new(), 0, 0.0f64);
+        for (o, y) in self.targets.iter().enumerate() {
+            let y_mean = if self.intercept { lanes::dot(y, &shares) } else { 0.0 };
+            let right = transposed(y.iter().map(|y| y - y_mean).collect());
+            if right.iter().any(|r| !r.is_finite()) {
+                return Err(Error::data("the products of columns and target overflow: values are too large"));
+            }
+            let found = conjugate::solve(apply, &right, RESIDUAL, 10 * p.min(n) + 100);
+            coefficients.row_mut(o).copy_from_slice(&found.beta);
+            (n_iterations, residual) = (n_iterations.max(found.n_iterations), residual.max(found.residual));
+            y_means.push(y_mean);
+        }
+        Ok(self.finish_wide(coefficients, &x_mean, &y_means, Method::Iterative { n_iterations, residual }))
+    }
+
     fn finish_wide(&self, coefficients: Matrix, x_mean: &[f64], y_mean: &[f64], method: Method) -> Solution {
         let k = self.targets.len();
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
@@ -456,7 +507,7 @@ impl<'a> Wide<'a> {
 }
 
 /// `S (X - m) D^2 (X - m)' S` for row scales `S` and column scales `D`: the products of the rows, centred if asked.
-fn centred_kernel(x: &Dense, root: &[f64], shares: &[f64], unit: &[f64], centre: bool) -> Matrix {
+pub(super) fn centred_kernel(x: &Dense, root: &[f64], shares: &[f64], unit: &[f64], centre: bool) -> Matrix {
     let n = x.n_rows();
     let gram = Gram::of(&x.transposed(), &[], 0, |columns, _, scale, _| {
         scale.copy_from_slice(&unit[columns]);

@@ -151,6 +151,7 @@ fn learn_in_batches(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Op
 /// a whole pass went by without one.
 pub fn learn_kernel(
     y: &[f64],
+    weights: Option<&[f64]>,
     mut kernel: impl FnMut(usize, &mut [f64]),
     options: &Options,
 ) -> Result<(Vec<f64>, Vec<u64>, bool)> {
@@ -167,12 +168,13 @@ pub fn learn_kernel(
             let i = i as usize;
             if y[i] * margins[i] <= 0.0 {
                 wrong += 1;
-                counts[i] += y[i];
-                slow[i] += y[i] * seen;
+                let step = y[i] * weights.map_or(1.0, |w| w[i]);
+                counts[i] += step;
+                slow[i] += step * seen;
                 kernel(i, &mut values);
                 // The intercept is a constant 1 added to the kernel.
                 let constant = if options.intercept { 1.0 } else { 0.0 };
-                margins.iter_mut().zip(&values).for_each(|(m, k)| *m += y[i] * (k + constant));
+                margins.iter_mut().zip(&values).for_each(|(m, k)| *m += step * (k + constant));
             }
             seen += 1.0;
         }

@@ -396,7 +396,7 @@ proptest! {
         let margin = x.chunks(p).zip(&y).map(|(row, y)| row[0] * y).fold(f64::INFINITY, f64::min);
         let bound = (perceptron::radius(&design, true) / margin).powi(2);
         prop_assert!(online.mistakes.iter().sum::<u64>() as f64 <= bound);
-        let (counts, mistakes, separated) = perceptron::learn_kernel(&y, |i, out| {
+        let (counts, mistakes, separated) = perceptron::learn_kernel(&y, None, |i, out| {
             let row = |i: usize| &x[i * p..(i + 1) * p];
             out.iter_mut().enumerate().for_each(|(k, o)| *o = row(i).iter().zip(row(k)).map(|(a, b)| a * b).sum());
         }, &options(perceptron::Form::Online)).unwrap();

@@ -52,7 +52,7 @@ impl Learner for Halfspace {
             | Separation::Undecided { coefficients, intercept } => (coefficients.clone(), *intercept),
         };
         let value = violation(&x, &y, prepared.weights(), &coefficients, intercept);
-        let certificate = certificate(&separation, &y, value);
+        let certificate = certificate(&separation, &y, prepared.weights(), value);
         drop(x);
         let fitted = Linear {
             link: Link::Scores,
@@ -75,7 +75,7 @@ fn violation(x: &Design, y: &[f64], weights: Option<&[f64]>, beta: &[f64], b: f6
     (0..y.len()).map(|i| weights.map_or(1.0, |w| w[i]) * Hinge.value(margins[i], y[i])).sum()
 }
 
-fn certificate(separation: &Separation, y: &[f64], value: f64) -> Certificate {
+fn certificate(separation: &Separation, y: &[f64], weights: Option<&[f64]>, value: f64) -> Certificate {
     let objective = "total violation, sum of max(0, 1 - y (x'w + b))".to_string();
     let (status, value, proofs, notes) = match separation {
         Separation::Hyperplane { margin, .. } => (
@@ -93,8 +93,10 @@ fn certificate(separation: &Separation, y: &[f64], value: f64) -> Certificate {
                 of(-1.0),
                 1.0 - share,
             );
-            let over = "all hyperplanes, by the dual programme".to_string();
-            (Status::Done, value, vec![Proof::Optimal { over }], vec![note])
+            // The multipliers, scaled until one reaches its row's weight, are feasible for the dual programme: their sum is a bound.
+            let reach = |i: usize| weights.map_or(1.0, |w| w[i]) / multipliers[i];
+            let bound = (0..y.len()).filter(|&i| multipliers[i] > 0.0).map(reach).fold(f64::INFINITY, f64::min);
+            (Status::Done, value, vec![Proof::LowerBound(bound.min(value))], vec![note])
         }
         Separation::Undecided { .. } => (
             Status::Limit("the limit of floating-point accuracy: the classes touch, or nearly so".into()),

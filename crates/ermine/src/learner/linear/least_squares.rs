@@ -14,7 +14,7 @@ use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::linalg::Design;
 use crate::matrix::{Dataset, DesignOptions, Task};
-use crate::model::Certificate;
+use crate::model::{Certificate, Proof, Status};
 use crate::optim::least_squares::{LeastSquares, Method, Solution};
 use crate::param::Range;
 use crate::params;
@@ -71,6 +71,7 @@ impl Learner for LinearRegression {
         let mut certificate =
             Certificate::optimal("sum of squared residuals", solution.residual_sums.iter().sum(), over);
         certificate.notes = notes(&solution, &prepared.names);
+        qualify(&mut certificate, &solution);
         Ok(Trained { fitted: Box::new(fitted(solution, prepared, inference, Course::default())), certificate })
     }
 }
@@ -115,6 +116,16 @@ pub fn fitted(solution: Solution, prepared: Prepared<'_>, inference: Vec<Inferen
     }
 }
 
+/// A solution by conjugate gradients is as good as its residual, which takes the place of the proof that it is exact.
+pub fn qualify(certificate: &mut Certificate, solution: &Solution) {
+    if let Method::Iterative { n_iterations, residual } = solution.method {
+        certificate.proofs = vec![Proof::Stationary(residual)];
+        if residual > 1e-10 {
+            certificate.status = Status::Limit(format!("{n_iterations} steps of conjugate gradients"));
+        }
+    }
+}
+
 /// How the solution was found, and what about the columns a user should know.
 pub fn notes(solution: &Solution, names: &[String]) -> Vec<String> {
     let p = names.len();
@@ -127,6 +138,9 @@ pub fn notes(solution: &Solution, names: &[String]) -> Vec<String> {
         Method::MinimumNorm { rank } => format!(
             "the {p} columns are linearly dependent (rank {rank}): of all minimisers this is the one with the smallest coefficients, by singular values"
         ),
+        Method::Iterative { n_iterations, .. } => {
+            format!("solved by {n_iterations} steps of conjugate gradients: there are many sparse columns")
+        }
         Method::Wide => "solved through the products of rows: there are fewer rows than columns".to_string(),
     }];
     if let Some(condition) = solution.condition.filter(|c| c.is_finite() && *c > 1e6) {

@@ -128,7 +128,7 @@ impl Learner for Perceptron {
         let (mut learned, mut counts) = (Vec::new(), Vec::new());
         for y in &targets {
             let values = |i: usize, out: &mut [f64]| kernel.values(&rows[i * p..(i + 1) * p], &rows, out);
-            let (count, mistakes, separated) = perceptron::learn_kernel(y, values, &run)?;
+            let (count, mistakes, separated) = perceptron::learn_kernel(y, prepared.weights(), values, &run)?;
             learned.push(Learned { mistakes, separated, bound: None });
             counts.push(count);
         }

@@ -13,7 +13,7 @@ use crate::linalg::{Design, Matrix};
 use crate::matrix::{Dataset, DesignOptions};
 use crate::model::Certificate;
 use crate::optim::least_squares::{LeastSquares, Solution};
-use crate::optim::ridge_path::RidgePath;
+use crate::optim::ridge_path::{RidgePath, leave_one_out_wide};
 use crate::param::Range;
 use crate::params;
 
@@ -107,13 +107,24 @@ impl RidgeCv {
             value: String::new(),
             allowed: "a list of one number or more".into(),
         };
-        let path = RidgePath::new(x, targets, weights, self.fit_intercept)?;
-        let errors = path.leave_one_out(x, targets, weights, self.fit_intercept, &self.alphas);
+        let intercept = self.fit_intercept;
+        let errors = match x {
+            Design::Dense(x) if x.n_rows() < x.n_columns() => {
+                leave_one_out_wide(x, targets, weights, intercept, &self.alphas)?
+            }
+            _ => RidgePath::new(x, targets, weights, intercept)?.leave_one_out(
+                x,
+                targets,
+                weights,
+                intercept,
+                &self.alphas,
+            ),
+        };
         let choices: Vec<(f64, f64)> = self.alphas.iter().copied().zip(errors).collect();
         // Of equal errors the stronger penalty: the simpler model.
         let better = |a: &(f64, f64), b: &(f64, f64)| a.1.total_cmp(&b.1).then(b.0.total_cmp(&a.0));
         let &(alpha, _) = choices.iter().min_by(|a, b| better(a, b)).ok_or_else(refuse)?;
-        let problem = LeastSquares { x, targets, weights, intercept: self.fit_intercept, lambda: alpha };
+        let problem = LeastSquares { x, targets, weights, intercept, lambda: alpha };
         Ok((problem.solve()?, Course { alpha: Some(alpha), choices, ..Course::default() }))
     }
 }
@@ -132,6 +143,7 @@ fn finish(
     let mut certificate =
         Certificate::optimal(format!("sum of squared residuals + {alpha} * sum of squared coefficients"), value, over);
     certificate.notes = least_squares::notes(&solution, &prepared.names);
+    least_squares::qualify(&mut certificate, &solution);
     if let Some(scaling) = scaling {
         certificate.objective += " of columns with deviation 1";
         restore(&scaling, &mut solution.coefficients, &mut solution.intercepts);
