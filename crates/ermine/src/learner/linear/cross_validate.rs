@@ -24,7 +24,7 @@ impl Folds {
     /// Deals the rows to `n` folds at random.
     pub fn draw(n_rows: usize, n: usize, context: &Context<'_>) -> Result<Folds> {
         if n_rows < n {
-            return Err(Error::data(format!("{n_rows} rows are too few for {n} folds")));
+            return Err(Error::data(format!("too few rows for {n} folds: n_samples = {n_rows}")));
         }
         let mut rows: Vec<u32> = (0..n_rows as u32).collect();
         rng::shuffle(&mut rng::stream(context.seed, &[FOLDS]), &mut rows);

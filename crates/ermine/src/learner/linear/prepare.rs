@@ -95,7 +95,7 @@ impl Classes {
         let used: Vec<u32> = (0..labels.len() as u32).filter(|&c| place[c as usize].is_some()).collect();
         if used.len() < 2 {
             let name = used.first().map_or("", |&c| labels[c as usize].as_str());
-            return Err(Error::data(format!("all rows have the class '{name}': two classes or more are needed")));
+            return Err(Error::data(format!("the rows have only one class, '{name}': two classes or more are needed")));
         }
         Ok(Classes { places: codes.iter().map(|&c| place[c as usize].unwrap_or(0)).collect(), used })
     }
