@@ -24,9 +24,13 @@ WIDTH = 120
 
 TITLES = {
     "dummy": "Predictors that ignore their input: what any other must beat.",
+    "linear_model": "Linear models.",
     "ensemble": "Many models that answer as one.",
     "tree": "Decision trees and stumps.",
 }
+
+#: Functions that modules offer beside their classes.
+FUNCTIONS = {"linear_model": ("enet_path", "lasso_path")}
 
 #: Parameters that Python takes in another form than the rest of the house: type hint, type in words, documentation.
 PYTHON_FORM = {
@@ -45,6 +49,19 @@ ATTRIBUTES = {
     "oob_score": ("float", "The score on rows that members didn't see in training, where ``oob_score`` is set."),
     "n_estimators": ("int", "How many rounds there are."),
     "estimator_weights": ("ndarray of shape (n_rounds,)", "The vote of each round."),
+    "coef": ("ndarray of shape (n_columns,) or (n_outputs, n_columns)", "Coefficients, in the units of the data."),
+    "intercept": ("float or ndarray of shape (n_outputs,)", "Intercepts."),
+    "n_iter": ("int", "How many iterations or passes it took."),
+    "alpha": ("float", "The strength of the penalty that was chosen."),
+    "l1_ratio": ("float", "The share of L1 in the penalty that was chosen."),
+    "alphas": ("ndarray of shape (n_alphas,)", "The strengths that were tried."),
+    "cv_errors": ("ndarray of shape (n_alphas,)", "The error of each strength on rows left out."),
+    "loss_curve": ("ndarray of shape (n_iter_,)", "The loss, objective or number of mistakes of each pass."),
+    "scale": ("float", "The scale of the residuals."),
+    "rank": ("int", "How many columns are linearly independent."),
+    "r_squared": ("float", "The share of the variance that is explained."),
+    "std_errors": ("ndarray of shape (n_columns,)", "The standard errors of the coefficients."),
+    "n_mistakes": ("int", "How many mistakes were made in all passes."),
     "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round."),
 }
 
@@ -167,12 +184,14 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
 
 
 def bases(entry: Entry) -> list[str]:
-    return ["Tree"] * entry.tree + [base(entry)]
+    return ["Tree"] * entry.tree + ["Streaming"] * entry.stream + [base(entry)]
 
 
 def base(entry: Entry) -> str:
     if entry.task == "regression":
         return "Regressor"
+    if entry.log_odds:
+        return "LogOddsClassifier"
     return "ProbabilisticClassifier" if LEARNERS[entry.learner]["info"]["capabilities"]["probabilities"] else "MarginClassifier"
 
 
@@ -203,7 +222,8 @@ def class_source(entry: Entry) -> str:
 def module_source(module: str) -> str:
     entries = [entry for entry in CATALOG if entry.module == module]
     body = "\n\n\n".join(class_source(entry) for entry in entries)
-    names = ", ".join(f'"{entry.name}"' for entry in entries)
+    functions = FUNCTIONS.get(module, ())
+    names = ", ".join(f'"{name}"' for name in [*(entry.name for entry in entries), *functions])
     ours = {name for entry in entries for name in bases(entry)} | ({"Estimator"} if "| Estimator" in body else set())
     imports = []
     for source, names_there in (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
@@ -211,6 +231,7 @@ def module_source(module: str) -> str:
         imports += [f"from {source} import {', '.join(used)}"] * bool(used)
     imports += [""] * bool(imports)
     imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {', '.join(sorted(ours))}"]
+    imports += [f"from ermine._path import {', '.join(functions)}"] * bool(functions)
     head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
     return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", "", body, ""])
 

@@ -6,8 +6,12 @@ use crate::job;
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
+use ermine::learner::linear::lasso::{ElasticNet, path};
+use ermine::learner::linear::sgd::StochasticGradientDescent;
+use ermine::learner::linear::sgd_model::Stream;
 use ermine::learner::{self, Context, fit::run};
 use ermine::model::{Model as CoreModel, Output, Prediction, Status};
+use ermine::param::Parameters;
 use ermine::table::{Column, ColumnKind};
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
@@ -52,6 +56,72 @@ pub fn fit(
     Ok(Model { inner: Arc::new(model) })
 }
 
+/// Goes on learning by stochastic gradient descent, with one pass over these rows: from `before`, or from nothing.
+#[pyfunction]
+#[pyo3(signature = (params, table, target, weight, before, *, seed, threads, note))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
+pub fn partial_fit(
+    py: Python<'_>,
+    params: &Bound<'_, PyDict>,
+    table: &Table,
+    target: &Target,
+    weight: Option<&Bound<'_, PyArray1<f64>>>,
+    before: Option<&Model>,
+    seed: u64,
+    threads: usize,
+    note: &str,
+) -> PyResult<Model> {
+    let learner = value::learner("sgd", params)?;
+    let mut sgd = StochasticGradientDescent::default();
+    for (name, value) in learner.values() {
+        sgd.set(name, &value).map_err(python)?;
+    }
+    let weight = weight.map(array::numbers).transpose()?;
+    let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
+    let data = target.dataset(table.inner.clone(), weight)?;
+    let before = before.map(|model| model.inner.clone());
+    let work = move |watch: &job::Watch| {
+        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        Stream { params: sgd, from: before.as_deref() }.fit(&data, &context)
+    };
+    let mut model = job::run(py, None, work)?.map_err(python)?;
+    model.set_note(PROGRAM, note);
+    Ok(Model { inner: Arc::new(model) })
+}
+
+/// Strengths, coefficients (a row for each strength) and duality gaps of an elastic-net path.
+type Path<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
+
+/// The path of elastic nets over falling strengths: those given, or `n_alphas` down to `eps` times the least that makes all coefficients zero.
+#[pyfunction]
+#[pyo3(signature = (params, table, target, alphas, *, n_alphas, eps, threads))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
+pub fn enet_path<'py>(
+    py: Python<'py>,
+    params: &Bound<'py, PyDict>,
+    table: &Table,
+    target: &Target,
+    alphas: Option<Vec<f64>>,
+    n_alphas: usize,
+    eps: f64,
+    threads: usize,
+) -> PyResult<Path<'py>> {
+    let learner = value::learner("elastic-net", params)?;
+    let mut net = ElasticNet::default();
+    for (name, value) in learner.values() {
+        net.set(name, &value).map_err(python)?;
+    }
+    let data = target.dataset(table.inner.clone(), None)?;
+    let work = move |_: &job::Watch| run(Some(threads), || path(&net, &data, alphas.as_deref(), n_alphas, eps));
+    let solutions = job::run(py, None, work)?.and_then(|solutions| solutions).map_err(python)?;
+    let strengths: Vec<f64> = solutions.iter().map(|s| s.lambda).collect();
+    let gaps: Vec<f64> = solutions.iter().map(|s| s.outcome.gap().unwrap_or(f64::NAN)).collect();
+    let shape = [solutions.len(), solutions.first().map_or(0, |s| s.coefficients.len())];
+    let coefficients = solutions.into_iter().flat_map(|s| s.coefficients).collect();
+    let coefficients = array::shaped(py, coefficients, &shape)?.into_bound_py_any(py)?;
+    Ok((PyArray1::from_vec(py, strengths), coefficients, PyArray1::from_vec(py, gaps)))
+}
+
 /// The name of this program in the notes of a model file.
 const PROGRAM: &str = "python";
 
@@ -62,6 +132,8 @@ enum Wanted {
     Classes,
     /// All numbers of each row.
     Numbers,
+    /// What probabilities are made of.
+    Margins,
 }
 
 impl Wanted {
@@ -69,6 +141,7 @@ impl Wanted {
         match word {
             "classes" => Ok(Wanted::Classes),
             "numbers" => Ok(Wanted::Numbers),
+            "margins" => Ok(Wanted::Margins),
             other => Err(PyValueError::new_err(format!("'{other}' can't be predicted"))),
         }
     }
@@ -189,15 +262,11 @@ impl Model {
         let size = n_rows * columns.len();
         let model = self.inner.clone();
         if size < SMALL {
-            let answer =
-                py.detach(|| model.predict_columns(columns).map(|p| Answer::new(&p, wanted))).map_err(python)?;
-            return answer.array(py);
+            return py.detach(|| Answer::of(&model, columns, wanted)).map_err(python)?.array(py);
         }
         let threads = job::threads(n_jobs)?;
-        let work = move |_: &job::Watch| {
-            let predict = || model.predict_columns(columns).map(|p| Answer::new(&p, wanted));
-            run(Some(threads), predict).and_then(|answer| answer)
-        };
+        let work =
+            move |_: &job::Watch| run(Some(threads), || Answer::of(&model, columns, wanted)).and_then(|answer| answer);
         job::run(py, None, work)?.map_err(python)?.array(py)
     }
 }
@@ -210,6 +279,16 @@ enum Answer {
 }
 
 impl Answer {
+    fn of(model: &CoreModel, columns: Vec<Column>, wanted: Wanted) -> ermine::Result<Answer> {
+        if wanted != Wanted::Margins {
+            return model.predict_columns(columns).map(|prediction| Answer::new(&prediction, wanted));
+        }
+        match model.margins_columns(columns)? {
+            Some((values, width)) => Ok(Answer::Numbers(values, width)),
+            None => Err(ermine::Error::data(format!("a model of {} has no margins", model.header().learner))),
+        }
+    }
+
     fn new(prediction: &Prediction, wanted: Wanted) -> Answer {
         match wanted {
             Wanted::Classes if prediction.output() != Output::Values => {

@@ -158,6 +158,7 @@ fn stochastic(data: &Data) -> Answer {
         max_passes: data.number("passes", 5.0) as usize,
         tolerance: None,
         patience: 5,
+        held: &[],
         observer: &Silent,
     };
     let mut model = sgd::Sgd::new(data.p);
@@ -176,6 +177,7 @@ fn perceptron(data: &Data) -> Answer {
         form: perceptron::Form::Online,
         intercept: true,
         max_passes,
+        patience: None,
         shuffle: true,
         seed: 1,
         observer: &Silent,

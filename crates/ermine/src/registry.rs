@@ -52,6 +52,60 @@ pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(learner::forest::RandomForest::default()), load: learner::forest::FittedForest::load },
     Entry { make: || Box::new(learner::forest::ExtraTrees::default()), load: learner::forest::FittedForest::load },
     Entry {
+        make: || Box::new(learner::linear::least_squares::LinearRegression::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry { make: || Box::new(learner::linear::ridge::Ridge::default()), load: learner::linear::fitted::Linear::load },
+    Entry {
+        make: || Box::new(learner::linear::ridge::RidgeCv::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry { make: || Box::new(learner::linear::lasso::Lasso::default()), load: learner::linear::fitted::Linear::load },
+    Entry {
+        make: || Box::new(learner::linear::lasso::LassoCv::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::lasso::ElasticNet::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::lasso::ElasticNetCv::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::logistic::LogisticRegression::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::quantile::LeastAbsoluteDeviations::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::quantile::QuantileRegression::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::huber::HuberRegression::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::halfspace::Halfspace::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::perceptron::Perceptron::default()),
+        load: learner::linear::perceptron::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::gradient_descent::GradientDescent::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::linear::sgd::StochasticGradientDescent::default()),
+        load: learner::linear::sgd_model::SgdModel::load,
+    },
+    Entry {
         make: || Box::new(reduction::adaboost::AdaBoost::default()),
         load: |sections, header| reduction::adaboost::Boosted::load(sections, header, load_part),
     },

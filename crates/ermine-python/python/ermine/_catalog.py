@@ -22,6 +22,10 @@ class Entry(NamedTuple):
     seeded: bool = False
     #: One tree, which has a depth and a number of leaves.
     tree: bool = False
+    #: Goes on learning from rows that come in pieces.
+    stream: bool = False
+    #: Probabilities made of log odds, which it can tell.
+    log_odds: bool = False
 
 
 CATALOG: tuple[Entry, ...] = (
@@ -49,6 +53,23 @@ CATALOG: tuple[Entry, ...] = (
         "ensemble", "AdaBoostRegressor", "adaboost", "regression",
         hidden=("algorithm", "criterion", "max_categories", "n_iter_no_change", "validation_fraction"), seeded=True,
     ),
+    Entry("linear_model", "LinearRegression", "linear-regression", "regression"),
+    Entry("linear_model", "Ridge", "ridge", "regression"),
+    Entry("linear_model", "RidgeCV", "ridge-cv", "regression"),
+    Entry("linear_model", "Lasso", "lasso", "regression"),
+    Entry("linear_model", "LassoCV", "lasso-cv", "regression"),
+    Entry("linear_model", "ElasticNet", "elastic-net", "regression"),
+    Entry("linear_model", "ElasticNetCV", "elastic-net-cv", "regression"),
+    Entry("linear_model", "LogisticRegression", "logistic-regression", "classification", log_odds=True),
+    Entry("linear_model", "LADRegressor", "least-absolute-deviations", "regression"),
+    Entry("linear_model", "QuantileRegressor", "quantile-regression", "regression"),
+    Entry("linear_model", "HuberRegressor", "huber-regression", "regression"),
+    Entry("linear_model", "HalfspaceLP", "halfspace", "classification"),
+    Entry("linear_model", "Perceptron", "perceptron", "classification"),
+    Entry("linear_model", "SGDClassifier", "sgd", "classification", hidden=("quantile",), stream=True),
+    Entry("linear_model", "SGDRegressor", "sgd", "regression", hidden=("class_weight",), stream=True),
+    Entry("linear_model", "GradientDescentClassifier", "gradient-descent", "classification", hidden=("quantile",)),
+    Entry("linear_model", "GradientDescentRegressor", "gradient-descent", "regression", hidden=("class_weight",)),
     Entry("ensemble", "BaggingClassifier", "bagging", "classification"),
     Entry("ensemble", "BaggingRegressor", "bagging", "regression"),
     Entry("calibration", "CalibratedClassifier", "calibrated", "classification"),

@@ -15,7 +15,7 @@ import numpy as np
 
 from ermine import _catalog, _data, _target
 from ermine._certificate import Certificate
-from ermine._ermine import Model, Table, Target, fit, threads
+from ermine._ermine import Model, Table, Target, fit, partial_fit, threads
 from ermine._progress import Bar
 from ermine._sklearn import not_fitted, warn, when_imported
 
@@ -124,7 +124,7 @@ class Estimator(Plain):
         for name in before.attributes() if before is not None else ():
             self.__dict__.pop(f"{name}_", None)
         for name, value in model.attributes().items():
-            setattr(self, f"{name}_", int(value) if name == "depth" or name.startswith("n_") else value)
+            setattr(self, f"{name}_", int(value) if name in ("depth", "rank") or name.startswith("n_") else value)
         self.n_features_in_ = n_features
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
@@ -289,6 +289,15 @@ class ProbabilisticClassifier(Classifier):
             return np.log(self.predict_proba(X))
 
 
+class LogOddsClassifier(ProbabilisticClassifier):
+    """A classifier whose probabilities are made of log odds."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The log odds of the second of two classes for each row; for more classes a score for each, of which softmax makes probabilities."""
+        scores = self._predict(X, "margins")
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
 class MarginClassifier(Classifier):
     """A classifier that predicts scores."""
 
@@ -356,6 +365,58 @@ class Regressor(PlainMixin, Estimator):
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
         self._flat = note.get("y_dimensions", 1) == 1 and header["schema"]["n_outputs"] == 1
+
+
+class Streaming:
+    """Estimators that go on learning from rows that come in pieces."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learns from the next rows, with one pass over them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The answers.
+        classes : array-like of shape (n_classes,), default=None
+            For classifiers: all classes that will ever come. Needed in the first call, unless ``y`` holds all of them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        self
+            The estimator, which has learned more.
+        """
+        self._require_y(y)  # type: ignore[attr-defined]
+        table, names = self._read(X)  # type: ignore[attr-defined]
+        before = self.__dict__.get("_model")
+        if before is not None:
+            self._check_features(table.n_columns, names)  # type: ignore[attr-defined]
+        if isinstance(self, Classifier):
+            known = self.classes_ if before is not None else classes
+            target, labels = _target.classes_among(y, known, table.n_rows)
+            note: dict[str, Any] = {"labels": labels.dtype.str}
+        else:
+            target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)  # type: ignore[attr-defined]
+            note = {"y_dimensions": n_dimensions}
+        model = partial_fit(
+            self._learner_params(),  # type: ignore[attr-defined]
+            table,
+            target,
+            _target.weights(sample_weight, table.n_rows),
+            before,
+            seed=self._seed(),  # type: ignore[attr-defined]
+            threads=threads(self.n_jobs),  # type: ignore[attr-defined]
+            note=json.dumps({"class": type(self).__name__, "names": names is not None, **note}),
+        )
+        if isinstance(self, Classifier):
+            self.classes_ = labels
+        else:
+            self._flat = n_dimensions == 1
+        self._adopt(model, table.n_columns, names)  # type: ignore[attr-defined]
+        return self
 
 
 class Tree:

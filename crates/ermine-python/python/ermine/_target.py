@@ -17,6 +17,22 @@ def classes(y: Any, n_rows: int) -> tuple[Target, np.ndarray]:
     return Target.classes(codes, [label_text(label) for label in distinct.tolist()], _name(y)), distinct
 
 
+def classes_among(y: Any, known: Any, n_rows: int) -> tuple[Target, np.ndarray]:
+    """The target of class labels that are among known ones, and all known labels in ascending order."""
+    if known is None:
+        return classes(y, n_rows)
+    labels = _one_dimensional(_array(y), "y")
+    check_rows(n_rows, len(labels))
+    distinct, codes = _coded(labels)
+    known = np.unique(np.asarray(known))
+    places = np.searchsorted(known, distinct)
+    strange = [label for label, place in zip(distinct.tolist(), places) if place == len(known) or known[place] != label]
+    if strange:
+        raise ValueError(f"y holds the labels {strange}, which are not among the classes {known.tolist()}")
+    codes = places.astype(np.uint32)[codes]
+    return Target.classes(codes, [label_text(label) for label in known.tolist()], _name(y)), known
+
+
 def label_text(label: Any) -> str:
     """A label as it stands in a model file."""
     if isinstance(label, bool):

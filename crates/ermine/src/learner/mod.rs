@@ -18,6 +18,7 @@
 //! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
 //! | [`forest`] | random forests and extra-trees |
 //! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
+//! | [`linear`] | linear models: least squares, ridge, lasso, logistic, quantiles, halfspaces, perceptrons, descent |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -35,6 +36,7 @@ pub mod fitted_tree;
 pub mod forest;
 pub mod gradient_boosting;
 pub mod id3;
+pub mod linear;
 pub mod oblique_tree;
 pub mod optimal_tree;
 pub mod quad_tree;

@@ -212,7 +212,7 @@ fn encoded_names(encoder: &Encoder, schema: &Schema) -> Vec<String> {
                 names.push(feature.name.clone());
                 names.extend(indicator.then_some(missing));
             }
-            Encoding::OneHot { place, indicator } => {
+            Encoding::OneHot { place, indicator, .. } => {
                 let used = feature.levels.iter().zip(place).filter(|(_, place)| place.is_some());
                 names.extend(used.map(|(level, _)| format!("[{} = {level}]", feature.name)));
                 names.extend(indicator.then_some(missing));

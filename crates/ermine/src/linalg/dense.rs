@@ -9,6 +9,7 @@ use super::lanes::{self, Real};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Rows in a block. Sized so that a block of 100 columns stays in the second-level cache with room for its packed copy;
 /// not a power of two, as panels of that height would all fall on the same lines of the first-level cache.
@@ -66,6 +67,18 @@ pub struct Dense<'a> {
     n_rows: usize,
     n_columns: usize,
     store: Store<'a>,
+    standard: Standard,
+}
+
+/// What is taken off each number, and what it is then multiplied by, while blocks are read.
+#[derive(Debug, Clone)]
+enum Standard {
+    /// Numbers are read as they are.
+    Raw,
+    /// By column: offsets and factors.
+    Columns(Arc<[(f64, f64)]>),
+    /// By row.
+    Rows(Arc<[(f64, f64)]>),
 }
 
 /// Some rows of a table, row-major in `f64`.
@@ -89,13 +102,13 @@ impl<'a> Dense<'a> {
     /// Rows of double precision, `stride` numbers apart.
     pub fn rows_f64(data: &'a [f64], n_rows: usize, n_columns: usize, stride: usize) -> Result<Self> {
         check_rows(data.len(), n_rows, n_columns, stride)?;
-        Ok(Dense { n_rows, n_columns, store: Store::RowsF64(data, stride) })
+        Ok(Dense { n_rows, n_columns, store: Store::RowsF64(data, stride), standard: Standard::Raw })
     }
 
     /// Rows of single precision, `stride` numbers apart.
     pub fn rows_f32(data: &'a [f32], n_rows: usize, n_columns: usize, stride: usize) -> Result<Self> {
         check_rows(data.len(), n_rows, n_columns, stride)?;
-        Ok(Dense { n_rows, n_columns, store: Store::RowsF32(data, stride) })
+        Ok(Dense { n_rows, n_columns, store: Store::RowsF32(data, stride), standard: Standard::Raw })
     }
 
     /// Columns, each with its own memory.
@@ -103,7 +116,7 @@ impl<'a> Dense<'a> {
         if let Some(j) = columns.iter().position(|c| !c.holds(n_rows)) {
             return Err(Error::data(format!("column {j} holds fewer than {n_rows} rows")));
         }
-        Ok(Dense { n_rows, n_columns: columns.len(), store: Store::Columns(columns) })
+        Ok(Dense { n_rows, n_columns: columns.len(), store: Store::Columns(columns), standard: Standard::Raw })
     }
 
     /// Columns of double precision one after the other (Fortran order), `stride` numbers apart.
@@ -125,17 +138,34 @@ impl<'a> Dense<'a> {
 
     /// The number in row `i`, column `j`.
     pub fn get(&self, i: usize, j: usize) -> f64 {
-        match &self.store {
+        let x = match &self.store {
             Store::RowsF64(x, stride) => x[i * stride + j],
             Store::RowsF32(x, stride) => x[i * stride + j].wide(),
             Store::Columns(columns) => columns[j].get(i),
             Store::Rows(rows) => rows[i].get(j),
+        };
+        match &self.standard {
+            Standard::Raw => x,
+            Standard::Columns(of) => (x - of[j].0) * of[j].1,
+            Standard::Rows(of) => (x - of[i].0) * of[i].1,
         }
+    }
+
+    /// The same table with column `j` read as `(x - offset) * factor`, where `of[j] = (offset, factor)`. Nothing is copied: blocks are
+    /// changed while they are read.
+    pub fn standardised(&self, of: Vec<(f64, f64)>) -> Result<Dense<'a>> {
+        if of.len() != self.n_columns || !matches!(self.standard, Standard::Raw) {
+            return Err(Error::data(format!("{} offsets for a table of {} raw columns", of.len(), self.n_columns)));
+        }
+        Ok(Dense { standard: Standard::Columns(of.into()), ..self.clone() })
     }
 
     /// Row `i` as it lies in memory, where its numbers are side by side.
     pub fn row(&self, i: usize) -> Option<RowView<'a>> {
         let p = self.n_columns;
+        if !matches!(self.standard, Standard::Raw) {
+            return None;
+        }
         match &self.store {
             Store::RowsF64(x, stride) => Some(RowView::F64(&x[i * stride..i * stride + p])),
             Store::RowsF32(x, stride) => Some(RowView::F32(&x[i * stride..i * stride + p])),
@@ -161,7 +191,12 @@ impl<'a> Dense<'a> {
             Store::Columns(columns) => Store::Rows(columns.clone()),
             Store::Rows(rows) => Store::Columns(rows.clone()),
         };
-        Dense { n_rows, n_columns, store }
+        let standard = match &self.standard {
+            Standard::Raw => Standard::Raw,
+            Standard::Columns(of) => Standard::Rows(of.clone()),
+            Standard::Rows(of) => Standard::Columns(of.clone()),
+        };
+        Dense { n_rows, n_columns, store, standard }
     }
 
     /// Every `step`-th row.
@@ -182,31 +217,41 @@ impl<'a> Dense<'a> {
             ),
             Store::Rows(rows) => Store::Rows(rows.iter().copied().step_by(step).collect()),
         };
-        Dense { n_rows, n_columns: self.n_columns, store }
+        let standard = match &self.standard {
+            Standard::Rows(of) => Standard::Rows(of.iter().copied().step_by(step).collect()),
+            other => other.clone(),
+        };
+        Dense { n_rows, n_columns: self.n_columns, store, standard }
     }
 
     /// The rows of `range` as a row-major block: borrowed where they lie so, else written to `buffer`.
     pub fn block<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<f64>) -> Block<'b> {
         let p = self.n_columns;
-        if let Store::RowsF64(x, stride) = self.store {
+        if let (Store::RowsF64(x, stride), Standard::Raw) = (&self.store, &self.standard) {
+            let stride = *stride;
             let end = if range.is_empty() { range.start * stride } else { (range.end - 1) * stride + p };
             return Block { data: &x[(range.start * stride).min(end)..end], stride };
         }
         buffer.resize(range.len() * p, 0.0);
         match &self.store {
-            Store::RowsF64(..) => unreachable!("borrowed above"),
+            Store::RowsF64(x, stride) => {
+                for (i, out) in range.clone().zip(buffer.chunks_exact_mut(p.max(1))) {
+                    out.copy_from_slice(&x[i * stride..i * stride + p]);
+                }
+            }
             Store::RowsF32(x, stride) => {
-                for (i, out) in range.zip(buffer.chunks_exact_mut(p.max(1))) {
+                for (i, out) in range.clone().zip(buffer.chunks_exact_mut(p.max(1))) {
                     widen(&x[i * stride..i * stride + p], out);
                 }
             }
             Store::Rows(rows) => {
-                for (row, out) in rows[range].iter().zip(buffer.chunks_exact_mut(p.max(1))) {
+                for (row, out) in rows[range.clone()].iter().zip(buffer.chunks_exact_mut(p.max(1))) {
                     copy_line(row, out);
                 }
             }
-            Store::Columns(columns) => transpose(columns, range, buffer),
+            Store::Columns(columns) => transpose(columns, range.clone(), buffer),
         }
+        self.standardise(range, None, buffer);
         Block { data: buffer, stride: p }
     }
 
@@ -215,28 +260,67 @@ impl<'a> Dense<'a> {
         out.clear();
         match &self.store {
             Store::RowsF64(x, stride) => {
-                for i in range {
+                for i in range.clone() {
                     let row = &x[i * stride..];
                     out.extend(chosen.iter().map(|&j| row[j]));
                 }
             }
             Store::RowsF32(x, stride) => {
-                for i in range {
+                for i in range.clone() {
                     let row = &x[i * stride..];
                     out.extend(chosen.iter().map(|&j| row[j].wide()));
                 }
             }
             Store::Rows(rows) => {
-                for row in &rows[range] {
+                for row in &rows[range.clone()] {
                     out.extend(chosen.iter().map(|&j| row.get(j)));
                 }
             }
             Store::Columns(columns) => {
                 let columns: Vec<ColumnView> = chosen.iter().map(|&j| columns[j]).collect();
                 out.resize(range.len() * columns.len(), 0.0);
-                transpose(&columns, range, out);
+                transpose(&columns, range.clone(), out);
             }
         }
+        self.standardise(range, Some(chosen), out);
+    }
+
+    /// Standardises the chosen columns (all if `None`) of the rows of `range`, which lie row by row in `out`.
+    fn standardise(&self, range: Range<usize>, chosen: Option<&[usize]>, out: &mut [f64]) {
+        let width = chosen.map_or(self.n_columns, <[usize]>::len).max(1);
+        match &self.standard {
+            Standard::Raw => {}
+            Standard::Rows(of) => {
+                for (&(offset, factor), row) in of[range].iter().zip(out.chunks_exact_mut(width)) {
+                    row.iter_mut().for_each(|x| *x = (*x - offset) * factor);
+                }
+            }
+            Standard::Columns(of) => {
+                let picked: Vec<(f64, f64)>;
+                let of = match chosen {
+                    None => &of[..],
+                    Some(chosen) => {
+                        picked = chosen.iter().map(|&j| of[j]).collect();
+                        &picked
+                    }
+                };
+                for row in out.chunks_exact_mut(width) {
+                    row.iter_mut().zip(of).for_each(|(x, (offset, factor))| *x = (*x - offset) * factor);
+                }
+            }
+        }
+    }
+
+    /// Whether no number is missing or infinite.
+    pub fn is_finite(&self) -> bool {
+        super::chunks(self.n_rows, 64, 4 * BLOCK).into_par_iter().all(|rows| {
+            let mut buffer = Vec::new();
+            rows.clone().step_by(BLOCK).all(|start| {
+                let n = BLOCK.min(rows.end - start);
+                let block = self.block(start..start + n, &mut buffer);
+                (0..n).all(|r| all_finite(block.row(r, self.n_columns)))
+            })
+        })
     }
 
     /// `X w + b`.
@@ -296,6 +380,17 @@ vectorised! {
         for (out, x) in out.iter_mut().zip(x) {
             *out = *x as f64;
         }
+    }
+}
+
+vectorised! {
+    fn all_finite(x: &[f64]) -> bool {
+        let mut sums = [0.0; 8];
+        for (i, x) in x.iter().enumerate() {
+            // 0 for a finite number, else not a number.
+            sums[i % 8] += x - x;
+        }
+        sums.iter().sum::<f64>() == 0.0
     }
 }
 
@@ -364,6 +459,28 @@ mod tests {
                     x.gather(1..3, &[2, 0], &mut out);
                     prop_assert_eq!(&out, &[value(1, 2), value(1, 0), value(2, 2), value(2, 0)]);
                 }
+            }
+            let of: Vec<(f64, f64)> = (0..p).map(|j| (j as f64 - 2.0, 0.5 + j as f64)).collect();
+            let made: Vec<f64> = rows.iter().enumerate().map(|(k, x)| (x - of[k % p].0) * of[k % p].1).collect();
+            let made = Dense::rows_f64(&made, n, p, p).unwrap();
+            for x in &all {
+                let x = x.standardised(of.clone()).unwrap();
+                prop_assert_eq!(x.times(&w, 0.5), made.times(&w, 0.5));
+                prop_assert_eq!(x.every(3).times(&w, 0.5), made.every(3).times(&w, 0.5));
+                prop_assert_eq!(x.transposed().every(2).times(&c, 0.5), made.transposed().every(2).times(&c, 0.5));
+                if n > 2 && p > 2 {
+                    let (mut a, mut b) = (Vec::new(), Vec::new());
+                    x.gather(1..3, &[2, 0], &mut a);
+                    made.gather(1..3, &[2, 0], &mut b);
+                    prop_assert_eq!(a, b);
+                    prop_assert_eq!(x.get(1, 2), made.get(1, 2));
+                }
+            }
+            prop_assert!(all.iter().all(Dense::is_finite));
+            if n * p > 0 {
+                let mut broken = rows.clone();
+                broken[n * p / 2] = if n % 2 == 0 { f64::NAN } else { f64::INFINITY };
+                prop_assert!(!Dense::rows_f64(&broken, n, p, p).unwrap().is_finite());
             }
             for (i, z) in all[0].times(&w, 0.5).iter().enumerate() {
                 let truth: f64 = 0.5 + (0..p).map(|j| value(i, j) * w[j]).sum::<f64>();

@@ -126,6 +126,13 @@ impl<'a> Sparse<'a> {
         Sparse { n_columns: self.n_columns, rows }
     }
 
+    /// The same table with column `j` multiplied by `factors[j]`.
+    pub fn scaled(&self, factors: &[f64]) -> Sparse<'a> {
+        let of = |(&j, &x): (&u32, &f64)| x * factors[j as usize];
+        let values: Vec<f64> = self.rows.indices.iter().zip(self.rows.values.iter()).map(of).collect();
+        Sparse { n_columns: self.n_columns, rows: Lines { values: values.into(), ..self.rows.clone() } }
+    }
+
     /// `x_i . w`.
     #[inline(always)]
     pub fn row_dot(&self, i: usize, w: &[f64]) -> f64 {

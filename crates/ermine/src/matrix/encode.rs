@@ -8,10 +8,13 @@
 //! | numeric, ordinal, boolean | itself (ordinal: its rank, boolean: 0 or 1), standardised if asked | the mean of the others, and an indicator column | the mean, and the indicator if there is one |
 //! | nominal | one 0/1 column for each level that occurs in training | all zero, and an indicator column | all zero, and the indicator if there is one |
 //!
+//! With an intercept, the 0/1 columns of a nominal column add up to what the intercept already says. [`Encoder::without_references`] leaves the first
+//! level out: it is the reference that the others are compared with.
+//!
 //! **Cost.** One pass over each column to fit; encoding writes each number once.
 
 use super::features::Features;
-use crate::table::{Column, ColumnKind, MISSING};
+use crate::table::{Column, ColumnKind, MISSING, Values};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -58,6 +61,9 @@ pub enum Encoding {
         place: Vec<Option<u32>>,
         /// A 0/1 column follows that says where the value is missing.
         indicator: bool,
+        /// The code of a level that occurs but has no column: all zero stands for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<u32>,
     },
 }
 
@@ -80,15 +86,20 @@ impl Dense {
 }
 
 impl Encoding {
-    fn fit(column: &Column, rows: Option<&[u32]>, options: EncodeOptions) -> Encoding {
+    fn fit(column: &Column, rows: Option<&[u32]>, options: EncodeOptions, weights: Option<&[f64]>) -> Encoding {
         if column.kind == ColumnKind::Nominal {
             return Encoding::fit_one_hot(column, rows, options);
         }
-        let mut values = column.numbers(rows);
-        let n_all = values.len();
-        values.retain(|x| !x.is_nan());
-        let indicator = options.indicate_missing && values.len() < n_all;
-        let (mean, deviation) = mean_and_deviation(&values);
+        if let (Values::Sparse { n_rows, values, .. }, None, None, false) =
+            (&column.values, rows, weights, options.standardize)
+            && values.iter().all(f64::is_finite)
+        {
+            let fill = values.iter().map(|x| x / *n_rows as f64).sum();
+            return Encoding::Number { fill, center: 0.0, scale: 1.0, indicator: false };
+        }
+        let values = column.numbers(rows);
+        let indicator = options.indicate_missing && values.iter().any(|x| x.is_nan());
+        let (mean, deviation) = mean_and_deviation(&values, weights);
         let (center, scale) = if options.standardize { (mean, deviation) } else { (0.0, 1.0) };
         Encoding::Number { fill: mean, center, scale, indicator }
     }
@@ -98,14 +109,14 @@ impl Encoding {
         let mut place = vec![None; column.levels().map_or(0, |levels| levels.len())];
         codes.iter().filter(|&&c| c != MISSING).for_each(|&c| place[c as usize] = Some(0));
         place.iter_mut().flatten().enumerate().for_each(|(i, p)| *p = i as u32);
-        Encoding::OneHot { place, indicator: options.indicate_missing && codes.contains(&MISSING) }
+        Encoding::OneHot { place, indicator: options.indicate_missing && codes.contains(&MISSING), reference: None }
     }
 
     /// How many columns it becomes.
     pub fn width(&self) -> usize {
         match self {
             Encoding::Number { indicator, .. } => 1 + usize::from(*indicator),
-            Encoding::OneHot { place, indicator } => place.iter().flatten().count() + usize::from(*indicator),
+            Encoding::OneHot { place, indicator, .. } => place.iter().flatten().count() + usize::from(*indicator),
         }
     }
 
@@ -124,8 +135,9 @@ impl Encoding {
                     put(1, 1.0);
                 }
             }
-            Encoding::OneHot { place, indicator } => match place.get(x as usize) {
+            Encoding::OneHot { place, indicator, reference } => match place.get(x as usize) {
                 Some(Some(j)) if !x.is_nan() => put(*j as usize, 1.0),
+                _ if reference.is_some_and(|code| x == f64::from(code)) => {}
                 _ if *indicator => put(self.width() - 1, 1.0),
                 _ => {}
             },
@@ -136,8 +148,30 @@ impl Encoding {
 impl Encoder {
     /// Looks at the training data.
     pub fn fit(features: &Features, options: EncodeOptions) -> Encoder {
-        let fit = |column: &Column| Encoding::fit(column, features.rows(), options);
+        Encoder::fit_weighted(features, options, None)
+    }
+
+    /// Looks at the training data, with a weight for each row: means and deviations are those of repeated rows.
+    pub fn fit_weighted(features: &Features, options: EncodeOptions, weights: Option<&[f64]>) -> Encoder {
+        let fit = |column: &Column| Encoding::fit(column, features.rows(), options, weights);
         Encoder { columns: features.columns().par_iter().map(fit).collect() }
+    }
+
+    /// The encoder of columns of numbers without missing values, from their means: numbers stay as they are.
+    pub fn plain(means: &[f64]) -> Encoder {
+        let number = |&fill: &f64| Encoding::Number { fill, center: 0.0, scale: 1.0, indicator: false };
+        Encoder { columns: means.iter().map(number).collect() }
+    }
+
+    /// The same without a column for the first level that occurs of each nominal column.
+    pub fn without_references(mut self) -> Encoder {
+        for encoding in &mut self.columns {
+            if let Encoding::OneHot { place, reference, .. } = encoding {
+                *reference = place.iter().position(|p| *p == Some(0)).map(|code| code as u32);
+                place.iter_mut().for_each(|p| *p = p.and_then(|p| p.checked_sub(1)));
+            }
+        }
+        self
     }
 
     /// How each column is encoded.
@@ -159,7 +193,7 @@ impl Encoder {
                     names.push(column.name.clone());
                     *indicator
                 }
-                Encoding::OneHot { place, indicator } => {
+                Encoding::OneHot { place, indicator, .. } => {
                     let levels = column.levels().map_or(&[][..], |levels| levels.names());
                     let used = levels.iter().zip(place).filter(|(_, place)| place.is_some());
                     names.extend(used.map(|(level, _)| format!("{}={level}", column.name)));
@@ -208,16 +242,17 @@ impl Encoder {
 }
 
 /// Mean and standard deviation; 0 and 1 where there is nothing to compute them from, deviation 1 where all are equal.
-fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let finite = || values.iter().filter(|x| x.is_finite());
-    let n = finite().count().max(1) as f64;
+fn mean_and_deviation(values: &[f64], weights: Option<&[f64]>) -> (f64, f64) {
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let finite = || values.iter().enumerate().filter(|(_, x)| x.is_finite()).map(|(i, x)| (x, weight(i)));
+    let total = finite().map(|(_, w)| w).sum::<f64>().max(f64::MIN_POSITIVE);
     // Dividing before adding keeps huge values from overflowing.
-    let mean = finite().map(|x| x / n).sum::<f64>();
-    let largest = finite().map(|x| (x - mean).abs()).fold(0.0, f64::max);
+    let mean = finite().map(|(x, w)| x * (w / total)).sum::<f64>();
+    let largest = finite().map(|(x, _)| (x - mean).abs()).fold(0.0, f64::max);
     if largest == 0.0 {
         return (mean, 1.0);
     }
-    let variance = finite().map(|x| ((x - mean) / largest).powi(2) / n).sum::<f64>();
+    let variance = finite().map(|(x, w)| ((x - mean) / largest).powi(2) * (w / total)).sum::<f64>();
     (mean, largest * variance.sqrt())
 }
 
@@ -254,6 +289,27 @@ mod tests {
     }
 
     #[test]
+    fn the_reference_level_is_all_zero_and_missing_is_not() {
+        let data = training();
+        let encoder = Encoder::fit(&data, EncodeOptions::default()).without_references();
+        assert_eq!(encoder.names(&data), ["x", "x is missing", "c=b", "c is missing", "t", "s"]);
+        let dense = encoder.encode(&data);
+        assert_eq!((dense.column(2), dense.column(3)), (&[1.0, 0.0, 0.0][..], &[0.0, 1.0, 0.0][..]));
+        let text = serde_json::to_string(&encoder).unwrap();
+        assert_eq!(serde_json::from_str::<Encoder>(&text).unwrap(), encoder);
+    }
+
+    #[test]
+    fn weights_are_repeated_rows() {
+        let data = training();
+        let repeated = data.select(&[0, 1, 1, 1, 2, 2]).unwrap();
+        let options = EncodeOptions { standardize: true, indicate_missing: true };
+        let weighted = Encoder::fit_weighted(&data, options, Some(&[1.0, 3.0, 2.0]));
+        let (a, b) = (weighted.encode(&data), Encoder::fit(&repeated, options).encode(&data));
+        assert!(a.values.iter().zip(&b.values).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
     fn rows_in_blocks_are_the_rows_of_the_whole() {
         let data = training();
         let encoder = Encoder::fit(&data, EncodeOptions { standardize: true, indicate_missing: true });
@@ -263,16 +319,16 @@ mod tests {
         for (i, row) in block.chunks(encoder.n_columns()).enumerate() {
             (0..encoder.n_columns()).for_each(|j| assert_eq!(row[j], dense.column(j)[i + 1]));
         }
-        let (mean, deviation) = mean_and_deviation(dense.column(5));
+        let (mean, deviation) = mean_and_deviation(dense.column(5), None);
         assert!(mean.abs() < 1e-12 && (deviation - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn statistics_survive_extreme_values() {
-        assert_eq!(mean_and_deviation(&[]), (0.0, 1.0));
-        assert_eq!(mean_and_deviation(&[5.0, 5.0]), (5.0, 1.0));
-        let (mean, deviation) = mean_and_deviation(&[f64::MAX, f64::MAX / 2.0]);
+        assert_eq!(mean_and_deviation(&[], None), (0.0, 1.0));
+        assert_eq!(mean_and_deviation(&[5.0, 5.0], None), (5.0, 1.0));
+        let (mean, deviation) = mean_and_deviation(&[f64::MAX, f64::MAX / 2.0], None);
         assert!(mean.is_finite() && deviation.is_finite());
-        assert!(mean_and_deviation(&[1e-300, -1e-300]).1 > 0.0);
+        assert!(mean_and_deviation(&[1e-300, -1e-300], None).1 > 0.0);
     }
 }

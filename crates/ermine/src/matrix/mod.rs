@@ -8,14 +8,18 @@
 //! | [`binned`] | every value as the number of its bin |
 //! | [`ranked`] | bins of equal count, straight from the sorted order |
 //! | [`encode`] | categories and missing values turned into numbers; the encoding is part of the model |
+//! | [`design`] | all features as numbers for linear methods, without a copy where they are numbers already |
+//! | [`polynomial`] | products of columns up to a degree |
 //! | [`sparse`] | the encoded matrix with its zeros left out |
 //! | [`splits`] | ways to cut rows into those to learn from and those to test on |
 //! | [`schema`] | what columns a model expects, and how a new table is brought into that form |
 
 pub mod binned;
 pub mod dataset;
+pub mod design;
 pub mod encode;
 pub mod features;
+pub mod polynomial;
 pub mod ranked;
 pub mod schema;
 pub mod sorted;
@@ -24,6 +28,7 @@ pub mod splits;
 
 pub use binned::{Binned, Bins};
 pub use dataset::{Dataset, Roles, Target, Task};
+pub use design::{DesignOptions, FeatureMap, Numbers};
 pub use encode::{Dense, EncodeOptions, Encoder};
 pub use features::Features;
 pub use schema::{FeatureSpec, Schema};

@@ -42,6 +42,8 @@ pub enum Proof {
     },
     /// The optimum is at least this much.
     LowerBound(f64),
+    /// No optimality condition is violated by more than this, in units of the gradient.
+    Stationary(f64),
     /// A quantity that theory bounds, and what was observed of it.
     Bound {
         /// The quantity.
@@ -89,6 +91,9 @@ impl fmt::Display for Certificate {
                     if let Some(gap) = self.gap() {
                         write!(f, " (gap {gap:.3e})")?;
                     }
+                }
+                Proof::Stationary(residual) => {
+                    write!(f, "\nchecked: no optimality condition is violated by more than {residual:.3e}")?;
                 }
                 Proof::Bound { what, bound, observed } => {
                     write!(f, "\nproven: {what} is at most {}; observed {}", number(*bound), number(*observed))?;

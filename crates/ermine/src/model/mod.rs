@@ -65,6 +65,12 @@ pub trait Fitted: Any + Send + Sync {
     /// The numbers for each row, row by row: [`Output::width`] of them each. The features are in the form of the schema.
     fn predict(&self, features: &Features) -> Result<Vec<f64>>;
 
+    /// The numbers that probabilities are made of (log odds, or one score for each class), and how many there are for each row, where the
+    /// model has such.
+    fn margins(&self, _features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        Ok(None)
+    }
+
     /// Writes everything that [`predict`](Self::predict) needs.
     fn save(&self, sections: &mut Sections) -> Result<()>;
 
@@ -162,6 +168,11 @@ impl Model {
     /// Predicts for each row of columns that stand in the order of the schema, whatever they are called.
     pub fn predict_columns(&self, columns: Vec<Column>) -> Result<Prediction> {
         self.predict_features(&self.header.schema.features_in_order(columns)?)
+    }
+
+    /// The margins of each row of columns that stand in the order of the schema: what probabilities are made of, where the model has such.
+    pub fn margins_columns(&self, columns: Vec<Column>) -> Result<Option<(Vec<f64>, usize)>> {
+        self.fitted.margins(&self.header.schema.features_in_order(columns)?)
     }
 
     /// Predicts for each row of a data set, whose target is not looked at.

@@ -29,6 +29,8 @@ pub enum Rate {
         /// How fast it falls.
         power: f64,
     },
+    /// Divided by 5 whenever the objective stops falling.
+    Adaptive(f64),
     /// Searched anew in each step, with momentum. For smooth losses.
     Search,
 }
@@ -87,17 +89,28 @@ fn scheduled(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Resul
     let mut curve = Vec::new();
     let mut best = (f64::INFINITY, w.clone(), f64::INFINITY);
     let mut status = Status::Limit;
+    let mut slowdown = 1.0;
     for t in 0..options.max_iterations {
         let value = problem.value_gradient(w, &mut g) + options.penalty_of(w);
         let residual = options.violation(w, &g);
         curve.push(value);
         report(options.observer, Event::Step { done: t as u64, score: Some(("objective", value)) })?;
-        if !value.is_finite() {
+        let adaptive = matches!(options.rate, Rate::Adaptive(_));
+        if !value.is_finite() && !(adaptive && slowdown < 1e100) {
             status = Status::Stalled;
             break;
         }
         if value < best.0 {
             best = (value, w.clone(), residual);
+        } else if adaptive {
+            // Too far: back to the best point, with shorter steps.
+            slowdown *= 5.0;
+            if slowdown > 1e30 {
+                status = Status::Stalled;
+                break;
+            }
+            w.clone_from(&best.1);
+            problem.value_gradient(w, &mut g);
         }
         if residual <= options.tolerance {
             status = Status::Converged;
@@ -105,7 +118,7 @@ fn scheduled(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Resul
         }
         let rate = match options.rate {
             Rate::Inverse { rate, power } => rate / ((t + 1) as f64).powf(power),
-            Rate::Constant(rate) => rate,
+            Rate::Constant(rate) | Rate::Adaptive(rate) => rate / slowdown,
             Rate::Search => 1.0,
         };
         lanes::axpy(-rate, &g, w);

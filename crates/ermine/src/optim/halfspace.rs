@@ -45,8 +45,8 @@ pub enum Separation {
     },
 }
 
-/// Separates the classes `y` (-1 and +1).
-pub fn separate(x: &Design, y: &[f64], intercept: bool) -> Result<Separation> {
+/// Separates the classes `y` (-1 and +1). Weights, all 1 if `None`, count violations where there is no hyperplane.
+pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool) -> Result<Separation> {
     let n = x.n_rows();
     let shift = match x {
         Design::Dense(x) if intercept => x.transposed_times(&vec![1.0 / n as f64; n]),
@@ -58,7 +58,7 @@ pub fn separate(x: &Design, y: &[f64], intercept: bool) -> Result<Separation> {
     if products.data().iter().any(|v| !v.is_finite()) {
         return Err(Error::data("the products of the columns overflow: values are missing, infinite or too large"));
     }
-    let program = LinearProgram { rows, objective: &ones, right: &zeros, upper: &ones };
+    let program = LinearProgram { rows, objective: &ones, right: &zeros, upper: weights.unwrap_or(&ones) };
     let split = |w: &[f64]| {
         let (beta, b) = w.split_at(x.n_columns());
         (beta.to_vec(), b.first().map_or(0.0, |b| b - lanes::dot(&shift, beta)))

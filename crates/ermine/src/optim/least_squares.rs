@@ -11,11 +11,13 @@
 //! 3. Where QR finds dependent columns: the singular values of its triangle, and the minimum-norm solution. The rank is
 //!    judged with every column scaled to unit length, so units don't decide it; the norm is measured in the user's units.
 //! 4. Wide data (`n < p`): the same with `X X'`, `beta = X' alpha`.
+//! 5. Sparse data with more than a few thousand columns: conjugate gradients, which need no matrix of products.
 //!
 //! **Cost.** `n p^2 + p^3/3` flops in one pass; step 2 about 4 times as much.
 //!
 //! **Reference.** Björck, "Numerical Methods for Least Squares Problems", sections 2.2, 2.4, 2.9.
 
+use super::conjugate;
 use super::moments::Moments;
 use crate::error::{Error, Result};
 use crate::linalg::decompose::{self, Svd};
@@ -38,6 +40,13 @@ pub enum Method {
     },
     /// Cholesky or eigenvalues of `X X'`: fewer rows than columns.
     Wide,
+    /// Conjugate gradients: too many sparse columns for a matrix of their products.
+    Iterative {
+        /// How many steps the slowest target took.
+        n_iterations: usize,
+        /// The largest relative residual of the normal equations.
+        residual: f64,
+    },
 }
 
 /// The minimiser.
@@ -47,12 +56,16 @@ pub struct Solution {
     pub coefficients: Matrix,
     /// One intercept for each target; zeros without.
     pub intercepts: Vec<f64>,
+    /// The means of the columns; zeros without intercept.
+    pub x_mean: Vec<f64>,
     /// How it was found.
     pub method: Method,
     /// Estimated condition number of the scaled products, where they were factored.
     pub condition: Option<f64>,
-    /// The diagonal of `(X'WX + lambda)^-1`, centred: what standard errors need. Only for full rank and `n > p`.
+    /// The diagonal of `(X'WX + lambda)^-1`, centred: what standard errors need. Only for `n > p` and full rank; not a number for a column that doesn't vary.
     pub inverse_diagonal: Option<Vec<f64>>,
+    /// `1/W + m'(X'WX + lambda)^-1 m` with the columns' means `m`: the intercept's part in what standard errors need.
+    pub intercept_variance: Option<f64>,
     /// `sum_i w_i (y_i - prediction)^2` for each target.
     pub residual_sums: Vec<f64>,
     /// Centred square sum of each target.
@@ -79,12 +92,18 @@ const REFINE: f64 = 1e6;
 /// ...and above this, the products are given up for QR.
 const GIVE_UP: f64 = 1e12;
 
+/// Sparse tables with more columns than this are solved without a matrix of products: it would be large and full.
+const MOST_SPARSE: usize = 4000;
+/// The relative residual of the normal equations at which conjugate gradients stop.
+const RESIDUAL: f64 = 1e-13;
+
 impl LeastSquares<'_> {
     /// Solves the problem.
     pub fn solve(&self) -> Result<Solution> {
         let (n, p) = (self.x.n_rows(), self.x.n_columns());
         match self.x {
             Design::Dense(x) if n < p => self.solve_wide(x),
+            Design::Sparse(_) if p > MOST_SPARSE => self.solve_iteratively(),
             _ => self.solve_tall(),
         }
     }
@@ -112,7 +131,12 @@ impl LeastSquares<'_> {
                     Some(condition),
                     refinements > 0,
                 );
-                solution.inverse_diagonal = (kept.len() == p).then_some(diagonal);
+                // A column that doesn't vary has no coefficient to speak of; the others have.
+                solution.inverse_diagonal = Some(diagonal);
+                let means: Vec<f64> = kept.iter().map(|&j| moments.x_mean[j]).collect();
+                let mut solved = means.clone();
+                factor.solve(&mut solved);
+                solution.intercept_variance = Some(1.0 / moments.total + lanes::dot(&means, &solved));
                 if kept.len() < p {
                     solution.method = Method::MinimumNorm { rank: kept.len() };
                 }
@@ -180,9 +204,11 @@ impl LeastSquares<'_> {
         Solution {
             residual_sums: (0..self.targets.len()).map(residual_sum).collect(),
             intercepts,
+            x_mean: moments.x_mean.clone(),
             method,
             condition,
             inverse_diagonal: None,
+            intercept_variance: None,
             total_sums: moments.yy.clone(),
             coefficients,
         }
@@ -224,6 +250,11 @@ impl LeastSquares<'_> {
             // (R'R)^-1 = D V S^-2 V' D.
             let entry = |j: usize| (0..p).map(|s| (svd.right[(s, j)] * scale[j] / svd.values[s]).powi(2)).sum::<f64>();
             solution.inverse_diagonal = Some((0..p).map(entry).collect());
+            let along = |s: usize| {
+                let part = |j: usize| svd.right[(s, j)] * scale[j] * moments.x_mean[j];
+                ((0..p).map(part).sum::<f64>() / svd.values[s]).powi(2)
+            };
+            solution.intercept_variance = Some(1.0 / moments.total + (0..p).map(along).sum::<f64>());
         }
         Ok(solution)
     }
@@ -294,6 +325,42 @@ impl LeastSquares<'_> {
         Ok(self.finish_wide(coefficients, &wide.x_mean, &y_mean, method))
     }
 
+    /// `(X'WX + lambda) beta = X'Wy`, centred, by conjugate gradients.
+    fn solve_iteratively(&self) -> Result<Solution> {
+        let (n, p) = (self.x.n_rows(), self.x.n_columns());
+        let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
+        let total: f64 = (0..n).map(weight).sum();
+        let shares: Vec<f64> = (0..n).map(|i| weight(i) / total).collect();
+        let x_mean = if self.intercept { self.x.transposed_times(&shares) } else { vec![0.0; p] };
+        // X_c'W v for the centred columns.
+        let transposed = |mut v: Vec<f64>| {
+            v.iter_mut().enumerate().for_each(|(i, v)| *v *= weight(i));
+            let sum: f64 = v.iter().sum();
+            let mut out = self.x.transposed_times(&v);
+            lanes::axpy(-sum, &x_mean, &mut out);
+            out
+        };
+        let apply = |beta: &[f64]| {
+            let mut out = transposed(self.x.times(beta, -lanes::dot(beta, &x_mean)));
+            lanes::axpy(self.lambda, beta, &mut out);
+            out
+        };
+        let mut coefficients = Matrix::zeros(self.targets.len(), p);
+        let (mut y_means, mut n_iterations, mut residual) = (Vec::new(), 0, 0.0f64);
+        for (o, y) in self.targets.iter().enumerate() {
+            let y_mean = if self.intercept { lanes::dot(y, &shares) } else { 0.0 };
+            let right = transposed(y.iter().map(|y| y - y_mean).collect());
+            if right.iter().any(|r| !r.is_finite()) {
+                return Err(Error::data("the products of columns and target overflow: values are too large"));
+            }
+            let found = conjugate::solve(apply, &right, RESIDUAL, 10 * p.min(n) + 100);
+            coefficients.row_mut(o).copy_from_slice(&found.beta);
+            (n_iterations, residual) = (n_iterations.max(found.n_iterations), residual.max(found.residual));
+            y_means.push(y_mean);
+        }
+        Ok(self.finish_wide(coefficients, &x_mean, &y_means, Method::Iterative { n_iterations, residual }))
+    }
+
     fn finish_wide(&self, coefficients: Matrix, x_mean: &[f64], y_mean: &[f64], method: Method) -> Solution {
         let k = self.targets.len();
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
@@ -312,9 +379,11 @@ impl LeastSquares<'_> {
         Solution {
             coefficients,
             intercepts,
+            x_mean: x_mean.to_vec(),
             method,
             condition: None,
             inverse_diagonal: None,
+            intercept_variance: None,
             residual_sums,
             total_sums,
         }
@@ -438,7 +507,7 @@ impl<'a> Wide<'a> {
 }
 
 /// `S (X - m) D^2 (X - m)' S` for row scales `S` and column scales `D`: the products of the rows, centred if asked.
-fn centred_kernel(x: &Dense, root: &[f64], shares: &[f64], unit: &[f64], centre: bool) -> Matrix {
+pub(super) fn centred_kernel(x: &Dense, root: &[f64], shares: &[f64], unit: &[f64], centre: bool) -> Matrix {
     let n = x.n_rows();
     let gram = Gram::of(&x.transposed(), &[], 0, |columns, _, scale, _| {
         scale.copy_from_slice(&unit[columns]);

@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`moments`] | the sums over rows that quadratic problems need | |
 //! | [`least_squares`] | least squares and ridge, by the cheapest decomposition that is accurate enough | exact |
+//! | [`conjugate`] | linear systems known by what they do to vectors: very wide sparse least squares | residual |
 //! | [`ridge_path`] | ridge for many strengths from one decomposition, with leave-one-out errors | exact |
 //! | [`coordinate`] | quadratic + L1/L2 with a known matrix, by coordinates and then by the support | optimality residual |
 //! | [`lasso`] | lasso and elastic net over data: working sets, paths | duality gap |
@@ -20,6 +21,7 @@
 //! | [`halfspace`] | a separating hyperplane, or a proof that there is none | either proof |
 //! | [`perceptron`] | mistakes drive the weights: online, averaged, in batches, with kernels | mistake bound |
 
+pub mod conjugate;
 pub mod coordinate;
 pub mod descent;
 pub mod halfspace;

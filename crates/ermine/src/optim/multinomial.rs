@@ -5,11 +5,15 @@
 //! binary case. As [`newton`](super::newton) corrects it by gradients anyway, it is made from a sample of the rows. Beyond
 //! `FULL_HESSIAN` unknowns only the blocks on the diagonal are made, and beyond that many columns only the diagonal.
 //!
+//! **Certificate.** Any probabilities `p_i` give a lower bound on the minimum, `-sum w_i sum_k p_ik ln p_ik / total - |X'(w (p - e_y)) / total|^2 / (2 lambda)`, if with intercepts
+//! the classes' sums of `w p` equal those of the data. Those of the model nearly do; a share of one common distribution is mixed in so that they do exactly.
+//!
 //! **Reference.** Böhning, "Multinomial logistic regression algorithm" (1992).
 
 use super::newton::{Curvature, Smooth};
+use super::prox_newton::{Penalised, columns_at_work};
 use crate::linalg::dense::{BLOCK, add_in_order};
-use crate::linalg::{Design, Gram, Matrix, chunks, lanes};
+use crate::linalg::{Design, Gram, Matrix, chunks, gram, lanes};
 use crate::loss::softmax::softmax;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -142,6 +146,11 @@ impl Multinomial<'_> {
         add_in_order(parts, classes * width + 1)
     }
 
+    /// A sample of every so many-th row has enough rows for its minimiser to be near.
+    fn sample_step(&self) -> usize {
+        (self.x.n_rows() / (20 * self.n_unknowns()).max(2000)).min(10)
+    }
+
     fn every(&self, step: usize) -> Multinomial<'_> {
         Multinomial {
             x: self.x.every(step),
@@ -229,6 +238,137 @@ impl Multinomial<'_> {
     }
 }
 
+impl Multinomial<'_> {
+    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalises them.
+    fn dual_bound(&self, w: &[f64], l1: f64) -> Option<f64> {
+        if self.lambda <= 0.0 && l1 <= 0.0 {
+            return None;
+        }
+        let (classes, total) = (self.n_classes, self.total());
+        let mut p = self.probabilities(w);
+        if self.intercept {
+            self.balance(&mut p)?;
+        }
+        // Pull of class k on each coefficient: X'(w (p - e_y)) / total.
+        let pulls: Vec<Vec<f64>> = (0..classes)
+            .map(|k| {
+                let excess = |i: usize| p[i * classes + k] - if self.y[i] as usize == k { 1.0 } else { 0.0 };
+                let shares: Vec<f64> = (0..self.y.len()).map(|i| self.weight(i) * excess(i) / total).collect();
+                self.x.transposed_times(&shares)
+            })
+            .collect();
+        let top = pulls.iter().map(|pull| lanes::max_abs(pull)).fold(0.0, f64::max);
+        // Without L2 no pull may exceed the L1 strength: move the point towards the true classes until none does.
+        let scale = if self.lambda <= 0.0 && top > l1 { l1 / top } else { 1.0 };
+        let mut entropy = 0.0;
+        for (i, row) in p.chunks_exact(classes).enumerate() {
+            let truth = |k: usize| if self.y[i] as usize == k { 1.0 } else { 0.0 };
+            let term = |k: usize| {
+                let q = truth(k) + scale * (row[k] - truth(k));
+                if q > 0.0 { q * q.ln() } else { 0.0 }
+            };
+            entropy += self.weight(i) * (0..classes).map(term).sum::<f64>();
+        }
+        let beyond = |u: &f64| (u.abs() - l1).max(0.0).powi(2);
+        let penalty = match self.lambda {
+            lambda if lambda > 0.0 => pulls.iter().flatten().map(beyond).sum::<f64>() / (2.0 * lambda),
+            _ => 0.0,
+        };
+        Some(-entropy / total - penalty).filter(|bound| bound.is_finite())
+    }
+
+    /// Mixes a common distribution into all rows so that each class has the weight that it has in the data; `None` where that can't be.
+    fn balance(&self, p: &mut [f64]) -> Option<()> {
+        let (classes, total) = (self.n_classes, self.total());
+        let (mut model, mut data) = (vec![0.0; classes], vec![0.0; classes]);
+        for (i, row) in p.chunks_exact(classes).enumerate() {
+            row.iter().zip(&mut model).for_each(|(p, sum)| *sum += self.weight(i) * p);
+            data[self.y[i] as usize] += self.weight(i);
+        }
+        let share = (0..classes).map(|k| (model[k] - data[k]) / model[k]).fold(0.0, f64::max);
+        if share.is_nan() || share >= 1.0 {
+            return None;
+        }
+        if share > 0.0 {
+            let common: Vec<f64> =
+                (0..classes).map(|k| ((data[k] - (1.0 - share) * model[k]) / (share * total)).max(0.0)).collect();
+            for row in p.chunks_exact_mut(classes) {
+                row.iter_mut().zip(&common).for_each(|(p, q)| *p = (1.0 - share) * *p + share * q);
+            }
+        }
+        Some(())
+    }
+
+    /// The columns at work of each class and the block of the Hessian over them, for tables too wide for all.
+    fn partial_blocks(&self, w: &[f64], g: &[f64], l1: f64) -> (Vec<usize>, Matrix) {
+        let (p, width, classes, total) = (self.x.n_columns(), self.width(), self.n_classes, self.total());
+        let probabilities = self.probabilities(w);
+        let (mut chosen, mut blocks) = (Vec::new(), Vec::new());
+        for k in 0..classes {
+            let first = k * width;
+            let columns = columns_at_work(&w[first..first + p], &g[first..first + p], l1);
+            let share = |i: usize| {
+                let q = probabilities[i * classes + k];
+                self.weight(i) * q * (1.0 - q) / total
+            };
+            let s: Vec<f64> = (0..self.y.len()).map(share).collect();
+            let products = match &self.x {
+                Design::Dense(x) => gram::cross_products(x, &columns, &columns, &[], Some(&s)),
+                Design::Sparse(x) => x.cross_products(&columns, &columns, Some(&s)),
+            };
+            let sums = if self.intercept { self.x.transposed_times(&s) } else { Vec::new() };
+            let (m, all) = (columns.len(), s.iter().sum::<f64>());
+            blocks.push(Matrix::from_fn(
+                m + usize::from(self.intercept),
+                m + usize::from(self.intercept),
+                |i, j| match (i < m, j < m) {
+                    (true, true) => products[(i, j)] + if i == j { self.lambda } else { 0.0 },
+                    (true, false) => sums[columns[i]],
+                    (false, true) => sums[columns[j]],
+                    (false, false) => all,
+                },
+            ));
+            chosen.extend(columns.iter().map(|j| first + j));
+            chosen.extend(self.intercept.then_some(first + p));
+        }
+        let mut h = Matrix::zeros(chosen.len(), chosen.len());
+        let mut start = 0;
+        for block in blocks {
+            for i in 0..block.n_rows() {
+                (0..block.n_rows()).for_each(|j| h[(start + i, start + j)] = block[(i, j)]);
+            }
+            start += block.n_rows();
+        }
+        (chosen, h)
+    }
+}
+
+impl Penalised for Multinomial<'_> {
+    fn is_coefficient(&self, j: usize) -> bool {
+        j % self.width() < self.x.n_columns()
+    }
+
+    fn model(&self, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix) {
+        if self.n_unknowns() <= FULL_HESSIAN
+            && let (value, Curvature::Full(h)) = self.curvature(w, g)
+        {
+            return (value, (0..w.len()).collect(), h);
+        }
+        let value = self.value_gradient(w, g);
+        let (chosen, h) = self.partial_blocks(w, g, l1);
+        (value, chosen, h)
+    }
+
+    fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64> {
+        self.dual_bound(w, l1)
+    }
+
+    fn cheaper(&self) -> Option<Box<dyn Penalised + '_>> {
+        let step = self.sample_step();
+        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn Penalised + '_>)
+    }
+}
+
 impl Smooth for Multinomial<'_> {
     fn n_unknowns(&self) -> usize {
         self.width() * self.n_classes
@@ -259,7 +399,7 @@ impl Smooth for Multinomial<'_> {
     }
 
     fn sample(&self) -> Option<Box<dyn Smooth + '_>> {
-        let step = (self.x.n_rows() / (20 * self.n_unknowns()).max(2000)).min(10);
+        let step = self.sample_step();
         (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn Smooth + '_>)
     }
 

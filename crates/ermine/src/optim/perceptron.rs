@@ -35,6 +35,8 @@ pub struct Options<'a> {
     pub intercept: bool,
     /// Most passes over the data.
     pub max_passes: usize,
+    /// Stop when so many passes made no fewer mistakes than the best before them; `None` for never.
+    pub patience: Option<usize>,
     /// Another order of the rows in every pass.
     pub shuffle: bool,
     /// Where the orders come from.
@@ -54,6 +56,16 @@ pub struct Perceptron {
     pub mistakes: Vec<u64>,
     /// Whether a whole pass went by without a mistake, so that the last weights separate the data.
     pub separated: bool,
+}
+
+impl Options<'_> {
+    /// Whether the last passes made no progress.
+    fn is_idle(&self, mistakes: &[u64]) -> bool {
+        self.patience.is_some_and(|patience| {
+            let (before, last) = mistakes.split_at(mistakes.len().saturating_sub(patience.max(1)));
+            before.iter().min().is_some_and(|best| last.iter().all(|m| m >= best))
+        })
+    }
 }
 
 /// The random stream of row orders.
@@ -97,6 +109,9 @@ pub fn learn(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) 
             separated = true;
             break;
         }
+        if options.is_idle(&mistakes) {
+            break;
+        }
     }
     if options.form == Form::Averaged && !separated && seen > 0.0 {
         lanes::axpy(-1.0 / seen, &slow, &mut w);
@@ -122,6 +137,9 @@ fn learn_in_batches(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Op
             separated = true;
             break;
         }
+        if options.is_idle(&mistakes) {
+            break;
+        }
         lanes::axpy(1.0, &x.transposed_times(&steps), &mut w);
         b += if options.intercept { steps.iter().sum() } else { 0.0 };
     }
@@ -133,6 +151,7 @@ fn learn_in_batches(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Op
 /// a whole pass went by without one.
 pub fn learn_kernel(
     y: &[f64],
+    weights: Option<&[f64]>,
     mut kernel: impl FnMut(usize, &mut [f64]),
     options: &Options,
 ) -> Result<(Vec<f64>, Vec<u64>, bool)> {
@@ -149,12 +168,13 @@ pub fn learn_kernel(
             let i = i as usize;
             if y[i] * margins[i] <= 0.0 {
                 wrong += 1;
-                counts[i] += y[i];
-                slow[i] += y[i] * seen;
+                let step = y[i] * weights.map_or(1.0, |w| w[i]);
+                counts[i] += step;
+                slow[i] += step * seen;
                 kernel(i, &mut values);
                 // The intercept is a constant 1 added to the kernel.
                 let constant = if options.intercept { 1.0 } else { 0.0 };
-                margins.iter_mut().zip(&values).for_each(|(m, k)| *m += y[i] * (k + constant));
+                margins.iter_mut().zip(&values).for_each(|(m, k)| *m += step * (k + constant));
             }
             seen += 1.0;
         }
@@ -162,6 +182,9 @@ pub fn learn_kernel(
         report(options.observer, Event::Step { done: pass as u64 + 1, score: Some(("mistakes", wrong as f64)) })?;
         if wrong == 0 {
             return Ok((counts, mistakes, true));
+        }
+        if options.is_idle(&mistakes) {
+            break;
         }
     }
     if options.form == Form::Averaged && seen > 0.0 {

@@ -1,5 +1,5 @@
-//! `min F(w) + l1 sum_j abs(w_j)` over the coefficients (not the intercept), for a smooth risk `F`: logistic regression with
-//! L1 or elastic-net penalty.
+//! `min F(w) + l1 sum_j abs(w_j)` over the coefficients (not the intercepts), for a smooth risk `F`: logistic regression with
+//! L1 or elastic-net penalty, of two classes or many.
 //!
 //! **Idea.** Near `w`, `F` is a quadratic; quadratic plus L1 is what [`coordinate`](super::coordinate) solves without touching the data. Its
 //! minimiser gives the direction, a line search the step. As Newton's method does, this converges in a few rounds, each
@@ -10,96 +10,109 @@
 //! **Reference.** Yuan, Ho and Lin, "An improved GLMNET for L1-regularized logistic regression" (2012).
 
 use super::coordinate::Quadratic;
-use super::newton::{Curvature, Options, Smooth};
-use super::risk::{FULL_HESSIAN, Risk};
+use super::newton::{Options, Smooth};
 use super::{Outcome, Status};
 use crate::error::Result;
 use crate::linalg::{Matrix, lanes};
-use crate::loss::Loss;
 use crate::progress::{Event, report};
 
-/// Minimises `risk + l1 |beta|_1` from `w` on.
-pub fn minimise<L: Loss>(risk: &Risk<L>, l1: f64, w: &mut [f64], options: &Options) -> Result<Outcome> {
-    let (n, m) = (risk.x.n_rows(), risk.n_unknowns());
-    let step = (n / (20 * m).max(2000)).min(10);
-    if options.sampled_start && step >= 4 {
+/// A smooth risk whose coefficients, but not intercepts, may be given an L1 penalty.
+pub trait Penalised: Smooth {
+    /// Whether unknown `j` is a coefficient.
+    fn is_coefficient(&self, j: usize) -> bool;
+
+    /// The value at `w`, the gradient into `g`, the unknowns that matter there, and their Hessian (or what stands for it).
+    fn model(&self, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix);
+
+    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalises them.
+    fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64>;
+
+    /// A cheaper problem with nearly the same minimiser, if there is one.
+    fn cheaper(&self) -> Option<Box<dyn Penalised + '_>>;
+}
+
+/// Minimises `risk + l1 |coefficients|_1` from `w` on.
+pub fn minimise(risk: &dyn Penalised, l1: f64, w: &mut [f64], options: &Options) -> Result<Outcome> {
+    if options.sampled_start
+        && let Some(sample) = risk.cheaper()
+    {
         let rough = Options { tolerance: options.tolerance.max(1e-5), sampled_start: false, ..*options };
-        minimise(&risk.every(step), l1, w, &rough)?;
+        minimise(sample.as_ref(), l1, w, &rough)?;
     }
-    let p = risk.x.n_columns();
-    let absolute = |w: &[f64]| l1 * w[..p].iter().map(|w| w.abs()).sum::<f64>();
+    let absolute = |w: &[f64]| l1 * (0..w.len()).filter(|&j| risk.is_coefficient(j)).map(|j| w[j].abs()).sum::<f64>();
     let mut status = Status::Limit;
-    let mut g = vec![0.0; m];
-    let (mut value, mut n_iterations) = (f64::INFINITY, 0);
+    let mut g = vec![0.0; w.len()];
+    let (mut value, mut residual, mut n_iterations, mut polished) = (f64::INFINITY, f64::INFINITY, 0, 0);
     while n_iterations < options.max_iterations {
-        let (smooth, chosen, hessian) = model(risk, w, l1, &mut g);
+        let (smooth, chosen, hessian) = risk.model(w, l1, &mut g);
         value = smooth + absolute(w);
         report(options.observer, Event::Step { done: n_iterations as u64, score: Some(("objective", value)) })?;
         let mut target = w.to_vec();
-        solve_model(&hessian, &chosen, &g, l1, p, &mut target);
+        solve_model(risk, &hessian, &chosen, &g, l1, &mut target);
         let direction: Vec<f64> = target.iter().zip(w.iter()).map(|(t, w)| t - w).collect();
         let promised = lanes::dot(&g, &direction) + absolute(&target) - absolute(w);
-        if -promised <= options.tolerance * value.abs() && outside(&g, w, &chosen, l1, p) <= 1e-6 * l1 {
+        residual = largest_violation(risk, w, &g, l1);
+        if -promised <= options.tolerance * value.abs() && outside(risk, &g, &chosen, l1) <= 1e-6 * l1 {
             status = Status::Converged;
-            break;
+            polished += 1;
+            // The gap shrinks with the violation, the objective with its square: a step or two more make the certificate as good as the point.
+            if residual <= 1e-9 * l1 || polished > 2 {
+                break;
+            }
         }
         n_iterations += 1;
         if !search(risk, w, &direction, value, promised, &absolute) {
-            status = Status::Stalled;
+            status = if status == Status::Converged { status } else { Status::Stalled };
             break;
         }
     }
-    let violation = |j: usize| match w[j] {
-        0.0 => (g[j].abs() - l1).max(0.0),
-        w => (g[j] + l1.copysign(w)).abs(),
-    };
-    let residual = (0..p).map(violation).fold(g[p..].first().map_or(0.0, |g| g.abs()), f64::max);
     let lower_bound = risk.lower_bound(w, l1).map(|bound| bound.min(value));
     Ok(Outcome { status, n_iterations, value, lower_bound, residual })
 }
 
-/// The value and gradient at `w`, the unknowns at work, and their Hessian.
-fn model<L: Loss>(risk: &Risk<L>, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix) {
-    let p = risk.x.n_columns();
-    if p <= FULL_HESSIAN
-        && let (value, Curvature::Full(h)) = risk.curvature(w, g)
-    {
-        return (value, (0..w.len()).collect(), h);
-    }
-    let value = risk.value_gradient(w, g);
-    let mut violators: Vec<usize> = (0..p).filter(|&j| w[j] == 0.0 && g[j].abs() > l1).collect();
+/// By how much an optimality condition is violated at most.
+fn largest_violation(risk: &dyn Penalised, w: &[f64], g: &[f64], l1: f64) -> f64 {
+    let violation = |j: usize| match w[j] {
+        _ if !risk.is_coefficient(j) => g[j].abs(),
+        0.0 => (g[j].abs() - l1).max(0.0),
+        w => (g[j] + l1.copysign(w)).abs(),
+    };
+    (0..w.len()).map(violation).fold(0.0, f64::max)
+}
+
+/// The columns at work on a table too wide for all of them: those in use, and the worst violators of their condition.
+pub fn columns_at_work(w: &[f64], g: &[f64], l1: f64) -> Vec<usize> {
+    let mut violators: Vec<usize> = (0..w.len()).filter(|&j| w[j] == 0.0 && g[j].abs() > l1).collect();
     violators.sort_by(|&a, &b| g[b].abs().total_cmp(&g[a].abs()).then(a.cmp(&b)));
-    let mut chosen: Vec<usize> = (0..p).filter(|&j| w[j] != 0.0).collect();
+    let mut chosen: Vec<usize> = (0..w.len()).filter(|&j| w[j] != 0.0).collect();
     violators.truncate((2 * chosen.len()).max(64));
     chosen.extend(violators);
     chosen.sort_unstable();
-    let h = risk.partial_hessian(w, &chosen);
-    chosen.extend((p < w.len()).then_some(p));
-    (value, chosen, h)
+    chosen
 }
 
 /// Minimises the quadratic model plus L1 over the unknowns at work, from `target` on.
-fn solve_model(h: &Matrix, chosen: &[usize], g: &[f64], l1: f64, p: usize, target: &mut [f64]) {
+fn solve_model(risk: &dyn Penalised, h: &Matrix, chosen: &[usize], g: &[f64], l1: f64, target: &mut [f64]) {
     let m = chosen.len();
     let mut w: Vec<f64> = chosen.iter().map(|&j| target[j]).collect();
     let linear: Vec<f64> = h.times(&w).iter().zip(chosen).map(|(h, &j)| h - g[j]).collect();
     let rows: Vec<Vec<f64>> = (0..m).map(|i| h.row(i).to_vec()).collect();
-    let l1s: Vec<f64> = chosen.iter().map(|&j| if j < p { l1 } else { 0.0 }).collect();
+    let l1s: Vec<f64> = chosen.iter().map(|&j| if risk.is_coefficient(j) { l1 } else { 0.0 }).collect();
     let quadratic = Quadratic { rows: &rows, linear: &linear, l1: &l1s, l2: &vec![0.0; m] };
     quadratic.minimise(&mut w, 1e-9 * l1, 1000);
     chosen.iter().zip(w).for_each(|(&j, w)| target[j] = w);
 }
 
 /// The worst violation among columns that are not at work.
-fn outside(g: &[f64], w: &[f64], chosen: &[usize], l1: f64, p: usize) -> f64 {
-    let mut at_work = vec![false; w.len()];
+fn outside(risk: &dyn Penalised, g: &[f64], chosen: &[usize], l1: f64) -> f64 {
+    let mut at_work = vec![false; g.len()];
     chosen.iter().for_each(|&j| at_work[j] = true);
-    (0..p).filter(|&j| !at_work[j]).map(|j| g[j].abs() - l1).fold(0.0, f64::max)
+    (0..g.len()).filter(|&j| !at_work[j] && risk.is_coefficient(j)).map(|j| g[j].abs() - l1).fold(0.0, f64::max)
 }
 
 /// Halves the step until the objective falls by a share of what the model promised; false where it doesn't.
-fn search<L: Loss>(
-    risk: &Risk<L>,
+fn search(
+    risk: &dyn Penalised,
     w: &mut [f64],
     direction: &[f64],
     value: f64,

@@ -8,13 +8,57 @@
 //!
 //! **Reference.** Golub, Heath and Wahba, "Generalized cross-validation" (1979); Allen's PRESS statistic (1974).
 
+use super::least_squares::centred_kernel;
 use super::moments::Moments;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::decompose::{Eigen, symmetric_eigen};
 use crate::linalg::dense::BLOCK;
-use crate::linalg::{Design, Matrix, chunks, lanes};
+use crate::linalg::{Dense, Design, Matrix, chunks, lanes};
 use rayon::prelude::*;
 use std::ops::Range;
+
+/// Eigenvectors of more columns than this would take gigabytes and hours.
+const MOST_COLUMNS: usize = 8000;
+
+/// The mean squared leave-one-out error over all targets for each strength, for tables with fewer rows than columns: by the eigenvalues `d_k` and eigenvectors `u_k` of the products of
+/// the rows, `h_i = w_i / W + sum_k u_ik^2 d_k / (d_k + lambda)`.
+pub fn leave_one_out_wide(
+    x: &Dense,
+    targets: &[&[f64]],
+    weights: Option<&[f64]>,
+    intercept: bool,
+    lambdas: &[f64],
+) -> Result<Vec<f64>> {
+    let n = x.n_rows();
+    let root: Vec<f64> = (0..n).map(|i| weights.map_or(1.0, |w| w[i].sqrt())).collect();
+    let total = lanes::square_sum(&root);
+    let shares: Vec<f64> = root.iter().map(|r| r * r / total).collect();
+    let eigen = symmetric_eigen(&centred_kernel(x, &root, &shares, &vec![1.0; x.n_columns()], intercept))?;
+    let shares_of = |lambda: f64| eigen.values.iter().map(move |d| d.max(0.0) / (d.max(0.0) + lambda)).collect();
+    let error = |&lambda: &f64| {
+        let shrink: Vec<f64> = shares_of(lambda);
+        let mut sum = 0.0;
+        let mut leverages: Vec<f64> = shares.iter().map(|s| if intercept { *s } else { 0.0 }).collect();
+        for (k, share) in shrink.iter().enumerate() {
+            leverages.iter_mut().zip(eigen.vectors.row(k)).for_each(|(h, u)| *h += u * u * share);
+        }
+        for y in targets {
+            let mean = if intercept { lanes::dot(y, &shares) } else { 0.0 };
+            let right: Vec<f64> = (0..n).map(|i| root[i] * (y[i] - mean)).collect();
+            let mut left = right.clone();
+            for (k, share) in shrink.iter().enumerate() {
+                lanes::axpy(-share * lanes::dot(eigen.vectors.row(k), &right), eigen.vectors.row(k), &mut left);
+            }
+            for i in 0..n {
+                // As below: a weight of 3 is a row that is there three times, of which one is left out.
+                let leverage = (leverages[i] / (root[i] * root[i]).max(1.0)).min(1.0 - 1e-12);
+                sum += (left[i] / (1.0 - leverage)).powi(2);
+            }
+        }
+        sum / (total * targets.len() as f64)
+    };
+    Ok(lambdas.iter().map(error).collect())
+}
 
 /// Ridge solutions for any strength.
 #[derive(Debug, Clone)]
@@ -28,7 +72,16 @@ pub struct RidgePath {
 impl RidgePath {
     /// Decomposes the products of the columns.
     pub fn new(x: &Design, targets: &[&[f64]], weights: Option<&[f64]>, intercept: bool) -> Result<RidgePath> {
+        if x.n_columns() > MOST_COLUMNS {
+            return Err(Error::data(format!(
+                "a ridge path over {} columns needs eigenvectors of a matrix too large to make (at most {MOST_COLUMNS})",
+                x.n_columns()
+            )));
+        }
         let moments = Moments::of(x, targets, weights, intercept);
+        if moments.xx.data().iter().any(|v| !v.is_finite()) {
+            return Err(Error::data("the products of the columns overflow: values are missing, infinite or too large"));
+        }
         let eigen = symmetric_eigen(&moments.xx)?;
         let projected = moments.xy.iter().map(|xy| eigen.vectors.times(xy)).collect();
         Ok(RidgePath { moments, eigen, projected })
@@ -82,7 +135,8 @@ impl RidgePath {
                     for (r, i) in range.clone().enumerate() {
                         let w = weights.map_or(1.0, |w| w[i]);
                         let base = if intercept { 1.0 / self.moments.total } else { 0.0 };
-                        let leverage = (w * (base + lanes::dot(scores.row(r), &shrinks[l]))).min(1.0 - 1e-12);
+                        // A weight of 3 is a row that is there three times, of which one is left out.
+                        let leverage = (w.min(1.0) * (base + lanes::dot(scores.row(r), &shrinks[l]))).min(1.0 - 1e-12);
                         for o in 0..k {
                             let (beta, b) = &betas[l][o];
                             let fit = row_dot(x, i, beta) + b;

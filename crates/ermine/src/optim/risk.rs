@@ -9,6 +9,7 @@
 //! problem `max -sum w_i l*(a_i) / W - |X'(w a) / W|^2 / (2 lambda)`, a lower bound on the minimum.
 
 use super::newton::{Curvature, Smooth};
+use super::prox_newton::{Penalised, columns_at_work};
 use crate::linalg::dense::{BLOCK, add_in_order};
 use crate::linalg::{Design, Matrix, chunks, gram, lanes};
 use crate::loss::Loss;
@@ -166,6 +167,11 @@ impl<'a, L: Loss> Risk<'a, L> {
         })
     }
 
+    /// A sample of every so many-th row has enough rows for its minimiser to be near.
+    fn sample_step(&self) -> usize {
+        (self.x.n_rows() / (20 * self.n_unknowns()).max(2000)).min(10)
+    }
+
     /// The risk over every `step`-th row.
     pub fn every(&self, step: usize) -> Risk<'_, L> {
         let pick = |v: &[f64]| Cow::Owned(v.iter().copied().step_by(step).collect());
@@ -227,8 +233,7 @@ impl<L: Loss> Smooth for Risk<'_, L> {
     }
 
     fn sample(&self) -> Option<Box<dyn Smooth + '_>> {
-        let (n, m) = (self.x.n_rows(), self.n_unknowns());
-        let step = (n / (20 * m).max(2000)).min(10);
+        let step = self.sample_step();
         (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn Smooth + '_>)
     }
 
@@ -239,6 +244,35 @@ impl<L: Loss> Smooth for Risk<'_, L> {
 
     fn infimum(&self) -> f64 {
         if self.lambda > 0.0 { f64::NEG_INFINITY } else { 0.0 }
+    }
+}
+
+impl<L: Loss> Penalised for Risk<'_, L> {
+    fn is_coefficient(&self, j: usize) -> bool {
+        j < self.x.n_columns()
+    }
+
+    fn model(&self, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix) {
+        let p = self.x.n_columns();
+        if p <= FULL_HESSIAN
+            && let (value, Curvature::Full(h)) = self.curvature(w, g)
+        {
+            return (value, (0..w.len()).collect(), h);
+        }
+        let value = self.value_gradient(w, g);
+        let mut chosen = columns_at_work(&w[..p], &g[..p], l1);
+        let h = self.partial_hessian(w, &chosen);
+        chosen.extend((p < w.len()).then_some(p));
+        (value, chosen, h)
+    }
+
+    fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64> {
+        Risk::lower_bound(self, w, l1)
+    }
+
+    fn cheaper(&self) -> Option<Box<dyn Penalised + '_>> {
+        let step = self.sample_step();
+        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn Penalised + '_>)
     }
 }
 

@@ -82,6 +82,8 @@ pub struct Options<'a> {
     pub tolerance: Option<f64>,
     /// Passes without progress before stopping (or, if adaptive, lowering the rate).
     pub patience: usize,
+    /// Rows that are not learned from. Where there are any, their loss decides when to stop.
+    pub held: &'a [u32],
     /// Who is told about progress.
     pub observer: &'a dyn Observer,
 }
@@ -92,7 +94,7 @@ const ORDER: u64 = 2;
 pub(super) const AHEAD: usize = 6;
 
 /// What has been learned so far; goes on learning from whatever comes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sgd {
     v: Vec<f64>,
     scale: f64,
@@ -156,12 +158,17 @@ impl Sgd {
         options: &Options,
     ) -> Result<bool> {
         let (mut best, mut idle) = (f64::INFINITY, 0);
-        let mut order: Vec<u32> = (0..x.n_rows() as u32).collect();
+        let mut is_held = vec![false; x.n_rows()];
+        options.held.iter().for_each(|&i| is_held[i as usize] = true);
+        let mut order: Vec<u32> = (0..x.n_rows() as u32).filter(|&i| !is_held[i as usize]).collect();
         for pass in 0..options.max_passes {
             if options.shuffle {
                 rng::shuffle(&mut rng::stream(options.seed, &[ORDER, pass as u64]), &mut order);
             }
-            let mean = self.pass(loss, x, y, weights, &order, options);
+            let mut mean = self.pass(loss, x, y, weights, &order, options);
+            if !options.held.is_empty() {
+                mean = self.mean_loss(loss, x, y, weights, options);
+            }
             self.curve.push(mean);
             report(options.observer, Event::Step { done: pass as u64 + 1, score: Some(("loss", mean)) })?;
             if !mean.is_finite() {
@@ -180,6 +187,37 @@ impl Sgd {
             }
         }
         Ok(options.tolerance.is_none())
+    }
+
+    /// The mean loss of the rows that are held out.
+    fn mean_loss<L: Loss>(&self, loss: L, x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) -> f64 {
+        let (w, b) = self.weights(options.average);
+        let mut rows = RowReader::new(x);
+        let (mut sum, mut total) = (0.0, 0.0);
+        for &i in options.held {
+            let (i, weight) = (i as usize, weights.map_or(1.0, |w| w[i as usize]));
+            sum += weight * loss.value(rows.dot(i, &w) + b, y[i]);
+            total += weight;
+        }
+        sum / f64::max(total, f64::MIN_POSITIVE)
+    }
+
+    /// All that it knows, in one line, for a file; the curve is left out.
+    pub fn to_numbers(&self) -> Vec<f64> {
+        let mut numbers =
+            vec![self.scale, self.intercept, self.t, self.owed, self.scales, self.intercepts, self.slowdown];
+        numbers.extend(self.v.iter().chain(&self.paid).chain(&self.slow));
+        numbers
+    }
+
+    /// Reads [`to_numbers`](Self::to_numbers) back, for `p` columns.
+    pub fn from_numbers(numbers: &[f64], p: usize) -> Option<Sgd> {
+        let (&[scale, intercept, t, owed, scales, intercepts, slowdown], rest) = numbers.split_first_chunk::<7>()?;
+        if rest.len() != 3 * p || !numbers.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        let (v, paid, slow) = (rest[..p].to_vec(), rest[p..2 * p].to_vec(), rest[2 * p..].to_vec());
+        Some(Sgd { v, scale, intercept, t, owed, paid, scales, slow, intercepts, slowdown, curve: Vec::new() })
     }
 
     /// One pass over the rows in the given order; returns the mean loss seen.
@@ -337,8 +375,7 @@ impl<'x> RowReader<'x> {
         if self.held != i
             && let Design::Dense(x) = self.x
         {
-            self.buffer.clear();
-            self.buffer.extend((0..x.n_columns()).map(|j| x.get(i, j)));
+            x.block(i..i + 1, &mut self.buffer);
             self.held = i;
         }
         &self.buffer

@@ -361,7 +361,7 @@ proptest! {
             let cost: Vec<f64> = (0..=q).map(|k| f64::from(k == q)).collect();
             clarabel(&vec![vec![0.0; q + 1]; q + 1], &cost, &rows, &right, 0)
         };
-        match halfspace::separate(&design, &y, intercept).unwrap() {
+        match halfspace::separate(&design, &y, None, intercept).unwrap() {
             halfspace::Separation::Hyperplane { coefficients, intercept: b, margin } => {
                 prop_assert!(separable < 0.5, "{separable}");
                 for (row, y) in x.chunks(p).zip(&y) {
@@ -389,14 +389,14 @@ proptest! {
         let y: Vec<f64> = x.chunks(p).map(|row| row[0].signum()).collect();
         x.chunks_mut(p).zip(&y).for_each(|(row, y)| row[0] += y * 0.5);
         let design = dense(&x, n, p);
-        let options = |form| perceptron::Options { form, intercept: true, max_passes: 100_000, shuffle, seed, observer: &Silent };
+        let options = |form| perceptron::Options { form, intercept: true, max_passes: 100_000, patience: None, shuffle, seed, observer: &Silent };
         let online = perceptron::learn(&design, &y, None, &options(perceptron::Form::Online)).unwrap();
         prop_assert!(online.separated);
         // The first axis separates with margin at least 0.5 (over the length of [1, 0, ..., 0]).
         let margin = x.chunks(p).zip(&y).map(|(row, y)| row[0] * y).fold(f64::INFINITY, f64::min);
         let bound = (perceptron::radius(&design, true) / margin).powi(2);
         prop_assert!(online.mistakes.iter().sum::<u64>() as f64 <= bound);
-        let (counts, mistakes, separated) = perceptron::learn_kernel(&y, |i, out| {
+        let (counts, mistakes, separated) = perceptron::learn_kernel(&y, None, |i, out| {
             let row = |i: usize| &x[i * p..(i + 1) * p];
             out.iter_mut().enumerate().for_each(|(k, o)| *o = row(i).iter().zip(row(k)).map(|(a, b)| a * b).sum());
         }, &options(perceptron::Form::Online)).unwrap();
@@ -435,6 +435,7 @@ fn stochastic_descent_approaches_the_minimum() {
             max_passes: 30,
             tolerance: None,
             patience: 5,
+            held: &[],
             observer: &Silent,
         };
         let mut model = sgd::Sgd::new(p);
@@ -463,6 +464,7 @@ fn averages_are_the_mean_of_all_steps() {
         max_passes: 1,
         tolerance: None,
         patience: 5,
+        held: &[],
         observer: &Silent,
     };
     let penalty = Penalty::L2 { lambda: 0.1 };
@@ -552,5 +554,5 @@ fn overflowing_data_is_an_error_not_a_number() {
     assert!(LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }.solve().is_err());
     let problem = quantile::QuantileRegression { x: &design, y: &y, weights: None, tau: 0.5, intercept: true };
     assert!(problem.solve().is_err());
-    assert!(halfspace::separate(&design, &[1.0, -1.0, 1.0, -1.0], true).is_err());
+    assert!(halfspace::separate(&design, &[1.0, -1.0, 1.0, -1.0], None, true).is_err());
 }

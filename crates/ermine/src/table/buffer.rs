@@ -27,7 +27,7 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
     ///
     /// # Safety
     /// For every `i < len`, `start + i * stride` must be aligned and readable as a `T` for as long as `owner` lives, and
-    /// nobody may write there in that time.
+    /// nobody may write there in that time. The same holds for what lies between these places: all of it is part of one array of `T`.
     pub unsafe fn foreign(start: *const T, len: usize, stride: isize, owner: Arc<dyn Any + Send + Sync>) -> Self {
         Buffer { start, len, stride, owner }
     }
@@ -67,6 +67,33 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
         }
         // SAFETY: with stride 1 the `len` readable values are contiguous; the borrow of self keeps the owner alive.
         (self.stride == 1 || self.len == 1).then(|| unsafe { std::slice::from_raw_parts(self.start, self.len) })
+    }
+
+    /// The memory from the first value to the last, in which the values lie `stride` apart, and that distance; `None` where they lie backwards.
+    pub fn span(&self) -> Option<(&[T], usize)> {
+        if self.len < 2 {
+            return self.as_slice().map(|values| (values, 1));
+        }
+        let stride = usize::try_from(self.stride).ok().filter(|&stride| stride > 0)?;
+        // SAFETY: all memory from the first value to the last is readable (`foreign`); the borrow of self keeps the owner alive.
+        Some((unsafe { std::slice::from_raw_parts(self.start, (self.len - 1) * stride + 1) }, stride))
+    }
+
+    /// The rows of an array, and how many values apart they begin, whose columns these are: side by side, all with the same number of rows and the
+    /// same distance; `None` where they are no such columns.
+    pub fn rows<'b>(columns: &[&'b Buffer<T>]) -> Option<(&'b [T], usize)> {
+        let (first, p) = (*columns.first()?, columns.len());
+        let stride = usize::try_from(first.stride).ok().filter(|&stride| stride >= p && stride > 1)?;
+        let beside = |(j, column): (usize, &&Buffer<T>)| {
+            column.start == first.start.wrapping_add(j) && (column.len, column.stride) == (first.len, first.stride)
+        };
+        if first.len < 2 || !columns.iter().enumerate().all(beside) {
+            return None;
+        }
+        let len = (first.len - 1) * stride + p;
+        // SAFETY: the memory from the first value of each column to its last is readable (`foreign`). As the columns lie side by side, that is all
+        // from the first value of the first column to the last value of the last; the borrows keep the owners alive.
+        Some((unsafe { std::slice::from_raw_parts(first.start, len) }, stride))
     }
 
     /// The values in order.
@@ -131,6 +158,21 @@ mod tests {
         assert!(column.as_slice().is_none());
         assert_eq!((0..3).map(|i| column.get(i)).collect::<Vec<_>>(), [2.0, 4.0, 6.0]);
         assert_eq!(column.slice(1..3).iter().collect::<Vec<_>>(), [4.0, 6.0]);
+        assert_eq!(column.span(), Some((&[2.0, 3.0, 4.0, 5.0, 6.0][..], 2)));
+        assert_eq!(column.slice(2..3).span(), Some((&[6.0][..], 1)));
+    }
+
+    #[test]
+    fn columns_side_by_side_are_rows() {
+        let array = Arc::new((0..12).map(f64::from).collect::<Vec<_>>());
+        // SAFETY: 3 values, 4 apart, from the offsets 0 to 3 lie inside the Vec that the owner holds and nobody writes to.
+        let column = |j: usize| unsafe { Buffer::foreign(array.as_ptr().add(j), 3, 4, array.clone()) };
+        let (a, b, c) = (column(0), column(1), column(3));
+        assert_eq!(Buffer::rows(&[&a, &b]), Some((&array[..10], 4)));
+        assert_eq!(Buffer::rows(&[&b]), Some((&array[1..10], 4)));
+        assert_eq!(Buffer::rows(&[&a, &c]), None);
+        assert_eq!(Buffer::rows(&[&b, &a]), None);
+        assert_eq!(Buffer::rows(&[&a, &b.slice(0..2)]), None);
     }
 
     #[test]

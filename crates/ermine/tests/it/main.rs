@@ -11,6 +11,7 @@ mod contract;
 mod evaluate;
 mod forest;
 mod metrics;
+mod linear;
 mod model_file;
 mod multiclass;
 mod rooms;

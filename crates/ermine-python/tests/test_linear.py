@@ -1,0 +1,156 @@
+"""Linear models beside their twins in scikit-learn, and what they offer beyond them."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn.linear_model as twin
+from sklearn.datasets import make_classification, make_regression
+from sklearn.exceptions import ConvergenceWarning
+
+import ermine
+from ermine import linear_model as ours
+
+
+@pytest.fixture(scope="module")
+def regression():
+    X, y = make_regression(200, 8, n_informative=5, noise=5.0, random_state=0)
+    return X * np.logspace(-1, 1, 8), y
+
+
+@pytest.fixture(scope="module")
+def classification():
+    X, y = make_classification(300, 8, n_informative=5, n_classes=3, random_state=0)
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("name", "mine", "theirs"),
+    [
+        ("LinearRegression", {}, {}),
+        ("LinearRegression", {"fit_intercept": False}, {"fit_intercept": False}),
+        ("Ridge", {"alpha": 2.0}, {"alpha": 2.0}),
+        ("RidgeCV", {"alphas": (0.1, 1.0, 10.0)}, {"alphas": (0.1, 1.0, 10.0)}),
+        ("Lasso", {"alpha": 1.0}, {"alpha": 1.0, "tol": 1e-10}),
+        ("ElasticNet", {"alpha": 0.5, "l1_ratio": 0.3}, {"alpha": 0.5, "l1_ratio": 0.3, "tol": 1e-10, "max_iter": 100_000}),
+        ("QuantileRegressor", {"quantile": 0.8, "alpha": 0.01}, {"quantile": 0.8, "alpha": 0.01}),
+        ("HuberRegressor", {"alpha": 0.01}, {"alpha": 0.01, "tol": 1e-9, "max_iter": 100_000}),
+    ],
+)
+def test_regressors_are_their_twins(name, mine, theirs, regression):
+    X, y = regression
+    a, b = getattr(ours, name)(**mine).fit(X, y), getattr(twin, name)(**theirs).fit(X, y)
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(a.predict(X), b.predict(X), rtol=1e-3, atol=1e-2)
+    assert a.coef_.shape == b.coef_.shape and np.isscalar(a.intercept_)
+    assert a.certificate_.converged
+
+
+@pytest.mark.parametrize("params", [{}, {"C": 0.1}, {"l1_ratio": 1.0}, {"l1_ratio": 0.5, "C": 0.2}, {"class_weight": {0: 3.0}}])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logistic_regression_is_its_twin(params, n_classes, classification):
+    X, y = classification
+    X, y = X[y < n_classes], y[y < n_classes]
+    a = ours.LogisticRegression(**params).fit(X, y)
+    b = twin.LogisticRegression(solver="saga", tol=1e-8, max_iter=100_000, **params).fit(X, y)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), atol=1e-4)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-2)
+    assert a.coef_.shape == b.coef_.shape and a.intercept_.shape == b.intercept_.shape
+    assert a.certificate_.converged and a.n_iter_ >= 1
+
+
+def test_several_outputs(regression):
+    X, y = regression
+    Y = np.column_stack([y, -2 * y])
+    for cls in (ours.LinearRegression, ours.Ridge, ours.Lasso):
+        model = cls().fit(X, Y)
+        assert model.coef_.shape == (2, 8) and model.intercept_.shape == (2,)
+        assert model.predict(X).shape == Y.shape
+
+
+def test_sparse_matrices(classification):
+    X, y = classification
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    for make in (scipy.sparse.csr_matrix, scipy.sparse.csc_array):
+        a, b = ours.LogisticRegression().fit(make(X), y), ours.LogisticRegression().fit(X, y)
+        np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-6)
+        np.testing.assert_allclose(a.predict_proba(make(X)), b.predict_proba(X), atol=1e-6)
+
+
+def test_paths(regression):
+    X, y = regression
+    alphas, coefs, gaps = ours.lasso_path(X, y, n_alphas=20)
+    assert alphas.shape == (20,) and coefs.shape == (8, 20) and gaps.shape == (20,)
+    Xc, yc = X - X.mean(axis=0), y - y.mean()
+    expected_alphas, expected, _ = twin.lasso_path(Xc, yc, alphas=alphas, tol=1e-10)
+    np.testing.assert_allclose(alphas, expected_alphas)
+    np.testing.assert_allclose(coefs, expected, atol=1e-4)
+    assert (gaps >= 0).all() and (gaps <= 1e-9 * (yc @ yc)).all()
+    _, coefs, _ = ours.enet_path(X, y, l1_ratio=0.5, alphas=[1.0, 10.0])
+    np.testing.assert_allclose(coefs[:, 1], twin.ElasticNet(alpha=1.0, tol=1e-10).fit(X, y).coef_, atol=1e-3)
+
+
+def test_streams(classification):
+    X, y = classification
+    model = ours.SGDClassifier(random_state=0)
+    for start in range(0, 300, 50):
+        model.partial_fit(X[start : start + 50], y[start : start + 50], classes=[0, 1, 2])
+    assert model.coef_.shape == (3, 8) and model.score(X, y) > 0.4
+    before = model.coef_.copy()
+    model.partial_fit(X[:50], y[:50])
+    assert (model.coef_ != before).any()
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X[:2], [7, 8])
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(X[:2, :3], y[:2])
+    number = ours.SGDRegressor(random_state=0)
+    for _ in range(200):
+        number.partial_fit(X, X[:, 0] - 2 * X[:, 1])
+    np.testing.assert_allclose(number.coef_[:2], [1.0, -2.0], atol=0.05)
+
+
+def test_what_did_not_converge_warns(regression):
+    X, y = regression
+    with pytest.warns(ConvergenceWarning, match="2 iterations"):
+        model = ours.GradientDescentRegressor(max_iter=2).fit(X, y)
+    assert not model.certificate_.converged
+
+
+def test_categories_and_missing_values(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": [1.0, 2.0, None, 4.0] * 10, "colour": pandas.Categorical(["red", "blue", "red", None] * 10)})
+    y = np.arange(40) % 4 + 0.0
+    model = ours.LinearRegression().fit(frame, y)
+    np.testing.assert_allclose(model.predict(frame), y, atol=1e-8)
+    assert "std. error" in model.describe()
+    path = tmp_path / "m.ermine"
+    model.save(path)
+    again = ermine.load(path)
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+def test_halfspace_and_perceptron():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    y = np.where(X[:, 0] + X[:, 1] > 0.1, "up", "down")
+    halfspace = ours.HalfspaceLP().fit(X, y)
+    assert halfspace.score(X, y) == 1.0 and "separable" in str(halfspace.certificate_)
+    perceptron = ours.Perceptron(random_state=0, n_iter_no_change=None).fit(X, y)
+    assert perceptron.score(X, y) == 1.0
+    (bound,) = [proof["bound"] for proof in perceptron.certificate_.proofs if "bound" in proof]
+    assert 0 < bound["observed"] == perceptron.n_mistakes_ <= bound["bound"]
+    ring = (X[:, 0] ** 2 + X[:, 1] ** 2 > 1).astype(int)
+    assert ours.Perceptron(kernel="rbf", gamma=1.0, random_state=0).fit(X, ring).score(X, ring) > 0.95
+
+
+def test_arrays_are_not_copied():
+    """The memory that a fit adds is far below the size of its input."""
+    tracker = pytest.importorskip("resource")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400_000, 100))
+    y = X[:, 0] + rng.standard_normal(len(X))
+    ours.Ridge().fit(X[:1000], y[:1000])
+    before = tracker.getrusage(tracker.RUSAGE_SELF).ru_maxrss
+    ours.Ridge().fit(X, y)
+    grown = (tracker.getrusage(tracker.RUSAGE_SELF).ru_maxrss - before) * 1024
+    assert grown < X.nbytes / 4

@@ -1,0 +1,312 @@
+//! Lasso and elastic net: least squares with a price on the absolute values of coefficients, which makes most of them zero.
+//!
+//! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 / (2 W) + alpha (r |beta|_1 + (1 - r) |beta|^2 / 2)`, where `r` is `l1_ratio` (1 for the lasso); see
+//! [`optim::lasso`](crate::optim::lasso). Several targets are solved one after the other. [`LassoCv`] and [`ElasticNetCv`] choose `alpha` from a path by cross-validation.
+
+use super::cross_validate;
+use super::fitted::{Course, Linear, Link};
+use super::least_squares::REGRESSION;
+use super::prepare::{Prepared, outputs, scaled};
+use super::{report, ridge};
+use crate::error::{Error, Result};
+use crate::learner::tree_parameters::ClassWeight;
+use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::linalg::{Design, Matrix};
+use crate::matrix::{Dataset, DesignOptions};
+use crate::optim::lasso::{Lasso as Problem, LassoSolution};
+use crate::optim::least_squares::LeastSquares;
+use crate::optim::{Outcome, Status};
+use crate::param::Range;
+use crate::params;
+
+params! {
+    /// Least squares with an L1 penalty: most coefficients are zero.
+    pub struct Lasso("lasso") {
+        /// The strength of the penalty on absolute coefficients.
+        alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+        /// How often the set of columns at work may be renewed.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The duality gap to reach, as a share of the objective without columns.
+        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+    }
+}
+
+params! {
+    /// Least squares with L1 and L2 penalties.
+    pub struct ElasticNet("elastic-net") {
+        /// The strength of the penalty.
+        alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// The share of L1 in the penalty: 1 for the lasso, 0 for ridge.
+        l1_ratio: f64 = 0.5, range Range::between(0.0, 1.0), tune Linear(0.1, 1.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+        /// How often the set of columns at work may be renewed.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The duality gap to reach, as a share of the objective without columns.
+        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+    }
+}
+
+params! {
+    /// The lasso with the strength that cross-validation finds best.
+    pub struct LassoCv("lasso-cv") {
+        /// How many strengths are tried, from the least that makes all coefficients zero downwards.
+        n_alphas: usize = 100, range Range::between(1.0, 1e6);
+        /// The smallest strength tried, as a share of the largest.
+        eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
+        /// How many folds.
+        cv: usize = 5, range Range::at_least(2.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// How often the set of columns at work may be renewed.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The duality gap to reach, as a share of the objective without columns.
+        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+    }
+}
+
+params! {
+    /// The elastic net with the strength and the share of L1 that cross-validation finds best.
+    pub struct ElasticNetCv("elastic-net-cv") {
+        /// The shares of L1 that are tried.
+        l1_ratio: Vec<f64> = vec![0.5], range Range::above_to(0.0, 1.0);
+        /// How many strengths are tried, from the least that makes all coefficients zero downwards.
+        n_alphas: usize = 100, range Range::between(1.0, 1e6);
+        /// The smallest strength tried, as a share of the largest.
+        eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
+        /// How many folds.
+        cv: usize = 5, range Range::at_least(2.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// How often the set of columns at work may be renewed.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The duality gap to reach, as a share of the objective without columns.
+        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+    }
+}
+
+static INFO_LASSO: Info =
+    Info { name: "lasso", summary: "least squares with an L1 penalty, with its duality gap", capabilities: REGRESSION };
+static INFO_ELASTIC: Info = Info {
+    name: "elastic-net",
+    summary: "least squares with L1 and L2 penalties, with its duality gap",
+    capabilities: REGRESSION,
+};
+/// Folds are drawn at random.
+const CHOOSING: Capabilities = Capabilities { random: true, multi_output: false, ..REGRESSION };
+static INFO_LASSO_CV: Info =
+    Info { name: "lasso-cv", summary: "the lasso along a path, strength by cross-validation", capabilities: CHOOSING };
+static INFO_ELASTIC_CV: Info = Info {
+    name: "elastic-net-cv",
+    summary: "the elastic net along paths, strength and share of L1 by cross-validation",
+    capabilities: CHOOSING,
+};
+
+impl Learner for Lasso {
+    fn info(&self) -> &'static Info {
+        &INFO_LASSO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let Lasso { alpha, fit_intercept, standardize, degree, interaction_only, max_iter, tol } = self.clone();
+        let net =
+            ElasticNet { alpha, l1_ratio: 1.0, fit_intercept, standardize, degree, interaction_only, max_iter, tol };
+        net.train(data, context)
+    }
+}
+
+impl Learner for ElasticNet {
+    fn info(&self) -> &'static Info {
+        &INFO_ELASTIC
+    }
+
+    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
+        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        self.finish(data, prepared, Course::default())
+    }
+}
+
+impl ElasticNet {
+    fn problem<'a>(&self, x: &'a Design<'a>, y: &'a [f64], weights: Option<&'a [f64]>) -> Problem<'a> {
+        Problem {
+            x,
+            y,
+            weights,
+            intercept: self.fit_intercept,
+            l1_ratio: self.l1_ratio,
+            tolerance: self.tol,
+            max_iterations: self.max_iter,
+        }
+    }
+
+    /// Solves for every target, and makes the model.
+    fn finish(&self, data: &Dataset, prepared: Prepared<'_>, mut course: Course) -> Result<Trained> {
+        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+        let solve = |y: &[f64]| match self.alpha * self.l1_ratio {
+            l1 if l1 > 0.0 => Ok(self.problem(&x, y, prepared.weights()).solve(self.alpha)),
+            _ => self.without_l1(&x, y, prepared.weights()),
+        };
+        let solutions: Vec<LassoSolution> = outputs(data)?.iter().map(|y| solve(y)).collect::<Result<_>>()?;
+        drop(x);
+        let outcomes: Vec<Outcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
+        course.n_iter = outcomes.iter().map(|o| o.n_iterations).max();
+        let mut certificate = report::certificate(self.objective(), &outcomes);
+        let mut coefficients =
+            Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);
+        let mut intercepts: Vec<f64> = solutions.iter().map(|s| s.intercept).collect();
+        if let Some(scaling) = scaling {
+            certificate.objective += " of columns with deviation 1";
+            ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+        }
+        let fitted = Linear {
+            link: Link::Identity,
+            map: prepared.map,
+            names: prepared.names,
+            n_classes: 0,
+            used: Vec::new(),
+            coefficients,
+            intercepts,
+            inference: Vec::new(),
+            course,
+        };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
+    }
+
+    fn objective(&self) -> String {
+        let (l1, l2) = (self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio));
+        let mut text = "half the mean squared residual".to_string();
+        if l1 > 0.0 {
+            text += &format!(" + {l1} * sum of absolute coefficients");
+        }
+        if l2 > 0.0 {
+            text += &format!(" + {l2} / 2 * sum of squared coefficients");
+        }
+        text
+    }
+
+    /// Nothing but squares: in closed form.
+    fn without_l1(&self, x: &Design, y: &[f64], weights: Option<&[f64]>) -> Result<LassoSolution> {
+        let total = weights.map_or(y.len() as f64, |w| w.iter().sum());
+        let lambda = self.alpha * total;
+        let problem = LeastSquares { x, targets: &[y], weights, intercept: self.fit_intercept, lambda };
+        let solution = problem.solve()?;
+        let beta = solution.coefficients.row(0).to_vec();
+        let value =
+            solution.residual_sums[0] / (2.0 * total) + self.alpha * beta.iter().map(|b| b * b).sum::<f64>() / 2.0;
+        let outcome =
+            Outcome { status: Status::Converged, n_iterations: 1, value, lower_bound: Some(value), residual: 0.0 };
+        Ok(LassoSolution { lambda: self.alpha, coefficients: beta, intercept: solution.intercepts[0], outcome })
+    }
+}
+
+/// The solutions of a data set with one target for falling strengths, each from the one before it; see [`ElasticNet`] for the parameters. Without strengths, `n` of them
+/// from the least that makes all coefficients zero down to `eps` times it.
+pub fn path(
+    net: &ElasticNet,
+    data: &Dataset,
+    alphas: Option<&[f64]>,
+    n: usize,
+    eps: f64,
+) -> Result<Vec<LassoSolution>> {
+    let options = DesignOptions { degree: net.degree, interaction_only: net.interaction_only, references: false };
+    let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+    let (x, scaling) = scaled(prepared.design()?, prepared.weights(), net.standardize, net.fit_intercept)?;
+    let (y, n_outputs) = data.values()?;
+    if n_outputs != 1 || net.l1_ratio <= 0.0 {
+        return Err(Error::data("a path needs one target and a share of L1"));
+    }
+    let problem = net.problem(&x, y, prepared.weights());
+    let mut alphas = alphas.map_or_else(|| problem.grid(n, eps), <[f64]>::to_vec);
+    if let Some(alpha) = alphas.iter().find(|a| !(a.is_finite() && **a > 0.0)) {
+        return Err(Error::data(format!("the strength {alpha} of a path is not a positive number")));
+    }
+    alphas.sort_unstable_by(|a, b| b.total_cmp(a));
+    let mut solutions = problem.path(&alphas);
+    if let Some(scaling) = scaling {
+        solutions.iter_mut().for_each(|s| s.intercept += scaling.restore(&mut s.coefficients));
+    }
+    Ok(solutions)
+}
+
+impl Learner for LassoCv {
+    fn info(&self) -> &'static Info {
+        &INFO_LASSO_CV
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let LassoCv { n_alphas, eps, cv, fit_intercept, standardize, max_iter, tol } = self.clone();
+        let net = ElasticNetCv { l1_ratio: vec![1.0], n_alphas, eps, cv, fit_intercept, standardize, max_iter, tol };
+        net.train(data, context)
+    }
+}
+
+impl Learner for ElasticNetCv {
+    fn info(&self) -> &'static Info {
+        &INFO_ELASTIC_CV
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let options = DesignOptions { degree: 1, interaction_only: false, references: false };
+        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let mut best: Option<(f64, ElasticNet, Course)> = None;
+        {
+            let (x, _) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+            let (y, _) = data.values()?;
+            let folds = cross_validate::Folds::draw(data.n_rows(), self.cv, context)?;
+            for &l1_ratio in &self.l1_ratio {
+                let net = self.net(l1_ratio);
+                let problem = net.problem(&x, y, prepared.weights());
+                let alphas = problem.grid(self.n_alphas, self.eps);
+                let errors = folds.errors(&problem, &alphas, context)?;
+                let choices: Vec<(f64, f64)> = alphas.into_iter().zip(errors).collect();
+                // The first of equal errors has the strongest penalty.
+                let first_least = |a: (f64, f64), b: &(f64, f64)| if b.1 < a.1 { *b } else { a };
+                let (alpha, error) = choices.iter().fold((0.0, f64::INFINITY), first_least);
+                if best.as_ref().is_none_or(|(least, _, _)| error < *least) {
+                    let course = Course { alpha: Some(alpha), l1_ratio: Some(l1_ratio), choices, ..Course::default() };
+                    best = Some((error, ElasticNet { alpha, ..net }, course));
+                }
+            }
+        }
+        let (_, net, course) = best.unwrap_or_else(|| (0.0, self.net(0.5), Course::default()));
+        let chosen =
+            format!("cross-validation in {} folds chose alpha = {}, l1_ratio = {}", self.cv, net.alpha, net.l1_ratio);
+        let mut trained = net.finish(data, prepared, course)?;
+        trained.certificate.notes.push(chosen);
+        Ok(trained)
+    }
+}
+
+impl ElasticNetCv {
+    fn net(&self, l1_ratio: f64) -> ElasticNet {
+        ElasticNet {
+            alpha: 1.0,
+            l1_ratio,
+            fit_intercept: self.fit_intercept,
+            standardize: self.standardize,
+            degree: 1,
+            interaction_only: false,
+            max_iter: self.max_iter,
+            tol: self.tol,
+        }
+    }
+}

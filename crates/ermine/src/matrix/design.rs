@@ -1,0 +1,323 @@
+//! Features as the design matrix of a linear method: all numbers, dense or sparse, without a copy where the table already holds them.
+//!
+//! **Idea.** A [`FeatureMap`] (encoder, and polynomial terms if asked for) is learned from the training data and kept in the model. Applied to features it
+//! gives [`Numbers`], from which solvers get a [`Design`]. Columns of numbers without missing values are read where they lie, be it
+//! an array by rows, by columns or separate columns; other columns are encoded. One sparse column makes the whole sparse.
+
+use super::encode::{EncodeOptions, Encoder, Encoding};
+use super::features::Features;
+use super::polynomial::Polynomial;
+use super::sparse::SparseRows;
+use crate::error::{Error, Result};
+use crate::linalg::dense::{BLOCK, ColumnView};
+use crate::linalg::{Dense, Design, Sparse};
+use crate::table::{Buffer, Column, ColumnKind, Values};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What a design matrix is asked to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DesignOptions {
+    /// The highest number of factors of a term: 1 for the columns themselves.
+    pub degree: usize,
+    /// No column occurs twice in a term.
+    pub interaction_only: bool,
+    /// No column for the first level of a nominal column.
+    pub references: bool,
+}
+
+/// How features become numbers. Part of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeatureMap {
+    encoder: Encoder,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    polynomial: Option<Polynomial>,
+}
+
+/// Features as numbers.
+#[derive(Debug)]
+pub struct Numbers<'f> {
+    features: &'f Features,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    /// The columns of the table are the numbers.
+    Borrowed,
+    /// Encoded columns, one after the other.
+    Columns(Vec<f64>, usize),
+    /// Rows of terms, one after the other.
+    Rows(Vec<f64>, usize),
+    Sparse(SparseRows),
+}
+
+impl FeatureMap {
+    /// Looks at the training data (weights count as repeated rows) and turns it into numbers.
+    pub fn fit<'f>(
+        features: &'f Features,
+        options: DesignOptions,
+        weights: Option<&[f64]>,
+    ) -> Result<(FeatureMap, Numbers<'f>)> {
+        if let (Some(means), 0..=1) = (plain_means(features, weights), options.degree) {
+            let map = FeatureMap { encoder: Encoder::plain(&means), polynomial: None };
+            return Ok((map, Numbers { features, held: Held::Borrowed }));
+        }
+        check_finite(features)?;
+        let encoder = Encoder::fit_weighted(features, EncodeOptions::default(), weights);
+        let encoder = if options.references { encoder.without_references() } else { encoder };
+        let polynomial = match options.degree {
+            0 | 1 => None,
+            degree => Some(Polynomial::new(&flags(&encoder, features), degree, options.interaction_only)?),
+        };
+        let map = FeatureMap { encoder, polynomial };
+        let numbers = map.numbers(features)?;
+        Ok((map, numbers))
+    }
+
+    /// Numbers where they lie, without a look at them: the caller sees whether they are finite, and then has their means to [`set`](Self::set_means).
+    /// `None` where the columns are not all plain numbers.
+    pub fn unchecked<'f>(features: &'f Features, options: DesignOptions) -> Option<(FeatureMap, Numbers<'f>)> {
+        borrowed(features).filter(|_| options.degree <= 1)?;
+        let map = FeatureMap { encoder: Encoder::plain(&vec![0.0; features.n_columns()]), polynomial: None };
+        Some((map, Numbers { features, held: Held::Borrowed }))
+    }
+
+    /// Sets what stands for missing values at prediction, for a map of plain numbers.
+    pub fn set_means(&mut self, means: &[f64]) {
+        self.encoder = Encoder::plain(means);
+    }
+
+    /// Checks what comes from a file.
+    pub fn check(&self, n_features: usize) -> Result<()> {
+        if self.encoder.columns().len() != n_features {
+            return Err(Error::model_file("its encoder is for another number of columns"));
+        }
+        self.polynomial.as_ref().map_or(Ok(()), |polynomial| polynomial.check(self.encoder.n_columns()))
+    }
+
+    /// How many numbers a row becomes.
+    pub fn n_columns(&self) -> usize {
+        self.polynomial.as_ref().map_or_else(|| self.encoder.n_columns(), Polynomial::n_terms)
+    }
+
+    /// The names of the numbers.
+    pub fn names(&self, features: &Features) -> Vec<String> {
+        let names = self.encoder.names(features);
+        self.polynomial.as_ref().map_or_else(|| names.clone(), |polynomial| polynomial.names(&names))
+    }
+
+    /// Turns features into numbers.
+    pub fn numbers<'f>(&self, features: &'f Features) -> Result<Numbers<'f>> {
+        let raw = Numbers { features, held: self.encoded(features)? };
+        let Some(polynomial) = &self.polynomial else { return Ok(raw) };
+        let held = match raw.design()? {
+            Design::Dense(x) => Held::Rows(expand_dense(polynomial, &x), polynomial.n_terms()),
+            Design::Sparse(x) => Held::Sparse(expand_sparse(polynomial, &x)),
+        };
+        Ok(Numbers { features, held })
+    }
+
+    fn encoded(&self, features: &Features) -> Result<Held> {
+        let is_plain = |e: &Encoding| matches!(e, Encoding::Number { indicator: false, .. });
+        if self.encoder.columns().iter().all(is_plain) && has_finite_sums(features) {
+            return Ok(Held::Borrowed);
+        }
+        check_finite(features)?;
+        if features.columns().iter().any(|c| matches!(c.values, Values::Sparse { .. })) {
+            return Ok(Held::Sparse(SparseRows::encode(&self.encoder, features)?));
+        }
+        let dense = self.encoder.encode(features);
+        Ok(Held::Columns(dense.values, dense.n_columns))
+    }
+}
+
+impl Numbers<'_> {
+    /// The numbers as solvers take them.
+    pub fn design(&self) -> Result<Design<'_>> {
+        let n_rows = self.features.n_rows();
+        Ok(match &self.held {
+            Held::Borrowed => match borrowed(self.features) {
+                Some(dense) => dense.into(),
+                None => return Err(Error::data("columns of numbers were expected")),
+            },
+            Held::Columns(values, n) => Dense::columns_f64(values, n_rows, *n, n_rows)?.into(),
+            Held::Rows(values, n) => Dense::rows_f64(values, n_rows, *n, *n)?.into(),
+            Held::Sparse(rows) => {
+                Sparse::from_rows(&rows.starts[..], &rows.columns[..], &rows.values[..], rows.n_columns)?.into()
+            }
+        })
+    }
+}
+
+/// Which encoded columns hold nothing but zeros and ones.
+fn flags(encoder: &Encoder, features: &Features) -> Vec<bool> {
+    let of = |(column, encoding): (&Column, &Encoding)| {
+        let first = !matches!(column.kind, ColumnKind::Numeric | ColumnKind::Ordinal);
+        let width = encoding.width();
+        (0..width).map(|j| first || j > 0).collect::<Vec<bool>>()
+    };
+    features.columns().iter().zip(encoder.columns()).flat_map(of).collect()
+}
+
+/// The columns where they lie, if all of them are numbers and all rows are meant.
+fn borrowed(features: &Features) -> Option<Dense<'_>> {
+    if features.rows().is_some() {
+        return None;
+    }
+    let (n, columns) = (features.n_rows(), features.columns());
+    if columns.iter().any(|c| c.kind != ColumnKind::Numeric) {
+        return None;
+    }
+    fn all<'f, T>(columns: &'f [Column], of: fn(&'f Column) -> Option<T>) -> Option<Vec<T>> {
+        columns.iter().map(of).collect()
+    }
+    let double = all(columns, |c| if let Values::F64(values) = &c.values { Some(values) } else { None });
+    if let Some((rows, stride)) = double.and_then(|columns| Buffer::rows(&columns)) {
+        return Dense::rows_f64(rows, n, columns.len(), stride).ok();
+    }
+    let single = all(columns, |c| if let Values::F32(values) = &c.values { Some(values) } else { None });
+    if let Some((rows, stride)) = single.and_then(|columns| Buffer::rows(&columns)) {
+        return Dense::rows_f32(rows, n, columns.len(), stride).ok();
+    }
+    let views = all(columns, |c| match &c.values {
+        Values::F64(values) => values.span().map(|(span, stride)| ColumnView::F64(span, stride)),
+        Values::F32(values) => values.span().map(|(span, stride)| ColumnView::F32(span, stride)),
+        _ => None,
+    });
+    Dense::columns(views?, n).ok()
+}
+
+/// The means of the columns, in one reading of the data; `None` where they are not all plain numbers.
+fn plain_means(features: &Features, weights: Option<&[f64]>) -> Option<Vec<f64>> {
+    let n = features.n_rows();
+    let dense = borrowed(features)?;
+    let total = weights.map_or(n as f64, |w| w.iter().sum());
+    let shares: Vec<f64> = (0..n).map(|i| weights.map_or(1.0, |w| w[i]) / total).collect();
+    let means = dense.transposed_times(&shares);
+    means.iter().all(|m| m.is_finite()).then_some(means)
+}
+
+/// Whether the columns are plain numbers of which none is missing or infinite.
+fn has_finite_sums(features: &Features) -> bool {
+    borrowed(features).is_some_and(|dense| dense.is_finite())
+}
+
+/// Refuses infinite values, by name.
+fn check_finite(features: &Features) -> Result<()> {
+    for column in features.columns().iter().filter(|c| c.kind == ColumnKind::Numeric) {
+        let infinite = match &column.values {
+            Values::Sparse { values, .. } => values.iter().position(f64::is_infinite),
+            _ => column.numbers(features.rows()).iter().position(|x| x.is_infinite()),
+        };
+        if let Some(i) = infinite {
+            let place = if matches!(column.values, Values::Sparse { .. }) {
+                String::new()
+            } else {
+                format!(" in row {}", i + 1)
+            };
+            return Err(Error::data(format!(
+                "column '{}' is infinite{place}; numbers, or nothing where one is missing, are needed",
+                column.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn expand_dense(polynomial: &Polynomial, x: &Dense) -> Vec<f64> {
+    let (p, terms) = (x.n_columns(), polynomial.n_terms());
+    let mut out = vec![0.0; x.n_rows() * terms];
+    out.par_chunks_mut(BLOCK * terms.max(1)).enumerate().for_each(|(b, out)| {
+        let (mut buffer, start) = (Vec::new(), b * BLOCK);
+        let block = x.block(start..start + out.len() / terms.max(1), &mut buffer);
+        out.chunks_exact_mut(terms.max(1)).enumerate().for_each(|(r, out)| polynomial.expand(block.row(r, p), out));
+    });
+    out
+}
+
+fn expand_sparse(polynomial: &Polynomial, x: &Sparse) -> SparseRows {
+    let (mut row, mut terms) = (vec![0.0; x.n_columns()], vec![0.0; polynomial.n_terms()]);
+    let mut out = SparseRows { n_columns: terms.len(), starts: vec![0], columns: Vec::new(), values: Vec::new() };
+    for i in 0..x.n_rows() {
+        let (places, numbers) = x.rows().line(i);
+        places.iter().zip(numbers).for_each(|(&j, &v)| row[j as usize] = v);
+        polynomial.expand(&row, &mut terms);
+        places.iter().for_each(|&j| row[j as usize] = 0.0);
+        for (t, &v) in terms.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            out.columns.push(t as u32);
+            out.values.push(v);
+        }
+        out.starts.push(out.columns.len());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::dense::RowView;
+    use crate::table::Table;
+    use std::sync::Arc;
+
+    const PLAIN: DesignOptions = DesignOptions { degree: 1, interaction_only: false, references: false };
+
+    fn features(columns: Vec<Column>) -> Features {
+        Features::new(Arc::new(Table::new(columns).unwrap()))
+    }
+
+    /// The columns of one array by rows.
+    fn columns_of(array: &Arc<Vec<f64>>, n: usize, p: usize) -> Vec<Column> {
+        let column = |j: usize| {
+            // SAFETY: n values, p apart, from offset j lie inside the array, which the owner holds and nobody writes to.
+            let buffer = unsafe { Buffer::foreign(array.as_ptr().add(j), n, p as isize, array.clone()) };
+            Column::numeric(format!("x{j}"), buffer)
+        };
+        (0..p).map(column).collect()
+    }
+
+    #[test]
+    fn arrays_are_read_where_they_lie() {
+        let array = Arc::new((0..12).map(f64::from).collect::<Vec<_>>());
+        let data = features(columns_of(&array, 4, 3));
+        let (map, numbers) = FeatureMap::fit(&data, PLAIN, None).unwrap();
+        let Design::Dense(x) = numbers.design().unwrap() else { panic!("dense columns became sparse") };
+        let Some(RowView::F64(row)) = x.row(2) else { panic!("rows were taken apart") };
+        assert_eq!(row.as_ptr(), &raw const array[6], "the numbers were copied");
+        assert_eq!(map.names(&data), ["x0", "x1", "x2"]);
+        // Separate columns are not copied either.
+        let separate = features(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric_f32("b", vec![3.0, 4.0])]);
+        let (_, numbers) = FeatureMap::fit(&separate, PLAIN, None).unwrap();
+        assert!(matches!(numbers.held, Held::Borrowed));
+        assert_eq!(numbers.design().unwrap().times(&[1.0, 10.0], 0.0), [31.0, 42.0]);
+    }
+
+    #[test]
+    fn missing_values_get_the_mean_of_training() {
+        let (map, _) = FeatureMap::fit(&features(vec![Column::numeric("a", vec![1.0, 3.0])]), PLAIN, None).unwrap();
+        let new = features(vec![Column::numeric("a", vec![f64::NAN, 5.0])]);
+        assert_eq!(map.numbers(&new).unwrap().design().unwrap().times(&[1.0], 0.0), [2.0, 5.0]);
+        let infinite = features(vec![Column::numeric("a", vec![1.0, f64::INFINITY])]);
+        assert!(map.numbers(&infinite).unwrap_err().to_string().contains("'a' is infinite in row 2"));
+    }
+
+    #[test]
+    fn sparse_columns_stay_sparse_and_terms_agree_with_dense_ones() {
+        let dense = features(vec![
+            Column::numeric("a", vec![0.0, 2.0, 0.0, 3.0]),
+            Column::nominal("c", &[Some("u"), Some("v"), None, Some("u")]),
+        ]);
+        let sparse = features(vec![
+            Column::sparse("a", 4, vec![1, 3].into(), vec![2.0, 3.0].into()),
+            Column::nominal("c", &[Some("u"), Some("v"), None, Some("u")]),
+        ]);
+        let options = DesignOptions { degree: 3, ..PLAIN };
+        let (map, a) = FeatureMap::fit(&dense, options, None).unwrap();
+        let (same, b) = FeatureMap::fit(&sparse, options, None).unwrap();
+        assert_eq!(map, same);
+        assert!(matches!(b.design().unwrap(), Design::Sparse(_)));
+        let w: Vec<f64> = (0..map.n_columns()).map(|j| 1.0 + j as f64).collect();
+        assert_eq!(a.design().unwrap().times(&w, 0.5), b.design().unwrap().times(&w, 0.5));
+        assert!(!map.names(&dense).iter().any(|n| n.contains("c=u^2")), "0/1 columns have no powers");
+    }
+}

@@ -1,0 +1,511 @@
+//! Linear models: against scikit-learn (`tools/golden_linear.py`), against closed forms, and on data that breaks careless solvers.
+
+use ermine::learner::linear::fitted::Linear;
+use ermine::learner::linear::sgd_model::{SgdModel, Stream};
+use ermine::learner::{Context, Learner, fit};
+use ermine::matrix::{Features, Target};
+use ermine::model::{Proof, Status};
+use ermine::param::Value;
+use ermine::prelude::*;
+use ermine::registry;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn floats(value: &serde_json::Value) -> Vec<f64> {
+    match value {
+        serde_json::Value::Array(values) => values.iter().flat_map(floats).collect(),
+        number => vec![number.as_f64().unwrap()],
+    }
+}
+
+/// Rows of numbers with a target of numbers.
+fn numbers(rows: &[Vec<f64>], y: &[f64]) -> Dataset {
+    let target = Target::Values { values: y.to_vec(), n_outputs: y.len() / rows.len() };
+    Dataset::from_parts(features(rows), target, Task::Regression).unwrap()
+}
+
+/// Rows of numbers with classes.
+fn classes(rows: &[Vec<f64>], codes: &[usize]) -> Dataset {
+    let n = codes.iter().max().unwrap() + 1;
+    let labels = (0..n).map(|c| c.to_string()).collect();
+    let target = Target::Classes { codes: codes.iter().map(|&c| c as u32).collect(), labels };
+    Dataset::from_parts(features(rows), target, Task::Classification).unwrap()
+}
+
+fn features(rows: &[Vec<f64>]) -> Features {
+    let column = |j: usize| Column::numeric(format!("x{j}"), rows.iter().map(|r| r[j]).collect::<Vec<f64>>());
+    Features::new(Arc::new(Table::new((0..rows[0].len()).map(column).collect()).unwrap()))
+}
+
+/// The same rows as sparse columns.
+fn sparse(rows: &[Vec<f64>]) -> Features {
+    let column = |j: usize| {
+        let held: Vec<usize> = (0..rows.len()).filter(|&i| rows[i][j] != 0.0).collect();
+        let places: Vec<u32> = held.iter().map(|&i| i as u32).collect();
+        let values: Vec<f64> = held.iter().map(|&i| rows[i][j]).collect();
+        Column::sparse(format!("x{j}"), rows.len(), places.into(), values.into())
+    };
+    Features::new(Arc::new(Table::new((0..rows[0].len()).map(column).collect()).unwrap()))
+}
+
+fn draw(n: usize, p: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut rng = ermine::rng::stream(seed, &[3]);
+    let mut one = || ermine::rng::below(&mut rng, 20_001) as f64 / 10_000.0 - 1.0;
+    (0..n).map(|_| (0..p).map(|_| one()).collect()).collect()
+}
+
+fn attribute(model: &Model, name: &str) -> Vec<f64> {
+    let all = model.attributes();
+    all.iter().find(|a| a.name == name).unwrap_or_else(|| panic!("no attribute {name}")).values.clone()
+}
+
+fn learner(name: &str, params: &[(&str, &str)]) -> Box<dyn Learner> {
+    let mut made = registry::learner(name).unwrap();
+    params.iter().for_each(|(k, v)| made.set(k, &Value::parse(v)).unwrap());
+    made
+}
+
+fn train(name: &str, params: &[(&str, &str)], data: &Dataset) -> Model {
+    fit(&*learner(name, params), data, &Context::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * (1.0 + b.abs())
+}
+
+#[test]
+fn coefficients_are_those_of_scikit_learn() {
+    let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/linear.json")).unwrap();
+    let rows: Vec<Vec<f64>> = golden["x"].as_array().unwrap().iter().map(floats).collect();
+    let weight = floats(&golden["weight"]);
+    for case in golden["cases"].as_array().unwrap() {
+        let (name, target) = (case["learner"].as_str().unwrap(), case["target"].as_str().unwrap());
+        let y = floats(&golden[target]);
+        let data = match target {
+            "y" => numbers(&rows, &y),
+            _ => classes(&rows, &y.iter().map(|&c| c as usize).collect::<Vec<_>>()),
+        };
+        let weighted = case["weighted"].as_bool().unwrap();
+        let data = data.with_weight(weighted.then(|| weight.clone())).unwrap();
+        let mut made = registry::learner(name).unwrap();
+        for (param, value) in case["params"].as_object().unwrap() {
+            made.set(param, &serde_json::from_value::<Value>(value.clone()).unwrap()).unwrap();
+        }
+        let model = fit(&*made, &data, &Context::default()).unwrap();
+        assert_eq!(model.certificate().status, Status::Done, "{name} {}: {}", case["params"], model.certificate());
+        // First-order peers stop earlier than exact ones.
+        let tolerance = match name {
+            "huber-regression" => 2e-4,
+            _ if case["params"].get("l1_ratio").is_some() && target != "y" => 1e-5,
+            _ => 1e-6,
+        };
+        for (what, theirs) in [("coef", &case["coef"]), ("intercept", &case["intercept"])] {
+            let (ours, theirs) = (attribute(&model, what), floats(theirs));
+            assert_eq!(ours.len(), theirs.len());
+            for (a, b) in ours.iter().zip(&theirs) {
+                assert!(close(*a, *b, tolerance), "{name} {}: {what} {ours:?} {theirs:?}", case["params"]);
+            }
+        }
+        for what in ["alpha", "scale"] {
+            if let Some(theirs) = case[what].as_f64() {
+                assert!(close(attribute(&model, what)[0], theirs, 1e-3), "{name}: {what}");
+            }
+        }
+        if let Some(gap) = model.certificate().gap() {
+            assert!((-1e-12..=1e-8 * model.certificate().value.unwrap()).contains(&gap), "{name}: gap {gap}");
+        }
+    }
+}
+
+#[test]
+fn statistics_are_those_of_the_textbook() {
+    let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/linear.json")).unwrap();
+    let rows: Vec<Vec<f64>> = golden["x"].as_array().unwrap().iter().map(floats).collect();
+    let model = LinearRegression::default().fit(&numbers(&rows, &floats(&golden["y"]))).unwrap();
+    let inference = &model.fitted::<Linear>().unwrap().inference[0];
+    let truth = &golden["statistics"];
+    for (a, b) in inference.errors.iter().zip(floats(&truth["errors"])) {
+        assert!(close(*a, b, 1e-9), "{a} {b}");
+    }
+    assert!(close(inference.r_squared, truth["r_squared"].as_f64().unwrap(), 1e-10));
+    assert!(close(inference.sigma, truth["sigma"].as_f64().unwrap(), 1e-10));
+    assert_eq!((inference.freedom, inference.rank), (74.0, 5.0));
+    let text = model.text();
+    for word in ["estimate", "std. error", "t", "p", "R squared", "adjusted", "residual standard error", "F ="] {
+        assert!(text.contains(word), "{text}");
+    }
+    assert!(model.certificate().notes[0].contains("Cholesky"));
+}
+
+#[test]
+fn a_nominal_column_is_compared_with_its_first_level() {
+    let shape: Vec<Option<&str>> = (0..60).map(|i| Some(["flat", "long", "round"][i % 3])).collect();
+    let x: Vec<f64> = (0..60).map(|i| ((i * 7) % 11) as f64).collect();
+    let y: Vec<f64> =
+        (0..60).map(|i| 2.0 * x[i] + [1.0, 4.0, -2.0][i % 3] + ((i * 13 % 7) as f64 - 3.0) / 50.0).collect();
+    let table = Table::new(vec![Column::nominal("shape", &shape), Column::numeric("x", x), Column::numeric("y", y)]);
+    let model = LinearRegression::default().fit(&table.unwrap().dataset("y").unwrap()).unwrap();
+    let linear = model.fitted::<Linear>().unwrap();
+    assert_eq!(linear.names, ["shape=long", "shape=round", "x"]);
+    let coef = attribute(&model, "coef");
+    for (a, b) in coef.iter().zip([3.0, -3.0, 2.0]) {
+        assert!((a - b).abs() < 0.05, "{coef:?}");
+    }
+    assert!(linear.inference[0].errors.iter().all(|e| e.is_finite() && *e > 0.0));
+}
+
+#[test]
+fn polynomials_of_several_variables_are_found_again() {
+    let rows = draw(200, 2, 5);
+    let y: Vec<f64> = rows.iter().map(|r| 1.0 - r[0] + 3.0 * r[0] * r[1] + 2.0 * r[1].powi(3)).collect();
+    let model = train("linear-regression", &[("degree", "3")], &numbers(&rows, &y));
+    let linear = model.fitted::<Linear>().unwrap();
+    assert_eq!(linear.names.len(), 9);
+    for (name, c) in linear.names.iter().zip(attribute(&model, "coef")) {
+        let truth = match name.as_str() {
+            "x0" => -1.0,
+            "x0 x1" => 3.0,
+            "x1^3" => 2.0,
+            _ => 0.0,
+        };
+        assert!((c - truth).abs() < 1e-9, "{name}: {c}");
+    }
+    assert!((attribute(&model, "intercept")[0] - 1.0).abs() < 1e-9);
+    // One variable to a high degree: badly conditioned, and still fitted.
+    let line: Vec<Vec<f64>> = (0..100).map(|i| vec![i as f64 / 50.0 - 1.0]).collect();
+    let sine: Vec<f64> = line.iter().map(|r| (3.0 * r[0]).sin()).collect();
+    let data = numbers(&line, &sine);
+    let model = train("linear-regression", &[("degree", "15")], &data);
+    let fitted = model.predict_data(&data).unwrap();
+    assert!(fitted.values().iter().zip(&sine).all(|(a, b)| (a - b).abs() < 1e-6));
+}
+
+#[test]
+fn standardised_penalties_are_those_of_standardised_columns_in_the_users_units() {
+    let rows: Vec<Vec<f64>> =
+        draw(100, 3, 1).iter().map(|r| vec![r[0] * 1000.0 + 50.0, r[1], r[2] * 0.01 - 3.0]).collect();
+    let y: Vec<f64> = rows.iter().map(|r| r[0] / 500.0 + r[1] + 80.0 * r[2] + (r[0] * 7.0).sin()).collect();
+    let moments: Vec<(f64, f64)> = (0..3)
+        .map(|j| {
+            let mean = rows.iter().map(|r| r[j]).sum::<f64>() / 100.0;
+            (mean, (rows.iter().map(|r| (r[j] - mean).powi(2)).sum::<f64>() / 100.0).sqrt())
+        })
+        .collect();
+    let standard: Vec<Vec<f64>> =
+        rows.iter().map(|r| (0..3).map(|j| (r[j] - moments[j].0) / moments[j].1).collect()).collect();
+    let codes: Vec<usize> = y.iter().map(|y| usize::from(*y > -239.0)).collect();
+    for (name, alpha) in [
+        ("ridge", "5"),
+        ("lasso", "0.1"),
+        ("elastic-net", "0.1"),
+        ("quantile-regression", "0.05"),
+        ("gradient-descent", "0.1"),
+    ] {
+        let inside = train(name, &[("alpha", alpha), ("standardize", "true")], &numbers(&rows, &y));
+        let outside = train(name, &[("alpha", alpha), ("standardize", "false")], &numbers(&standard, &y));
+        let (a, b) = (attribute(&inside, "coef"), attribute(&outside, "coef"));
+        for j in 0..3 {
+            assert!(close(a[j] * moments[j].1, b[j], 1e-5), "{name}: {a:?} {b:?}");
+        }
+        let (p, q) =
+            (inside.predict_data(&numbers(&rows, &y)).unwrap(), outside.predict_data(&numbers(&standard, &y)).unwrap());
+        assert!(p.values().iter().zip(q.values()).all(|(a, b)| close(*a, *b, 1e-5)), "{name}");
+    }
+    let inside = train("logistic-regression", &[("standardize", "true")], &classes(&rows, &codes));
+    let outside = train("logistic-regression", &[], &classes(&standard, &codes));
+    let (p, q) = (
+        inside.predict_data(&classes(&rows, &codes)).unwrap(),
+        outside.predict_data(&classes(&standard, &codes)).unwrap(),
+    );
+    assert!(p.values().iter().zip(q.values()).all(|(a, b)| close(*a, *b, 1e-6)));
+}
+
+#[test]
+fn sparse_columns_give_the_same_models() {
+    let mut rows = draw(150, 6, 9);
+    rows.iter_mut().flatten().for_each(|x| *x = if x.abs() < 0.6 { 0.0 } else { *x });
+    let y: Vec<f64> = rows.iter().map(|r| 1.0 + r[0] - 2.0 * r[3] + 0.3 * (r[5] * 9.0).cos()).collect();
+    let codes: Vec<usize> = (0..150).map(|i| usize::from(y[i] + rows[i][1] > 1.0)).collect();
+    let three: Vec<usize> = (0..150).map(|i| codes[i] + usize::from(y[i] > 2.0)).collect();
+    for entry in registry::LEARNERS.iter().filter(|e| e.info().summary.len() > 1) {
+        let info = entry.info();
+        if !info.capabilities.sparse || info.name == "baseline" {
+            continue;
+        }
+        let mut targets: Vec<Dataset> = Vec::new();
+        for task in info.capabilities.tasks {
+            match task {
+                Task::Regression => targets.push(numbers(&rows, &y)),
+                _ => {
+                    targets.push(classes(&rows, &codes));
+                    targets.extend((!info.capabilities.binary_only).then(|| classes(&rows, &three)));
+                }
+            }
+        }
+        for dense in targets {
+            let same = Dataset::from_parts(sparse(&rows), dense.target().clone(), dense.task()).unwrap();
+            let mut made = (entry.make)();
+            if info.name == "gradient-descent" && dense.task() == Task::Classification {
+                made.set("loss", &Value::Text("log_loss".into())).unwrap();
+            }
+            let a = fit(&*made, &dense, &Context::default()).unwrap();
+            let b = fit(&*made, &same, &Context::default()).unwrap();
+            let (p, q) = (a.predict_data(&dense).unwrap(), b.predict_data(&same).unwrap());
+            // Where columns keep their mean, descents and interior points take another way to the same place.
+            let tolerance = if matches!(info.name, "gradient-descent" | "halfspace") { 1e-2 } else { 1e-6 };
+            let far = p.values().iter().zip(q.values()).filter(|(a, b)| !close(**a, **b, tolerance)).count();
+            assert_eq!(far, 0, "{} {}", info.name, dense.task());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Descents of every loss with every penalty end finite, no better than the bound that they prove, and near the optimum where the loss is smooth.
+    #[test]
+    fn every_loss_goes_with_every_penalty(seed in 0u64..1000, classify: bool, which in 0usize..9, penalty in 0usize..5, stochastic: bool) {
+        let losses = ["hinge", "squared_hinge", "exponential", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "epsilon_insensitive"];
+        let loss = losses[which];
+        prop_assume!(if classify { which < 7 } else { which >= 4 });
+        let rows = draw(120, 3, seed);
+        let y: Vec<f64> = rows.iter().map(|r| r[0] - 0.5 * r[1] + 0.2 * (9.0 * r[2]).sin()).collect();
+        let data = if classify { classes(&rows, &y.iter().map(|y| usize::from(*y > 0.1)).collect::<Vec<_>>()) } else { numbers(&rows, &y) };
+        let penalty = ["none", "l1", "l2", "elasticnet", "lp"][penalty];
+        let mut params = vec![("loss", loss), ("penalty", penalty), ("alpha", "0.02")];
+        if stochastic {
+            params.extend([("eta0", "0.05"), ("learning_rate", "adaptive"), ("tol", "1e-6"), ("average", "false")]);
+        }
+        let model = train(if stochastic { "sgd" } else { "gradient-descent" }, &params, &data);
+        let value = model.certificate().value.unwrap();
+        prop_assert!(model.predict_data(&data).unwrap().values().iter().all(|v| v.is_finite()));
+        if let Some(gap) = model.certificate().gap() {
+            prop_assert!(gap >= -1e-9 * value.abs(), "gap {gap}");
+        }
+        let curve = attribute(&model, "loss_curve");
+        prop_assert!(curve.last().unwrap() <= &(curve[0] * 1.01 + 1e-9), "{loss} {penalty}: {curve:?}");
+        if !stochastic && loss == "log_loss" && penalty == "l2" {
+            // The same objective by Newton's method: C = 1 / (alpha n).
+            let exact = train("logistic-regression", &[("C", &format!("{}", 1.0 / (0.02 * 120.0))), ("standardize", "true")], &data);
+            prop_assert!(close(value, exact.certificate().value.unwrap(), 1e-6), "{value} {}", exact.certificate());
+        }
+    }
+
+    /// The dual bound is below the objective anywhere, and at the optimum they meet.
+    #[test]
+    fn gaps_are_true(seed in 0u64..1000, n in 20usize..120, p in 1usize..6, strength in 0.01f64..3.0, ratio in prop_oneof![Just(0.0), Just(1.0), 0.1f64..0.9], k in 2usize..5) {
+        let rows = draw(n, p, seed);
+        let codes: Vec<usize> = (0..n).map(|i| ((rows[i][0] + 1.0 + 0.3 * (i % 3) as f64) * k as f64 / 2.7) as usize % k).collect();
+        prop_assume!(codes.iter().max() == Some(&(k - 1)) && (0..k).all(|c| codes.contains(&c)));
+        let data = classes(&rows, &codes);
+        let (c, r) = (format!("{strength}"), format!("{ratio}"));
+        let best = train("logistic-regression", &[("C", &c), ("l1_ratio", &r)], &data);
+        let (value, gap) = (best.certificate().value.unwrap(), best.certificate().gap().unwrap());
+        prop_assert!(gap <= 1e-7 * value && gap >= -1e-12, "{}", best.certificate());
+        let early = train("logistic-regression", &[("C", &c), ("l1_ratio", &r), ("max_iter", "1")], &data);
+        let (rough, rough_gap) = (early.certificate().value.unwrap(), early.certificate().gap().unwrap());
+        prop_assert!(rough >= value - 1e-9 && rough - rough_gap <= value + 1e-9, "bound {} of {value}", rough - rough_gap);
+    }
+}
+
+#[test]
+fn what_did_not_converge_says_so() {
+    let rows = draw(200, 5, 3);
+    let y: Vec<f64> = rows.iter().map(|r| r[0] + r[1]).collect();
+    let model = train("gradient-descent", &[("max_iter", "2")], &numbers(&rows, &y));
+    assert!(
+        matches!(&model.certificate().status, Status::Limit(why) if why.contains("2 iterations")),
+        "{}",
+        model.certificate()
+    );
+    assert!(model.certificate().to_string().contains("NOT CONVERGED"));
+    // Separable classes without a penalty: finite weights, and the diagnosis.
+    let codes: Vec<usize> = y.iter().map(|y| usize::from(*y > 0.0)).collect();
+    for codes in [codes.clone(), codes.iter().zip(&y).map(|(c, y)| c + usize::from(*y > 0.7)).collect()] {
+        let data = classes(&rows, &codes);
+        let model = train("logistic-regression", &[("C", "inf")], &data);
+        assert!(model.certificate().to_string().contains("separable"), "{}", model.certificate());
+        let said = model.predict_data(&data).unwrap();
+        assert!((0..200).filter(|&i| said.class(i) == codes[i]).count() >= 198);
+    }
+}
+
+#[test]
+fn hard_columns_give_finite_answers_or_a_diagnosis() {
+    let base = draw(60, 4, 8);
+    let y: Vec<f64> = base.iter().map(|r| r[0] - r[1] + 0.1 * r[2]).collect();
+    let codes: Vec<usize> = (0..60).map(|i| usize::from(y[i] + base[i][3] > 0.0)).collect();
+    let scaled: Vec<Vec<f64>> = base.iter().map(|r| vec![r[0] * 1e12, r[1] * 1e-12, r[2] + 1e9, 7.0]).collect();
+    let twice: Vec<Vec<f64>> = base.iter().map(|r| vec![r[0], r[1], r[0], r[0] + r[1]]).collect();
+    let wide: Vec<Vec<f64>> =
+        base.iter().take(12).map(|r| (0..30).map(|j| (r[j % 4] * (j + 1) as f64).sin()).collect()).collect();
+    for rows in [scaled, twice, wide] {
+        let n = rows.len();
+        for entry in registry::LEARNERS {
+            let info = entry.info();
+            let made = (entry.make)();
+            if !info.capabilities.sparse {
+                continue;
+            }
+            for task in info.capabilities.tasks {
+                let data = match task {
+                    Task::Regression => numbers(&rows, &y[..n]),
+                    _ => classes(&rows, &codes[..n]),
+                };
+                match fit(&*made, &data, &Context::default()) {
+                    Ok(model) => {
+                        let said = model.predict_data(&data).unwrap();
+                        assert!(said.values().iter().all(|v| v.is_finite()), "{}", info.name);
+                    }
+                    Err(e) => assert!(info.name == "sgd" && e.to_string().contains("eta0"), "{}: {e}", info.name),
+                }
+            }
+        }
+    }
+    // Least squares still explains what there is to explain, whatever the scale.
+    let scaled: Vec<Vec<f64>> = base.iter().map(|r| vec![r[0] * 1e12, r[1] * 1e-12, r[2], 7.0]).collect();
+    let model = LinearRegression::default().fit(&numbers(&scaled, &y)).unwrap();
+    let said = model.predict_data(&numbers(&scaled, &y)).unwrap();
+    assert!(said.values().iter().zip(&y).all(|(a, b)| (a - b).abs() < 1e-8), "{}", model.certificate());
+    let mut infinite = base.clone();
+    infinite[7][2] = f64::INFINITY;
+    let message = LinearRegression::default().fit(&numbers(&infinite, &y)).unwrap_err().to_string();
+    assert!(message.contains("'x2'") && message.contains("row 8"), "{message}");
+}
+
+#[test]
+fn halfspaces_are_found_or_refuted() {
+    let rows = draw(80, 3, 4);
+    let apart: Vec<usize> = rows.iter().map(|r| usize::from(r[0] - r[1] > 0.05)).collect();
+    let model = Halfspace::default().fit(&classes(&rows, &apart)).unwrap();
+    assert_eq!(model.certificate().value, Some(0.0));
+    assert!(model.certificate().notes[0].contains("separable"), "{}", model.certificate());
+    let said = model.predict_data(&classes(&rows, &apart)).unwrap();
+    assert!((0..80).all(|i| said.class(i) == apart[i]));
+    // The corners of a square, crosswise: the diagonals meet.
+    let square = [vec![0.0, 0.0], vec![1.0, 1.0], vec![0.0, 1.0], vec![1.0, 0.0]];
+    let model = Halfspace::default().fit(&classes(&square, &[0, 0, 1, 1])).unwrap();
+    assert!(model.certificate().notes[0].contains("no hyperplane"), "{}", model.certificate());
+    assert!(model.certificate().value.unwrap() > 0.0);
+    // With products of columns there is one.
+    let model = train("halfspace", &[("degree", "2")], &classes(&square, &[0, 0, 1, 1]));
+    assert_eq!(model.certificate().value, Some(0.0));
+}
+
+#[test]
+fn the_perceptron_keeps_its_bound() {
+    for seed in 0..20 {
+        let rows = draw(60, 3, seed);
+        let codes: Vec<usize> = rows.iter().map(|r| usize::from(r[0] + 0.5 * r[1] > 0.02)).collect();
+        let data = classes(&rows, &codes);
+        let model = train("perceptron", &[("n_iter_no_change", "none"), ("max_iter", "100000")], &data);
+        let bound = model.certificate().proofs.iter().find_map(|p| match p {
+            Proof::Bound { bound, observed, .. } => Some((*bound, *observed)),
+            _ => None,
+        });
+        let (bound, mistakes) = bound.unwrap_or_else(|| panic!("{}", model.certificate()));
+        assert!(mistakes <= bound && mistakes > 0.0, "{mistakes} of {bound}");
+        assert_eq!(mistakes, attribute(&model, "n_mistakes")[0]);
+        for form in ["batch", "averaged"] {
+            let other = train("perceptron", &[("form", form), ("n_iter_no_change", "none")], &data);
+            let said = other.predict_data(&data).unwrap();
+            assert!((0..60).filter(|&i| said.class(i) == codes[i]).count() >= 50, "{form}");
+        }
+    }
+    // A kernel learns what no hyperplane separates.
+    let ring = draw(150, 2, 1);
+    let codes: Vec<usize> = ring.iter().map(|r| usize::from(r[0] * r[0] + r[1] * r[1] > 0.6)).collect();
+    for params in [&[("kernel", "rbf"), ("gamma", "3")][..], &[("kernel", "poly"), ("degree", "2")]] {
+        let mut params = params.to_vec();
+        params.extend([("n_iter_no_change", "none"), ("max_iter", "100000")]);
+        let model = train("perceptron", &params, &classes(&ring, &codes));
+        let said = model.predict_data(&classes(&ring, &codes)).unwrap();
+        assert_eq!((0..150).filter(|&i| said.class(i) == codes[i]).count(), 150, "{params:?}");
+        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(again.predict_data(&classes(&ring, &codes)).unwrap(), said);
+    }
+}
+
+#[test]
+fn a_stream_learns_what_one_pass_learns() {
+    let rows = draw(300, 4, 2);
+    let y: Vec<f64> = rows.iter().map(|r| 1.0 + r[0] - r[3]).collect();
+    let params = StochasticGradientDescent { shuffle: false, average: true, ..Default::default() };
+    let once = StochasticGradientDescent { max_iter: 1, tol: None, ..params.clone() }.fit(&numbers(&rows, &y)).unwrap();
+    let mut model: Option<Model> = None;
+    for part in [0..100, 100..180, 180..300] {
+        let data = numbers(&rows[part.clone()], &y[part]);
+        let next = Stream { params: params.clone(), from: model.as_ref() }.fit(&data, &Context::default()).unwrap();
+        // A model that was written and read goes on as if it had not been.
+        model = Some(Model::from_bytes(&next.to_bytes().unwrap()).unwrap());
+    }
+    let streamed = model.unwrap();
+    assert_eq!(attribute(&streamed, "coef"), attribute(&once, "coef"));
+    assert_eq!(attribute(&streamed, "intercept"), attribute(&once, "intercept"));
+    assert!(streamed.fitted::<SgdModel>().is_some());
+    // Classes that come later must have been named.
+    let codes: Vec<usize> = (0..300).map(|i| usize::from(y[i] > 1.0)).collect();
+    let whole = classes(&rows, &codes);
+    let first: Vec<u32> = (0..300).filter(|&i| codes[i as usize] == 0).collect();
+    let params = StochasticGradientDescent::default();
+    let start =
+        Stream { params: params.clone(), from: None }.fit(&whole.select(&first).unwrap(), &Context::default()).unwrap();
+    let more = Stream { params: params.clone(), from: Some(&start) }.fit(&whole, &Context::default()).unwrap();
+    assert_eq!(more.schema().classes.len(), 2);
+    let strange = classes(&rows, &(0..300).map(|i| i % 3).collect::<Vec<_>>());
+    let message = Stream { params, from: Some(&more) }.fit(&strange, &Context::default()).unwrap_err().to_string();
+    assert!(message.contains("class") && message.contains("'2'"), "{message}");
+}
+
+#[test]
+fn cross_validation_finds_the_columns_that_matter() {
+    let rows = draw(200, 30, 6);
+    let mut rng = ermine::rng::stream(1, &[]);
+    let noise: Vec<f64> = (0..200).map(|_| ermine::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0).collect();
+    let y: Vec<f64> = (0..200).map(|i| 3.0 * rows[i][4] - 2.0 * rows[i][17] + 0.3 * noise[i]).collect();
+    for name in ["lasso-cv", "elastic-net-cv"] {
+        let model = train(name, &[], &numbers(&rows, &y));
+        let coef = attribute(&model, "coef");
+        assert!(coef[4] > 2.5 && coef[17] < -1.5, "{name}: {coef:?}");
+        let (alphas, errors) = (attribute(&model, "alphas"), attribute(&model, "cv_errors"));
+        let best = (0..alphas.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap();
+        assert_eq!(alphas[best], attribute(&model, "alpha")[0]);
+        assert!(errors[best] < 0.15 && errors[0] > 3.0, "{errors:?}");
+        assert!(model.svg().unwrap().contains("Choice of alpha") && model.text().contains("log10 alpha"));
+    }
+    let model = train("ridge-cv", &[("alphas", "0.001,1,1000")], &numbers(&rows, &y));
+    assert!(attribute(&model, "alpha")[0] < 10.0);
+}
+
+#[test]
+fn a_loss_curve_is_drawn_and_a_prediction_explained() {
+    let rows = draw(100, 2, 3);
+    let y: Vec<f64> = rows.iter().map(|r| r[0] + 2.0).collect();
+    let data = numbers(&rows, &y);
+    let model = train("sgd", &[], &data);
+    assert!(model.svg().unwrap().contains("Loss curve") && model.text().contains("pass"));
+    let table = Table::new(vec![Column::numeric("x0", vec![0.5]), Column::numeric("x1", vec![0.0])]).unwrap();
+    let why = train("linear-regression", &[], &data).reasons(&table, 0).unwrap().unwrap();
+    assert!(why.contains("sum of all") && why.contains("2.5"), "{why}");
+}
+
+/// The a9a file of LIBSVM, where it is at hand: L2-regularised logistic regression at the optimum that LIBLINEAR documents the problem for.
+#[test]
+fn a9a_is_learned_as_it_is() {
+    let dir =
+        std::env::var("ERMINE_DATA").unwrap_or_else(|_| format!("{}/../../../shared/data", env!("CARGO_MANIFEST_DIR")));
+    let path = std::path::Path::new(&dir).join("a9a.train.libsvm.gz");
+    if !path.exists() {
+        return;
+    }
+    let table = Table::read(&path).unwrap();
+    let target = table.names()[0].to_string();
+    let roles = Roles { task: Some(Task::Classification), ..Roles::target(target) };
+    let data = Dataset::new(table, &roles).unwrap();
+    let model = LogisticRegression::default().fit(&data).unwrap();
+    assert_eq!(model.certificate().status, Status::Done, "{}", model.certificate());
+    assert!(model.certificate().gap().unwrap() < 1e-8 * model.certificate().value.unwrap());
+    let said = model.predict_data(&data).unwrap();
+    let (codes, _) = data.classes().unwrap();
+    let right = codes.iter().enumerate().filter(|&(i, &c)| said.class(i) == c as usize).count();
+    assert!(right as f64 / codes.len() as f64 > 0.848, "{right} of {}", codes.len());
+}
