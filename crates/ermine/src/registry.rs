@@ -52,6 +52,10 @@ pub const LEARNERS: &[Entry] = &[
     Entry { make: || Box::new(learner::forest::RandomForest::default()), load: learner::forest::FittedForest::load },
     Entry { make: || Box::new(learner::forest::ExtraTrees::default()), load: learner::forest::FittedForest::load },
     Entry {
+        make: || Box::new(learner::nearest_neighbors::NearestNeighbors::default()),
+        load: learner::nearest_neighbors::NeighborModel::load,
+    },
+    Entry {
         make: || Box::new(reduction::adaboost::AdaBoost::default()),
         load: |sections, header| reduction::adaboost::Boosted::load(sections, header, load_part),
     },

@@ -17,6 +17,7 @@
 //! | [`tree_parameters`] | kinds of parameters that tree learners share |
 //! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
 //! | [`forest`] | random forests and extra-trees |
+//! | [`nearest_neighbors`] | the training rows near a row decide |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -33,6 +34,7 @@ pub mod fitted_tree;
 pub mod forest;
 pub mod gradient_boosting;
 pub mod id3;
+pub mod nearest_neighbors;
 pub mod oblique_tree;
 pub mod optimal_tree;
 pub mod quad_tree;

@@ -79,7 +79,7 @@ impl CodeIndex {
 
     /// All codes within `radius` bits of every query.
     pub fn radius_neighbors(&self, queries: &[u8], radius: f64) -> Result<Neighbors> {
-        if !(radius >= 0.0) {
+        if radius.is_nan() || radius < 0.0 {
             return Err(Error::data(format!("a radius of {radius}: expected 0 or more")));
         }
         self.batch(queries, &Nearest::within(radius))
@@ -132,7 +132,7 @@ impl CodeIndex {
 
 /// Number of whole codes.
 fn check(codes: &[u8], n_bytes: usize) -> Result<usize> {
-    if n_bytes == 0 || codes.len() % n_bytes != 0 {
+    if n_bytes == 0 || !codes.len().is_multiple_of(n_bytes) {
         return Err(Error::data(format!("{} bytes are not whole codes of {n_bytes} bytes", codes.len())));
     }
     Ok(codes.len() / n_bytes)

@@ -135,7 +135,7 @@ impl Index {
 
     /// All rows within `radius` of every query, the boundary included.
     pub fn radius_neighbors(&self, queries: &Rows<'_>, radius: f64) -> Result<Neighbors> {
-        if !(radius >= 0.0) {
+        if radius.is_nan() || radius < 0.0 {
             return Err(Error::Param {
                 owner: "nearest neighbours".into(),
                 name: "radius".into(),

@@ -176,7 +176,7 @@ impl<'a> Rows<'a> {
         for row in 0..self.n_rows {
             for column in 0..self.n_features {
                 let value = self.get(row, column);
-                if !value.is_finite() && !(missing && value.is_nan()) {
+                if !(value.is_finite() || missing && value.is_nan()) {
                     return Err(Error::data(format!(
                         "row {row}, column {column}: {value} has no distance to anything; expected a finite number"
                     )));
@@ -187,17 +187,17 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// `x - x` is 0 for a finite number and NaN for any other; written so that it runs on whole vectors.
+/// Without an early end inside a chunk, so that it runs on whole vectors.
 fn all_finite_f32(values: &[f32]) -> bool {
-    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & (v - v == 0.0)))
+    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & v.is_finite()))
 }
 
 fn all_finite_f64(values: &[f64]) -> bool {
-    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & (v - v == 0.0)))
+    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & v.is_finite()))
 }
 
 fn whole_rows(len: usize, width: usize) -> Result<usize> {
-    if width == 0 || len % width != 0 {
+    if width == 0 || !len.is_multiple_of(width) {
         return Err(Error::data(format!("{len} numbers are not whole rows of {width}")));
     }
     Ok(len / width)
@@ -304,7 +304,7 @@ impl Points {
             Kept::F64(v) => v.len(),
         };
         let points = Points { n_features, values };
-        if n_features == 0 || len % n_features != 0 || len / n_features > u32::MAX as usize {
+        if n_features == 0 || !len.is_multiple_of(n_features) || len / n_features > u32::MAX as usize {
             return Err(Error::model_file(format!("section '{name}' isn't whole rows of {n_features} numbers")));
         }
         points.view().check(missing).map_err(|e| Error::model_file(format!("section '{name}': {e}")))?;

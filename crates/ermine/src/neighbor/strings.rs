@@ -116,7 +116,7 @@ impl StringIndex {
 
     /// All strings within `radius` of every query.
     pub fn radius_neighbors<S: AsRef<str> + Sync>(&self, queries: &[S], radius: f64) -> Result<Neighbors> {
-        if !(radius >= 0.0) {
+        if radius.is_nan() || radius < 0.0 {
             return Err(Error::data(format!("a radius of {radius}: expected 0 or more")));
         }
         Ok(self.batch(queries, &Nearest::within(radius)))

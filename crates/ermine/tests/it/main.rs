@@ -8,6 +8,7 @@ mod bagging;
 mod contract;
 mod forest;
 mod model_file;
+mod neighbors;
 mod rooms;
 mod stump;
 mod tree;

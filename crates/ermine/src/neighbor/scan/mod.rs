@@ -69,10 +69,11 @@ impl Scan {
         if let Some(codes) = self.codes(metric) {
             progress = search_tiles(&mut ByteFilter::new(codes, &self.points, metric, queries), best, progress);
         }
-        if best.len() > FEW_QUERIES && progress.points < self.points.n_rows() {
-            if let Some(mut filter) = FloatFilter::new(level, &self.points, metric, queries) {
-                progress = search_tiles(&mut filter, best, progress);
-            }
+        if best.len() > FEW_QUERIES
+            && progress.points < self.points.n_rows()
+            && let Some(mut filter) = FloatFilter::new(level, &self.points, metric, queries)
+        {
+            progress = search_tiles(&mut filter, best, progress);
         }
         self.search_rest(level, metric, queries, best, progress.points);
     }
