@@ -117,7 +117,7 @@ impl Booster {
     }
 
     /// Reads it.
-    pub fn load(sections: &Sections, n_features: usize, n_scores: usize) -> Result<Booster> {
+    pub fn load(sections: &Sections, n_features: usize) -> Result<Booster> {
         let (start, roots) = (sections.f64s("start")?, sections.u32s("root")?);
         let nodes = if roots.is_empty() {
             Tree { width: 1, ..Default::default() }
@@ -125,8 +125,8 @@ impl Booster {
             sections.clone().within("nodes", |s| Tree::load(s, n_features, 1))?
         };
         let ascending = roots.windows(2).all(|pair| pair[0] < pair[1]);
-        if start.len() != n_scores
-            || n_scores == 0
+        let n_scores = start.len();
+        if n_scores == 0
             || !roots.len().is_multiple_of(n_scores)
             || !ascending
             || roots.first().is_some_and(|&first| first != 0)

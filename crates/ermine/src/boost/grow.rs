@@ -27,11 +27,22 @@ const HISTOGRAMS: usize = 2 << 30;
 /// A child is added up by rows, each thread its own, if this many values or more come to each slot of the histogram.
 const VALUES_PER_SLOT: usize = 2;
 
+/// Which leaf is split next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// The leaf that gains most.
+    Leaf,
+    /// The leaves of a level one after the other.
+    Level,
+    /// All leaves of a level by the same question.
+    Symmetric,
+}
+
 /// How trees are grown; in the units of the loss.
 #[derive(Debug, Clone)]
 pub struct Growth {
-    /// The next leaf of the level, instead of the leaf that gains most.
-    pub by_level: bool,
+    /// Which leaf is split next.
+    pub policy: Policy,
     /// Most leaves.
     pub max_leaf_nodes: usize,
     /// Longest way from the root to a leaf.
@@ -58,6 +69,27 @@ pub struct Growth {
     pub colsample_bynode: f64,
     /// For drawing columns.
     pub seed: u64,
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Growth {
+            policy: Policy::Leaf,
+            max_leaf_nodes: 31,
+            max_depth: usize::MAX,
+            leaf: Regularised { lambda: 1.0, alpha: 0.0, max_delta_step: 0.0 },
+            gamma: 0.0,
+            min_child_weight: 1.0,
+            learning_rate: 0.1,
+            monotone: Vec::new(),
+            interactions: Vec::new(),
+            nominal: Vec::new(),
+            caution: Caution { one_against_rest: 4, smooth: 10.0, extra_lambda: 10.0, most: 32, least: 1.0 },
+            colsample_bylevel: 1.0,
+            colsample_bynode: 1.0,
+            seed: 0,
+        }
+    }
 }
 
 /// What one tree is grown from.
@@ -115,16 +147,16 @@ struct Task<'t, const W: usize> {
 
 /// Grows trees on the rows of the shards.
 pub struct Grower<'a, const W: usize> {
-    growth: &'a Growth,
-    soil: Soil<'a>,
-    shards: &'a mut [Shard],
+    pub(super) growth: &'a Growth,
+    pub(super) soil: Soil<'a>,
+    pub(super) shards: &'a mut [Shard],
     pool: &'a mut Pool<W>,
-    rule: Rule,
+    pub(super) rule: Rule,
     caution: Caution,
     /// The columns of each thread.
-    shares: Vec<Vec<u32>>,
+    pub(super) shares: Vec<Vec<u32>>,
     held: usize,
-    tree: Grown,
+    pub(super) tree: Grown,
 }
 
 impl<'a, const W: usize> Grower<'a, W> {
@@ -145,7 +177,10 @@ impl<'a, const W: usize> Grower<'a, W> {
         let shares = share_out(soil.store, soil.columns, soil.team.size());
         let tree = Grown::default();
         let mut grower = Grower { growth, soil, shards, pool, rule, caution, shares, held: 0, tree };
-        grower.run();
+        match growth.policy {
+            Policy::Symmetric => grower.run_symmetric(),
+            Policy::Leaf | Policy::Level => grower.run(),
+        }
         grower.tree
     }
 
@@ -177,25 +212,30 @@ impl<'a, const W: usize> Grower<'a, W> {
     ) {
         for leaf in found {
             // The bits of positive floating-point numbers are in their order.
-            let key = if self.growth.by_level { 0 } else { leaf.split.gain.to_bits() };
+            let key = if self.growth.policy == Policy::Level { 0 } else { leaf.split.gain.to_bits() };
             waiting.push((key, Reverse(leaves.len())));
             leaves.push(Some(leaf));
         }
     }
 
-    fn root(&mut self) -> Option<Leaf<W>> {
+    /// Adds up all rows: the root with its sums.
+    pub(super) fn begin(&mut self) -> (Node, Vec<[i64; W]>) {
         let mut histogram = self.fresh();
-        let columns = self.soil.columns;
         let whole = self.soil.all_rows;
         self.add_up(0, &mut histogram, whole);
-        let first = columns.first()?;
         let mut sum = [0i64; W];
-        for word in &histogram[self.soil.store.slots(*first)] {
+        let slots = self.soil.columns.first().map_or(0..0, |&first| self.soil.store.slots(first));
+        for word in &histogram[slots] {
             sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
         }
         let (g, h) = self.soil.scale.unpack(sum);
         let sums = Node { g, h, bounds: Bounds::NONE };
         self.push_leaf(&sums);
+        (sums, histogram)
+    }
+
+    fn root(&mut self) -> Option<Leaf<W>> {
+        let (sums, mut histogram) = self.begin();
         let seeker = self.seeker(0, 0, sums, Vec::new());
         let mut tasks = tasks(self.soil.store, &self.shares, &mut histogram, None);
         let search = Search { growth: self.growth, store: self.soil.store, rule: &self.rule, caution: &self.caution };
@@ -289,7 +329,7 @@ impl<'a, const W: usize> Grower<'a, W> {
     }
 
     /// Adds up the rows of a node, each thread its own columns.
-    fn add_up(&mut self, node: usize, histogram: &mut [[i64; W]], all_rows: bool) {
+    pub(super) fn add_up(&mut self, node: usize, histogram: &mut [[i64; W]], all_rows: bool) {
         let (store, shards) = (self.soil.store, &*self.shards);
         let mut tasks = tasks(store, &self.shares, histogram, None);
         self.soil.team.each(&mut tasks, |_, task| {
@@ -345,14 +385,14 @@ impl<'a, const W: usize> Grower<'a, W> {
         [left, right]
     }
 
-    fn push_leaf(&mut self, sums: &Node) {
+    pub(super) fn push_leaf(&mut self, sums: &Node) {
         let weight = self.rule.leaf.weight(sums.g, sums.h, sums.bounds);
         let unit = self.soil.scale.curvature / self.soil.scale.gradient;
         self.tree.push(self.growth.learning_rate * weight * unit, sums.h / self.soil.scale.curvature);
     }
 
     /// A quantum of gain in the units of the loss.
-    fn worth_unit(&self) -> f64 {
+    pub(super) fn worth_unit(&self) -> f64 {
         self.soil.scale.curvature / (self.soil.scale.gradient * self.soil.scale.gradient)
     }
 
@@ -397,12 +437,12 @@ impl<'a, const W: usize> Grower<'a, W> {
         Seeker { node, depth, sums, path, open }
     }
 
-    fn fresh(&mut self) -> Vec<[i64; W]> {
+    pub(super) fn fresh(&mut self) -> Vec<[i64; W]> {
         self.held += 1;
         self.pool.free.pop().unwrap_or_else(|| vec![[0; W]; self.soil.store.total])
     }
 
-    fn release(&mut self, histogram: Option<Vec<[i64; W]>>) {
+    pub(super) fn release(&mut self, histogram: Option<Vec<[i64; W]>>) {
         if let Some(histogram) = histogram {
             self.held -= 1;
             self.pool.free.push(histogram);

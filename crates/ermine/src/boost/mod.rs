@@ -6,6 +6,7 @@
 //! | [`team`] | threads that stand ready between two steps a few microseconds apart |
 //! | [`shard`] | what belongs to the rows of one thread: scores, gradients, and the rows of each node |
 //! | [`grow`] | one tree, leaf by leaf |
+//! | [`symmetric`] | one tree, level by level, the same question for all leaves of a level |
 //! | [`grown`] | the tree in terms of bins, and its translation to thresholds and categories |
 //! | [`sample`] | which rows and columns a tree sees |
 //! | [`booster`] | the fitted sum of trees |
@@ -23,5 +24,6 @@ pub mod grown;
 pub mod objective;
 pub mod sample;
 pub mod shard;
+pub mod symmetric;
 pub mod team;
 pub mod train;

@@ -2,6 +2,7 @@
 //!
 //! A row's fate follows from the seed, the number of the tree and the number of the row alone, so that it doesn't depend on how rows are spread over threads.
 
+use super::shard::Shard;
 use crate::rng;
 use rand::RngExt;
 
@@ -35,6 +36,48 @@ impl RowSampler {
     #[inline]
     pub fn keeps(&self, row: usize) -> bool {
         unit(self.key, row) < self.share
+    }
+}
+
+/// Gradient-based one-side sampling: all rows with large gradients, and a share of the others, which count for more.
+///
+/// **Reference.** Ke et al., LightGBM, 2017, section 3.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goss {
+    /// The share of rows, those with the largest gradients, that is kept.
+    pub top_rate: f64,
+    /// The share of rows that is drawn from the others.
+    pub other_rate: f64,
+}
+
+impl Goss {
+    /// Sampling waits until a first guess is there.
+    pub fn begins(&self, round: usize, learning_rate: f64) -> bool {
+        round as f64 >= 1.0 / learning_rate
+    }
+
+    /// Chooses rows, and raises gradients and curvatures of those drawn from the others.
+    pub fn keep(&self, shards: &mut [Shard], k: usize, seed: u64, round: u64) -> Vec<Vec<bool>> {
+        let size = |shard: &Shard, i: usize| (0..k).map(|output| shard.gradient[output][i].abs()).sum::<f32>();
+        let mut sizes: Vec<f32> = shards.iter().flat_map(|s| (0..s.rows.len()).map(move |i| size(s, i))).collect();
+        let n_top = ((self.top_rate * sizes.len() as f64) as usize).clamp(1, sizes.len());
+        let (_, &mut least, _) = sizes.select_nth_unstable_by(n_top - 1, |a, b| b.total_cmp(a));
+        let sampler = RowSampler::new(seed, round, (self.other_rate / (1.0 - self.top_rate)).min(1.0));
+        let raise = ((1.0 - self.top_rate) / self.other_rate).max(1.0) as f32;
+        let keep = |shard: &mut Shard| {
+            let mut keep = vec![true; shard.rows.len()];
+            for (i, row) in shard.rows.clone().enumerate() {
+                if size(shard, i) < least {
+                    keep[i] = sampler.keeps(row);
+                    for output in 0..k {
+                        shard.gradient[output][i] *= raise;
+                        shard.curvature[output][i] *= raise;
+                    }
+                }
+            }
+            keep
+        };
+        shards.iter_mut().map(keep).collect()
     }
 }
 

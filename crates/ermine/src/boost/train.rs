@@ -1,31 +1,48 @@
-//! Round after round; early stopping.
+//! Round after round; early stopping, dropped trees (DART), continued training.
+//!
+//! **DART.** In each round some of the trees so far are left out at random; the new trees learn what is missing without them. With k rounds left out, the new trees count
+//! 1 / (k + learning_rate) and those left out k / (k + learning_rate) of what they did. **Reference.** Rashmi and Gilad-Bachrach, DART: Dropouts meet Multiple
+//! Additive Regression Trees, 2015.
 
 use super::grow::{Grower, Growth, Pool, Soil};
 use super::grown::Grown;
 use super::objective::Objective;
-use super::sample::{self, RowSampler};
+use super::sample::{self, Goss, RowSampler};
 use super::shard::Shard;
 use super::team::{Team, with_team};
 use crate::error::Result;
 use crate::progress::{Event, Observer, report};
+use crate::rng;
 use crate::split::histogram::quantise::{Extent, quantise};
 use crate::split::histogram::store::BLOCK;
 use crate::split::histogram::{Scale, Store};
+use rand::RngExt;
 use std::ops::Range;
 
 /// Values (rows x columns) below which one thread is faster than several.
 const ALONE: usize = 400_000;
 
+/// The random stream of dropped rounds.
+const DROP: u64 = 103;
+
 /// How a sum of trees is trained.
 pub struct Training<'a> {
-    /// Most rounds.
+    /// The number of the first round: how many went before.
+    pub first_round: usize,
+    /// The number of rounds, with those that went before.
     pub n_estimators: usize,
     /// How a tree is grown.
     pub growth: Growth,
     /// The share of the rows that each tree sees.
     pub subsample: f64,
+    /// Keep rows with large gradients, and some of the others.
+    pub goss: Option<Goss>,
+    /// Drop each earlier round with this probability.
+    pub rate_drop: f64,
     /// The share of the columns that each tree sees.
     pub colsample_bytree: f64,
+    /// Sums of gradients as finely as possible.
+    pub exact: bool,
     /// Stop when the loss on the watched rows has not improved for this many rounds.
     pub patience: Option<usize>,
     /// Every random choice follows from this.
@@ -34,7 +51,12 @@ pub struct Training<'a> {
     pub threads: usize,
     /// Who is told about progress.
     pub observer: &'a dyn Observer,
+    /// After so many rounds each, the trees so far are shown.
+    pub checkpoint: Option<(usize, Checkpoint<'a>)>,
 }
+
+/// Sees the trees so far.
+pub type Checkpoint<'a> = &'a (dyn Fn(&[Grown]) -> Result<()> + Sync);
 
 /// Rows with what is known about them.
 pub struct Ground<'a> {
@@ -42,13 +64,13 @@ pub struct Ground<'a> {
     pub store: &'a Store,
     /// Their loss.
     pub objective: &'a dyn Objective,
+    /// Where their scores start, row by row.
+    pub scores: &'a [f64],
 }
 
 /// What training gives.
 #[derive(Debug, Clone, Default)]
 pub struct Trained {
-    /// Where scores start, one for each output.
-    pub start: Vec<f64>,
     /// Round after round, one tree for each output.
     pub trees: Vec<Grown>,
     /// The mean loss on the training rows at the end.
@@ -59,97 +81,187 @@ pub struct Trained {
     pub stopped_early: bool,
 }
 
+/// A training run.
+struct Run<'a> {
+    training: &'a Training<'a>,
+    team: &'a Team<'a>,
+    ground: &'a Ground<'a>,
+    watch: Option<&'a Ground<'a>>,
+    shards: Vec<Shard>,
+    watched: Vec<Shard>,
+    pools: (Pool<1>, Pool<2>),
+}
+
 impl Training<'_> {
     /// Trains on `ground`; early stopping watches `watch`.
     pub fn train(&self, ground: &Ground<'_>, watch: Option<&Ground<'_>>) -> Result<Trained> {
         let n = ground.store.n_rows();
         let small = n * ground.store.n_columns() < ALONE;
-        let threads = if small { 1 } else { self.threads.min(n.div_ceil(BLOCK)).max(1) };
-        with_team(threads, |team| self.rounds(team, ground, watch))
+        let threads = if small { 1 } else { self.threads.clamp(1, n.div_ceil(BLOCK).max(2)) };
+        with_team(threads, |team| {
+            let shards = shards(ground, team.size());
+            let watched = watch.map(|watch| self::shards(watch, team.size())).unwrap_or_default();
+            let pools = (Pool::default(), Pool::default());
+            Run { training: self, team, ground, watch, shards, watched, pools }.rounds()
+        })
     }
+}
 
-    fn rounds(&self, team: &Team<'_>, ground: &Ground<'_>, watch: Option<&Ground<'_>>) -> Result<Trained> {
-        let start = ground.objective.start();
-        let mut trained = Trained { start: start.clone(), ..Default::default() };
-        let mut shards = shards(ground, &start, team.size());
-        let mut watched = watch.map(|watch| shards_of(watch, &start, team.size()));
-        let mut pools = (Pool::<1>::default(), Pool::<2>::default());
-        report(self.observer, Event::Begin { what: "boosting", total: Some(self.n_estimators as u64) })?;
+impl Run<'_> {
+    fn rounds(&mut self) -> Result<Trained> {
+        let training = self.training;
+        let k = self.ground.objective.n_scores();
+        let mut trained = Trained::default();
+        let total = training.n_estimators.saturating_sub(training.first_round);
+        report(training.observer, Event::Begin { what: "boosting", total: Some(total as u64) })?;
         let mut best = (f64::INFINITY, 0);
-        for round in 0..self.n_estimators {
-            self.compute_gradients(team, ground, &mut shards);
-            for output in 0..start.len() {
-                let tree = self.tree(team, ground, &mut shards, &mut pools, (round, output));
-                if let (Some(watch), Some(watched)) = (watch, &mut watched) {
-                    team.each(watched, |_, shard| walk(watch.store, &tree, shard, output));
-                }
-                trained.trees.push(tree);
+        for done in 0..total {
+            self.round(training.first_round + done, k, &mut trained.trees);
+            if let Some((every, show)) = training.checkpoint
+                && (done + 1).is_multiple_of(every.max(1))
+            {
+                show(&trained.trees)?;
             }
             let mut score = None;
-            if let (Some(watch), Some(watched)) = (watch, &watched) {
-                let loss = mean_loss(team, watch.objective, watched);
+            if let Some(watch) = self.watch {
+                let loss = mean_loss(self.team, watch.objective, &self.watched);
                 trained.history.push(loss);
                 score = Some(("validation loss", loss));
                 if loss < best.0 {
-                    best = (loss, round);
+                    best = (loss, done);
                 }
-                if self.patience.is_some_and(|patience| round >= best.1 + patience) {
+                if training.patience.is_some_and(|patience| done >= best.1 + patience) {
                     trained.stopped_early = true;
                     break;
                 }
             }
-            report(self.observer, Event::Step { done: round as u64 + 1, score })?;
+            report(training.observer, Event::Step { done: done as u64 + 1, score })?;
         }
-        if self.patience.is_some() && watch.is_some() {
-            trained.trees.truncate((best.1 + 1) * start.len());
+        if training.patience.is_some() && self.watch.is_some() {
+            let extra = trained.trees.split_off(((best.1 + 1) * k).min(trained.trees.len()));
+            extra.iter().enumerate().for_each(|(i, tree)| self.add_everywhere(tree, i % k, -1.0));
         }
-        trained.loss = mean_loss(team, ground.objective, &shards);
-        report(self.observer, Event::End)?;
+        trained.loss = mean_loss(self.team, self.ground.objective, &self.shards);
+        report(training.observer, Event::End)?;
         Ok(trained)
     }
 
-    fn compute_gradients(&self, team: &Team<'_>, ground: &Ground<'_>, shards: &mut [Shard]) {
-        team.each(shards, |_, shard| {
+    /// One tree for each output.
+    fn round(&mut self, round: usize, k: usize, trees: &mut Vec<Grown>) {
+        let dropped = self.dropped(round, trees.len() / k);
+        let each = |dropped: &[usize]| dropped.iter().flat_map(|r| r * k..(r + 1) * k).collect::<Vec<_>>();
+        let dropped_trees = each(&dropped);
+        dropped_trees.iter().for_each(|&number| self.add_everywhere(&trees[number], number % k, -1.0));
+        self.compute_gradients();
+        let keeps = self.keeps(round, k);
+        let rate = self.training.growth.learning_rate;
+        let share = if dropped.is_empty() { 1.0 } else { 1.0 / (dropped.len() as f64 + rate) };
+        for output in 0..k {
+            let tree = self.tree(&keeps, (round, output), share);
+            if let Some(watch) = self.watch {
+                self.team.each(&mut self.watched, |_, shard| walk(watch.store, &tree, shard, output, 1.0));
+            }
+            trees.push(tree);
+        }
+        for number in dropped_trees {
+            let count = dropped.len() as f64;
+            trees[number].value.iter_mut().for_each(|value| *value *= count / (count + rate));
+            self.add_everywhere(&trees[number], number % k, 1.0);
+        }
+    }
+
+    /// The rounds that are left out.
+    fn dropped(&self, round: usize, n_rounds: usize) -> Vec<usize> {
+        if self.training.rate_drop == 0.0 {
+            return Vec::new();
+        }
+        let mut stream = rng::stream(self.training.seed, &[DROP, round as u64]);
+        (0..n_rounds).filter(|_| stream.random::<f64>() < self.training.rate_drop).collect()
+    }
+
+    /// Adds a tree, times `sign`, to all scores by walking it.
+    fn add_everywhere(&mut self, tree: &Grown, output: usize, sign: f64) {
+        let store = self.ground.store;
+        self.team.each(&mut self.shards, |_, shard| walk(store, tree, shard, output, sign));
+        if let Some(watch) = self.watch {
+            self.team.each(&mut self.watched, |_, shard| walk(watch.store, tree, shard, output, sign));
+        }
+    }
+
+    fn compute_gradients(&mut self) {
+        let objective = self.ground.objective;
+        self.team.each(&mut self.shards, |_, shard| {
             let scores: Vec<&[f64]> = shard.scores.iter().map(Vec::as_slice).collect();
             let mut gradient: Vec<&mut [f32]> = shard.gradient.iter_mut().map(Vec::as_mut_slice).collect();
             let mut curvature: Vec<&mut [f32]> = shard.curvature.iter_mut().map(Vec::as_mut_slice).collect();
-            ground.objective.gradients(shard.rows.clone(), &scores, &mut gradient, &mut curvature);
+            objective.gradients(shard.rows.clone(), &scores, &mut gradient, &mut curvature);
         });
     }
 
-    /// Grows one tree and adds it to the scores.
-    fn tree(
-        &self,
-        team: &Team<'_>,
-        ground: &Ground<'_>,
-        shards: &mut [Shard],
-        pools: &mut (Pool<1>, Pool<2>),
-        (round, output): (usize, usize),
-    ) -> Grown {
-        let store = ground.store;
-        let number = (round * ground.objective.n_scores() + output) as u64;
+    /// Which rows of each shard the trees of this round see; `None` for all.
+    fn keeps(&mut self, round: usize, k: usize) -> Vec<Option<Vec<bool>>> {
+        let training = self.training;
+        if let Some(goss) = training.goss.filter(|goss| goss.begins(round, training.growth.learning_rate)) {
+            return goss.keep(&mut self.shards, k, training.seed, round as u64).into_iter().map(Some).collect();
+        }
+        let sampler =
+            (training.subsample < 1.0).then(|| RowSampler::new(training.seed, round as u64, training.subsample));
+        let keep = |shard: &Shard| {
+            sampler.map(|sampler| shard.rows.clone().map(|row| sampler.keeps(row)).collect::<Vec<bool>>())
+        };
+        self.shards.iter().map(keep).collect()
+    }
+
+    /// Grows one tree, whose leaves count `share`, and adds it to the scores.
+    fn tree(&mut self, keeps: &[Option<Vec<bool>>], (round, output): (usize, usize), share: f64) -> Grown {
+        let (training, team, store) = (self.training, self.team, self.ground.store);
+        let objective = self.ground.objective;
+        let number = (round * objective.n_scores() + output) as u64;
         let all: Vec<u32> = (0..store.n_columns() as u32).collect();
-        let columns = sample::columns(&all, self.colsample_bytree, self.seed, &[number]);
-        // All trees of a round see the same rows.
-        let sampler = (self.subsample < 1.0).then(|| RowSampler::new(self.seed, round as u64, self.subsample));
-        let keeps: Vec<Option<Vec<bool>>> = shards
-            .iter()
-            .map(|s| sampler.map(|sampler| s.rows.clone().map(|row| sampler.keeps(row)).collect()))
-            .collect();
-        let extent = extent(team, shards, output);
-        let scale = Scale::new(store.n_rows(), &extent, ground.objective.has_constant_curvature());
-        team.each(shards, |i, shard| {
+        let columns = sample::columns(&all, training.colsample_bytree, training.seed, &[number]);
+        let extent = extent(team, objective, &self.shards, output);
+        let constant = objective.has_constant_curvature() && training.goss.is_none();
+        let scale = Scale::new(store.n_rows(), &extent, constant, training.exact);
+        team.each(&mut self.shards, |i, shard| {
             shard.begin(keeps[i].as_deref());
             make_words(shard, output, scale);
         });
-        let soil = Soil { store, team, columns: &columns, scale, all_rows: sampler.is_none(), tree: number };
-        let tree = if scale.is_wide() {
-            Grower::grow(&self.growth, soil, shards, &mut pools.1)
+        let all_rows = keeps.iter().all(Option::is_none);
+        let soil = Soil { store, team, columns: &columns, scale, all_rows, tree: number };
+        let mut tree = if scale.is_wide() {
+            Grower::grow(&training.growth, soil, &mut self.shards, &mut self.pools.1)
         } else {
-            Grower::grow(&self.growth, soil, shards, &mut pools.0)
+            Grower::grow(&training.growth, soil, &mut self.shards, &mut self.pools.0)
         };
-        team.each(shards, |i, shard| shard.add(store, &tree, output, keeps[i].as_deref()));
+        if objective.has_leaf_values() {
+            renew(team, objective, &self.shards, output, &mut tree, training.growth.learning_rate);
+        }
+        tree.value.iter_mut().for_each(|value| *value *= share);
+        team.each(&mut self.shards, |i, shard| shard.add(store, &tree, output, keeps[i].as_deref()));
         tree
+    }
+}
+
+/// Gives leaves the best change of their scores under the loss itself.
+fn renew(
+    team: &Team<'_>,
+    objective: &dyn Objective,
+    shards: &[Shard],
+    output: usize,
+    tree: &mut Grown,
+    learning_rate: f64,
+) {
+    let mut leaves: Vec<(usize, Option<f64>)> = tree.leaves().map(|node| (node, None)).collect();
+    team.each(&mut leaves, |_, (node, value)| {
+        let rows = shards.iter().flat_map(|shard| {
+            shard.node(*node).iter().map(|&row| (row as usize, shard.scores[output][row as usize - shard.rows.start]))
+        });
+        *value = objective.leaf_value(output, &mut { rows });
+    });
+    for (node, value) in leaves {
+        if let Some(value) = value {
+            tree.value[node] = learning_rate * value;
+        }
     }
 }
 
@@ -165,54 +277,70 @@ fn make_words(shard: &mut Shard, output: usize, scale: Scale) {
     }
 }
 
-/// How large the gradients of an output are; added up block by block, so that it doesn't depend on the shards.
-fn extent(team: &Team<'_>, shards: &[Shard], output: usize) -> Extent {
+/// The stretches whose sums are added in order: blocks of fixed size, or queries. They don't depend on the shards.
+fn pieces(objective: &dyn Objective, rows: &Range<usize>) -> Vec<Range<usize>> {
+    match objective.bounds() {
+        Some(bounds) => {
+            let inside = bounds.windows(2).filter(|query| query[0] >= rows.start && query[1] <= rows.end);
+            inside.map(|query| query[0]..query[1]).collect()
+        }
+        None => rows.clone().step_by(BLOCK).map(|start| start..rows.end.min(start + BLOCK)).collect(),
+    }
+}
+
+/// How large the gradients of an output are.
+fn extent(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard], output: usize) -> Extent {
     let mut parts: Vec<Vec<Extent>> = vec![Vec::new(); shards.len()];
     team.each(&mut parts, |i, part| {
-        let (g, h) = (&shards[i].gradient[output], &shards[i].curvature[output]);
-        *part = g.chunks(BLOCK).zip(h.chunks(BLOCK)).map(|(g, h)| Extent::of(g, h)).collect();
+        let shard = &shards[i];
+        let (g, h) = (&shard.gradient[output], &shard.curvature[output]);
+        let of = |piece: Range<usize>| {
+            let local = piece.start - shard.rows.start..piece.end - shard.rows.start;
+            Extent::of(&g[local.clone()], &h[local])
+        };
+        *part = pieces(objective, &shard.rows).into_iter().map(of).collect();
     });
     parts.into_iter().flatten().fold(Extent::default(), Extent::with)
 }
 
-/// Adds a tree to the scores of rows that it was not grown on.
-fn walk(store: &Store, tree: &Grown, shard: &mut Shard, output: usize) {
+/// Adds a tree, times `sign`, to the scores by walking it.
+fn walk(store: &Store, tree: &Grown, shard: &mut Shard, output: usize, sign: f64) {
     let first = shard.rows.start;
     for (i, score) in shard.scores[output].iter_mut().enumerate() {
-        *score += tree.value[tree.walk(store, first + i)];
+        *score += sign * tree.value[tree.walk(store, first + i)];
     }
 }
 
-/// The mean loss; added up block by block.
+/// The mean loss.
 fn mean_loss(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard]) -> f64 {
     let mut parts: Vec<Vec<f64>> = vec![Vec::new(); shards.len()];
     team.each(&mut parts, |i, part| {
         let shard = &shards[i];
-        for start in shard.rows.clone().step_by(BLOCK) {
-            let rows = start..shard.rows.end.min(start + BLOCK);
-            let local = start - shard.rows.start..rows.end - shard.rows.start;
+        for piece in pieces(objective, &shard.rows) {
+            let local = piece.start - shard.rows.start..piece.end - shard.rows.start;
             let scores: Vec<&[f64]> = shard.scores.iter().map(|s| &s[local.clone()]).collect();
-            part.push(objective.loss(rows, &scores));
+            part.push(objective.loss(piece, &scores));
         }
     });
     parts.into_iter().flatten().sum::<f64>() / objective.total_weight()
 }
 
-/// Cuts rows into stretches, at bounds of blocks: one for each thread.
-fn stretches(n_rows: usize, n: usize) -> Vec<Range<usize>> {
+/// Cuts rows into one stretch for each thread: at bounds of blocks, or of queries.
+fn stretches(n_rows: usize, n: usize, bounds: Option<&[usize]>) -> Vec<Range<usize>> {
     let blocks = n_rows.div_ceil(BLOCK);
-    let bound = |i: usize| (blocks * i / n * BLOCK).min(n_rows);
-    (0..n).map(|i| bound(i)..bound(i + 1)).collect()
+    let bound = |i: usize| {
+        let row = (blocks * i / n * BLOCK).min(n_rows);
+        bounds.map_or(row, |bounds| bounds.get(bounds.partition_point(|&b| b < row)).map_or(n_rows, |&b| b))
+    };
+    (0..n).map(|i| bound(i)..if i + 1 == n { n_rows } else { bound(i + 1) }).collect()
 }
 
-fn shards(ground: &Ground<'_>, start: &[f64], n: usize) -> Vec<Shard> {
-    shards_of(ground, start, n)
-}
-
-fn shards_of(ground: &Ground<'_>, start: &[f64], n: usize) -> Vec<Shard> {
+fn shards(ground: &Ground<'_>, n: usize) -> Vec<Shard> {
+    let k = ground.objective.n_scores();
     let make = |rows: Range<usize>| {
-        let scores = start.iter().map(|&s| vec![s; rows.len()]).collect();
+        let column = |output: usize| rows.clone().map(|row| ground.scores[row * k + output]).collect();
+        let scores = (0..k).map(column).collect();
         Shard::new(rows, scores)
     };
-    stretches(ground.store.n_rows(), n).into_iter().map(make).collect()
+    stretches(ground.store.n_rows(), n, ground.objective.bounds()).into_iter().map(make).collect()
 }

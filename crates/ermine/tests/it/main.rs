@@ -5,6 +5,7 @@
 
 mod adaboost;
 mod bagging;
+mod boosting;
 mod contract;
 mod forest;
 mod model_file;

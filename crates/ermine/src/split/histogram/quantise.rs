@@ -7,7 +7,7 @@
 //! |g| < 2^b_g, 0 <= h < 2^b_h,  b_h + L bits hold the sum of h,  1 + b_g + L bits that of g,  2 L + b_g + b_h <= 63
 //! ```
 //! A constant curvature is the number of rows and takes b_h = 1. Where rows are so many, or gradients so uneven (a few outliers set the
-//! quantum), that an average gradient would be less than [`COARSEST`] quanta, a row takes two words, one for each, and 50 bits hold either sum.
+//! quantum), that an average gradient would be less than `COARSEST` quanta, a row takes two words, one for each, and 50 bits hold either sum.
 //!
 //! **Reference.** Shi et al., Quantized Training of Gradient Boosting Decision Trees, 2022 (there: a few bits, rounded at random).
 
@@ -85,8 +85,8 @@ crate::versions! {
 }
 
 impl Scale {
-    /// The scale for `n` rows with this extent. `constant`: all curvatures are the same.
-    pub fn new(n: usize, extent: &Extent, constant: bool) -> Scale {
+    /// The scale for `n` rows with this extent. `constant`: all curvatures are the same; `exact`: two words in any case.
+    pub fn new(n: usize, extent: &Extent, constant: bool, exact: bool) -> Scale {
         let rows = usize::BITS - n.leading_zeros();
         let free = 63u32.saturating_sub(2 * rows);
         let curvature_bits = if constant { 1 } else { (free * 4 / 9).min(SUM_BITS - rows) };
@@ -100,7 +100,8 @@ impl Scale {
         };
         let mean = |sum: f64| sum / n as f64;
         let coarse = |quanta: f64, max: f64| max > 0.0 && quanta < COARSEST;
-        if coarse(mean(extent.sum_gradient) * scale.gradient, extent.max_gradient)
+        if exact
+            || coarse(mean(extent.sum_gradient) * scale.gradient, extent.max_gradient)
             || (!constant && coarse(mean(extent.sum_curvature) * scale.curvature, extent.max_curvature))
         {
             let bits = (SUM_BITS - rows).min(40);
@@ -175,7 +176,7 @@ mod tests {
             g[0] = -outlier;
             let h: Vec<f32> = (0..n).map(|_| if constant { 1.0 } else { unit().abs() }).collect();
             let extent = Extent::of(&g, &h);
-            let scale = Scale::new(n << pretend, &extent, constant);
+            let scale = Scale::new(n << pretend, &extent, constant, false);
             let sums = if scale.is_wide() { total::<2>(scale, &g, &h) } else { total::<1>(scale, &g, &h) };
             let exact = |v: &[f32]| v.iter().map(|&x| f64::from(x)).sum::<f64>();
             prop_assert!((sums.0 / scale.gradient - exact(&g)).abs() <= 0.5001 * n as f64 / scale.gradient);

@@ -167,10 +167,15 @@ fn read(column: &Column, rows: Option<&[u32]>, start: usize, out: &mut [f64]) {
     }
 }
 
+/// Cuts that are searched without a check of bounds: one more than a byte can say.
+const FEW: usize = 256;
+
 /// Finds the bins of numbers.
 enum Coder {
-    /// Cuts, filled up with infinity to one less than a power of two.
-    Numbers { cuts: Vec<f64>, n_bins: u16 },
+    /// At most 255 cuts, filled up with infinity.
+    Few { cuts: Box<[f64; FEW]>, n_bins: u16 },
+    /// Any cuts.
+    Many { cuts: Vec<f64>, n_bins: u16 },
     /// The bin of each category.
     Categories { bins: Vec<u16>, n_bins: u16 },
 }
@@ -179,11 +184,12 @@ impl Coder {
     fn new(cuts: &Cuts) -> Coder {
         let n_bins = cuts.n_bins() as u16;
         match cuts {
-            Cuts::Numbers(cuts) => {
-                let mut cuts = cuts.clone();
-                cuts.resize((cuts.len() + 1).next_power_of_two() - 1, f64::INFINITY);
-                Coder::Numbers { cuts, n_bins }
+            Cuts::Numbers(cuts) if cuts.len() < FEW => {
+                let mut few = Box::new([f64::INFINITY; FEW]);
+                few[..cuts.len()].copy_from_slice(cuts);
+                Coder::Few { cuts: few, n_bins }
             }
+            Cuts::Numbers(cuts) => Coder::Many { cuts: cuts.clone(), n_bins },
             Cuts::Categories(bins) => Coder::Categories { bins: bins.clone(), n_bins },
         }
     }
@@ -191,7 +197,15 @@ impl Coder {
     /// Writes the bin of each number; tells whether any is missing. Every bin is at most `n_bins`.
     fn code(&self, numbers: &[f64], out: &mut [u16]) -> bool {
         match self {
-            Coder::Numbers { cuts, n_bins } => code_numbers(cuts, *n_bins, numbers, out),
+            Coder::Few { cuts, n_bins } => {
+                count_below(cuts, numbers, out);
+                mark_missing(*n_bins, numbers, out)
+            }
+            Coder::Many { cuts, n_bins } => {
+                let below = |x: f64| cuts.partition_point(|&cut| x > cut) as u16;
+                out.iter_mut().zip(numbers).for_each(|(code, &x)| *code = below(x));
+                mark_missing(*n_bins, numbers, out)
+            }
             Coder::Categories { bins, n_bins } => {
                 let bin = |x: f64| if x.is_nan() { *n_bins } else { bins.get(x as usize).map_or(*n_bins, |&b| b) };
                 out.iter_mut().zip(numbers).for_each(|(code, &x)| *code = bin(x));
@@ -201,27 +215,31 @@ impl Coder {
     }
 }
 
-/// The number of cuts below each number, by halving without branches; several numbers at a time, so that their searches overlap.
-fn code_numbers(cuts: &[f64], n_bins: u16, numbers: &[f64], out: &mut [u16]) -> bool {
-    const AT_ONCE: usize = 8;
+fn mark_missing(n_bins: u16, numbers: &[f64], out: &mut [u16]) -> bool {
     let mut missing = false;
+    for (code, x) in out.iter_mut().zip(numbers) {
+        missing |= x.is_nan();
+        *code = if x.is_nan() { n_bins } else { *code };
+    }
+    missing
+}
+
+/// The number of cuts below each number, by halving without branches; several numbers at a time, so that their searches overlap.
+fn count_below(cuts: &[f64; FEW], numbers: &[f64], out: &mut [u16]) {
+    const AT_ONCE: usize = 16;
     for (xs, codes) in numbers.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
         let mut x = [0.0; AT_ONCE];
         x[..xs.len()].copy_from_slice(xs);
-        let mut below = [0usize; AT_ONCE];
-        let mut step = cuts.len().div_ceil(2);
-        while step > 0 {
-            for (below, &x) in below.iter_mut().zip(&x) {
-                *below += if x > cuts[*below + step - 1] { step } else { 0 };
+        let mut below = [0u8; AT_ONCE];
+        for step in [128u8, 64, 32, 16, 8, 4, 2, 1] {
+            for l in 0..AT_ONCE {
+                // below + step <= 255: a byte indexes the cuts without a check.
+                let beyond = x[l] > cuts[(below[l] + step - 1) as usize];
+                below[l] += step * u8::from(beyond);
             }
-            step /= 2;
         }
-        for ((code, &below), &x) in codes.iter_mut().zip(&below).zip(xs) {
-            missing |= x.is_nan();
-            *code = if x.is_nan() { n_bins } else { below as u16 };
-        }
+        codes.iter_mut().zip(&below).for_each(|(code, &below)| *code = u16::from(below));
     }
-    missing
 }
 
 impl Store {

@@ -1,140 +1,9 @@
-//! What boosting minimises: value, gradient and curvature of the loss at the scores.
-//!
-//! A loss sees rows in stretches and scores in one list for each output. Its sums over rows are weighted.
+//! The log loss of two and of several classes.
 
+use super::{Objective, Rows};
 use crate::error::{Error, Result};
 use crate::simd::exp::{exp, sigmoid};
 use std::ops::Range;
-
-/// A loss over the rows of a data set.
-pub trait Objective: Send + Sync {
-    /// How many scores a row has.
-    fn n_scores(&self) -> usize {
-        1
-    }
-
-    /// The best constant scores.
-    fn start(&self) -> Vec<f64>;
-
-    /// Whether the curvature is the same for all rows and scores.
-    fn has_constant_curvature(&self) -> bool {
-        false
-    }
-
-    /// Gradient and curvature of each row in `rows`, for each score. `scores`, `gradient` and `curvature` have one list for each output, over these rows.
-    fn gradients(
-        &self,
-        rows: Range<usize>,
-        scores: &[&[f64]],
-        gradient: &mut [&mut [f32]],
-        curvature: &mut [&mut [f32]],
-    );
-
-    /// The sum of the losses of the rows in `rows`.
-    fn loss(&self, rows: Range<usize>, scores: &[&[f64]]) -> f64;
-
-    /// The sum of the weights of all rows.
-    fn total_weight(&self) -> f64;
-
-    /// Its name.
-    fn name(&self) -> &'static str;
-
-    /// Where rows may be cut into stretches: `None` for anywhere.
-    fn bounds(&self) -> Option<&[usize]> {
-        None
-    }
-}
-
-/// Targets and weights of the rows, as every loss holds them.
-#[derive(Debug, Clone)]
-pub struct Rows {
-    target: Vec<f64>,
-    weight: Option<Vec<f64>>,
-}
-
-impl Rows {
-    /// Targets with weights.
-    pub fn new(target: Vec<f64>, weight: Option<&[f64]>) -> Rows {
-        Rows { target, weight: weight.map(<[f64]>::to_vec) }
-    }
-
-    fn weight(&self, row: usize) -> f64 {
-        self.weight.as_ref().map_or(1.0, |w| w[row])
-    }
-
-    fn total_weight(&self) -> f64 {
-        self.weight.as_ref().map_or(self.target.len() as f64, |w| w.iter().sum())
-    }
-
-    fn mean(&self) -> f64 {
-        let sum: f64 = self.target.iter().enumerate().map(|(row, y)| self.weight(row) * y).sum();
-        sum / self.total_weight()
-    }
-
-    /// Multiplies gradients and curvatures by the weights.
-    fn apply_weight(&self, rows: Range<usize>, gradient: &mut [f32], curvature: &mut [f32]) {
-        if let Some(weight) = &self.weight {
-            for ((g, h), &w) in gradient.iter_mut().zip(curvature).zip(&weight[rows]) {
-                *g *= w as f32;
-                *h *= w as f32;
-            }
-        }
-    }
-}
-
-/// Half the squared error: (s - y)^2 / 2.
-pub struct Squared {
-    rows: Rows,
-}
-
-impl Squared {
-    /// Over these rows.
-    pub fn new(rows: Rows) -> Squared {
-        Squared { rows }
-    }
-}
-
-crate::versions! {
-    fn squared_gradients(target: &[f64], scores: &[f64], gradient: &mut [f32], curvature: &mut [f32]) {
-        for (((&y, &s), g), h) in target.iter().zip(scores).zip(gradient).zip(curvature) {
-            *g = (s - y) as f32;
-            *h = 1.0;
-        }
-    }
-}
-
-impl Objective for Squared {
-    fn start(&self) -> Vec<f64> {
-        vec![self.rows.mean()]
-    }
-
-    fn has_constant_curvature(&self) -> bool {
-        self.rows.weight.is_none()
-    }
-
-    fn gradients(
-        &self,
-        rows: Range<usize>,
-        scores: &[&[f64]],
-        gradient: &mut [&mut [f32]],
-        curvature: &mut [&mut [f32]],
-    ) {
-        squared_gradients(&self.rows.target[rows.clone()], scores[0], gradient[0], curvature[0]);
-        self.rows.apply_weight(rows, gradient[0], curvature[0]);
-    }
-
-    fn loss(&self, rows: Range<usize>, scores: &[&[f64]]) -> f64 {
-        rows.zip(scores[0]).map(|(row, s)| self.rows.weight(row) * 0.5 * (s - self.rows.target[row]).powi(2)).sum()
-    }
-
-    fn total_weight(&self) -> f64 {
-        self.rows.total_weight()
-    }
-
-    fn name(&self) -> &'static str {
-        "squared error"
-    }
-}
 
 /// The log loss of two classes: ln(1 + exp(s)) - y s, with y in {0, 1} and s the log odds.
 pub struct Logistic {
@@ -284,5 +153,37 @@ impl Objective for Softmax {
 
     fn name(&self) -> &'static str {
         "log loss"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn gradients_are_the_differences_of_the_loss(scores in prop::collection::vec(-4.0f64..4.0, 3), class in 0usize..3, weight in 0.1f64..3.0) {
+            const STEP: f64 = 1e-4;
+            for n_classes in [2usize, 3] {
+                let rows = Rows::new(vec![(class % n_classes) as f64], Some(&[weight]));
+                let loss: Box<dyn Objective> =
+                    if n_classes == 2 { Box::new(Logistic::new(rows)) } else { Box::new(Softmax::new(rows, 3).unwrap()) };
+                let k = loss.n_scores();
+                let (mut g, mut h) = (vec![[0.0f32]; k], vec![[0.0f32]; k]);
+                let columns: Vec<[f64; 1]> = scores.iter().take(k).map(|&s| [s]).collect();
+                let views = |columns: &[[f64; 1]]| loss.loss(0..1, &columns.iter().map(|c| &c[..]).collect::<Vec<_>>());
+                loss.gradients(0..1, &columns.iter().map(|c| &c[..]).collect::<Vec<_>>(),
+                    &mut g.iter_mut().map(|g| &mut g[..]).collect::<Vec<_>>(), &mut h.iter_mut().map(|h| &mut h[..]).collect::<Vec<_>>());
+                for j in 0..k {
+                    let at = |step: f64| { let mut moved = columns.clone(); moved[j][0] += step; views(&moved) };
+                    let first = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+                    let second = (at(STEP) - 2.0 * at(0.0) + at(-STEP)) / (STEP * STEP);
+                    let factor = if k == 1 { 1.0 } else { k as f64 / (k as f64 - 1.0) };
+                    prop_assert!((f64::from(g[j][0]) - first).abs() < 1e-5);
+                    prop_assert!((f64::from(h[j][0]) - factor * second).abs() < 1e-4);
+                }
+            }
+        }
     }
 }

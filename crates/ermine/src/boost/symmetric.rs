@@ -1,0 +1,147 @@
+//! Symmetric (oblivious) trees: all leaves of a level ask the same question.
+//!
+//! **Idea.** The question of a level is the one whose gains, added over the leaves of the level, are highest. A leaf for which the question breaks a rule (a child
+//! would be too light) adds nothing, but is split all the same. Such trees are weaker one by one, harder to overfit, and fast to predict with. A nominal column is asked for
+//! one category at a time.
+//!
+//! **Cost.** For each level, (leaves x bins x columns) steps of the search. **Reference.** Dorogush et al., CatBoost, 2018.
+
+use super::grow::Grower;
+use crate::split::histogram::quantise::unpack;
+use crate::split::histogram::scan::{BinTest, Node, gain};
+
+/// The depth of a tree where nothing else is asked for.
+const DEPTH: usize = 6;
+
+/// A leaf of the present level.
+struct Leaf<const W: usize> {
+    node: usize,
+    sums: Node,
+    histogram: Vec<[i64; W]>,
+}
+
+/// A question for a whole level, and what it gains.
+#[derive(Clone)]
+struct Question {
+    gain: f64,
+    column: u32,
+    test: BinTest,
+}
+
+impl<const W: usize> Grower<'_, W> {
+    pub(super) fn run_symmetric(&mut self) {
+        let (sums, histogram) = self.begin();
+        let mut level = vec![Leaf { node: 0, sums, histogram }];
+        let by_leaves = self.growth.max_leaf_nodes.ilog2() as usize;
+        let deepest =
+            self.growth.max_depth.min(if self.growth.max_leaf_nodes == usize::MAX { DEPTH } else { by_leaves });
+        for _ in 0..deepest {
+            let Some(question) = self.question(&level) else { break };
+            if question.gain * self.worth_unit() <= self.growth.gamma {
+                break;
+            }
+            level = level.into_iter().flat_map(|leaf| self.ask(leaf, &question)).collect();
+        }
+        level.into_iter().for_each(|leaf| self.release(Some(leaf.histogram)));
+    }
+
+    /// The best question for a level.
+    fn question(&self, level: &[Leaf<W>]) -> Option<Question> {
+        let mut found: Vec<(&Vec<u32>, Option<Question>)> = self.shares.iter().map(|share| (share, None)).collect();
+        self.soil.team.each(&mut found, |_, (columns, best)| {
+            for &column in *columns {
+                let asked = if self.growth.nominal[column as usize] {
+                    self.best_category(level, column)
+                } else {
+                    self.best_bound(level, column)
+                };
+                if let Some(asked) = asked
+                    && best.as_ref().is_none_or(|best: &Question| asked.gain > best.gain)
+                {
+                    *best = Some(asked);
+                }
+            }
+        });
+        let better = |best: Option<Question>, next: Question| match best {
+            Some(best) if best.gain >= next.gain => Some(best),
+            _ => Some(next),
+        };
+        found.into_iter().filter_map(|(_, best)| best).fold(None, better)
+    }
+
+    /// The best threshold of an ordered column for all leaves together.
+    fn best_bound(&self, level: &[Leaf<W>], column: u32) -> Option<Question> {
+        let (slots, n_bins) = (self.soil.store.slots(column), self.soil.store.n_slots[column as usize] as usize - 1);
+        let sides = if self.soil.store.has_missing[column as usize] { 2 } else { 1 };
+        let monotone = self.growth.monotone.get(column as usize).copied().unwrap_or(0);
+        let mut gains = vec![0.0; n_bins * sides];
+        for leaf in level {
+            let words = &leaf.histogram[slots.clone()];
+            let missing = unpack(words[n_bins], self.rule.shift);
+            let mut sum = [0i64; W];
+            for (bin, word) in words[..n_bins].iter().enumerate() {
+                sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
+                let (g, h) = unpack(sum, self.rule.shift);
+                for side in 0..sides {
+                    let left = if side == 0 { (g, h) } else { (g + missing.0, h + missing.1) };
+                    gains[bin * sides + side] += gain(left, monotone, &leaf.sums, &self.rule).unwrap_or(0.0);
+                }
+            }
+        }
+        let best = (0..gains.len()).reduce(|best, i| if gains[i] > gains[best] { i } else { best })?;
+        let test = BinTest::AtMost { bin: (best / sides) as u32, missing_left: best % sides == 1 };
+        Some(Question { gain: gains[best], column, test })
+    }
+
+    /// The best category of a nominal column, against all others, for all leaves together.
+    fn best_category(&self, level: &[Leaf<W>], column: u32) -> Option<Question> {
+        let slots = self.soil.store.slots(column);
+        let n_slots = self.soil.store.n_slots[column as usize] as usize;
+        let mut gains = vec![0.0; n_slots];
+        for leaf in level {
+            for (slot, word) in leaf.histogram[slots.clone()][..n_slots].iter().enumerate() {
+                gains[slot] += gain(unpack(*word, self.rule.shift), 0, &leaf.sums, &self.rule).unwrap_or(0.0);
+            }
+        }
+        let best = (0..n_slots).reduce(|best, i| if gains[i] > gains[best] { i } else { best })?;
+        let mut set = vec![0u64; n_slots.div_ceil(64)];
+        set[best / 64] |= 1 << (best % 64);
+        Some(Question { gain: gains[best], column, test: BinTest::InSet(set.into()) })
+    }
+
+    /// Splits a leaf by the question of its level.
+    fn ask(&mut self, leaf: Leaf<W>, question: &Question) -> [Leaf<W>; 2] {
+        let (store, node, column) = (self.soil.store, leaf.node, question.column as usize);
+        let mut parts: Vec<_> = self.shards.iter_mut().map(|shard| (shard, (0, 0))).collect();
+        let test = &question.test;
+        self.soil.team.each(&mut parts, |_, (shard, count)| *count = shard.split(store, node, column, test));
+        let count = parts.iter().fold((0, 0), |sum, (_, count)| (sum.0 + count.0, sum.1 + count.1));
+        let n_slots = store.n_slots[column] as usize;
+        let mut sum = [0i64; W];
+        for (slot, word) in leaf.histogram[store.slots(question.column)][..n_slots].iter().enumerate() {
+            if test.is_left(slot, n_slots) {
+                sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
+            }
+        }
+        let (g, h) = unpack(sum, self.rule.shift);
+        let bounds = leaf.sums.bounds;
+        let sums = [Node { g, h, bounds }, Node { g: leaf.sums.g - g, h: leaf.sums.h - h, bounds }];
+        let first = self.tree.test.len();
+        self.tree.child[node] = first as u32;
+        self.tree.gain[node] = question.gain * self.worth_unit();
+        self.tree.test[node] = Some((question.column, test.clone()));
+        sums.iter().for_each(|sums| self.push_leaf(sums));
+        let mut small = self.fresh();
+        let few = usize::from(count.0 > count.1);
+        self.add_up(first + few, &mut small, false);
+        let mut large = leaf.histogram;
+        for (large, small) in large.iter_mut().zip(&small) {
+            large.iter_mut().zip(small).for_each(|(large, small)| *large = large.wrapping_sub(*small));
+        }
+        let (left, right) = if few == 0 { (small, large) } else { (large, small) };
+        [
+            Leaf { node: first, sums: sums[0], histogram: left },
+            Leaf { node: first + 1, sums: sums[1], histogram: right },
+        ]
+    }
+}

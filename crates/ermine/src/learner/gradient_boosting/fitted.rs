@@ -1,0 +1,147 @@
+//! The fitted model.
+
+use crate::boost::booster::Booster;
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Schema, Task};
+use crate::model::{Attribute, Fitted, Header, Output};
+use crate::section::Sections;
+use crate::simd::exp::{exp, sigmoid};
+use crate::tree::draw;
+use serde::{Deserialize, Serialize};
+
+/// How scores become predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Link {
+    /// The score itself.
+    Identity,
+    /// The exponential of the score.
+    Exponential,
+    /// Two classes: the score is the log odds of the second.
+    Logistic,
+    /// Several classes: scores are logarithms of probabilities, up to a constant.
+    Softmax,
+    /// Several quantiles; the prediction is the middle one.
+    Quantiles,
+}
+
+/// The fitted sum of trees.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Boosted {
+    pub(super) booster: Booster,
+    pub(super) link: Link,
+    pub(super) n_classes: usize,
+    pub(super) history: Vec<f64>,
+    pub(super) importances: Vec<f64>,
+}
+
+impl Boosted {
+    /// The sum of trees.
+    pub fn booster(&self) -> &Booster {
+        &self.booster
+    }
+
+    /// The mean loss on the rows kept aside, after each round.
+    pub fn history(&self) -> &[f64] {
+        &self.history
+    }
+
+    /// What the first `n_rounds` rounds predict.
+    pub fn predict_after(&self, features: &Features, n_rounds: usize) -> Vec<f64> {
+        self.linked(self.booster.scores(features, n_rounds))
+    }
+
+    /// The quantiles of each row, row by row, ascending: they never cross, because they are put in order (Chernozhukov et al., Quantile and Probability Curves
+    /// without Crossing, 2010: that lowers the quantile losses or leaves them as they are).
+    pub fn quantiles(&self, features: &Features) -> Vec<f64> {
+        let mut scores = self.booster.scores(features, self.booster.n_rounds());
+        scores.chunks_mut(self.booster.n_scores()).for_each(|row| row.sort_unstable_by(f64::total_cmp));
+        scores
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+        let link: Link = sections.json("link")?;
+        let booster = Booster::load(sections, header.schema.features.len())?;
+        let (k, n_classes) = (booster.n_scores(), header.schema.classes.len());
+        let fits = match (link, header.schema.task) {
+            (Link::Logistic, Task::Classification) => k == 1 && (1..=2).contains(&n_classes),
+            (Link::Softmax, Task::Classification) => k == n_classes,
+            (Link::Identity | Link::Exponential, Task::Regression | Task::Ranking) => k == header.schema.n_outputs,
+            (Link::Quantiles, Task::Regression) => header.schema.n_outputs == 1,
+            _ => false,
+        };
+        if !fits {
+            return Err(Error::model_file("the scores don't fit the target"));
+        }
+        let (history, importances) = (sections.f64s("history")?, sections.f64s("importance")?);
+        if importances.len() != header.schema.features.len() {
+            return Err(Error::model_file("boosting has importances of other columns"));
+        }
+        Ok(Box::new(Boosted { booster, link, n_classes, history, importances }))
+    }
+
+    fn linked(&self, mut scores: Vec<f64>) -> Vec<f64> {
+        match self.link {
+            Link::Identity => scores,
+            Link::Exponential => {
+                scores.iter_mut().for_each(|s| *s = exp(*s));
+                scores
+            }
+            Link::Logistic if self.n_classes == 1 => vec![1.0; scores.len()],
+            Link::Logistic => scores.into_iter().map(sigmoid).flat_map(|p| [1.0 - p, p]).collect(),
+            Link::Softmax => {
+                for row in scores.chunks_mut(self.booster.n_scores()) {
+                    let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    row.iter_mut().for_each(|s| *s = exp(*s - most));
+                    let total: f64 = row.iter().sum();
+                    row.iter_mut().for_each(|s| *s /= total);
+                }
+                scores
+            }
+            Link::Quantiles => {
+                let middle = |row: &mut [f64]| {
+                    row.sort_unstable_by(f64::total_cmp);
+                    row[row.len() / 2]
+                };
+                scores.chunks_mut(self.booster.n_scores()).map(middle).collect()
+            }
+        }
+    }
+}
+
+impl Fitted for Boosted {
+    fn output(&self) -> Output {
+        if matches!(self.link, Link::Logistic | Link::Softmax) { Output::Probabilities } else { Output::Values }
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        Ok(self.predict_after(features, self.booster.n_rounds()))
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("link", &self.link)?;
+        sections.put_f64s("history", &self.history);
+        sections.put_f64s("importance", &self.importances);
+        self.booster.save(sections)
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let importances = self.importances.clone();
+        vec![
+            Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
+            Attribute { name: "n_estimators", shape: Vec::new(), values: vec![self.booster.n_rounds() as f64] },
+        ]
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        let n = self.booster.n_trees();
+        let mut text = format!("a sum of {n} trees in {} rounds", self.booster.n_rounds());
+        if n > 0 {
+            // A tree's leaves are parts of scores, whatever is predicted.
+            let schema = Schema { task: Task::Regression, ..schema.clone() };
+            text.push_str(&format!("; the first:\n{}", draw::text(&self.booster.tree(0), &schema)));
+        }
+        text
+    }
+}

@@ -1,0 +1,424 @@
+//! Gradient boosting: splits and leaves against the closed form, and what parameters promise.
+
+use ermine::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
+use ermine::learner::gradient_boosting::{Boosted, Boosting, GrowPolicy, Loss, SamplingMethod, TreeMethod};
+use ermine::learner::{Context, fit};
+use ermine::matrix::{Features, Target};
+use ermine::prelude::*;
+use ermine::split::Test;
+use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
+
+/// Columns, numeric and nominal with missing values, and a target that depends on them.
+fn table(n: usize, seed: u64) -> Table {
+    let mut rng = ermine::rng::stream(seed, &[n as u64]);
+    let mut draw = |k: usize| ermine::rng::below(&mut rng, k);
+    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); 8];
+    let (mut kinds, mut y) = (Vec::new(), Vec::new());
+    for _ in 0..n {
+        let x: Vec<f64> = (0..8).map(|_| draw(10_000) as f64 / 1000.0 - 5.0).collect();
+        let kind = draw(12);
+        let noise = draw(1000) as f64 / 500.0 - 1.0;
+        y.push(x[0] * x[1] / 3.0 + x[2].max(0.0) + f64::from(kind as u32 % 3) + noise);
+        for (j, &value) in x.iter().enumerate() {
+            columns[j].push(if j == 3 && draw(4) == 0 { f64::NAN } else { value });
+        }
+        kinds.push((kind > 0).then(|| format!("k{kind}")));
+    }
+    let mut all: Vec<Column> =
+        columns.into_iter().enumerate().map(|(j, c)| Column::numeric(format!("x{j}"), c)).collect();
+    all.push(Column::nominal("kind", &kinds));
+    all.push(Column::numeric("y", y));
+    Table::new(all).unwrap()
+}
+
+fn regression(n: usize, seed: u64) -> Dataset {
+    table(n, seed).dataset("y").unwrap()
+}
+
+fn classification(n: usize, n_classes: usize, seed: u64) -> Dataset {
+    let data = regression(n, seed);
+    let (values, _) = data.values().unwrap();
+    let code = |y: &f64| ((y + 4.0) / 8.0 * n_classes as f64).clamp(0.0, n_classes as f64 - 1.0) as u32;
+    let labels = (0..n_classes).map(|c| format!("c{c}")).collect();
+    data.with_target(Target::Classes { codes: values.iter().map(code).collect(), labels }, Task::Classification)
+        .unwrap()
+}
+
+fn boosted(model: &Model) -> &Boosted {
+    model.fitted::<Boosted>().unwrap()
+}
+
+fn mse(model: &Model, data: &Dataset) -> f64 {
+    let (values, _) = data.values().unwrap();
+    let prediction = model.predict_data(data).unwrap();
+    values.iter().zip(prediction.values()).map(|(y, p)| (y - p).powi(2)).sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn the_model_is_the_same_for_any_number_of_threads_whatever_is_asked_for() {
+    let few = |base: GradientBoosting| GradientBoosting { n_estimators: 3, ..base };
+    let learners = [
+        GradientBoosting::default(),
+        GradientBoosting {
+            subsample: 0.5,
+            colsample_bytree: 0.7,
+            colsample_bylevel: 0.8,
+            colsample_bynode: 0.8,
+            ..Default::default()
+        },
+        GradientBoosting {
+            grow_policy: GrowPolicy::Depthwise,
+            max_depth: Some(5),
+            max_leaf_nodes: None,
+            ..Default::default()
+        },
+        GradientBoosting {
+            grow_policy: GrowPolicy::Symmetric,
+            max_depth: Some(4),
+            max_leaf_nodes: None,
+            ..Default::default()
+        },
+        GradientBoosting { sampling_method: SamplingMethod::Goss, learning_rate: 0.9, ..Default::default() },
+        GradientBoosting { rate_drop: 0.5, ..Default::default() },
+        GradientBoosting { early_stopping_rounds: Some(2), ..Default::default() },
+        GradientBoosting { max_bins: 400, reg_alpha: 0.5, max_delta_step: 0.7, ..Default::default() },
+    ];
+    // Enough values for several threads.
+    let sets = [regression(45_000, 1), classification(45_000, 2, 2), classification(45_000, 3, 3)];
+    for (i, learner) in learners.map(few).into_iter().enumerate() {
+        let bytes = |threads: usize| {
+            let context = Context { seed: 7, threads: Some(threads), ..Default::default() };
+            fit(&learner, &sets[i % 3], &context).unwrap().to_bytes().unwrap()
+        };
+        assert!(bytes(1) == bytes(3), "{learner:?}");
+    }
+}
+
+#[test]
+fn losses_of_every_kind_are_the_same_for_any_number_of_threads_and_save() {
+    let data = regression(45_000, 5);
+    let (values, _) = data.values().unwrap();
+    let positive = Target::Values { values: values.iter().map(|y| y.exp().min(50.0) + 0.1).collect(), n_outputs: 1 };
+    let positive = data.with_target(positive, Task::Regression).unwrap();
+    let losses = [Loss::AbsoluteError, Loss::Huber, Loss::Quantile, Loss::Poisson, Loss::Gamma, Loss::Tweedie];
+    for loss in losses {
+        let learner = GradientBoosting { loss, n_estimators: 2, quantile_alpha: vec![0.1, 0.9], ..Default::default() };
+        let model =
+            |threads| fit(&learner, &positive, &Context { threads: Some(threads), ..Default::default() }).unwrap();
+        let (one, two) = (model(1), model(2));
+        assert_eq!(one.to_bytes().unwrap(), two.to_bytes().unwrap(), "{loss}");
+        let loaded = Model::from_bytes(&one.to_bytes().unwrap()).unwrap();
+        assert_eq!(loaded.predict_data(&positive).unwrap(), one.predict_data(&positive).unwrap());
+    }
+    // An outlier that sets the quantum makes rows take two words.
+    let (mut wild, n) = (values.to_vec(), values.len());
+    wild[n / 2] = 1e12;
+    let wild = data.with_target(Target::Values { values: wild, n_outputs: 1 }, Task::Regression).unwrap();
+    let learner = GradientBoosting { n_estimators: 3, ..Default::default() };
+    let bytes = |threads| {
+        fit(&learner, &wild, &Context { threads: Some(threads), ..Default::default() }).unwrap().to_bytes().unwrap()
+    };
+    assert_eq!(bytes(1), bytes(2));
+}
+
+/// Gradients, curvatures of the squared error at the mean: y - mean with the sign turned, and 1.
+fn sums(rows: &[usize], y: &[f64], start: f64) -> (f64, f64) {
+    (rows.iter().map(|&row| start - y[row]).sum(), rows.len() as f64)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn every_split_is_the_best_and_every_leaf_has_the_closed_form(
+        cells in prop::collection::vec((-40i32..40, -40i32..40, prop::option::weighted(0.8, 0i32..9), -100i32..100), 4..60),
+        lambda in 0.0f64..5.0, gamma in 0.0f64..3.0, least in 0.0f64..4.0,
+    ) {
+        type Cells = (i32, i32, Option<i32>, i32);
+        let column = |pick: fn(&Cells) -> f64| cells.iter().map(pick).collect::<Vec<f64>>();
+        let xs = [column(|c| f64::from(c.0)), column(|c| f64::from(c.1)), column(|c| c.2.map_or(f64::NAN, f64::from))];
+        let y = column(|c| f64::from(c.3) / 10.0);
+        let columns = xs.iter().enumerate().map(|(j, x)| Column::numeric(format!("x{j}"), x.clone()));
+        let features = Features::new(Arc::new(Table::new(columns.collect()).unwrap()));
+        let data = Dataset::from_parts(features, Target::Values { values: y.clone(), n_outputs: 1 }, Task::Regression).unwrap();
+        let learner = GradientBoosting {
+            n_estimators: 1, learning_rate: 0.5, max_leaf_nodes: Some(8), reg_lambda: lambda, gamma, min_child_weight: least, tree_method: TreeMethod::Exact, ..Default::default()
+        };
+        let model = learner.fit(&data).unwrap();
+        let booster = boosted(&model).booster();
+        let (tree, start) = (booster.tree(0), booster.start()[0]);
+        let score = |rows: &[usize]| { let (g, h) = sums(rows, &y, start); if h + lambda > 0.0 { 0.5 * g * g / (h + lambda) } else { 0.0 } };
+        let best = |rows: &[usize]| {
+            let mut best: f64 = 0.0;
+            for x in &xs {
+                for &threshold in x.iter().filter(|t| !t.is_nan()) {
+                    for missing_left in [false, true] {
+                        let (left, right): (Vec<usize>, Vec<usize>) =
+                            rows.iter().partition(|&&row| if x[row].is_nan() { missing_left } else { x[row] <= threshold });
+                        if left.len() as f64 >= least.max(1.0) && right.len() as f64 >= least.max(1.0) {
+                            best = best.max(score(&left) + score(&right) - score(rows));
+                        }
+                    }
+                }
+            }
+            best
+        };
+        let mut members = vec![Vec::new(); tree.n_nodes()];
+        members[0] = (0..y.len()).collect::<Vec<_>>();
+        let mut splits = Vec::new();
+        for node in 0..tree.n_nodes() {
+            let rows = members[node].clone();
+            if tree.test[node] == Test::Leaf {
+                let (g, h) = sums(&rows, &y, start);
+                let weight = if h + lambda > 0.0 { -g / (h + lambda) } else { 0.0 };
+                prop_assert!((tree.value(node)[0] - 0.5 * weight).abs() < 1e-6, "leaf {} {}", tree.value(node)[0], 0.5 * weight);
+                continue;
+            }
+            let feature = tree.test[node].feature().unwrap();
+            for &row in &rows {
+                let branch = tree.test[node].branch(xs[feature][row]).unwrap();
+                members[tree.child[node] as usize + branch].push(row);
+            }
+            let children: f64 = tree.children(node).map(|child| score(&members[child])).sum();
+            let gain = children - score(&rows);
+            prop_assert!((gain - best(&rows)).abs() < 1e-5, "gain {gain}, best {}", best(&rows));
+            prop_assert!(gain > gamma - 1e-6);
+            splits.push(gain);
+        }
+        if tree.n_leaves() < 8 {
+            for leaf in (0..tree.n_nodes()).filter(|&n| tree.test[n] == Test::Leaf) {
+                prop_assert!(best(&members[leaf]) <= gamma + 1e-5, "a leaf that should have been split");
+            }
+        }
+    }
+
+    #[test]
+    fn monotone_constraints_hold_everywhere(seed in 0u64..1000, direction in prop_oneof![Just(1i64), Just(-1)]) {
+        let data = regression(400, seed);
+        let mut constraints = vec![0; 9];
+        constraints[0] = direction;
+        let learner = GradientBoosting { n_estimators: 15, monotone_constraints: constraints, min_child_weight: 0.0, ..Default::default() };
+        let model = learner.fit(&data).unwrap();
+        let booster = boosted(&model).booster();
+        for row in 0..20 {
+            let at = |x: f64| {
+                let value = |feature: usize| if feature == 0 { x } else { data.features().number(row, feature) };
+                (0..booster.n_trees()).map(|t| { let tree = booster.tree(t); tree.value(tree.walk(value))[0] }).sum::<f64>()
+            };
+            let values: Vec<f64> = (-50..50).map(|i| at(f64::from(i) / 10.0)).collect();
+            prop_assert!(values.windows(2).all(|pair| (pair[1] - pair[0]) * direction as f64 >= -1e-9));
+        }
+    }
+}
+
+#[test]
+fn interaction_constraints_keep_columns_apart() {
+    let learner = GradientBoosting {
+        n_estimators: 20,
+        interaction_constraints: vec![vec![0, 2], vec![1, 3, 8]],
+        ..Default::default()
+    };
+    let model = learner.fit(&regression(2000, 3)).unwrap();
+    let booster = boosted(&model).booster();
+    for number in 0..booster.n_trees() {
+        let tree = booster.tree(number);
+        let mut paths: Vec<Vec<usize>> = vec![Vec::new(); tree.n_nodes()];
+        for node in 0..tree.n_nodes() {
+            if let Some(feature) = tree.test[node].feature() {
+                let mut path = paths[node].clone();
+                path.push(feature);
+                assert!(
+                    [&[0, 2][..], &[1, 3, 8]].iter().any(|set| path.iter().all(|f| set.contains(f)))
+                        || path.iter().all(|f| *f == path[0])
+                );
+                tree.children(node).for_each(|child| paths[child] = path.clone());
+            }
+        }
+    }
+    assert!(
+        GradientBoosting { interaction_constraints: vec![vec![99]], ..Default::default() }
+            .fit(&regression(50, 1))
+            .is_err()
+    );
+}
+
+#[test]
+fn early_stopping_keeps_the_best_rounds_and_staged_prediction_agrees() {
+    let data = regression(600, 11);
+    let learner = GradientBoosting {
+        n_estimators: 500,
+        learning_rate: 0.5,
+        early_stopping_rounds: Some(5),
+        ..Default::default()
+    };
+    let model = learner.fit(&data).unwrap();
+    let fitted = boosted(&model);
+    let best = fitted.history().iter().copied().fold(f64::INFINITY, f64::min);
+    let rounds = fitted.booster().n_rounds();
+    assert_eq!(fitted.history()[rounds - 1], best);
+    assert_eq!(fitted.history().len(), rounds + 5);
+    let shorter = GradientBoosting { n_estimators: 10, early_stopping_rounds: Some(500), ..learner.clone() };
+    let (part, whole) = (shorter.fit(&data).unwrap(), model);
+    let staged = boosted(&whole).predict_after(data.features(), boosted(&part).booster().n_rounds());
+    assert_eq!(staged, part.predict_data(&data).unwrap().values());
+}
+
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_model() {
+    let data = classification(1500, 3, 4);
+    let whole = GradientBoosting { n_estimators: 12, subsample: 0.7, colsample_bytree: 0.6, ..Default::default() };
+    let kept = Mutex::new(Vec::new());
+    let keep = |booster: &ermine::boost::booster::Booster| {
+        kept.lock().unwrap().push(booster.n_rounds());
+        Ok(())
+    };
+    let straight = Boosting { checkpoint: Some((5, &keep)), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
+    assert_eq!(*kept.lock().unwrap(), [5, 10]);
+    let part = GradientBoosting { n_estimators: 5, ..whole.clone() }.fit(&data).unwrap();
+    let part = Model::from_bytes(&part.to_bytes().unwrap()).unwrap();
+    let resumed = Boosting { from: Some(&part), ..Boosting::new(whole) }.fit(&data).unwrap();
+    assert_eq!(resumed.to_bytes().unwrap(), straight.to_bytes().unwrap());
+}
+
+/// The squared error once more, as somebody else would write it.
+struct OwnLoss;
+
+impl Pointwise for OwnLoss {
+    fn derivatives(&self, y: f64, s: f64) -> (f64, f64) {
+        (2.0 * (s - y), 2.0)
+    }
+    fn value(&self, y: f64, s: f64) -> f64 {
+        (s - y).powi(2)
+    }
+    fn start(&self, _: &Rows) -> f64 {
+        1.0
+    }
+    fn name(&self) -> &'static str {
+        "own loss"
+    }
+}
+
+#[test]
+fn a_loss_of_ones_own_and_init_scores_work() {
+    let data = regression(800, 8);
+    let make = |data: &Dataset| -> Result<Box<dyn Objective>> {
+        let (values, _) = data.values()?;
+        Ok(Box::new(Each::new(OwnLoss, Rows::new(values.to_vec(), data.weight()))))
+    };
+    let params = GradientBoosting {
+        n_estimators: 20,
+        reg_lambda: 0.0,
+        min_child_weight: 0.0,
+        cat_l2: 0.0,
+        cat_smooth: 0.0,
+        ..Default::default()
+    };
+    let own = Boosting { objective: Some(&make), ..Boosting::new(params.clone()) }.fit(&data).unwrap();
+    let same = GradientBoosting { base_score: Some(1.0), ..params.clone() }.fit(&data).unwrap();
+    // Twice the loss has twice the gradient and curvature: the same trees, up to splits that gain the same.
+    let (a, b) = (mse(&own, &data), mse(&same, &data));
+    assert!((a - b).abs() < 0.02 * b, "{a} {b}");
+    assert_eq!(own.certificate().objective, "mean own loss on the training data");
+    let (values, _) = data.values().unwrap();
+    let init = Boosting { init_score: Some(values), ..Boosting::new(params.clone()) }.fit(&data).unwrap();
+    assert!(init.predict_data(&data).unwrap().values().iter().all(|p| p.abs() < 1e-6), "nothing is left to learn");
+    assert!(Boosting { init_score: Some(&values[1..]), ..Boosting::new(params) }.fit(&data).is_err());
+}
+
+#[test]
+fn quantiles_cover_what_they_should_and_never_cross() {
+    let (train, test) = regression(6000, 9).split(0.5, 1).unwrap();
+    let learner = GradientBoosting {
+        loss: Loss::Quantile,
+        quantile_alpha: vec![0.1, 0.5, 0.9],
+        n_estimators: 60,
+        ..Default::default()
+    };
+    let model = learner.fit(&train).unwrap();
+    let quantiles = boosted(&model).quantiles(test.features());
+    let (values, _) = test.values().unwrap();
+    assert!(quantiles.chunks(3).all(|q| q[0] <= q[1] && q[1] <= q[2]));
+    for (k, share) in [0.1, 0.5, 0.9].into_iter().enumerate() {
+        let below =
+            values.iter().enumerate().filter(|(i, y)| **y <= quantiles[i * 3 + k]).count() as f64 / values.len() as f64;
+        assert!((below - share).abs() < 0.08, "{share}: {below}");
+    }
+    let middle: Vec<f64> = quantiles.chunks(3).map(|q| q[1]).collect();
+    assert_eq!(model.predict_data(&test).unwrap().values(), middle);
+}
+
+#[test]
+fn each_way_of_growing_learns() {
+    let (train, test) = regression(4000, 21).split(0.75, 3).unwrap();
+    let base = mse(&Baseline::default().fit(&train).unwrap(), &test);
+    let learners = [
+        GradientBoosting::default(),
+        GradientBoosting { grow_policy: GrowPolicy::Depthwise, max_depth: Some(6), ..Default::default() },
+        GradientBoosting { grow_policy: GrowPolicy::Symmetric, ..Default::default() },
+        GradientBoosting { tree_method: TreeMethod::Exact, ..Default::default() },
+        GradientBoosting { sampling_method: SamplingMethod::Goss, ..Default::default() },
+        GradientBoosting { rate_drop: 0.1, ..Default::default() },
+        GradientBoosting { subsample: 0.5, colsample_bynode: 0.5, ..Default::default() },
+        GradientBoosting { loss: Loss::AbsoluteError, ..Default::default() },
+        GradientBoosting { loss: Loss::Huber, ..Default::default() },
+    ];
+    for learner in learners {
+        let error = mse(&learner.fit(&train).unwrap(), &test);
+        assert!(error < 0.3 * base, "{error} against {base}: {learner:?}");
+    }
+}
+
+#[test]
+fn several_targets_are_learned_as_one_by_one() {
+    let data = regression(700, 31);
+    let (values, _) = data.values().unwrap();
+    let two: Vec<f64> = values.iter().flat_map(|y| [*y, -3.0 * y]).collect();
+    let both = data.with_target(Target::Values { values: two, n_outputs: 2 }, Task::Regression).unwrap();
+    let learner = GradientBoosting { n_estimators: 10, ..Default::default() };
+    let (one, both) = (learner.fit(&data).unwrap(), learner.fit(&both).unwrap().predict_data(&both).unwrap());
+    let one = one.predict_data(&data).unwrap();
+    assert!((0..700).all(|row| (both.row(row)[0] - one.row(row)[0]).abs() < 1e-9));
+}
+
+#[test]
+fn ranking_puts_the_relevant_first() {
+    let data = regression(3000, 41);
+    let (values, _) = data.values().unwrap();
+    let relevance: Vec<f64> = values.iter().map(|y| (y / 1.5).clamp(0.0, 4.0).floor()).collect();
+    // Queries that don't lie together.
+    let groups: Vec<u32> = (0..3000).map(|row| row % 100).collect();
+    let ranked = data
+        .with_target(Target::Values { values: relevance, n_outputs: 1 }, Task::Ranking)
+        .unwrap()
+        .with_group(Some(groups))
+        .unwrap();
+    for loss in [Loss::Auto, Loss::Pairwise] {
+        let model = |n| GradientBoosting { loss, n_estimators: n, ..Default::default() }.fit(&ranked).unwrap();
+        let (few, many) = (model(1).certificate().value.unwrap(), model(40).certificate().value.unwrap());
+        assert!(many < 0.4 * few && many < 0.12, "1 - NDCG {few} then {many}");
+    }
+}
+
+#[test]
+fn more_than_half_a_million_rows_do_not_run_over() {
+    let n = 700_000u32;
+    let x: Vec<f32> = (0..n).map(|i| (i % 1000) as f32).collect();
+    let y: Vec<f64> = x.iter().map(|x| f64::from(u8::from(*x > 500.0))).collect();
+    let table = Table::new(vec![Column::numeric_f32("x", x), Column::numeric("y", y)]).unwrap();
+    let model = GradientBoosting { n_estimators: 3, max_leaf_nodes: Some(4), ..Default::default() }
+        .fit(&table.dataset("y").unwrap())
+        .unwrap();
+    let test = boosted(&model).booster().tree(0).test[0].clone();
+    assert!(matches!(test, Test::AtMost { threshold, .. } if (495.0..505.0).contains(&threshold)), "{test:?}");
+}
+
+#[test]
+fn targets_that_a_loss_cannot_take_are_refused() {
+    let data = regression(100, 1);
+    for loss in [Loss::Gamma, Loss::Poisson, Loss::LogLoss, Loss::Pairwise] {
+        assert!(GradientBoosting { loss, ..Default::default() }.fit(&data).is_err(), "{loss}");
+    }
+    assert!(GradientBoosting { loss: Loss::Poisson, ..Default::default() }.fit(&classification(100, 2, 1)).is_err());
+    assert!(GradientBoosting { monotone_constraints: vec![1, 0], ..Default::default() }.fit(&data).is_err());
+}
