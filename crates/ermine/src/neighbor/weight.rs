@@ -109,6 +109,7 @@ impl Weights {
                 allowed: "a number above 0".into(),
             });
         }
+        Ok(())
     }
 
     /// Writes the weights of neighbours at `distances` (nearest first) to `out`. `next` is the distance of the neighbour after them.
