@@ -38,6 +38,7 @@ pub mod prelude {
     pub use crate::learner::forest::{ExtraTrees, RandomForest};
     pub use crate::learner::gradient_boosting::GradientBoosting;
     pub use crate::learner::id3::Id3;
+    pub use crate::learner::nearest_neighbors::{NearestNeighbors, NeighborModel};
     pub use crate::learner::optimal_tree::OptimalTree;
     pub use crate::learner::stump::DecisionStump;
     pub use crate::learner::{Context, Learner};

@@ -16,12 +16,13 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
     let trained = run(context.threads, || learner.train(data, context))??;
+    let schema = if trained.fitted.reads_text() { Schema::of(data).open() } else { Schema::of(data) };
     let header = Header {
         learner: learner.info().name.to_string(),
         params: learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
         seed: context.seed,
         n_rows: data.n_rows(),
-        schema: Schema::of(data),
+        schema,
         certificate: trained.certificate,
         notes: BTreeMap::new(),
     };

@@ -6,7 +6,8 @@
 //! | [`metric`] | distances between rows of numbers: one exact function for all indexes |
 //! | [`whiten`], [`mixed`] | the Mahalanobis distance; numbers, categories and missing values together |
 //! | [`index`](mod@index), [`choice`] | an index over rows: built, asked, grown, saved; which kind, and why |
-//! | `box_tree`, [`vantage`], `scan` | the three kinds: boxes sixteen at a time, the triangle inequality, everything in order |
+//! | `box_tree`, [`vantage`], `scan` | the three exact kinds: boxes sixteen at a time, the triangle inequality, everything in order |
+//! | `graph` | the approximate kind: links between near rows |
 //! | [`codes`], [`strings`] | indexes over binary codes and over strings |
 //! | [`nearest`] | what a search finds |
 //! | [`weight`], [`vote`] | how much each neighbour counts; classes, probabilities and means; ties |
@@ -33,6 +34,7 @@ mod box_tree;
 pub mod choice;
 pub mod codes;
 pub mod condense;
+mod graph;
 pub mod index;
 mod lanes;
 pub mod leave_one_out;

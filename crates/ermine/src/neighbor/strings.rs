@@ -90,10 +90,19 @@ impl StringIndex {
     /// Adds strings; they are numbered after those that are there.
     pub fn add(&mut self, texts: impl IntoIterator<Item = String>) -> Result<()> {
         self.texts.extend(texts);
+        if self.texts.len() > u32::MAX as usize {
+            self.texts.truncate(u32::MAX as usize);
+            return Err(Error::data(format!("neighbours are found among at most {} strings", u32::MAX)));
+        }
         if self.texts.len() - self.indexed > WAITING.max(self.indexed / 16) {
             *self = StringIndex::build(std::mem::take(&mut self.texts), self.metric)?;
         }
         Ok(())
+    }
+
+    /// The metric.
+    pub fn metric(&self) -> StringMetric {
+        self.metric
     }
 
     /// Number of strings.

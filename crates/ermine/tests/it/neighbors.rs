@@ -139,6 +139,9 @@ fn k_is_chosen_by_leaving_each_row_out() {
         (0..160).map(square).sum::<f64>() / 160.0
     };
     assert!((model.certificate().value.unwrap() - error(chosen)).abs() < 1e-9);
+    let errors = model.fitted::<NeighborModel>().unwrap().leave_one_out_errors();
+    assert_eq!(errors.len(), 20);
+    assert!((errors[6] - error(7)).abs() < 1e-9 && errors.iter().all(|e| *e >= errors[chosen - 1]));
     assert!([1, 2, 3, 20].into_iter().all(|k| error(k) >= error(chosen) - 1e-12));
 }
 
@@ -152,7 +155,7 @@ fn fewer_rows_and_tables_as_they_are() {
         let model = NearestNeighbors { keep, n_neighbors: 1, ..Default::default() }.fit(&data).unwrap();
         let right = model.predict_data(&data).unwrap();
         let right = (0..160).filter(|&i| (right.row(i)[1] > 0.5) == (side[i] == 1.0)).count();
-        (model.fitted::<NeighborModel>().unwrap().index().len(), right)
+        (model.fitted::<NeighborModel>().unwrap().n_rows(), right)
     };
     let (condensed, right) = kept(Keep::Condensed);
     assert!(condensed < 100 && right == 160, "{condensed} {right}");
@@ -173,4 +176,187 @@ fn fewer_rows_and_tables_as_they_are() {
     }
     let wrong = NearestNeighbors { tie: TieName::OtherMetric, metric: MetricName::Mixed, ..Default::default() };
     assert!(wrong.fit(&data).unwrap_err().to_string().contains("tie_metric"));
+}
+
+/// Neighbours of every query, as (distance, row), by comparing all.
+fn brute(
+    points: &[f64],
+    queries: &[f64],
+    width: usize,
+    distance: impl Fn(&[f64], &[f64]) -> f64,
+) -> Vec<Vec<(f64, u32)>> {
+    let of = |query: &[f64]| {
+        let mut all: Vec<(f64, u32)> =
+            points.chunks(width).zip(0..).map(|(p, row)| (distance(query, p), row)).collect();
+        all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        all
+    };
+    queries.chunks(width).map(of).collect()
+}
+
+#[test]
+fn neighbours_are_given_by_rank_and_by_radius() {
+    let golden = golden();
+    let (x, queries) = (floats(&golden["x"]), floats(&golden["queries"]));
+    let (train, asked) = (classes(&x, 4, &floats(&golden["classes"])), features(&queries, 4));
+    let truth = brute(&x, &queries, 4, |a, b| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum());
+    let model = NearestNeighbors { metric: MetricName::Manhattan, ..Default::default() }.fit(&train).unwrap();
+    let neighbors = NeighborModel::of(&model).unwrap();
+    let (near, within) = (neighbors.kneighbors(&asked, 7).unwrap(), neighbors.radius_neighbors(&asked, 4.0).unwrap());
+    for (i, truth) in truth.iter().enumerate() {
+        let rows = |found: &[(f64, u32)]| found.iter().map(|f| f.1).collect::<Vec<_>>();
+        assert_eq!(near.rows(i), rows(&truth[..7]));
+        assert!(near.distances(i).iter().zip(truth).all(|(d, t)| (d - t.0).abs() < 1e-12));
+        let inside: Vec<_> = truth.iter().copied().filter(|t| t.0 <= 4.0).collect();
+        assert_eq!(within.rows(i), rows(&inside));
+    }
+    assert!(neighbors.kneighbors(&asked, 0).is_err() && neighbors.radius_neighbors(&asked, f64::NAN).is_err());
+    let other = ermine::prelude::Baseline::default().fit(&train).unwrap();
+    assert!(NeighborModel::of(&other).err().unwrap().to_string().contains("nearest-neighbors"));
+}
+
+#[test]
+fn a_metric_and_weights_of_the_users_own() {
+    let golden = golden();
+    let (x, queries) = (floats(&golden["x"]), floats(&golden["queries"]));
+    let (train, asked) = (numbers(&x, 4, floats(&golden["values"]), 2), numbers(&queries, 4, vec![0.0; 40], 1));
+    let plain = NearestNeighbors { n_neighbors: 6, ..Default::default() };
+    let named = NearestNeighbors { metric: MetricName::Manhattan, weights: WeightName::Distance, ..plain.clone() };
+    let expected = named.fit(&train).unwrap().predict_data(&asked).unwrap();
+    let manhattan = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f64>();
+    for triangle in [false, true] {
+        let own = NearestNeighbors { weights: WeightName::Distance, ..plain.clone() }.with_metric(manhattan, triangle);
+        let model = own.fit(&train).unwrap();
+        close("own metric", model.predict_data(&asked).unwrap().values(), expected.values());
+        assert!(model.to_bytes().unwrap_err().to_string().contains("user's own"));
+    }
+    let named = NearestNeighbors { metric: MetricName::Manhattan, ..plain.clone() };
+    let own = named.clone().with_weights(|d| d.iter().map(|d| 1.0 / d).collect());
+    close("own weights", own.fit(&train).unwrap().predict_data(&asked).unwrap().values(), expected.values());
+    // What makes no sense is an error, never a panic.
+    let wrong = |weights: fn(&[f64]) -> Vec<f64>| {
+        named.clone().with_weights(weights).fit(&train).unwrap().predict_data(&asked).unwrap_err().to_string()
+    };
+    assert!(wrong(|_| vec![1.0]).contains("weights of 6 neighbours"));
+    assert!(wrong(|d| vec![-1.0; d.len()]).contains("0 or more"));
+    let nowhere = plain.with_metric(|_, _| f64::NAN, false).fit(&train).unwrap();
+    assert!(nowhere.predict_data(&asked).unwrap_err().to_string().contains("no distances"));
+}
+
+#[test]
+fn a_covariance_may_be_given() {
+    let golden = golden();
+    let (x, queries) = (floats(&golden["x"]), floats(&golden["queries"]));
+    let (train, asked) = (numbers(&x, 4, floats(&golden["values"]), 2), numbers(&queries, 4, vec![0.0; 40], 1));
+    let with = |metric, covariance| NearestNeighbors { metric, covariance, ..Default::default() }.fit(&train);
+    let scales = [4.0, 1.0, 0.25, 1.0];
+    let covariance: Vec<f64> = (0..16).map(|i| if i % 5 == 0 { scales[i / 5] } else { 0.0 }).collect();
+    let given = with(MetricName::Mahalanobis, Some(covariance)).unwrap().predict_data(&asked).unwrap();
+    let truth = brute(&x, &queries, 4, |a, b| (0..4).map(|j| (a[j] - b[j]).powi(2) / scales[j]).sum());
+    let values = floats(&golden["values"]);
+    for (i, truth) in truth.iter().enumerate() {
+        let mean = truth[..5].iter().map(|t| values[t.1 as usize * 2]).sum::<f64>() / 5.0;
+        assert!((given.row(i)[0] - mean).abs() < 1e-9);
+    }
+    let wrong = with(MetricName::Mahalanobis, Some(vec![1.0; 3])).unwrap_err().to_string();
+    assert!(wrong.contains("16 numbers"), "{wrong}");
+    assert!(with(MetricName::Mahalanobis, Some(vec![1.0; 16])).unwrap_err().to_string().contains("singular"));
+}
+
+#[test]
+fn categories_and_text_are_compared_as_they_are() {
+    let colours = ["red", "green", "blue"];
+    let cell = |i: usize| Some(colours[i % 3]);
+    let table = Table::new(vec![
+        Column::nominal("a", &(0..60).map(|i| cell(i)).collect::<Vec<_>>()),
+        Column::nominal("b", &(0..60).map(|i| if i % 7 == 0 { None } else { cell(i / 3) }).collect::<Vec<_>>()),
+        Column::nominal("c", &(0..60).map(|i| cell(i / 9)).collect::<Vec<_>>()),
+        Column::numeric("d", (0..60).map(|i| f64::from(i % 2)).collect::<Vec<f64>>()),
+        Column::numeric("y", (0..60).map(f64::from).collect::<Vec<f64>>()),
+    ])
+    .unwrap();
+    let data = table.dataset("y").unwrap();
+    let model = NearestNeighbors { metric: MetricName::Hamming, ..Default::default() }.fit(&data).unwrap();
+    let found = NeighborModel::of(&model).unwrap().kneighbors(data.features(), 60).unwrap();
+    let text = |row: usize, column: usize| data.features().columns()[column].text(row);
+    for i in 0..60 {
+        for (&row, &distance) in found.rows(i).iter().zip(found.distances(i)) {
+            let differing = (0..4).filter(|&j| text(i, j) != text(row as usize, j)).count();
+            assert_eq!(distance, differing as f64 / 4.0, "a category counts once, and missing is a value");
+        }
+    }
+
+    let names = ["anna", "hanna", "johanna", "otto", "lotte", "ottilie"];
+    let sides = [Some("a"), Some("a"), Some("a"), Some("b"), Some("b"), Some("b")];
+    let words = |texts: &[&str]| Column::nominal("name", &texts.iter().map(|t| Some(*t)).collect::<Vec<_>>());
+    let data = Table::new(vec![words(&names), Column::nominal("y", &sides)]).unwrap().dataset("y").unwrap();
+    for (metric, nearest) in [(MetricName::Edit, [0u32, 3]), (MetricName::HammingText, [0, 3])] {
+        let mut model = NearestNeighbors { metric, n_neighbors: 1, ..Default::default() }.fit(&data).unwrap();
+        let new = Table::new(vec![words(&["annie", "otty"])]).unwrap();
+        let of = |model: &Model| {
+            let asked = model.schema().features_of(&new).unwrap();
+            let found = NeighborModel::of(model).unwrap().kneighbors(&asked, 1).unwrap();
+            (found.all_rows().to_vec(), model.predict(&new).unwrap().label(1).unwrap().to_string())
+        };
+        assert_eq!(of(&model), (nearest.to_vec(), "b".to_string()), "{metric}: names that training didn't have");
+        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(of(&read), of(&model));
+        let more = Table::new(vec![words(&["otty"]), Column::nominal("y", &[Some("a")])]).unwrap();
+        NeighborModel::add(&mut model, &more.dataset("y").unwrap()).unwrap();
+        assert_eq!(of(&model), (vec![nearest[0], 6], "a".to_string()));
+    }
+    let two =
+        Table::new(vec![words(&names), Column::numeric("n", vec![1.0; 6]), Column::nominal("y", &sides)]).unwrap();
+    let learner = NearestNeighbors { metric: MetricName::Edit, ..Default::default() };
+    assert!(learner.fit(&two.dataset("y").unwrap()).unwrap_err().to_string().contains("one column"));
+    assert!(NearestNeighbors { algorithm: Algorithm::Brute, ..learner }.fit(&data).is_err());
+}
+
+#[test]
+fn rows_added_are_as_good_as_rows_trained_on() {
+    let golden = golden();
+    let (x, queries) = (floats(&golden["x"]), floats(&golden["queries"]));
+    let codes = floats(&golden["classes"]);
+    let (all, asked) = (classes(&x, 4, &codes), classes(&queries, 4, &[0.0; 40]));
+    let rows = |range: std::ops::Range<u32>| all.select(&range.collect::<Vec<u32>>()).unwrap();
+    for tie in [TieName::NextPoint, TieName::OtherMetric] {
+        let learner = NearestNeighbors { n_neighbors: 4, tie, metric: MetricName::Euclidean, ..Default::default() };
+        let whole = learner.fit(&all).unwrap();
+        let mut grown = learner.fit(&rows(0..100)).unwrap();
+        for part in [100..101, 101..160] {
+            NeighborModel::add(&mut grown, &rows(part)).unwrap();
+        }
+        assert_eq!(grown.header().n_rows, 160);
+        assert_eq!(grown.predict_data(&asked).unwrap(), whole.predict_data(&asked).unwrap());
+        let read = Model::from_bytes(&grown.to_bytes().unwrap()).unwrap();
+        assert_eq!(read.predict_data(&asked).unwrap(), whole.predict_data(&asked).unwrap());
+        // Labels are matched by name; what doesn't fit changes nothing.
+        let foreign = classes(&x[..4], 4, &[7.0]);
+        assert!(NeighborModel::add(&mut grown, &foreign).unwrap_err().to_string().contains("class named '7'"));
+        assert!(NeighborModel::add(&mut grown, &numbers(&x[..4], 4, vec![1.0], 1)).is_err());
+        assert!(NeighborModel::add(&mut grown, &classes(&x[..3], 3, &[0.0])).is_err());
+        assert_eq!(grown.predict_data(&asked).unwrap(), whole.predict_data(&asked).unwrap());
+    }
+}
+
+#[test]
+fn approximate_search_says_so() {
+    let mut rng = ermine::rng::stream(5, &[]);
+    let mut draw = |n: usize| (0..n).map(|_| ermine::rng::below(&mut rng, 1000) as f64).collect::<Vec<f64>>();
+    let (x, queries) = (draw(2000 * 5), draw(50 * 5));
+    let y: Vec<f64> = x.chunks(5).map(|r| r[0]).collect();
+    let (train, asked) = (numbers(&x, 5, y, 1), numbers(&queries, 5, vec![0.0; 50], 1));
+    let learner = NearestNeighbors { algorithm: Algorithm::Hnsw, ..Default::default() };
+    let model = learner.fit(&train).unwrap();
+    let said = model.certificate().to_string();
+    assert!(said.contains("approximate: it found 9") || said.contains("approximate: it found 100"), "{said}");
+    let recall = model.attributes().into_iter().find(|a| a.name == "recall").unwrap().values[0];
+    assert!(recall > 0.9, "{recall}");
+    let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert_eq!(read.predict_data(&asked).unwrap(), model.predict_data(&asked).unwrap());
+    let exact = NearestNeighbors::default().fit(&train).unwrap();
+    assert!(exact.certificate().to_string().contains("the search for neighbours is exact"));
+    let (a, b) = (model.predict_data(&asked).unwrap(), exact.predict_data(&asked).unwrap());
+    let same = a.values().iter().zip(b.values()).filter(|(a, b)| a == b).count();
+    assert!(same >= 45, "{same} of 50");
 }

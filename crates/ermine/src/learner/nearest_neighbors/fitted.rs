@@ -1,56 +1,16 @@
 //! The fitted form of nearest neighbours: the index, the answers of its rows, and the rules of the vote.
 
+use super::space::{Place, Queries, Reader};
 use crate::error::{Error, Result};
-use crate::matrix::{Encoder, Features, Schema, Target};
-use crate::model::{Attribute, Fitted, Header, Output};
-use crate::neighbor::index::Index;
-use crate::neighbor::rows::Rows;
+use crate::matrix::{Dataset, Features, Schema, Target};
+use crate::model::{Attribute, Fitted, Header, Model, Output};
+use crate::neighbor::metric::Metric;
+use crate::neighbor::nearest::Neighbors;
 use crate::neighbor::vote::{Search, Tie, Vote, mean};
 use crate::neighbor::weight::Weights;
 use crate::section::Sections;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-
-/// Larger numbers are brought down to this: the square of their difference must stay finite.
-const LARGEST: f64 = 1e150;
-
-/// How rows of features become rows of numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum RowForm {
-    /// Encoded, with nothing missing.
-    Encoded(Encoder),
-    /// As they are: categories as codes, missing values as NaN.
-    Raw,
-}
-
-impl RowForm {
-    /// All rows, one after the other, and how many numbers each has: at least one.
-    pub(super) fn rows(&self, features: &Features) -> (Vec<f64>, usize) {
-        let (n, width) = (features.n_rows(), self.width(features.n_columns()));
-        let mut out = vec![0.0; n * width];
-        match self {
-            RowForm::Encoded(encoder) if encoder.n_columns() > 0 => encoder.encode_rows(features, 0..n, &mut out),
-            RowForm::Encoded(_) => {}
-            RowForm::Raw => {
-                for column in 0..width {
-                    let values = features.numbers(column);
-                    out.iter_mut().skip(column).step_by(width).zip(values).for_each(|(to, v)| *to = v);
-                }
-            }
-        }
-        out.iter_mut().for_each(|v| *v = v.clamp(-LARGEST, LARGEST));
-        (out, width)
-    }
-
-    /// Numbers in a row. Columns without a single value are encoded as nothing; all rows are then equal.
-    fn width(&self, n_columns: usize) -> usize {
-        match self {
-            RowForm::Encoded(encoder) => encoder.n_columns().max(1),
-            RowForm::Raw => n_columns,
-        }
-    }
-}
 
 /// What the training rows answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +39,36 @@ impl Answers {
             }
         }
     }
+
+    /// The answers of more rows, in the form of these. An error for a class that isn't known or another number of outputs.
+    fn more(&self, target: &Target, classes: &[String]) -> Result<Answers> {
+        match (self, target) {
+            (Answers::Classes { n_classes, .. }, Target::Classes { codes, labels }) => {
+                let code = |label: &String| {
+                    let found = classes.iter().position(|class| class == label);
+                    found
+                        .map(|code| code as u32)
+                        .ok_or_else(|| Error::unknown("class", label, classes.iter().map(String::as_str)))
+                };
+                let known: Vec<Option<u32>> = labels.iter().map(|label| code(label).ok()).collect();
+                let coded = |&c: &u32| known[c as usize].map_or_else(|| code(&labels[c as usize]), Ok);
+                let codes = codes.iter().map(coded).collect::<Result<_>>()?;
+                Ok(Answers::Classes { codes, n_classes: *n_classes })
+            }
+            (Answers::Values { n_outputs, .. }, Target::Values { n_outputs: m, .. }) if m == n_outputs => {
+                Ok(Answers::of(target))
+            }
+            _ => Err(Error::data("the new rows answer another question than the model: expected the same target")),
+        }
+    }
+
+    fn extend(&mut self, more: &Answers) {
+        match (self, more) {
+            (Answers::Classes { codes, .. }, Answers::Classes { codes: more, .. }) => codes.extend_from_slice(more),
+            (Answers::Values { values, .. }, Answers::Values { values: more, .. }) => values.extend_from_slice(more),
+            _ => {}
+        }
+    }
 }
 
 /// How neighbours become a prediction.
@@ -88,14 +78,17 @@ pub(super) struct Rules {
     pub(super) radius: Option<f64>,
     pub(super) weights: Weights,
     pub(super) tie: Tie,
+    /// The leave-one-out errors of k = 1, 2, ..., where k was chosen by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) errors: Vec<f64>,
 }
 
 /// The training rows in an index, their answers and the rules of the vote.
 pub struct NeighborModel {
-    pub(super) form: RowForm,
-    pub(super) index: Index,
+    pub(super) reader: Reader,
+    pub(super) place: Place,
     /// The rows by another metric, for ties.
-    pub(super) other: Option<Index>,
+    pub(super) other: Option<Place>,
     pub(super) rules: Rules,
     pub(super) answers: Answers,
 }
@@ -103,39 +96,39 @@ pub struct NeighborModel {
 /// The neighbours of one query, for a tie that needs more of them.
 struct Asked<'a> {
     model: &'a NeighborModel,
-    query: &'a [f64],
+    queries: &'a Queries,
+    which: u32,
 }
 
 impl Asked<'_> {
-    fn search(&self, index: &Index, k: usize) -> Result<Vec<(f64, u32)>> {
-        let found = index.kneighbors(&Rows::row_major(self.query, self.query.len())?, k)?;
+    fn search(&self, place: &Place, k: usize) -> Result<Vec<(f64, u32)>> {
+        let found = place.kneighbors(&self.queries.select(&[self.which]), k)?;
         Ok(found.distances(0).iter().copied().zip(found.rows(0).iter().copied()).collect())
     }
 }
 
 impl Search for Asked<'_> {
     fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>> {
-        self.search(&self.model.index, k)
+        self.search(&self.model.place, k)
     }
 
     fn nearest_otherwise(&self, k: usize) -> Result<Vec<(f64, u32)>> {
-        self.search(self.model.other.as_ref().unwrap_or(&self.model.index), k)
+        self.search(self.model.other.as_ref().unwrap_or(&self.model.place), k)
     }
 }
 
 /// The same for a training row, which is not its own neighbour.
 pub(super) struct LeftOut<'a> {
     asked: Asked<'a>,
-    row: u32,
 }
 
 impl<'a> LeftOut<'a> {
-    pub(super) fn boxed(model: &'a NeighborModel, query: &'a [f64], row: u32) -> Box<dyn Search + 'a> {
-        Box::new(LeftOut { asked: Asked { model, query }, row })
+    pub(super) fn boxed(model: &'a NeighborModel, queries: &'a Queries, which: u32) -> Box<dyn Search + 'a> {
+        Box::new(LeftOut { asked: Asked { model, queries, which } })
     }
 
     fn others(&self, mut found: Vec<(f64, u32)>, k: usize) -> Vec<(f64, u32)> {
-        found.retain(|f| f.1 != self.row);
+        found.retain(|f| f.1 != self.asked.which);
         found.truncate(k);
         found
     }
@@ -152,9 +145,17 @@ impl Search for LeftOut<'_> {
 }
 
 impl NeighborModel {
-    /// The index.
-    pub fn index(&self) -> &Index {
-        &self.index
+    /// The nearest-neighbours part of a model. An error for a model of another learner.
+    pub fn of(model: &Model) -> Result<&NeighborModel> {
+        model.fitted().ok_or_else(|| Error::Unsupported {
+            learner: model.header().learner.clone(),
+            need: "neighbours (only nearest-neighbors has them)".into(),
+        })
+    }
+
+    /// Number of rows among which neighbours are found.
+    pub fn n_rows(&self) -> usize {
+        self.place.len()
     }
 
     /// How many neighbours count.
@@ -162,12 +163,58 @@ impl NeighborModel {
         self.rules.k
     }
 
+    /// The radius within which neighbours count, in place of the nearest k.
+    pub fn radius(&self) -> Option<f64> {
+        self.rules.radius
+    }
+
+    /// The leave-one-out errors of k = 1, 2, ..., where k was chosen by them.
+    pub fn leave_one_out_errors(&self) -> &[f64] {
+        &self.rules.errors
+    }
+
+    /// The `k` nearest training rows of every row. The features are in the form of the model's schema ([`Schema::features_of`]); rows are numbered as in
+    /// the training data, or as in the kept ones where some were dropped.
+    pub fn kneighbors(&self, features: &Features, k: usize) -> Result<Neighbors> {
+        self.place.kneighbors(&self.reader.read(features), k)
+    }
+
+    /// All training rows within `radius` of every row, the boundary included, nearest first.
+    pub fn radius_neighbors(&self, features: &Features, radius: f64) -> Result<Neighbors> {
+        self.place.radius_neighbors(&self.reader.read(features), radius)
+    }
+
+    /// Adds the rows of a data set to a model, without building its index anew; they are numbered after those that are there. Encoding, covariance, ranges
+    /// and k stay as they were trained. Nothing is added if there is an error.
+    pub fn add(model: &mut Model, data: &Dataset) -> Result<()> {
+        NeighborModel::of(model)?;
+        let (header, fitted) = model.parts_mut();
+        let Some(own) = (fitted as &mut dyn std::any::Any).downcast_mut::<NeighborModel>() else { return Ok(()) };
+        if data.weight().is_some() {
+            return Err(Error::Unsupported { learner: header.learner.clone(), need: "row weights".into() });
+        }
+        let rows = own.reader.read(&header.schema.features_of_data(data)?);
+        let answers = own.answers.more(data.target(), &header.schema.classes)?;
+        own.place.add(&rows)?;
+        if let Some(other) = &mut own.other {
+            other.add(&rows)?;
+        }
+        own.answers.extend(&answers);
+        header.n_rows += data.n_rows();
+        Ok(())
+    }
+
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        let (form, rules): (RowForm, Rules) = (sections.json("form")?, sections.json("rules")?);
-        let index = Index::load(sections)?;
+        let (reader, rules): (Reader, Rules) = (sections.json("reader")?, sections.json("rules")?);
+        let broken = || Error::model_file("the parts of a nearest-neighbours model don't fit together");
+        let n_columns = header.schema.features.len();
+        if !reader.reads(n_columns) {
+            return Err(broken());
+        }
+        let place = Place::load(sections, &reader, n_columns)?;
         let other = match rules.tie {
-            Tie::OtherMetric => Some(sections.clone().within("other", |s| Index::load(s))?),
+            Tie::OtherMetric => Some(Place::load(&sections.part("other"), &reader, n_columns)?),
             _ => None,
         };
         let output: Output = sections.json("output")?;
@@ -176,28 +223,23 @@ impl NeighborModel {
             Output::Probabilities => Answers::Classes { codes: sections.u32s("classes")?, n_classes: width },
             _ => Answers::Values { values: sections.f64s("targets")?, n_outputs: width },
         };
-        let n_features = header.schema.features.len();
-        let encoded = match &form {
-            RowForm::Encoded(encoder) => encoder.columns().len() == n_features,
-            RowForm::Raw => true,
-        };
-        let sizes = std::iter::once(&index).chain(&other).all(|index| index.n_features() == form.width(n_features));
+        let n = place.len();
         let answered = match &answers {
-            Answers::Classes { codes, .. } => codes.len() == index.len() && codes.iter().all(|&c| (c as usize) < width),
+            Answers::Classes { codes, .. } => codes.len() == n && codes.iter().all(|&c| (c as usize) < width),
             Answers::Values { values, .. } => {
-                values.len() == index.len().saturating_mul(width) && values.iter().all(|v| v.is_finite())
+                values.len() == n.saturating_mul(width) && values.iter().all(|v| v.is_finite())
             }
         };
-        let others = other.as_ref().is_none_or(|other| other.len() == index.len());
-        let ruled = rules.k > 0 && rules.k <= index.len() && rules.radius.is_none_or(|r| r > 0.0);
-        if !encoded || !sizes || !answered || !others || !ruled || width == 0 || rules.weights.check().is_err() {
-            return Err(Error::model_file("the parts of a nearest-neighbours model don't fit together"));
+        let others = other.as_ref().is_none_or(|other| other.len() == n);
+        let ruled = rules.k > 0 && rules.k <= n && rules.radius.is_none_or(|r| r > 0.0);
+        if !answered || !others || !ruled || width == 0 || rules.weights.check().is_err() {
+            return Err(broken());
         }
-        Ok(Box::new(NeighborModel { form, index, other, rules, answers }))
+        Ok(Box::new(NeighborModel { reader, place, other, rules, answers }))
     }
 
     /// The prediction from the neighbours of one query.
-    fn answer(&self, query: &[f64], rows: &[u32], distances: &[f64], out: &mut [f64]) -> Result<()> {
+    fn answer(&self, asked: &Asked<'_>, rows: &[u32], distances: &[f64], out: &mut [f64]) -> Result<()> {
         // The neighbour after those that count says how wide a kernel is; a radius is its own width.
         let k = if self.rules.radius.is_some() { rows.len() } else { self.rules.k.min(rows.len()) };
         let next = self.rules.radius.or(distances.get(k).copied());
@@ -208,7 +250,7 @@ impl NeighborModel {
             Answers::Classes { codes, n_classes } => {
                 let vote = Vote { classes: codes, n_classes: *n_classes, weights, tie };
                 out.copy_from_slice(&vote.shares(rows, distances, next)?);
-                let class = vote.class(rows, distances, next, &Asked { model: self, query })? as usize;
+                let class = vote.class(rows, distances, next, asked)? as usize;
                 // Of level classes the highest share is taken to win: the chosen one gets the last digit more.
                 let most = out.iter().copied().fold(0.0, f64::max);
                 if out.iter().position(|share| *share == most) != Some(class) {
@@ -219,27 +261,39 @@ impl NeighborModel {
         }
     }
 
-    /// The answers for rows of numbers, one block after the other.
-    fn answers(&self, values: &[f64], width: usize) -> Result<Vec<f64>> {
-        let rows = Rows::row_major(values, width)?;
+    /// The answers for queries, row by row.
+    fn answers(&self, queries: &Queries) -> Result<Vec<f64>> {
         let found = match self.rules.radius {
-            Some(radius) => self.index.radius_neighbors(&rows, radius)?,
-            None => self.index.kneighbors(&rows, self.rules.k + usize::from(self.rules.weights.needs_next()))?,
+            Some(radius) => self.place.radius_neighbors(queries, radius)?,
+            None => self.place.kneighbors(queries, self.rules.k + usize::from(self.rules.weights.needs_next()))?,
         };
         let n_answers = match &self.answers {
             Answers::Classes { n_classes, .. } => *n_classes,
             Answers::Values { n_outputs, .. } => *n_outputs,
         };
-        let mut out = vec![0.0; rows.n_rows() * n_answers];
-        let queries = out.par_chunks_mut(n_answers).zip(values.par_chunks(width)).with_min_len(64).enumerate();
-        queries.try_for_each(|(i, (out, query))| {
-            if found.rows(i).is_empty() {
-                let (distance, row) = Asked { model: self, query }.nearest(1)?[0];
-                return self.answer(query, &[row], &[distance], out);
+        let mut out = vec![0.0; queries.len() * n_answers];
+        out.par_chunks_mut(n_answers).enumerate().with_min_len(64).try_for_each(|(i, out)| {
+            let asked = Asked { model: self, queries, which: i as u32 };
+            if !found.rows(i).is_empty() {
+                return self.answer(&asked, found.rows(i), found.distances(i), out);
             }
-            self.answer(query, found.rows(i), found.distances(i), out)
+            let nearest = asked.nearest(1)?;
+            let (distance, row) =
+                nearest.first().copied().ok_or_else(|| Error::data("the metric gives no distances"))?;
+            self.answer(&asked, &[row], &[distance], out)
         })?;
         Ok(out)
+    }
+
+    /// An error if there is a function in it, which can't be written.
+    fn check_writable(&self) -> Result<()> {
+        let own_metric = matches!(&self.place, Place::Rows(index) if matches!(index.metric(), Metric::Custom(_)));
+        if own_metric || matches!(self.rules.weights, Weights::Own(_)) {
+            let what = if own_metric { "metric" } else { "weights" };
+            let need = format!("a model file for {what} of the user's own: a function can't be written");
+            return Err(Error::Unsupported { learner: "nearest-neighbors".into(), need });
+        }
+        Ok(())
     }
 }
 
@@ -255,12 +309,16 @@ impl Fitted for NeighborModel {
         if features.n_rows() == 0 {
             return Ok(Vec::new());
         }
-        let (values, width) = self.form.rows(features);
-        self.answers(&values, width)
+        self.answers(&self.reader.read(features))
+    }
+
+    fn reads_text(&self) -> bool {
+        self.reader == Reader::Text
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
-        sections.put_json("form", &self.form)?;
+        self.check_writable()?;
+        sections.put_json("reader", &self.reader)?;
         sections.put_json("rules", &self.rules)?;
         sections.put_json("output", &self.output())?;
         match &self.answers {
@@ -270,28 +328,30 @@ impl Fitted for NeighborModel {
         if let Some(other) = &self.other {
             sections.within("other", |s| other.save(s))?;
         }
-        self.index.save(sections)
+        self.place.save(sections)
     }
 
     fn text(&self, _: &Schema) -> String {
-        let (rules, index) = (&self.rules, &self.index);
+        let (rules, place) = (&self.rules, &self.place);
         let which = match rules.radius {
             Some(radius) => format!("all rows within {radius}"),
             None => format!("the {} nearest", rules.k),
         };
+        let (n, metric, choice) = (place.len(), place.metric(), place.choice());
         format!(
-            "{which} of {} training rows decide\n  metric: {:?}\n  weights: {:?}\n  ties: {:?}\n  index: {:?} ({})\n",
-            index.len(),
-            index.metric(),
-            rules.weights,
-            rules.tie,
-            index.choice().kind,
-            index.choice().reason
+            "{which} of {n} training rows decide\n  metric: {metric}\n  weights: {:?}\n  ties: {:?}\n  index: {choice}\n",
+            rules.weights, rules.tie
         )
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
-        vec![one("n_neighbors", self.rules.k), one("n_samples_fit", self.index.len())]
+        let one = |name, value: f64| Attribute { name, shape: Vec::new(), values: vec![value] };
+        let mut all = vec![one("n_neighbors", self.rules.k as f64), one("n_samples_fit", self.place.len() as f64)];
+        all.extend(self.place.recall().map(|recall| one("recall", recall)));
+        if !self.rules.errors.is_empty() {
+            let errors = self.rules.errors.clone();
+            all.push(Attribute { name: "leave_one_out_errors", shape: vec![errors.len()], values: errors });
+        }
+        all
     }
 }

@@ -6,151 +6,43 @@
 //! **Formula.** Class c gets `sum_i w_i [y_i = c] / sum_i w_i` over the neighbours i, a number is `sum_i w_i y_i / sum_i w_i`; see [`crate::neighbor`] for metrics, weights and ties.
 //! With `max_neighbors` k is chosen by its leave-one-out error, for all k at once.
 //!
-//! **Cost.** Training builds an index; predicting searches it. The neighbours found are exactly those that comparing all rows finds.
+//! **Cost.** Training builds an index; predicting searches it. The neighbours found are exactly those that comparing all rows finds, unless an approximate
+//! index is asked for (`algorithm = hnsw`).
+//!
 //! **References.** Fix and Hodges (1951); Cover and Hart, Nearest neighbor pattern classification (1967).
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`parameters`] | the parameters, and functions of the user's own in their place |
+//! | `space` | how a table's rows become queries, and the index that answers them |
+//! | `fitted` | the model: neighbours, predictions, more rows, files |
 
 mod fitted;
+pub mod parameters;
+mod space;
 
 pub use fitted::NeighborModel;
+pub use parameters::{Algorithm, Keep, MetricName, NearestNeighbors, Own, TieName, WeightName};
 
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, EncodeOptions, Encoder, Task};
+use crate::matrix::{Dataset, Task};
 use crate::model::{Certificate, Proof, Status};
-use crate::neighbor::choice::Kind;
 use crate::neighbor::condense;
 use crate::neighbor::index::Index;
 use crate::neighbor::leave_one_out::{best_k, classification_errors, regression_errors};
 use crate::neighbor::metric::Metric;
 use crate::neighbor::mixed::{Missing, Mixed};
 use crate::neighbor::rows::Rows;
-use crate::neighbor::vote::{Tie, Vote};
-use crate::neighbor::weight::{KernelShape, Weights};
+use crate::neighbor::strings::StringIndex;
+use crate::neighbor::vote::Vote;
+use crate::neighbor::weight::Weights;
 use crate::neighbor::whiten::Whitening;
-use crate::param::Range;
+use crate::param::{ParamSpec, Parameters, Value};
 use crate::table::ColumnKind;
-use crate::{choice, params};
-use fitted::{Answers, LeftOut, RowForm, Rules};
-
-choice! {
-    /// How far apart two rows are.
-    pub enum MetricName {
-        /// Straight-line distance.
-        Euclidean = "euclidean",
-        /// Sum of the absolute differences.
-        Manhattan = "manhattan",
-        /// Largest absolute difference.
-        Chebyshev = "chebyshev",
-        /// The p-th root of the sum of p-th powers.
-        Minkowski = "minkowski",
-        /// One minus the cosine of the angle.
-        Cosine = "cosine",
-        /// Euclidean after taking out scale and correlation, estimated from the training rows.
-        Mahalanobis = "mahalanobis",
-        /// Share of the columns that differ.
-        Hamming = "hamming",
-        /// Gower's: numbers in parts of their range, categories equal or not, missing values left out.
-        Mixed = "mixed",
-        /// The same, with a missing value as far from everything as can be.
-        MixedFar = "mixed_far",
-    }
-}
-
-choice! {
-    /// How much each neighbour counts.
-    pub enum WeightName {
-        /// All the same.
-        Uniform = "uniform",
-        /// Inverse distance; an exact hit wins.
-        Distance = "distance",
-        /// A kernel: `1 - u`.
-        Triangular = "triangular",
-        /// A kernel: `1 - u^2`.
-        Epanechnikov = "epanechnikov",
-        /// A kernel: `(1 - u^2)^2`.
-        Biweight = "biweight",
-        /// A kernel: `(1 - u^2)^3`.
-        Triweight = "triweight",
-        /// A kernel: `(1 - u^3)^3`.
-        Tricube = "tricube",
-        /// A kernel: `cos(pi u / 2)`.
-        Cosine = "cosine",
-        /// A kernel: `exp(-u^2 / 2)`.
-        Gaussian = "gaussian",
-    }
-}
-
-choice! {
-    /// What decides between classes with equally many votes.
-    pub enum TieName {
-        /// The class that comes first.
-        First = "first",
-        /// The next neighbour votes too, and so on.
-        NextPoint = "next_point",
-        /// The farthest neighbour is dropped, and so on.
-        DropFarthest = "drop_farthest",
-        /// The sum of inverse distances.
-        Distance = "distance",
-        /// The neighbours by another metric.
-        OtherMetric = "other_metric",
-    }
-}
-
-choice! {
-    /// The kind of index.
-    pub enum Algorithm {
-        /// What suits the rows.
-        Auto = "auto",
-        /// A tree of boxes.
-        KdTree = "kd_tree",
-        /// A vantage-point tree.
-        BallTree = "ball_tree",
-        /// Every row is read.
-        Brute = "brute",
-    }
-}
-
-choice! {
-    /// Which training rows are kept.
-    pub enum Keep {
-        /// All of them.
-        All = "all",
-        /// Hart's condensed set: those needed to classify all others by their nearest neighbour.
-        Condensed = "condensed",
-        /// Wilson's edited set: those that their neighbours agree with.
-        Edited = "edited",
-    }
-}
-
-params! {
-    /// The nearest training rows vote, or their mean is taken.
-    pub struct NearestNeighbors("nearest-neighbors") {
-        /// How many neighbours count.
-        n_neighbors: usize = 5, range Range::at_least(1.0), tune Log(1, 50);
-        /// Choose the number of neighbours from 1 to this by leave-one-out error, in place of n_neighbors.
-        max_neighbors: Option<usize> = None, range Range::at_least(1.0);
-        /// Count all training rows within this distance, in place of the nearest n_neighbors; the nearest alone where there are none.
-        radius: Option<f64> = None, range Range::more_than(0.0);
-        /// How much each neighbour counts.
-        weights: WeightName = WeightName::Uniform, tune Each;
-        /// The width of a kernel; without one, the distance of the next neighbour after those that count.
-        kernel_width: Option<f64> = None, range Range::more_than(0.0);
-        /// How far apart two rows are.
-        metric: MetricName = MetricName::Minkowski;
-        /// The power of the minkowski metric: 1 is manhattan, 2 is euclidean.
-        p: f64 = 2.0, range Range::between(1.0, 1000.0);
-        /// Bring numbers to mean 0 and standard deviation 1 first.
-        standardize: bool = false, tune Each;
-        /// What decides between classes with equally many votes.
-        tie: TieName = TieName::First;
-        /// The other metric of tie = other_metric.
-        tie_metric: MetricName = MetricName::Manhattan;
-        /// The kind of index. All give the same neighbours.
-        algorithm: Algorithm = Algorithm::Auto;
-        /// Which training rows are kept (classification).
-        keep: Keep = Keep::All;
-    }
-}
+use fitted::{Answers, LeftOut, Rules};
+use parameters::Form;
+use space::{Place, Queries, Reader};
 
 static INFO: Info = Info {
     name: "nearest-neighbors",
@@ -174,126 +66,146 @@ impl Learner for NearestNeighbors {
     }
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
-        let form = self.form(data);
-        let (mut values, width) = form.rows(data.features());
-        let mut answers = Answers::of(data.target());
-        if self.keep != Keep::All {
-            let kept = self.kept_rows(&values, width, &answers, data)?;
-            values = kept.iter().flat_map(|&r| values[r as usize * width..][..width].to_vec()).collect();
-            answers = answers.select(&kept);
-        }
-        let index = self.index(&values, width, self.metric, data)?;
-        let other = match self.tie {
-            TieName::OtherMetric => Some(self.index(&values, width, self.tie_metric, data)?),
-            _ => None,
-        };
-        let rules = Rules {
-            k: self.n_neighbors.min(index.len()),
-            radius: self.radius,
-            weights: self.weighting()?,
-            tie: self.tie(),
-        };
-        let mut model = NeighborModel { form, index, other, rules, answers };
-        let mut certificate = plain_certificate(&model, data.n_rows());
-        if let Some(most) = self.max_neighbors {
-            certificate = choose_k(&mut model, &values, width, most)?;
-        }
-        Ok(Trained { fitted: Box::new(model), certificate })
+        self.clone().with(Own::default()).learn(data)
     }
 }
 
-impl NearestNeighbors {
-    /// How rows of features become rows of numbers.
-    fn form(&self, data: &Dataset) -> RowForm {
-        match self.metric {
-            MetricName::Mixed | MetricName::MixedFar => RowForm::Raw,
-            _ => {
-                let options = EncodeOptions { standardize: self.standardize, ..Default::default() };
-                RowForm::Encoded(Encoder::fit(data.features(), options))
-            }
-        }
+/// Nearest neighbours with functions of the user's own ([`NearestNeighbors::with`]).
+#[derive(Clone)]
+pub struct NearestNeighborsOf {
+    params: NearestNeighbors,
+    own: Own,
+}
+
+impl Parameters for NearestNeighborsOf {
+    fn owner(&self) -> &'static str {
+        self.params.owner()
+    }
+    fn specs(&self) -> Vec<ParamSpec> {
+        self.params.specs()
+    }
+    fn get(&self, name: &str) -> Option<Value> {
+        self.params.get(name)
+    }
+    fn put(&mut self, name: &str, value: &Value) -> bool {
+        self.params.put(name, value)
+    }
+}
+
+impl Learner for NearestNeighborsOf {
+    fn info(&self) -> &'static Info {
+        &INFO
     }
 
-    fn index(&self, values: &[f64], width: usize, metric: MetricName, data: &Dataset) -> Result<Index> {
-        let wish = match self.algorithm {
-            Algorithm::Auto => None,
-            Algorithm::KdTree => Some(Kind::BoxTree),
-            Algorithm::BallTree => Some(Kind::VantageTree),
-            Algorithm::Brute => Some(Kind::Scan),
+    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        self.learn(data)
+    }
+}
+
+impl NearestNeighborsOf {
+    fn learn(&self, data: &Dataset) -> Result<Trained> {
+        let params = &self.params;
+        let reader = Reader::fit(self.form(), data.features(), params.standardize)?;
+        let mut rows = reader.read(data.features());
+        let mut answers = Answers::of(data.target());
+        if params.keep != Keep::All {
+            let kept = self.kept_rows(&rows, &answers, data)?;
+            rows = rows.select(&kept);
+            answers = answers.select(&kept);
+        }
+        let place = self.place(&rows, None, data)?;
+        let other = match params.tie {
+            TieName::OtherMetric => Some(self.place(&rows, Some(params.tie_metric), data)?),
+            _ => None,
         };
-        let rows = Rows::row_major(values, width)?;
-        let metric = self.metric_named(metric, &rows, data)?;
+        let weights = self.own.weights.clone().map_or_else(|| params.weighting(), Weights::Own);
+        weights.check()?;
+        let (k, radius, tie) = (params.n_neighbors.min(place.len()), params.radius, params.tie_rule());
+        let rules = Rules { k, radius, weights, tie, errors: Vec::new() };
+        let mut model = NeighborModel { reader, place, other, rules, answers };
+        let mut certificate = plain_certificate(&model, data.n_rows());
+        if let Some(most) = params.max_neighbors {
+            certificate = choose_k(&mut model, &rows, most)?;
+        }
+        Ok(Trained { fitted: Box::new(model), certificate })
+    }
+
+    /// The form in which rows are compared.
+    fn form(&self) -> Form {
+        if self.own.metric.is_some() { Form::Encoded } else { self.params.metric.form() }
+    }
+
+    /// An index over rows, by the metric or by another one of the same form.
+    fn place(&self, rows: &Queries, other: Option<MetricName>, data: &Dataset) -> Result<Place> {
+        if let Some(other) = other.filter(|other| other.form() != self.form()) {
+            let metric = if self.own.metric.is_some() { "the user's own" } else { self.params.metric.word() };
+            let need = format!("metric = {metric} with tie_metric = {other}: they compare rows in different forms");
+            return Err(Error::Unsupported { learner: INFO.name.into(), need });
+        }
+        let (values, width) = match rows {
+            Queries::Texts(texts) => return self.text_place(texts, other),
+            Queries::Rows { values, width } => (values, *width),
+        };
+        let seen = Rows::row_major(values, width)?;
+        let metric = self.metric(other, &seen, data)?;
         // Half the memory and twice the speed, where single precision holds the very same numbers.
         let narrow: Vec<f32> = values.iter().map(|&v| v as f32).collect();
-        if narrow.iter().zip(values).all(|(&n, &v)| f64::from(n) == v) {
-            return Index::build_as(&Rows::row_major_f32(&narrow, width)?, metric, wish);
-        }
-        Index::build_as(&rows, metric, wish)
+        let same = narrow.iter().zip(values).all(|(&n, &v)| f64::from(n) == v || v.is_nan());
+        let seen = if same { Rows::row_major_f32(&narrow, width)? } else { seen };
+        Ok(Place::Rows(Index::build_as(&seen, metric, self.params.wish())?))
     }
 
-    fn metric_named(&self, name: MetricName, rows: &Rows<'_>, data: &Dataset) -> Result<Metric> {
-        let raw = matches!(self.metric, MetricName::Mixed | MetricName::MixedFar);
-        if raw != matches!(name, MetricName::Mixed | MetricName::MixedFar) {
-            let need =
-                format!("metric = {} with tie_metric = {name}: a mixed metric takes rows in another form", self.metric);
-            return Err(Error::Unsupported { learner: INFO.name.into(), need });
+    fn text_place(&self, texts: &[String], other: Option<MetricName>) -> Result<Place> {
+        let name = other.unwrap_or(self.params.metric);
+        let metric = name.of_text().filter(|_| matches!(self.params.algorithm, Algorithm::Auto | Algorithm::BallTree));
+        let metric = metric.ok_or_else(|| Error::Unsupported {
+            learner: INFO.name.into(),
+            need: format!("algorithm = {} for text (it is searched by a ball_tree)", self.params.algorithm),
+        })?;
+        Ok(Place::Texts(StringIndex::build(texts.to_vec(), metric)?))
+    }
+
+    /// The metric of the user, of the parameters, or the other one.
+    fn metric(&self, other: Option<MetricName>, rows: &Rows<'_>, data: &Dataset) -> Result<Metric> {
+        if let (Some(own), None) = (&self.own.metric, other) {
+            return Ok(Metric::Custom(own.clone()));
         }
         let mixed = |missing| {
             let nominal: Vec<bool> = data.features().columns().iter().map(|c| c.kind == ColumnKind::Nominal).collect();
             Mixed::fitted(rows, &nominal, missing).map(Metric::Mixed)
         };
-        Ok(match name {
+        Ok(match other.unwrap_or(self.params.metric) {
             MetricName::Euclidean => Metric::Euclidean,
             MetricName::Manhattan => Metric::Manhattan,
             MetricName::Chebyshev => Metric::Chebyshev,
-            MetricName::Minkowski => Metric::Minkowski { p: self.p },
+            MetricName::Minkowski => Metric::Minkowski { p: self.params.p },
             MetricName::Cosine => Metric::Cosine,
-            MetricName::Mahalanobis => Metric::Mahalanobis(Whitening::estimated(rows)?),
-            MetricName::Hamming => Metric::Hamming,
+            MetricName::Mahalanobis => Metric::Mahalanobis(match &self.params.covariance {
+                Some(covariance) => Whitening::given(covariance, &vec![0.0; rows.n_features()])?,
+                None => Whitening::estimated(rows)?,
+            }),
+            // Text has an index of its own.
+            MetricName::Hamming | MetricName::Edit | MetricName::HammingText => Metric::Hamming,
             MetricName::Mixed => mixed(Missing::Skip)?,
             MetricName::MixedFar => mixed(Missing::Far)?,
         })
     }
 
-    fn weighting(&self) -> Result<Weights> {
-        let kernel = |shape| Weights::Kernel { shape, width: self.kernel_width };
-        let weights = match self.weights {
-            WeightName::Uniform => Weights::Uniform,
-            WeightName::Distance => Weights::Distance,
-            WeightName::Triangular => kernel(KernelShape::Triangular),
-            WeightName::Epanechnikov => kernel(KernelShape::Epanechnikov),
-            WeightName::Biweight => kernel(KernelShape::Biweight),
-            WeightName::Triweight => kernel(KernelShape::Triweight),
-            WeightName::Tricube => kernel(KernelShape::Tricube),
-            WeightName::Cosine => kernel(KernelShape::Cosine),
-            WeightName::Gaussian => kernel(KernelShape::Gaussian),
-        };
-        weights.check()?;
-        Ok(weights)
-    }
-
-    fn tie(&self) -> Tie {
-        match self.tie {
-            TieName::First => Tie::FirstClass,
-            TieName::NextPoint => Tie::NextPoint,
-            TieName::DropFarthest => Tie::DropFarthest,
-            TieName::Distance => Tie::Distance,
-            TieName::OtherMetric => Tie::OtherMetric,
-        }
-    }
-
     /// The rows of a condensed or edited set.
-    fn kept_rows(&self, values: &[f64], width: usize, answers: &Answers, data: &Dataset) -> Result<Vec<u32>> {
+    fn kept_rows(&self, rows: &Queries, answers: &Answers, data: &Dataset) -> Result<Vec<u32>> {
+        let (keep, k) = (self.params.keep, self.params.n_neighbors);
+        let unsupported = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
         let Answers::Classes { codes, n_classes } = answers else {
-            let need = format!("keep = {} for numbers (it is for classes)", self.keep);
-            return Err(Error::Unsupported { learner: INFO.name.into(), need });
+            return unsupported(format!("keep = {keep} for numbers (it is for classes)"));
         };
-        let rows = Rows::row_major(values, width)?;
-        if self.keep == Keep::Condensed {
-            return condense::condensed(&rows, codes, &self.metric_named(self.metric, &rows, data)?);
+        if keep == Keep::Condensed {
+            let Queries::Rows { values, width } = rows else {
+                return unsupported("keep = condensed for text".into());
+            };
+            let rows = Rows::row_major(values, *width)?;
+            return condense::condensed(&rows, codes, &self.metric(None, &rows, data)?);
         }
-        let index = self.index(values, width, self.metric, data)?;
-        let neighbors = index.kneighbors(&rows, self.n_neighbors.saturating_add(1))?.without_self(self.n_neighbors);
+        let neighbors = self.place(rows, None, data)?.kneighbors(rows, k.saturating_add(1))?.without_self(k);
         let kept = condense::edited(&neighbors, codes, *n_classes)?;
         if kept.is_empty() {
             return Err(Error::data("keep = edited: every row is outvoted by its neighbours, so none would be kept"));
@@ -303,41 +215,49 @@ impl NearestNeighbors {
 }
 
 fn plain_certificate(model: &NeighborModel, n_rows: usize) -> Certificate {
-    let because = "the training rows are the model; the search for neighbours is exact".to_string();
-    let mut notes = vec![format!("index: {:?}, because {}", model.index.choice().kind, model.index.choice().reason)];
-    if model.index.len() < n_rows {
-        notes.push(format!("{} of {n_rows} rows are kept", model.index.len()));
+    let because = match model.place.recall() {
+        None => "the training rows are the model; the search for neighbours is exact".to_string(),
+        Some(recall) => format!(
+            "the training rows are the model, and the search for neighbours is approximate: it found {:.1}% of the neighbours of a \
+             sample of the rows",
+            100.0 * recall
+        ),
+    };
+    let mut notes = vec![format!("index: {}", model.place.choice())];
+    if model.place.len() < n_rows {
+        notes.push(format!("{} of {n_rows} rows are kept", model.place.len()));
     }
     let proofs = vec![Proof::Nothing { because }];
     Certificate { objective: "nothing".into(), value: None, status: Status::Done, proofs, notes }
 }
 
 /// Sets k to the best of 1 to `most` by leave-one-out error.
-fn choose_k(model: &mut NeighborModel, values: &[f64], width: usize, most: usize) -> Result<Certificate> {
-    let most = most.min(model.index.len().saturating_sub(1));
+fn choose_k(model: &mut NeighborModel, rows: &Queries, most: usize) -> Result<Certificate> {
+    let most = most.min(model.place.len().saturating_sub(1));
     if most == 0 {
         return Err(Error::data("max_neighbors: leave-one-out needs two rows or more"));
     }
-    let rows = Rows::row_major(values, width)?;
-    let neighbors = model.index.kneighbors(&rows, most + 2)?.without_self(most + 1);
+    let neighbors = model.place.kneighbors(rows, most + 2)?.without_self(most + 1);
     let Rules { weights, tie, .. } = &model.rules;
     let (objective, errors) = match &model.answers {
         Answers::Classes { codes, n_classes } => {
             let vote = Vote { classes: codes, n_classes: *n_classes, weights, tie };
             let model = &*model;
-            let search = move |i: usize| LeftOut::boxed(model, &values[i * width..][..width], i as u32);
+            let search = move |i: usize| LeftOut::boxed(model, rows, i as u32);
             ("leave-one-out error rate", classification_errors(&neighbors, &vote, most, &search)?)
         }
         Answers::Values { values, n_outputs } => {
             ("leave-one-out mean squared error", regression_errors(&neighbors, weights, values, *n_outputs, most)?)
         }
     };
-    model.rules.k = best_k(&errors);
-    let mut certificate = Certificate::optimal(
-        objective,
-        errors[model.rules.k - 1],
-        format!("k from 1 to {most} (k = {})", model.rules.k),
-    );
-    certificate.notes = plain_certificate(model, model.index.len()).notes;
+    let k = best_k(&errors);
+    let plain = plain_certificate(model, model.place.len());
+    let mut certificate = Certificate::optimal(objective, errors[k - 1], format!("k from 1 to {most} (k = {k})"));
+    if model.place.recall().is_some() {
+        // What approximate neighbours say about k proves nothing.
+        certificate.proofs = plain.proofs;
+    }
+    certificate.notes = plain.notes;
+    (model.rules.k, model.rules.errors) = (k, errors);
     Ok(certificate)
 }
