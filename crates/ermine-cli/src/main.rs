@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `train`, `predict`, `evaluate`, `compare`, `show`, `export`, `learners` | one subcommand each |
+//! | `train`, `predict`, `evaluate`, `compare`, `show`, `export`, `neighbors`, `learners` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `flags` | a flag for each parameter of a learner |
 //! | `data` | a file becomes a data set; how it was understood |
@@ -24,6 +24,7 @@ mod flags;
 mod grid;
 mod interrupt;
 mod learners;
+mod neighbors;
 mod predict;
 mod progress;
 mod show;
@@ -60,6 +61,7 @@ enum Command {
     Compare(compare::Args),
     Show(show::Args),
     Export(export::Args),
+    Neighbors(neighbors::Args),
     Learners(learners::Args),
 }
 
@@ -90,6 +92,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Neighbors(args) => neighbors::run(&args),
         Command::Learners(args) => learners::run(&args),
     }
 }

@@ -133,7 +133,14 @@ impl Index {
             });
         }
         self.check_queries(queries)?;
-        Ok(self.batch(queries, &Nearest::k(k.min(self.len()))))
+        Ok(self.batch(queries, &Nearest::k(k.min(self.len())), self.metric.is_plain()))
+    }
+
+    /// The `k` nearest other rows of every row (all others, where there are fewer).
+    pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        let rows = self.embedded();
+        let wanted = Nearest::k(k.saturating_add(1).min(self.len()));
+        Ok(self.batch(&rows.view(), &wanted, true).without_self(k))
     }
 
     /// All rows within `radius` of every query, the boundary included.
@@ -147,7 +154,7 @@ impl Index {
             });
         }
         self.check_queries(queries)?;
-        Ok(self.batch(queries, &Nearest::within(radius)))
+        Ok(self.batch(queries, &Nearest::within(radius), self.metric.is_plain()))
     }
 
     /// Adds rows; they are numbered after those that are there.
@@ -257,26 +264,26 @@ impl Index {
         self.metric.check_rows(rows)
     }
 
-    /// Searches blocks of queries on all cores. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
+    /// Searches blocks of queries on all cores; `ready` says that they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
     /// that neighbouring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
-    fn batch(&self, queries: &Rows<'_>, wanted: &Nearest) -> Neighbors {
+    fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Neighbors {
         let n = queries.n_rows();
         let block = self.engine.block(n);
         let parts: Vec<Neighbors> = (0..n.div_ceil(block))
             .into_par_iter()
-            .map(|b| self.search_block(queries, b * block..n.min((b + 1) * block), wanted))
+            .map(|b| self.search_block(queries, b * block..n.min((b + 1) * block), wanted, ready))
             .collect();
         let mut all = Neighbors::with_capacity(n, parts.iter().map(|p| p.all_rows().len()).sum());
         parts.iter().for_each(|part| all.append(part));
         all
     }
 
-    fn search_block(&self, queries: &Rows<'_>, range: Range<usize>, wanted: &Nearest) -> Neighbors {
+    fn search_block(&self, queries: &Rows<'_>, range: Range<usize>, wanted: &Nearest, ready: bool) -> Neighbors {
         let width = self.metric.embedded_features(self.n_features);
         let mut block = vec![0.0; range.len() * width];
         let mut row = vec![0.0; self.n_features];
         for (i, out) in range.clone().zip(block.chunks_exact_mut(width)) {
-            if self.metric.is_plain() {
+            if ready {
                 queries.copy_row(i, out);
             } else {
                 queries.copy_row(i, &mut row);

@@ -123,6 +123,16 @@ impl StringIndex {
         Ok(self.batch(queries, &Nearest::k(k.min(self.len()))))
     }
 
+    /// The `k` nearest other strings of every string.
+    pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        Ok(self.batch(&self.texts, &Nearest::k(k.saturating_add(1).min(self.len()))).without_self(k))
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.texts.iter().map(|text| size_of::<String>() + text.len()).sum::<usize>() + self.tree.bytes()
+    }
+
     /// All strings within `radius` of every query.
     pub fn radius_neighbors<S: AsRef<str> + Sync>(&self, queries: &[S], radius: f64) -> Result<Neighbors> {
         if radius.is_nan() || radius < 0.0 {

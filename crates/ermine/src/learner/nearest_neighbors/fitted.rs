@@ -173,10 +173,31 @@ impl NeighborModel {
         &self.rules.errors
     }
 
+    /// The class of a row, where classes were learned.
+    pub fn class_of(&self, row: u32) -> Option<u32> {
+        match &self.answers {
+            Answers::Classes { codes, .. } => codes.get(row as usize).copied(),
+            Answers::Values { .. } => None,
+        }
+    }
+
+    /// The numbers of a row, where numbers were learned.
+    pub fn values_of(&self, row: u32) -> Option<&[f64]> {
+        match &self.answers {
+            Answers::Classes { .. } => None,
+            Answers::Values { values, n_outputs } => values.chunks_exact(*n_outputs).nth(row as usize),
+        }
+    }
+
     /// The `k` nearest training rows of every row. The features are in the form of the model's schema ([`Schema::features_of`]); rows are numbered as in
     /// the training data, or as in the kept ones where some were dropped.
     pub fn kneighbors(&self, features: &Features, k: usize) -> Result<Neighbors> {
         self.place.kneighbors(&self.reader.read(features), k)
+    }
+
+    /// The `k` nearest others of every training row.
+    pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        self.place.own_kneighbors(k)
     }
 
     /// All training rows within `radius` of every row, the boundary included, nearest first.

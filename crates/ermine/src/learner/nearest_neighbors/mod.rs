@@ -205,7 +205,7 @@ impl NearestNeighborsOf {
             let rows = Rows::row_major(values, *width)?;
             return condense::condensed(&rows, codes, &self.metric(None, &rows, data)?);
         }
-        let neighbors = self.place(rows, None, data)?.kneighbors(rows, k.saturating_add(1))?.without_self(k);
+        let neighbors = self.place(rows, None, data)?.own_kneighbors(k)?;
         let kept = condense::edited(&neighbors, codes, *n_classes)?;
         if kept.is_empty() {
             return Err(Error::data("keep = edited: every row is outvoted by its neighbours, so none would be kept"));
@@ -237,7 +237,7 @@ fn choose_k(model: &mut NeighborModel, rows: &Queries, most: usize) -> Result<Ce
     if most == 0 {
         return Err(Error::data("max_neighbors: leave-one-out needs two rows or more"));
     }
-    let neighbors = model.place.kneighbors(rows, most + 2)?.without_self(most + 1);
+    let neighbors = model.place.own_kneighbors(most + 1)?;
     let Rules { weights, tie, .. } = &model.rules;
     let (objective, errors) = match &model.answers {
         Answers::Classes { codes, n_classes } => {

@@ -139,6 +139,14 @@ impl Place {
         }
     }
 
+    /// The `k` nearest others of every row.
+    pub(super) fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        match self {
+            Place::Rows(index) => index.own_kneighbors(k),
+            Place::Texts(index) => index.own_kneighbors(k),
+        }
+    }
+
     /// All within a radius of every query.
     pub(super) fn radius_neighbors(&self, queries: &Queries, radius: f64) -> Result<Neighbors> {
         match (self, queries) {
