@@ -26,6 +26,7 @@ TITLES = {
     "dummy": "Predictors that ignore their input: what any other must beat.",
     "linear_model": "Linear models.",
     "ensemble": "Many models that answer as one.",
+    "neighbors": "Nearest neighbours: what is near is alike.",
     "tree": "Decision trees and stumps.",
 }
 
@@ -40,7 +41,18 @@ PYTHON_FORM = {
     "estimator": ("str | Estimator", "str or estimator",
                   "The learner: another estimator of this package, or its name in the registry with parameters in brackets, such as "
                   "'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of the whole."),
+    "covariance": ("Any", "array-like of shape (n_features, n_features) or None",
+                   "The covariance of the mahalanobis metric (of the columns after encoding); estimated from the training rows if None."),
 }
+
+#: Parameters of nearest neighbours that may be functions: what such a function does.
+FUNCTIONS = {
+    "metric": ("Callable[[np.ndarray, np.ndarray], float]", "A function gives the distance between two rows of numbers: symmetric, and not negative."),
+    "weights": ("Callable[[np.ndarray], np.ndarray]", "A function gives the weights of neighbours at the distances it is called with."),
+}
+
+#: Names that a module takes in from another and shows as its own.
+SHOWN = {"neighbors": ("NearestNeighbors",)}
 
 ATTRIBUTES = {
     "feature_importances": ("ndarray of shape (n_features_in_,)", "The share of each column in what all splits gain."),
@@ -63,6 +75,10 @@ ATTRIBUTES = {
     "std_errors": ("ndarray of shape (n_columns,)", "The standard errors of the coefficients."),
     "n_mistakes": ("int", "How many mistakes were made in all passes."),
     "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round."),
+    "n_neighbors": ("int", "How many neighbours count."),
+    "n_samples_fit": ("int", "How many rows are kept."),
+    "leave_one_out_errors": ("ndarray of shape (max_neighbors,)",
+                             "The leave-one-out error of each number of neighbours from 1 up, where ``max_neighbors`` is set."),
 }
 
 RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "int, RandomState instance or None",
@@ -141,7 +157,13 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         if p["name"] not in entry.hidden:
             usual = (type_hint(p["kind"]), type_words(p["kind"]), p["doc"])
             hint, words, doc = PYTHON_FORM.get(p["name"], usual)
-            own.append((p["name"], hint, literal(p["default"]), words, doc))
+            if entry.neighbors and p["name"] in FUNCTIONS:
+                function, what = FUNCTIONS[p["name"]]
+                hint, words, doc = f"{hint} | {function}", f"{words} or callable", f"{doc} {what}"
+            default = dict(entry.defaults).get(p["name"], p["default"])
+            if default is not p["default"]:
+                hint, words = hint.removesuffix(" | None"), words.removesuffix(" or None")
+            own.append((p["name"], hint, literal(default), words, doc))
     return own + [RANDOM_STATE] * is_random(entry) + list(COMMON)
 
 
@@ -155,7 +177,7 @@ def attributes(entry: Entry) -> list[str]:
     y = [0] * 6 + [1] * 6
     target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
-    params = {name: True for name in ("oob_score", "bootstrap") if name in names}
+    params = {name: value for name, value in (("oob_score", True), ("bootstrap", True), ("max_neighbors", 3)) if name in names - set(entry.hidden)}
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
 
 
@@ -184,7 +206,7 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
 
 
 def bases(entry: Entry) -> list[str]:
-    return ["Tree"] * entry.tree + ["Streaming"] * entry.stream + [base(entry)]
+    return ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["Neighbors"] * entry.neighbors + [base(entry)]
 
 
 def base(entry: Entry) -> str:
@@ -222,16 +244,17 @@ def class_source(entry: Entry) -> str:
 def module_source(module: str) -> str:
     entries = [entry for entry in CATALOG if entry.module == module]
     body = "\n\n\n".join(class_source(entry) for entry in entries)
-    functions = FUNCTIONS.get(module, ())
-    names = ", ".join(f'"{name}"' for name in [*(entry.name for entry in entries), *functions])
+    functions, shown = FUNCTIONS.get(module, ()), SHOWN.get(module, ())
+    names = ", ".join(f'"{name}"' for name in [*(entry.name for entry in entries), *functions, *shown])
     ours = {name for entry in entries for name in bases(entry)} | ({"Estimator"} if "| Estimator" in body else set())
     imports = []
-    for source, names_there in (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
-        used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body]
+    for source, names_there in (("collections.abc", ("Callable", "Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
+        used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body or f": {name} =" in body]
         imports += [f"from {source} import {', '.join(used)}"] * bool(used)
     imports += [""] * bool(imports)
-    imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {', '.join(sorted(ours))}"]
+    imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {', '.join(sorted(ours - {'Neighbors'}))}"]
     imports += [f"from ermine._path import {', '.join(functions)}"] * bool(functions)
+    imports += [f"from ermine._neighbors import {', '.join(sorted([*shown, 'Neighbors']))}"] * ("Neighbors" in ours)
     head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
     return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", "", body, ""])
 

@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `train`, `predict`, `evaluate`, `compare`, `tune`, `show`, `report`, `export`, `learners` | one subcommand each |
+//! | `train`, `predict`, `evaluate`, `compare`, `tune`, `show`, `report`, `export`, `neighbors`, `learners` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `flags` | a flag for each parameter of a learner |
 //! | `data` | a file becomes a data set; how it was understood |
@@ -24,6 +24,7 @@ mod flags;
 mod grid;
 mod interrupt;
 mod learners;
+mod neighbors;
 mod predict;
 mod progress;
 mod report;
@@ -65,6 +66,7 @@ enum Command {
     Show(show::Args),
     Report(report::Args),
     Export(export::Args),
+    Neighbors(neighbors::Args),
     Learners(learners::Args),
 }
 
@@ -97,6 +99,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Show(args) => show::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Neighbors(args) => neighbors::run(&args),
         Command::Learners(args) => learners::run(&args),
     }
 }

@@ -89,12 +89,13 @@ fn blame(error: Error, args: &Args) -> Failure {
     }
 }
 
-fn check_format(path: &Path) -> Result<(), Failure> {
+/// Refuses a format that tables aren't written in.
+pub fn check_format(path: &Path) -> Result<(), Failure> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let foreign = ["parquet", "pq", "arrow", "ipc", "feather", "tsv", "json", "libsvm", "ermine"];
     if foreign.contains(&ending.as_str()) {
         let place = path.display();
-        return Err(Failure::Usage(format!("{place}: predictions are written as .csv or .csv.gz, not as .{ending}")));
+        return Err(Failure::Usage(format!("{place}: results are written as .csv or .csv.gz, not as .{ending}")));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@
 //! | [`value`] | parameters from Python |
 //! | [`job`] | long work away from the interpreter, with progress and Ctrl-C |
 //! | [`model`] | `Model`: fit, predict, save, load |
+//! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
 //! | [`error`] | errors become Python exceptions |
 //!
 //! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
@@ -17,6 +18,7 @@ mod array;
 mod error;
 mod job;
 mod model;
+mod neighbor;
 mod table;
 mod target;
 mod value;
@@ -40,6 +42,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<target::Target>()?;
     module.add_class::<model::Model>()?;
+    module.add_class::<neighbor::NeighborIndex>()?;
     module.add_function(wrap_pyfunction!(learners, module)?)?;
     module.add_function(wrap_pyfunction!(target::integer_classes, module)?)?;
     module.add_function(wrap_pyfunction!(target::text_classes, module)?)?;

@@ -3,6 +3,7 @@
 use crate::array;
 use crate::error::python;
 use crate::job;
+use crate::neighbor::{self, Found, Trouble};
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
@@ -10,8 +11,11 @@ use ermine::learner::linear::lasso::{ElasticNet, path};
 use ermine::learner::linear::sgd::StochasticGradientDescent;
 use ermine::learner::linear::sgd_model::Stream;
 use ermine::learner::{self, Context, fit::run};
+use ermine::matrix::Features;
 use ermine::model::{Model as CoreModel, Output, Prediction, Status};
+use ermine::neighbor::nearest::Neighbors;
 use ermine::param::Parameters;
+use ermine::prelude::NeighborModel;
 use ermine::table::{Column, ColumnKind};
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
@@ -19,17 +23,19 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// A fitted model.
 #[pyclass(frozen, module = "ermine._ermine")]
 pub struct Model {
-    inner: Arc<CoreModel>,
+    /// Behind a lock, because some models take in more rows.
+    inner: RwLock<Arc<CoreModel>>,
+    trouble: Trouble,
 }
 
-/// Learns a model. `note` is a text of JSON that is kept in the model for the Python package.
+/// Learns a model. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters.
 #[pyfunction]
-#[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None))]
+#[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, own = None))]
 #[expect(clippy::too_many_arguments, reason = "this is the one call from Python, with keywords")]
 pub fn fit(
     py: Python<'_>,
@@ -42,8 +48,13 @@ pub fn fit(
     threads: usize,
     note: &str,
     progress: Option<&Bound<'_, PyAny>>,
+    own: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Model> {
-    let learner = value::learner(learner, params)?;
+    let trouble = Trouble::default();
+    let learner = match own.filter(|own| !own.is_empty()) {
+        Some(own) => neighbor::learner_with(params, own, &trouble)?,
+        None => value::learner(learner, params)?,
+    };
     let weight = weight.map(array::numbers).transpose()?;
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let data = target.dataset(table.inner.clone(), weight)?;
@@ -51,9 +62,9 @@ pub fn fit(
         let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
         learner::fit(learner.as_ref(), &data, &context)
     };
-    let mut model = job::run(py, progress, work)?.map_err(python)?;
+    let mut model = trouble.check(job::run(py, progress, work)?)?;
     model.set_note(PROGRAM, note);
-    Ok(Model { inner: Arc::new(model) })
+    Ok(Model::of(model, trouble))
 }
 
 /// Goes on learning by stochastic gradient descent, with one pass over these rows: from `before`, or from nothing.
@@ -79,14 +90,14 @@ pub fn partial_fit(
     let weight = weight.map(array::numbers).transpose()?;
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let data = target.dataset(table.inner.clone(), weight)?;
-    let before = before.map(|model| model.inner.clone());
+    let before = before.map(Model::core);
     let work = move |watch: &job::Watch| {
         let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
         Stream { params: sgd, from: before.as_deref() }.fit(&data, &context)
     };
     let mut model = job::run(py, None, work)?.map_err(python)?;
     model.set_note(PROGRAM, note);
-    Ok(Model { inner: Arc::new(model) })
+    Ok(Model::of(model, Trouble::default()))
 }
 
 /// Strengths, coefficients (a row for each strength) and duality gaps of an elastic-net path.
@@ -152,24 +163,24 @@ impl Model {
     /// Reads a model from the bytes of a model file.
     #[new]
     fn new(bytes: &[u8]) -> PyResult<Model> {
-        Ok(Model { inner: Arc::new(CoreModel::from_bytes(bytes).map_err(python)?) })
+        Ok(Model::of(CoreModel::from_bytes(bytes).map_err(python)?, Trouble::default()))
     }
 
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
         let model = py.detach(|| CoreModel::load(path)).map_err(python)?;
-        Ok(Model { inner: Arc::new(model) })
+        Ok(Model::of(model, Trouble::default()))
     }
 
     /// Writes a model file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.inner.save(path)).map_err(python)
+        py.detach(|| self.core().save(path)).map_err(python)
     }
 
     /// The model as the bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.inner.to_bytes()).map_err(python)?;
+        let bytes = py.detach(|| self.core().to_bytes()).map_err(python)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -179,12 +190,12 @@ impl Model {
 
     /// Learner, parameters, schema, certificate and notes, as JSON.
     fn header(&self) -> PyResult<String> {
-        serde_json::to_string(self.inner.header()).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+        serde_json::to_string(self.core().header()).map_err(|e| PyRuntimeError::new_err(e.to_string()))
     }
 
     /// The limit that ended the fit before its tolerance was reached, if one did.
     fn stopped_at(&self) -> Option<String> {
-        match &self.inner.certificate().status {
+        match &self.core().certificate().status {
             Status::Done => None,
             Status::Limit(which) => Some(which.clone()),
         }
@@ -192,23 +203,23 @@ impl Model {
 
     /// The certificate as text.
     fn certificate(&self) -> String {
-        self.inner.certificate().to_string()
+        self.core().certificate().to_string()
     }
 
     /// The model as text.
     fn text(&self) -> String {
-        self.inner.text()
+        self.core().text()
     }
 
     /// The model as a picture, where there is one.
     fn svg(&self) -> Option<String> {
-        self.inner.svg()
+        self.core().svg()
     }
 
     /// The numbers in it that users look at, by name.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for attribute in self.inner.attributes() {
+        for attribute in self.core().attributes() {
             match attribute.values.as_slice() {
                 [number] if attribute.shape.is_empty() => dict.set_item(attribute.name, number)?,
                 _ => dict.set_item(attribute.name, array::shaped(py, attribute.values, &attribute.shape)?)?,
@@ -227,7 +238,7 @@ impl Model {
         n_jobs: Option<i64>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some((columns, n_rows)) = array::columns(array) else { return Ok(None) };
-        if columns.len() != self.inner.schema().features.len() || n_rows == 0 {
+        if columns.len() != self.core().schema().features.len() || n_rows == 0 {
             return Ok(None);
         }
         // The model goes by the order of the columns, not by names.
@@ -246,9 +257,61 @@ impl Model {
         let (columns, n_rows) = (table.inner.columns().to_vec(), table.inner.n_rows());
         self.predict(py, columns, n_rows, Wanted::new(wanted)?, n_jobs)
     }
+
+    /// Of a nearest-neighbours model: where each row's neighbours begin, their rows, their distances. Without a table, of the rows that the model keeps,
+    /// each without itself.
+    fn kneighbors<'py>(&self, py: Python<'py>, table: Option<&Table>, k: usize, n_jobs: Option<i64>) -> PyResult<Found<'py>> {
+        self.neighbors(py, table, n_jobs, move |model, features| match features {
+            Some(features) => model.kneighbors(features, k),
+            None => model.own_kneighbors(k),
+        })
+    }
+
+    /// The same for all rows within a radius.
+    fn radius_neighbors<'py>(&self, py: Python<'py>, table: &Table, radius: f64, n_jobs: Option<i64>) -> PyResult<Found<'py>> {
+        self.neighbors(py, Some(table), n_jobs, move |model, features| match features {
+            Some(features) => model.radius_neighbors(features, radius),
+            None => Ok(Default::default()),
+        })
+    }
+
+    /// Adds rows to a nearest-neighbours model.
+    fn add(&self, py: Python<'_>, table: &Table, target: &Target) -> PyResult<()> {
+        let data = target.dataset(table.inner.clone(), None)?;
+        let added = py.detach(|| {
+            let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+            Arc::get_mut(&mut inner).map(|model| NeighborModel::add(model, &data))
+        });
+        let added = added.ok_or_else(|| PyRuntimeError::new_err("the model is in use by another thread"))?;
+        self.trouble.check(added)
+    }
 }
 
 impl Model {
+    fn of(model: CoreModel, trouble: Trouble) -> Model {
+        Model { inner: RwLock::new(Arc::new(model)), trouble }
+    }
+
+    fn core(&self) -> Arc<CoreModel> {
+        self.inner.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn neighbors<'py>(
+        &self,
+        py: Python<'py>,
+        table: Option<&Table>,
+        n_jobs: Option<i64>,
+        search: impl Fn(&NeighborModel, Option<&Features>) -> ermine::Result<Neighbors> + Send + Sync + 'static,
+    ) -> PyResult<Found<'py>> {
+        let (model, threads) = (self.core(), job::threads(n_jobs)?);
+        let columns = table.map(|table| table.inner.columns().to_vec());
+        let work = move |_: &job::Watch| {
+            let features = columns.map(|columns| model.schema().features_in_order(columns)).transpose()?;
+            run(Some(threads), || search(NeighborModel::of(&model)?, features.as_ref())).and_then(|found| found)
+        };
+        Ok(neighbor::arrays(py, &self.trouble.check(job::run(py, None, work)?)?))
+    }
+
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -260,14 +323,15 @@ impl Model {
         /// Fewer values than this are predicted here and now: handing work to other threads takes longer than most models do.
         const SMALL: usize = 1 << 12;
         let size = n_rows * columns.len();
-        let model = self.inner.clone();
+        let model = self.core();
         if size < SMALL {
-            return py.detach(|| Answer::of(&model, columns, wanted)).map_err(python)?.array(py);
+            let answer = py.detach(|| Answer::of(&model, columns, wanted));
+            return self.trouble.check(answer)?.array(py);
         }
         let threads = job::threads(n_jobs)?;
         let work =
             move |_: &job::Watch| run(Some(threads), || Answer::of(&model, columns, wanted)).and_then(|answer| answer);
-        job::run(py, None, work)?.map_err(python)?.array(py)
+        self.trouble.check(job::run(py, None, work)?)?.array(py)
     }
 }
 

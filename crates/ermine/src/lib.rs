@@ -52,6 +52,7 @@ pub mod prelude {
     pub use crate::learner::linear::quantile::{LeastAbsoluteDeviations, QuantileRegression};
     pub use crate::learner::linear::ridge::{Ridge, RidgeCv};
     pub use crate::learner::linear::sgd::StochasticGradientDescent;
+    pub use crate::learner::nearest_neighbors::{NearestNeighbors, NeighborModel};
     pub use crate::learner::optimal_tree::OptimalTree;
     pub use crate::learner::stump::DecisionStump;
     pub use crate::learner::{Context, Learner};

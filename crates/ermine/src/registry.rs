@@ -106,6 +106,10 @@ pub const LEARNERS: &[Entry] = &[
         load: learner::linear::sgd_model::SgdModel::load,
     },
     Entry {
+        make: || Box::new(learner::nearest_neighbors::NearestNeighbors::default()),
+        load: learner::nearest_neighbors::NeighborModel::load,
+    },
+    Entry {
         make: || Box::new(reduction::adaboost::AdaBoost::default()),
         load: |sections, header| reduction::adaboost::Boosted::load(sections, header, load_part),
     },

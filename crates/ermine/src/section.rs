@@ -132,6 +132,31 @@ impl Sections {
         }
     }
 
+    /// All sections as bytes that stand alone: the length of a list of sections in JSON, the list, the sections, a CRC-32 of everything before.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let json = serde_json::to_vec(&self.specs()).map_err(|e| Error::model_file(e.to_string()))?;
+        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+        bytes.extend_from_slice(&json);
+        self.append_to(&mut bytes);
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// Reads the bytes of [`to_bytes`](Self::to_bytes), checked.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Sections> {
+        let broken = || Error::model_file("the bytes are damaged or cut short");
+        let (body, checksum) = bytes.split_last_chunk::<4>().ok_or_else(broken)?;
+        let (length, rest) = body.split_first_chunk::<8>().ok_or_else(broken)?;
+        if crc32fast::hash(body).to_le_bytes() != *checksum {
+            return Err(broken());
+        }
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| broken())?;
+        let (json, sections) = rest.split_at_checked(length).ok_or_else(broken)?;
+        let specs = serde_json::from_slice(json).map_err(|e| Error::model_file(format!("list of sections: {e}")))?;
+        Sections::cut(specs, sections)
+    }
+
     /// What sections there are.
     pub(crate) fn specs(&self) -> Vec<SectionSpec> {
         self.entries.iter().map(|(spec, _)| spec.clone()).collect()
@@ -202,6 +227,14 @@ mod tests {
         assert_eq!(bytes.len(), sections.n_bytes());
         assert_eq!(Sections::cut(sections.specs(), &bytes).unwrap(), sections);
         assert!(Sections::cut(sections.specs(), &bytes[..12]).is_err());
+        let alone = sections.to_bytes().unwrap();
+        assert_eq!(Sections::from_bytes(&alone).unwrap(), sections);
+        for end in 0..alone.len() {
+            assert!(Sections::from_bytes(&alone[..end]).is_err());
+        }
+        let mut damaged = alone.clone();
+        damaged[20] ^= 1;
+        assert!(Sections::from_bytes(&damaged).unwrap_err().to_string().contains("damaged"));
         let mut specs = sections.specs();
         specs[0].count = u64::MAX;
         assert!(Sections::cut(specs, &bytes).unwrap_err().to_string().contains("past the end"));

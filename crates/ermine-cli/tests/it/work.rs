@@ -222,3 +222,21 @@ fn a_sparse_row_may_leave_out_the_last_columns() {
     assert_eq!(place.run(&["predict", "m.ermine", &test]).succeeds().out, "predicted_label\n1\n0\n");
     place.run(&["evaluate", "m.ermine", &test]).succeeds().says(&["accuracy"]);
 }
+
+#[test]
+fn neighbours_of_rows_are_found() {
+    let place = Place::new("neighbors");
+    let train = place.write("train.csv", "x,y,colour\n0,0,red\n3,4,blue\n1,0,red\n6,8,blue\n");
+    let learner = ["--learner", "nearest-neighbors", "--n-neighbors", "2"];
+    place.run(&[&["train", &train, "-t", "colour", "-o", "m.ermine"][..], &learner].concat()).succeeds();
+    let new = place.write("new.csv", "y,x\n0,0\n4,3\n");
+    let said = place.run(&["neighbors", "m.ermine", &new]).succeeds();
+    assert_eq!(said.out, "query,rank,row,distance,colour\n1,1,1,0,red\n1,2,3,1,red\n2,1,2,0,blue\n2,2,3,4.47213595499958,red\n");
+    let said = place.run(&["neighbors", "m.ermine", &new, "--radius", "1"]).succeeds();
+    assert_eq!(said.out.lines().count(), 4);
+    place.run(&["neighbors", "m.ermine", &new, "-k", "3", "-o", "out.csv"]).succeeds().says(&["6 neighbours of 2 rows"]);
+    place.run(&["neighbors", "m.ermine", &new, "--radius", "-1"]).fails(1, &["radius"]);
+    place.run(&["neighbors", "m.ermine", &new, "-k", "2", "--radius", "1"]).fails(2, &["--radius"]);
+    place.run(&["train", &train, "-t", "colour", "-o", "stump.ermine"]).succeeds();
+    place.run(&["neighbors", "stump.ermine", &new]).fails(1, &["nearest-neighbors"]);
+}

@@ -26,7 +26,14 @@ class Entry(NamedTuple):
     stream: bool = False
     #: Probabilities made of log odds, which it can tell.
     log_odds: bool = False
+    #: Tells neighbours, and takes functions for a metric and for weights.
+    neighbors: bool = False
+    #: Defaults that differ from the learner's.
+    defaults: tuple[tuple[str, float], ...] = ()
 
+
+#: Parameters of nearest neighbours that are about classes.
+VOTES = ("tie", "tie_metric", "keep")
 
 CATALOG: tuple[Entry, ...] = (
     Entry("dummy", "DummyClassifier", "baseline", "classification", poor_score=True),
@@ -76,6 +83,16 @@ CATALOG: tuple[Entry, ...] = (
     Entry("multiclass", "OneVsRestClassifier", "one-vs-rest", "classification"),
     Entry("multiclass", "OneVsOneClassifier", "one-vs-one", "classification"),
     Entry("multiclass", "OutputCodeClassifier", "output-code", "classification"),
+    Entry("neighbors", "KNeighborsClassifier", "nearest-neighbors", "classification", hidden=("radius",), neighbors=True),
+    Entry("neighbors", "KNeighborsRegressor", "nearest-neighbors", "regression", hidden=("radius", *VOTES), neighbors=True),
+    Entry(
+        "neighbors", "RadiusNeighborsClassifier", "nearest-neighbors", "classification",
+        hidden=("n_neighbors", "max_neighbors"), neighbors=True, defaults=(("radius", 1.0),),
+    ),
+    Entry(
+        "neighbors", "RadiusNeighborsRegressor", "nearest-neighbors", "regression",
+        hidden=("n_neighbors", "max_neighbors", *VOTES), neighbors=True, defaults=(("radius", 1.0),),
+    ),
 )
 
 #: Learners without an estimator, and why.

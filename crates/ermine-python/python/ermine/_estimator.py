@@ -84,6 +84,7 @@ class Estimator(Plain):
                 threads=threads(self.n_jobs),
                 note=json.dumps(note),
                 progress=progress,
+                own=self._own(),
             )
         finally:
             if progress is not None:
@@ -97,6 +98,10 @@ class Estimator(Plain):
         """The parameters as the learner takes them. It takes other estimators as they are."""
         params = {name: getattr(self, name) for name in self._parameters}
         return {name: _target.class_weights(value) if isinstance(value, Mapping) else value for name, value in params.items()}
+
+    def _own(self) -> dict[str, Any]:
+        """Functions that stand in the place of parameters."""
+        return {}
 
     def _seed(self) -> int:
         """The seed that ``random_state`` stands for; an unseeded one is drawn from numpy's."""

@@ -58,12 +58,13 @@ fn wrap(
     let mut params: BTreeMap<String, Value> =
         learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
     params.extend(set.map(|(name, value)| (name.to_string(), value.clone())));
+    let schema = if trained.fitted.reads_text() { Schema::of(data).open() } else { Schema::of(data) };
     let header = Header {
         learner: learner.info().name.to_string(),
         params,
         seed: context.seed,
         n_rows: data.n_rows(),
-        schema: Schema::of(data),
+        schema,
         certificate: trained.certificate,
         notes: BTreeMap::new(),
     };

@@ -19,6 +19,7 @@
 //! | [`forest`] | random forests and extra-trees |
 //! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
 //! | [`linear`] | linear models: least squares, ridge, lasso, logistic, quantiles, halfspaces, perceptrons, descent |
+//! | [`nearest_neighbors`] | the training rows near a row decide |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -37,6 +38,7 @@ pub mod forest;
 pub mod gradient_boosting;
 pub mod id3;
 pub mod linear;
+pub mod nearest_neighbors;
 pub mod oblique_tree;
 pub mod optimal_tree;
 pub mod quad_tree;

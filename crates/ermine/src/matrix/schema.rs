@@ -1,7 +1,7 @@
 //! What a model expects of a table, and how a new table is brought into that form.
 //!
 //! Columns are found by name; others may be there and are passed over. Categories are found by name too, so that codes may
-//! differ from those in training. **A category that training didn't have is treated as missing.** A number where a category is
+//! differ from those in training. **A category that training didn't have is treated as missing** (but for models that read the text itself). A number where a category is
 //! expected is looked up by its text ("3"); a category where a number is expected is an error that names it.
 
 use super::dataset::{Dataset, Target, Task};
@@ -38,6 +38,9 @@ pub struct FeatureSpec {
     /// Its categories by code; empty for numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<String>,
+    /// Its categories are read by their text: new ones stay as they are, and none are listed here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
 }
 
 impl Schema {
@@ -47,6 +50,7 @@ impl Schema {
             name: column.name.clone(),
             kind: column.kind,
             levels: column.levels().map_or_else(Vec::new, |levels| levels.names().to_vec()),
+            open: false,
         };
         let (classes, n_outputs) = match data.target() {
             Target::Classes { labels, .. } => (labels.to_vec(), 0),
@@ -59,6 +63,15 @@ impl Schema {
             classes,
             n_outputs,
         }
+    }
+
+    /// The same schema for a model that reads categories by their text.
+    pub(crate) fn open(mut self) -> Schema {
+        for feature in &mut self.features {
+            feature.levels = Vec::new();
+            feature.open = true;
+        }
+        self
     }
 
     /// Checks a schema that comes from outside.
@@ -159,6 +172,11 @@ impl FeatureSpec {
                 Values::F64(vec![f64::NAN; codes.len()].into())
             }
             (values, ColumnKind::Numeric) => values.clone(),
+            (Values::Codes { .. }, _) if self.open => column.values.clone(),
+            (_, _) if self.open => {
+                let text = |row: usize| Some(column.text(row)).filter(|text| !text.is_empty());
+                Column::nominal("", &(0..column.len()).map(text).collect::<Vec<_>>()).values
+            }
             (Values::Codes { levels, .. }, _) if levels.names() == self.levels => column.values.clone(),
             (Values::Codes { codes, levels }, _) => {
                 let known = Arc::new(Levels::new(self.levels.iter().cloned()));

@@ -71,6 +71,11 @@ pub trait Fitted: Any + Send + Sync {
         Ok(None)
     }
 
+    /// Whether categories are read by their text, so that new ones stay as they are and don't count as missing.
+    fn reads_text(&self) -> bool {
+        false
+    }
+
     /// Writes everything that [`predict`](Self::predict) needs.
     fn save(&self, sections: &mut Sections) -> Result<()>;
 
@@ -123,6 +128,11 @@ impl Model {
     /// The learner's own part of the model.
     pub(crate) fn into_fitted(self) -> Box<dyn Fitted> {
         self.fitted
+    }
+
+    /// Header and fitted part, for learners whose models take in more rows.
+    pub(crate) fn parts_mut(&mut self) -> (&mut Header, &mut dyn Fitted) {
+        (&mut self.header, self.fitted.as_mut())
     }
 
     /// Learner, parameters, schema, certificate.

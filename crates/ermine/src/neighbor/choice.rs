@@ -18,6 +18,8 @@ const FEW_FEATURES: usize = 6;
 const MANY_FEATURES: usize = 128;
 /// A point read by the tree costs about four times a point read in order, so a tree must read less than this share of the points.
 const WORTH_IT: f64 = 0.25;
+/// A wider walk in a graph is a mistake: it would see everything.
+const MAX_WIDTH: usize = 1 << 20;
 
 /// Kinds of index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,15 +31,23 @@ pub enum Kind {
     VantageTree,
     /// Every row is read, by the fastest kernel there is for the metric.
     Scan,
+    /// A graph of links between near rows: any metric, fast for any number of rows, but **approximate**. Never chosen by itself.
+    Graph {
+        /// How many places a search keeps to go on from: more find more, later.
+        width: usize,
+    },
 }
 
 /// The kind chosen, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// The kind.
     pub kind: Kind,
     /// The reason, for people.
     pub reason: String,
+    /// For an approximate index, the share of true neighbours that it found when it was built and tried on its own rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recall: Option<f64>,
 }
 
 impl Choice {
@@ -47,6 +57,7 @@ impl Choice {
             Kind::BoxTree => metric.shape().is_some(),
             Kind::VantageTree => metric.has_triangle(),
             Kind::Scan => true,
+            Kind::Graph { width } => (1..=MAX_WIDTH).contains(&width),
         }
     }
 
@@ -65,7 +76,7 @@ impl Choice {
                     need: format!("the {metric:?} metric"),
                 });
             }
-            return Ok(Choice { kind, reason: "asked for".into() });
+            return Ok(Choice { kind, reason: "asked for".into(), recall: None });
         }
         let (kind, reason) = if n < FEW_ROWS {
             (Kind::Scan, format!("{n} rows are read sooner than a tree is climbed"))
@@ -82,6 +93,6 @@ impl Choice {
             let kind = if share < WORTH_IT { Kind::BoxTree } else { Kind::Scan };
             (kind, format!("in a trial a box tree read {:.1}% of the rows", 100.0 * share))
         };
-        Ok(Choice { kind, reason })
+        Ok(Choice { kind, reason, recall: None })
     }
 }

@@ -59,6 +59,11 @@ impl CodeIndex {
         self.n_rows
     }
 
+    /// Bytes of a code.
+    pub fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
     /// Never: an index holds at least one code.
     pub fn is_empty(&self) -> bool {
         self.n_rows == 0
@@ -79,7 +84,7 @@ impl CodeIndex {
 
     /// All codes within `radius` bits of every query.
     pub fn radius_neighbors(&self, queries: &[u8], radius: f64) -> Result<Neighbors> {
-        if !(radius >= 0.0) {
+        if radius.is_nan() || radius < 0.0 {
             return Err(Error::data(format!("a radius of {radius}: expected 0 or more")));
         }
         self.batch(queries, &Nearest::within(radius))
@@ -234,15 +239,15 @@ mod avx512 {
         let mut counts = [[_mm512_setzero_si512(); PARTS]; GROUP];
         for word in 0..codes.len() / PANEL {
             let mut x = [_mm512_setzero_si512(); PARTS];
-            for (part, x) in x.iter_mut().enumerate() {
+            for part in 0..PARTS {
                 // SAFETY: eight of the 32 codes' words number `word`.
-                *x = unsafe { _mm512_loadu_si512(codes.as_ptr().add(word * PANEL + part * 8).cast()) };
+                x[part] = unsafe { _mm512_loadu_si512(codes.as_ptr().add(word * PANEL + part * 8).cast()) };
             }
             for (i, counts) in counts.iter_mut().enumerate() {
                 // SAFETY: query i of this word; both counts were checked above.
                 let q = _mm512_set1_epi64(unsafe { *queries.get_unchecked(word * GROUP + i) }.cast_signed());
-                for (count, x) in counts.iter_mut().zip(x) {
-                    *count = _mm512_add_epi64(*count, _mm512_popcnt_epi64(_mm512_xor_si512(x, q)));
+                for part in 0..PARTS {
+                    counts[part] = _mm512_add_epi64(counts[part], _mm512_popcnt_epi64(_mm512_xor_si512(x[part], q)));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! An index over rows of numbers: built once, asked often, grown without a rebuild.
 //!
-//! All kinds of index give the same answer, bit for bit; they differ in speed alone. [`Index::build`] chooses by itself and
-//! records why in [`Choice`].
+//! All exact kinds of index give the same answer, bit for bit; they differ in speed alone. [`Index::build`] chooses one of them by itself and
+//! records why in [`Choice`]. A graph ([`Kind::Graph`]) is approximate, and only taken when asked for.
 //!
 //! **Growing.** Added rows wait in a short list that every query scans first (what it finds there also narrows the search of the
 //! rest). When the list outgrows a share of the index, the index is built anew over everything, so that n additions cost
@@ -9,6 +9,7 @@
 
 use super::box_tree::{BoxTree, Scratch};
 use super::choice::{Choice, Kind};
+use super::graph::{Graph, Walk};
 use super::metric::Metric;
 use super::nearest::{Nearest, Neighbors};
 use super::rows::{Kept, Points, Rows};
@@ -45,6 +46,7 @@ enum Engine {
     BoxTreeF64(BoxTree<f64>),
     Vantage(Points, VantageTree),
     Scan(Scan),
+    Graph { points: Points, graph: Graph, width: usize },
 }
 
 /// What a file says about an index beside its arrays.
@@ -116,6 +118,7 @@ impl Index {
                 Engine::BoxTreeF64(tree) => tree.bytes(),
                 Engine::Vantage(points, tree) => points.bytes() + tree.bytes(),
                 Engine::Scan(scan) => scan.bytes(),
+                Engine::Graph { points, graph, .. } => points.bytes() + graph.bytes(),
             }
     }
 
@@ -130,12 +133,19 @@ impl Index {
             });
         }
         self.check_queries(queries)?;
-        Ok(self.batch(queries, &Nearest::k(k.min(self.len()))))
+        Ok(self.batch(queries, &Nearest::k(k.min(self.len())), self.metric.is_plain()))
+    }
+
+    /// The `k` nearest other rows of every row (all others, where there are fewer).
+    pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        let rows = self.embedded();
+        let wanted = Nearest::k(k.saturating_add(1).min(self.len()));
+        Ok(self.batch(&rows.view(), &wanted, true).without_self(k))
     }
 
     /// All rows within `radius` of every query, the boundary included.
     pub fn radius_neighbors(&self, queries: &Rows<'_>, radius: f64) -> Result<Neighbors> {
-        if !(radius >= 0.0) {
+        if radius.is_nan() || radius < 0.0 {
             return Err(Error::Param {
                 owner: "nearest neighbours".into(),
                 name: "radius".into(),
@@ -144,7 +154,7 @@ impl Index {
             });
         }
         self.check_queries(queries)?;
-        Ok(self.batch(queries, &Nearest::within(radius)))
+        Ok(self.batch(queries, &Nearest::within(radius), self.metric.is_plain()))
     }
 
     /// Adds rows; they are numbered after those that are there.
@@ -153,10 +163,14 @@ impl Index {
         if rows.n_rows() + self.len() > u32::MAX as usize {
             return Err(Error::data(format!("neighbours are found among at most {} rows", u32::MAX)));
         }
-        match self.metric.is_plain() {
-            true => self.waiting.extend(rows),
-            false => self.waiting.extend(&embed(&self.metric, rows).view()),
+        let embedded = (!self.metric.is_plain()).then(|| embed(&self.metric, rows));
+        let seen = embedded.as_ref().map_or(*rows, Points::view);
+        if let Engine::Graph { points, graph, .. } = &mut self.engine {
+            points.extend(&seen);
+            graph.insert(&RowSpace { points, metric: &self.metric });
+            return Ok(());
         }
+        self.waiting.extend(&seen);
         if self.waiting.n_rows() > WAITING.max(self.engine.len() / WAITING_SHARE) {
             let all = self.embedded();
             let (choice, engine) = raise(&all.view(), &self.metric, self.wish)?;
@@ -173,6 +187,7 @@ impl Index {
             Engine::BoxTreeF64(_) => false,
             Engine::Vantage(points, _) => points.view().is_f32(),
             Engine::Scan(scan) => scan.points().view().is_f32(),
+            Engine::Graph { points, .. } => points.view().is_f32(),
         };
         let about = About {
             metric: self.metric.clone(),
@@ -193,6 +208,10 @@ impl Index {
                 tree.save(sections);
             }
             Engine::Scan(scan) => scan.points().save(sections, "points"),
+            Engine::Graph { points, graph, .. } => {
+                points.save(sections, "points");
+                graph.save(sections);
+            }
         }
         Ok(())
     }
@@ -202,7 +221,7 @@ impl Index {
         let About { metric, n_features, n_indexed, wish, choice, is_f32, waiting_is_f32 } = sections.json("index")?;
         metric.check(n_features).map_err(|e| Error::model_file(e.to_string()))?;
         let width = metric.embedded_features(n_features);
-        let missing = matches!(metric, Metric::Mixed(_));
+        let missing = metric.takes_missing();
         let points = || Points::load(sections, "points", width, is_f32, missing);
         let allowed = Choice::possible(choice.kind, &metric);
         let engine = match choice.kind {
@@ -214,6 +233,11 @@ impl Index {
                 Engine::Vantage(points, tree)
             }
             Kind::Scan => Engine::Scan(Scan::new(points()?, &metric)),
+            Kind::Graph { width } => {
+                let points = points()?;
+                let graph = Graph::load(sections, points.n_rows())?;
+                Engine::Graph { points, graph, width }
+            }
         };
         let waiting = Points::load(sections, "waiting", width, waiting_is_f32, missing)?;
         if engine.len() == 0 || engine.len() != n_indexed || !allowed {
@@ -240,26 +264,26 @@ impl Index {
         self.metric.check_rows(rows)
     }
 
-    /// Searches blocks of queries on all cores. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
+    /// Searches blocks of queries on all cores; `ready` says that they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
     /// that neighbouring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
-    fn batch(&self, queries: &Rows<'_>, wanted: &Nearest) -> Neighbors {
+    fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Neighbors {
         let n = queries.n_rows();
         let block = self.engine.block(n);
         let parts: Vec<Neighbors> = (0..n.div_ceil(block))
             .into_par_iter()
-            .map(|b| self.search_block(queries, b * block..n.min((b + 1) * block), wanted))
+            .map(|b| self.search_block(queries, b * block..n.min((b + 1) * block), wanted, ready))
             .collect();
         let mut all = Neighbors::with_capacity(n, parts.iter().map(|p| p.all_rows().len()).sum());
         parts.iter().for_each(|part| all.append(part));
         all
     }
 
-    fn search_block(&self, queries: &Rows<'_>, range: Range<usize>, wanted: &Nearest) -> Neighbors {
+    fn search_block(&self, queries: &Rows<'_>, range: Range<usize>, wanted: &Nearest, ready: bool) -> Neighbors {
         let width = self.metric.embedded_features(self.n_features);
         let mut block = vec![0.0; range.len() * width];
         let mut row = vec![0.0; self.n_features];
         for (i, out) in range.clone().zip(block.chunks_exact_mut(width)) {
-            if self.metric.is_plain() {
+            if ready {
                 queries.copy_row(i, out);
             } else {
                 queries.copy_row(i, &mut row);
@@ -303,6 +327,7 @@ impl Engine {
             Engine::BoxTreeF64(tree) => tree.n_points(),
             Engine::Vantage(points, _) => points.n_rows(),
             Engine::Scan(scan) => scan.points().n_rows(),
+            Engine::Graph { points, .. } => points.n_rows(),
         }
     }
 
@@ -322,7 +347,7 @@ impl Engine {
             best.iter_mut().for_each(end);
             return;
         }
-        let (mut scratch, mut best) = (Scratch::default(), wanted.clone());
+        let (mut scratch, mut walk, mut best) = (Scratch::default(), Walk::default(), wanted.clone());
         for query in queries.chunks_exact(d) {
             best.clear();
             begin(query, &mut best);
@@ -330,6 +355,9 @@ impl Engine {
                 Engine::BoxTreeF32(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
                 Engine::BoxTreeF64(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
                 Engine::Vantage(points, tree) => tree.search(&RowSpace { points, metric }, query, &mut best),
+                Engine::Graph { points, graph, width } => {
+                    graph.search(&RowSpace { points, metric }, query, *width, &mut best, &mut walk);
+                }
                 Engine::Scan(_) => {}
             }
             end(&mut best);
@@ -352,6 +380,7 @@ impl Engine {
             Engine::BoxTreeF64(t) => in_order(t.n_points(), t.n_features(), false, |f| t.for_each(f)),
             Engine::Vantage(points, _) => points.clone(),
             Engine::Scan(scan) => scan.points().clone(),
+            Engine::Graph { points, .. } => points.clone(),
         }
     }
 }
@@ -373,7 +402,7 @@ fn embed(metric: &Metric, rows: &Rows<'_>) -> Points {
 /// Chooses a kind of index and builds it.
 fn raise(rows: &Rows<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice, Engine)> {
     let mut tried = None;
-    let choice = Choice::make(rows, metric, wish, || match tried.insert(box_tree(rows)) {
+    let mut choice = Choice::make(rows, metric, wish, || match tried.insert(box_tree(rows)) {
         Engine::BoxTreeF32(tree) => tree.share_read(metric),
         Engine::BoxTreeF64(tree) => tree.share_read(metric),
         _ => 1.0,
@@ -388,6 +417,13 @@ fn raise(rows: &Rows<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice
         Kind::Scan => {
             drop(tried);
             Engine::Scan(Scan::new(Points::copy(rows), metric))
+        }
+        Kind::Graph { width } => {
+            let points = Points::copy(rows);
+            let space = RowSpace { points: &points, metric };
+            let graph = Graph::build(&space);
+            choice.recall = Some(graph.recall(&space, width));
+            Engine::Graph { points, graph, width }
         }
     };
     Ok((choice, engine))

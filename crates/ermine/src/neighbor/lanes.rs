@@ -1,20 +1,127 @@
-//! Two things to do with sixteen lanes that compilers don't find by themselves: turn comparisons into a bit mask, and sort.
+//! What to do with sixteen lanes that compilers don't find by themselves: stay in one register ([`Wide`]), turn comparisons into a bit mask, and sort.
 //!
 //! The sort is Batcher's bitonic network: ten stages, in each of which lane i meets lane i ^ j and keeps the smaller or the larger
 //! of the two. Reference: K. Batcher (1968), "Sorting networks and their applications".
 
 #[cfg(target_arch = "x86_64")]
 use super::simd::AVX512;
+use super::simd::{larger, multiply_add};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    _mm512_abs_ps, _mm512_add_ps, _mm512_castps256_ps512, _mm512_cvtpd_ps, _mm512_fmadd_ps,
+    _mm512_insertf32x8, _mm512_loadu_pd, _mm512_loadu_ps, _mm512_max_ps, _mm512_set1_pd, _mm512_set1_ps,
+    _mm512_storeu_ps, _mm512_sub_pd, _mm512_sub_ps,
+};
 
 /// Number of lanes: one AVX-512 register of single precision.
 pub(super) const LANES: usize = 16;
+
+/// Sixteen numbers in one register. Left to itself the compiler cuts three arrays of sixteen sums into pieces of eight, four and two.
+#[derive(Clone, Copy)]
+pub(super) struct Wide([f32; LANES]);
+
+/// One operation on all lanes: the instruction where SET has it, else lane by lane.
+macro_rules! lane_by_lane {
+    ($set:expr, $a:expr, $b:expr, $instruction:expr, $plain:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        if $set == AVX512 {
+            let mut out = [0.0; LANES];
+            // SAFETY: SET is AVX512 only inside a version compiled for it and called on a machine that has it; loads and the store are of arrays of 16.
+            unsafe {
+                let (a, b) = (_mm512_loadu_ps($a.0.as_ptr()), _mm512_loadu_ps($b.0.as_ptr()));
+                _mm512_storeu_ps(out.as_mut_ptr(), $instruction(a, b));
+            }
+            return Wide(out);
+        }
+        $a.with::<{ super::simd::PLAIN }>($b, $plain)
+    }};
+}
+
+impl Wide {
+    /// All zero.
+    pub(super) const ZERO: Wide = Wide([0.0; LANES]);
+
+    /// The lanes.
+    #[inline(always)]
+    pub(super) fn lanes(self) -> [f32; LANES] {
+        self.0
+    }
+
+    /// `values - query`.
+    #[inline(always)]
+    pub(super) fn gap<const SET: u8>(values: &[f32; LANES], query: f32) -> Wide {
+        lane_by_lane!(SET, Wide(*values), Wide([query; LANES]), |a, b| _mm512_sub_ps(a, b), |a, b| a - b)
+    }
+
+    /// `values - query`, rounded once to single precision.
+    #[inline(always)]
+    pub(super) fn wide_gap<const SET: u8>(values: &[f64; LANES], query: f64) -> Wide {
+        #[cfg(target_arch = "x86_64")]
+        if SET == AVX512 {
+            let mut out = [0.0; LANES];
+            // SAFETY: as above; each load reads eight of the 16 values.
+            unsafe {
+                let query = _mm512_set1_pd(query);
+                let low = _mm512_cvtpd_ps(_mm512_sub_pd(_mm512_loadu_pd(values.as_ptr()), query));
+                let high = _mm512_cvtpd_ps(_mm512_sub_pd(_mm512_loadu_pd(values.as_ptr().add(8)), query));
+                let both = _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high);
+                _mm512_storeu_ps(out.as_mut_ptr(), both);
+            }
+            return Wide(out);
+        }
+        Wide(values.map(|v| (v - query) as f32))
+    }
+
+    /// `self + gap^2`.
+    #[inline(always)]
+    pub(super) fn plus_square<const SET: u8>(self, gap: Wide) -> Wide {
+        lane_by_lane!(SET, self, gap, |a, b| _mm512_fmadd_ps(b, b, a), |a, b| multiply_add::<SET>(b, b, a))
+    }
+
+    /// `self + |gap|`.
+    #[inline(always)]
+    pub(super) fn plus_abs<const SET: u8>(self, gap: Wide) -> Wide {
+        lane_by_lane!(SET, self, gap, |a, b| _mm512_add_ps(a, _mm512_abs_ps(b)), |a, b: f32| a + b.abs())
+    }
+
+    /// The larger of `self` and `|gap|`.
+    #[inline(always)]
+    pub(super) fn max_abs<const SET: u8>(self, gap: Wide) -> Wide {
+        lane_by_lane!(SET, self, gap, |a, b| _mm512_max_ps(a, _mm512_abs_ps(b)), |a, b: f32| larger(a, b.abs()))
+    }
+
+    /// Any function, lane by lane.
+    #[inline(always)]
+    pub(super) fn with<const SET: u8>(self, other: Wide, f: impl Fn(f32, f32) -> f32) -> Wide {
+        let mut out = self.0;
+        for lane in 0..LANES {
+            out[lane] = f(out[lane], other.0[lane]);
+        }
+        Wide(out)
+    }
+}
+
+/// Asks for the first lines of `values`, which will be read soon.
+#[inline(always)]
+pub(super) fn prefetch<T>(values: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        /// What comes after these the machine fetches by itself.
+        const LINES: usize = 8;
+        for line in (0..size_of_val(values).min(64 * LINES)).step_by(64) {
+            // SAFETY: the address lies within the slice; a prefetch reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().cast::<i8>().add(line)) };
+        }
+    }
+}
 
 /// Bit i is set where `values[i] <= limit`.
 #[inline(always)]
 pub(super) fn at_most<const SET: u8>(values: &[f32; LANES], limit: f32) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if SET == AVX512 {
-        use std::arch::x86_64::{_CMP_LE_OQ, _mm512_cmp_ps_mask, _mm512_loadu_ps, _mm512_set1_ps};
+        use std::arch::x86_64::{_CMP_LE_OQ, _mm512_cmp_ps_mask};
         // SAFETY: SET is AVX512 only inside a version compiled for it and called on a machine that has it; the load reads
         // the 16 values of the array.
         return u32::from(unsafe {
@@ -115,6 +222,20 @@ mod tests {
     use proptest::prelude::*;
 
     #[inline(always)]
+    fn wide_body<const SET: u8>(a: &[f32; LANES], b: &[f32; LANES], q: f64) -> [[f32; LANES]; 5] {
+        let (total, gap, wide) = (Wide(*a), Wide(*b), a.map(f64::from));
+        let all = [
+            total.plus_square::<SET>(gap),
+            total.plus_abs::<SET>(gap),
+            total.max_abs::<SET>(gap),
+            Wide::gap::<SET>(a, q as f32),
+            Wide::wide_gap::<SET>(&wide, q),
+        ];
+        all.map(Wide::lanes)
+    }
+    versions!(fn wide [] (a: &[f32; LANES], b: &[f32; LANES], q: f64) -> [[f32; LANES]; 5] = wide_body);
+
+    #[inline(always)]
     fn both_body<const SET: u8>(values: &[f32; LANES], limit: f32, keys: &mut [u32; LANES]) -> u32 {
         sort::<SET>(keys);
         at_most::<SET>(values, limit)
@@ -122,6 +243,19 @@ mod tests {
     versions!(fn both [] (values: &[f32; LANES], limit: f32, keys: &mut [u32; LANES]) -> u32 = both_body);
 
     proptest! {
+        #[test]
+        fn lanes_do_what_numbers_do(a in [-9.0..9.0f32; LANES], b in [-9.0..9.0f32; LANES], q in -9.0..9.0f64) {
+            for set in [Set::Plain, Set::Avx2, Set::Avx512] {
+                let [square, sum, largest, gap, wide] = wide(Level::at_most(set), &a, &b, q);
+                for lane in 0..LANES {
+                    let (x, y) = (a[lane], b[lane]);
+                    prop_assert!(square[lane] == y.mul_add(y, x) || square[lane] == y * y + x);
+                    prop_assert_eq!((sum[lane], largest[lane]), (x + y.abs(), x.max(y.abs())));
+                    prop_assert_eq!((gap[lane], wide[lane]), (x - q as f32, (f64::from(x) - q) as f32));
+                }
+            }
+        }
+
         #[test]
         fn every_instruction_set_agrees(keys: [u32; LANES], few in 1u32..40, values: [f32; LANES], limit in 0..LANES) {
             let keys = keys.map(|k| k % few);

@@ -111,10 +111,10 @@ mod tests {
 
     struct Nobody;
     impl Search for Nobody {
-        fn nearest(&self, _: usize) -> Vec<(f64, u32)> {
-            Vec::new()
+        fn nearest(&self, _: usize) -> Result<Vec<(f64, u32)>> {
+            Ok(Vec::new())
         }
-        fn nearest_by(&self, _: &Metric, _: usize) -> Result<Vec<(f64, u32)>> {
+        fn nearest_otherwise(&self, _: usize) -> Result<Vec<(f64, u32)>> {
             Ok(Vec::new())
         }
     }

@@ -8,7 +8,7 @@
 //! | Chebyshev | `max abs(x_j - y_j)` | boxes |
 //! | cosine | `1 - x'y / (norm(x) norm(y))` | boxes, on rows of length 1 |
 //! | Mahalanobis | `sqrt((x - y)' S^-1 (x - y))` | boxes, on whitened rows |
-//! | Hamming | share of the columns that differ | triangle inequality |
+//! | Hamming | share of the columns that differ; missing is a value like no other | triangle inequality |
 //! | mixed (Gower) | see [`super::mixed`] | depends on the treatment of missing values |
 //! | a user's own | a function | none, or the triangle inequality if the user vouches for it |
 //!
@@ -58,7 +58,7 @@ pub enum Metric {
     Cosine,
     /// Euclidean after taking out scale and correlation.
     Mahalanobis(Whitening),
-    /// Share of the columns that differ.
+    /// Share of the columns that differ. Missing values (NaN) are equal to each other and to nothing else.
     Hamming,
     /// Numbers, categories and missing values together.
     Mixed(Mixed),
@@ -125,7 +125,12 @@ impl Metric {
     /// An error if `rows` hold something that has no distance.
     pub fn check_rows(&self, rows: &Rows<'_>) -> Result<()> {
         self.check(rows.n_features())?;
-        rows.check(matches!(self, Metric::Mixed(_)))
+        rows.check(self.takes_missing())
+    }
+
+    /// Whether a missing value (NaN) has a distance to others.
+    pub(super) fn takes_missing(&self) -> bool {
+        matches!(self, Metric::Mixed(_) | Metric::Hamming)
     }
 
     /// Whether rows enter an index as they are.
@@ -243,7 +248,8 @@ fn minkowski<E: Element>(a: &[f64], b: &[E], p: f64) -> f64 {
 
 #[inline(always)]
 fn differing<E: Element>(a: &[f64], b: &[E]) -> f64 {
-    let count = a.iter().zip(b).filter(|(a, b)| **a != b.wide()).count();
+    let same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
+    let count = a.iter().zip(b).filter(|(a, b)| !same(**a, b.wide())).count();
     count as f64 / a.len().max(1) as f64
 }
 

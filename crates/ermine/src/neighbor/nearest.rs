@@ -48,7 +48,7 @@ impl Nearest {
     /// Lets `row` in if it is near enough.
     #[inline(always)]
     pub fn offer(&mut self, distance: f64, row: u32) {
-        if !(distance <= self.radius) {
+        if distance.is_nan() || distance > self.radius {
             return;
         }
         if self.k == usize::MAX {

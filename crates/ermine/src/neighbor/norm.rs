@@ -4,12 +4,18 @@
 //! everything in the box from below. Trees filter by that sum in single precision, without its root; the exact distance of
 //! what passes is taken in double precision by [`super::metric::Metric::distance`].
 
+use super::lanes::Wide;
 use super::simd::{larger, multiply_add};
 
 /// A sum of gaps, in single precision, without the final root.
 pub(super) trait Norm: Copy + Send + Sync {
     /// `total` with one more coordinate's gap.
     fn add<const SET: u8>(self, total: f32, gap: f32) -> f32;
+    /// The same for sixteen sums.
+    #[inline(always)]
+    fn add_wide<const SET: u8>(self, total: Wide, gap: Wide) -> Wide {
+        total.with::<SET>(gap, |total, gap| self.add::<SET>(total, gap))
+    }
     /// The sum that belongs to a distance.
     fn power(self, distance: f64) -> f64;
     /// The distance that belongs to a sum.
@@ -37,6 +43,10 @@ impl Norm for SumAbs {
         total + gap.abs()
     }
     #[inline(always)]
+    fn add_wide<const SET: u8>(self, total: Wide, gap: Wide) -> Wide {
+        total.plus_abs::<SET>(gap)
+    }
+    #[inline(always)]
     fn power(self, distance: f64) -> f64 {
         distance
     }
@@ -55,6 +65,10 @@ impl Norm for SumSquares {
         multiply_add::<SET>(gap, gap, total)
     }
     #[inline(always)]
+    fn add_wide<const SET: u8>(self, total: Wide, gap: Wide) -> Wide {
+        total.plus_square::<SET>(gap)
+    }
+    #[inline(always)]
     fn power(self, distance: f64) -> f64 {
         distance * distance
     }
@@ -71,6 +85,10 @@ impl Norm for Largest {
     #[inline(always)]
     fn add<const SET: u8>(self, total: f32, gap: f32) -> f32 {
         larger(total, gap.abs())
+    }
+    #[inline(always)]
+    fn add_wide<const SET: u8>(self, total: Wide, gap: Wide) -> Wide {
+        total.max_abs::<SET>(gap)
     }
     #[inline(always)]
     fn power(self, distance: f64) -> f64 {

@@ -304,7 +304,7 @@ impl Points {
             Kept::F64(v) => v.len(),
         };
         let points = Points { n_features, values };
-        if n_features == 0 || len % n_features != 0 || len / n_features > u32::MAX as usize {
+        if n_features == 0 || !len.is_multiple_of(n_features) || len / n_features > u32::MAX as usize {
             return Err(Error::model_file(format!("section '{name}' isn't whole rows of {n_features} numbers")));
         }
         points.view().check(missing).map_err(|e| Error::model_file(format!("section '{name}': {e}")))?;

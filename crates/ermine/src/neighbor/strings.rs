@@ -90,10 +90,19 @@ impl StringIndex {
     /// Adds strings; they are numbered after those that are there.
     pub fn add(&mut self, texts: impl IntoIterator<Item = String>) -> Result<()> {
         self.texts.extend(texts);
+        if self.texts.len() > u32::MAX as usize {
+            self.texts.truncate(u32::MAX as usize);
+            return Err(Error::data(format!("neighbours are found among at most {} strings", u32::MAX)));
+        }
         if self.texts.len() - self.indexed > WAITING.max(self.indexed / 16) {
             *self = StringIndex::build(std::mem::take(&mut self.texts), self.metric)?;
         }
         Ok(())
+    }
+
+    /// The metric.
+    pub fn metric(&self) -> StringMetric {
+        self.metric
     }
 
     /// Number of strings.
@@ -114,9 +123,19 @@ impl StringIndex {
         Ok(self.batch(queries, &Nearest::k(k.min(self.len()))))
     }
 
+    /// The `k` nearest other strings of every string.
+    pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        Ok(self.batch(&self.texts, &Nearest::k(k.saturating_add(1).min(self.len()))).without_self(k))
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.texts.iter().map(|text| size_of::<String>() + text.len()).sum::<usize>() + self.tree.bytes()
+    }
+
     /// All strings within `radius` of every query.
     pub fn radius_neighbors<S: AsRef<str> + Sync>(&self, queries: &[S], radius: f64) -> Result<Neighbors> {
-        if !(radius >= 0.0) {
+        if radius.is_nan() || radius < 0.0 {
             return Err(Error::data(format!("a radius of {radius}: expected 0 or more")));
         }
         Ok(self.batch(queries, &Nearest::within(radius)))

@@ -51,6 +51,17 @@ pub(super) struct RowSpace<'a> {
     pub(super) metric: &'a Metric,
 }
 
+impl RowSpace<'_> {
+    /// A point, to be used as a query.
+    pub(super) fn row(&self, point: u32) -> Vec<f64> {
+        let d = self.points.n_features();
+        match self.points.kept() {
+            Kept::F32(v) => v[point as usize * d..][..d].iter().map(|v| v.wide()).collect(),
+            Kept::F64(v) => v[point as usize * d..][..d].to_vec(),
+        }
+    }
+}
+
 impl Space for RowSpace<'_> {
     type Query = [f64];
 
@@ -61,10 +72,7 @@ impl Space for RowSpace<'_> {
     fn between(&self, a: u32, b: u32) -> f64 {
         let d = self.points.n_features();
         match self.points.kept() {
-            Kept::F32(v) => {
-                let a: Vec<f64> = v[a as usize * d..][..d].iter().map(|v| v.wide()).collect();
-                self.metric.distance(&a, &v[b as usize * d..][..d])
-            }
+            Kept::F32(_) => self.to(&self.row(a), b),
             Kept::F64(v) => self.metric.distance(&v[a as usize * d..][..d], &v[b as usize * d..][..d]),
         }
     }

@@ -11,13 +11,12 @@
 //! Should a rule leave classes level (no more points; equal sums), the one with the nearest neighbour wins, and neighbours are ordered by
 //! (distance, row): the same data always give the same class.
 
-use super::metric::Metric;
 use super::weight::Weights;
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
 /// What decides between classes with equally many votes.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tie {
     /// The class with the smallest number.
@@ -29,16 +28,16 @@ pub enum Tie {
     DropFarthest,
     /// The sum of inverse distances.
     Distance,
-    /// The neighbours by another metric.
-    OtherMetric(Metric),
+    /// The neighbours by another metric ([`Search::nearest_otherwise`]).
+    OtherMetric,
 }
 
 /// Whoever can find more neighbours of the query in hand, should a tie need them.
 pub trait Search {
     /// The `k` nearest rows (or all, where there are fewer) as (distance, row).
-    fn nearest(&self, k: usize) -> Vec<(f64, u32)>;
+    fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>>;
     /// The same by another metric.
-    fn nearest_by(&self, metric: &Metric, k: usize) -> Result<Vec<(f64, u32)>>;
+    fn nearest_otherwise(&self, k: usize) -> Result<Vec<(f64, u32)>>;
 }
 
 /// Classes of the rows, and the rules of the vote.
@@ -84,9 +83,8 @@ impl Vote<'_> {
             Tie::NextPoint => self.with_more(rows.len(), search)?,
             Tie::DropFarthest => self.with_fewer(rows, distances)?,
             Tie::Distance => self.by(&Weights::Distance, rows, distances, &level)?,
-            Tie::OtherMetric(metric) => {
-                let (distances, rows): (Vec<f64>, Vec<u32>) =
-                    search.nearest_by(metric, rows.len())?.into_iter().unzip();
+            Tie::OtherMetric => {
+                let (distances, rows): (Vec<f64>, Vec<u32>) = search.nearest_otherwise(rows.len())?.into_iter().unzip();
                 self.by(self.weights, &rows, &distances, &level)?
             }
         };
@@ -98,7 +96,7 @@ impl Vote<'_> {
     fn with_more(&self, k: usize, search: &dyn Search) -> Result<Option<u32>> {
         let mut wanted = 2 * k + 8;
         loop {
-            let found = search.nearest(wanted);
+            let found = search.nearest(wanted)?;
             let (distances, rows): (Vec<f64>, Vec<u32>) = found.into_iter().unzip();
             for m in k + 1..=rows.len() {
                 let level = leaders(&self.votes(&rows[..m], &distances[..m], distances.get(m).copied())?);
@@ -168,16 +166,16 @@ mod tests {
     const CLASSES: [u32; 6] = [1, 0, 1, 0, 2, 0];
 
     impl Search for Line {
-        fn nearest(&self, k: usize) -> Vec<(f64, u32)> {
-            (0..6).map(|row| (f64::from(row) + 1.0, row)).take(k).collect()
+        fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>> {
+            Ok((0..6).map(|row| (f64::from(row) + 1.0, row)).take(k).collect())
         }
-        fn nearest_by(&self, _: &Metric, k: usize) -> Result<Vec<(f64, u32)>> {
+        fn nearest_otherwise(&self, k: usize) -> Result<Vec<(f64, u32)>> {
             Ok((0..6).rev().zip(1..).map(|(row, d)| (f64::from(d), row)).take(k).collect())
         }
     }
 
     fn class(tie: Tie, k: usize) -> u32 {
-        let (distances, rows): (Vec<f64>, Vec<u32>) = Line.nearest(k).into_iter().unzip();
+        let (distances, rows): (Vec<f64>, Vec<u32>) = Line.nearest(k).unwrap().into_iter().unzip();
         let vote = Vote { classes: &CLASSES, n_classes: 3, weights: &Weights::Uniform, tie: &tie };
         vote.class(&rows, &distances, None, &Line).unwrap()
     }
@@ -190,10 +188,7 @@ mod tests {
         assert_eq!([class(Tie::DropFarthest, 2), class(Tie::DropFarthest, 4)], [1, 1]);
         assert_eq!([class(Tie::Distance, 2), class(Tie::Distance, 4)], [1, 1]);
         // By the other metric rows 5 and 4 (classes 0 and 2) are nearest, then 3 and 2 (0 and 1).
-        assert_eq!(
-            [class(Tie::OtherMetric(Metric::Manhattan), 2), class(Tie::OtherMetric(Metric::Manhattan), 4)],
-            [0, 0]
-        );
+        assert_eq!([class(Tie::OtherMetric, 2), class(Tie::OtherMetric, 4)], [0, 0]);
         // No tie: every rule says the same.
         for tie in [Tie::FirstClass, Tie::NextPoint, Tie::DropFarthest, Tie::Distance] {
             assert_eq!([class(tie.clone(), 1), class(tie.clone(), 3), class(tie, 6)], [1, 1, 0]);

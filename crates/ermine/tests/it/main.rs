@@ -14,6 +14,7 @@ mod metrics;
 mod linear;
 mod model_file;
 mod multiclass;
+mod neighbors;
 mod rooms;
 mod stump;
 mod tree;

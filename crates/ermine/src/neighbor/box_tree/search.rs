@@ -9,7 +9,7 @@
 //! search collects all of them.
 
 use super::{BoxTree, LEAF, MAX_LEVELS};
-use crate::neighbor::lanes::{LANES, at_most, sort};
+use crate::neighbor::lanes::{LANES, Wide, at_most, prefetch, sort};
 use crate::neighbor::metric::{Metric, Shape};
 use crate::neighbor::nearest::Nearest;
 use crate::neighbor::norm::{Largest, Norm, SumAbs, SumPowers, SumSquares, sum_error, sum_underflow};
@@ -203,23 +203,23 @@ impl Candidates {
     }
 }
 
-/// The difference between a point and the query, rounded once to single precision.
+/// The difference between points and the query, rounded once to single precision.
 pub(in crate::neighbor) trait Gap: Element {
-    /// `self - query`; `narrow` is the query in single precision.
-    fn gap(self, query: f64, narrow: f32) -> f32;
+    /// `values - query`; `narrow` is the query in single precision.
+    fn gap<const SET: u8>(values: &[Self; LANES], query: f64, narrow: f32) -> Wide;
 }
 
 impl Gap for f32 {
     #[inline(always)]
-    fn gap(self, _: f64, narrow: f32) -> f32 {
-        self - narrow
+    fn gap<const SET: u8>(values: &[f32; LANES], _: f64, narrow: f32) -> Wide {
+        Wide::gap::<SET>(values, narrow)
     }
 }
 
 impl Gap for f64 {
     #[inline(always)]
-    fn gap(self, query: f64, _: f32) -> f32 {
-        (self - query) as f32
+    fn gap<const SET: u8>(values: &[f64; LANES], query: f64, _: f32) -> Wide {
+        Wide::wide_gap::<SET>(values, query)
     }
 }
 
@@ -252,6 +252,13 @@ fn descend_body<const SET: u8, E: Gap, N: Norm>(
         let number = frames.node[level] * LANES + (child & 15) as usize;
         if level == 0 {
             *visited += LEAF;
+            // The leaf after this one is fetched while this one is compared.
+            let next = if at + 1 < LANES { frames.children[0][at + 1] } else { u32::MAX };
+            if next & !15 <= candidates.cutoff.to_bits() {
+                let width = query.len() * LEAF;
+                let leaf = frames.node[0] * LANES + (next & 15) as usize;
+                prefetch(tree.leaves.get(leaf * width..(leaf + 1) * width).unwrap_or_default());
+            }
             scan_leaf::<SET, E, N>(tree, number, query, narrow, margin, candidates);
         } else {
             level -= 1;
@@ -304,19 +311,13 @@ fn scan_leaf<const SET: u8, E: Gap, N: Norm>(
     let width = query.len() * LEAF;
     let values = &tree.leaves[leaf * width..][..width];
     // Three named registers: an array of them would be kept in memory.
-    let (mut first, mut second, mut third) = ([0.0f32; LANES], [0.0f32; LANES], [0.0f32; LANES]);
-    for ((column, &q), &q32) in values.as_chunks::<LEAF>().0.iter().zip(query).zip(narrow) {
-        for lane in 0..LANES {
-            first[lane] = margin.norm.add::<SET>(first[lane], column[lane].gap(q, q32));
-        }
-        for lane in 0..LANES {
-            second[lane] = margin.norm.add::<SET>(second[lane], column[LANES + lane].gap(q, q32));
-        }
-        for lane in 0..LANES {
-            third[lane] = margin.norm.add::<SET>(third[lane], column[2 * LANES + lane].gap(q, q32));
-        }
+    let (mut first, mut second, mut third) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
+    for ((column, &q), &q32) in values.as_chunks::<LANES>().0.as_chunks::<{ LEAF / LANES }>().0.iter().zip(query).zip(narrow) {
+        first = margin.norm.add_wide::<SET>(first, E::gap::<SET>(&column[0], q, q32));
+        second = margin.norm.add_wide::<SET>(second, E::gap::<SET>(&column[1], q, q32));
+        third = margin.norm.add_wide::<SET>(third, E::gap::<SET>(&column[2], q, q32));
     }
-    let sums = [first, second, third];
+    let sums = [first.lanes(), second.lanes(), third.lanes()];
     let mut mask = under::<SET>(&sums, candidates.cutoff);
     if mask.count_ones() as usize > candidates.wanted.saturating_add(2) && candidates.wanted <= LANES {
         candidates.foresee::<SET, N>(&sums, margin);

@@ -117,8 +117,8 @@ pub(super) struct ByteFilter<'a> {
     points: &'a Points,
     metric: &'a Metric,
     queries: &'a [f64],
-    /// Group after group, four columns after four columns, the group's queries.
-    packed: Vec<[i8; QUAD]>,
+    /// Group after group, four columns after four columns, the group's queries: four bytes in a word, the first lowest.
+    packed: Vec<u32>,
     /// Per query: `|v|^2 / 2 + 128 sum v`, and the rounding error.
     constants: Vec<(f64, f64)>,
     error: f64,
@@ -134,7 +134,7 @@ impl<'a> ByteFilter<'a> {
         let d = points.n_features();
         let quads = d.div_ceil(QUAD);
         let n = queries.len() / d;
-        let mut packed = vec![[0i8; QUAD]; n.div_ceil(Self::GROUP) * Self::GROUP * quads];
+        let mut packed = vec![0u32; n.div_ceil(Self::GROUP) * Self::GROUP * quads];
         let mut code = vec![0i8; d];
         let mut constants = Vec::with_capacity(n);
         for (i, query) in queries.chunks_exact(d).enumerate() {
@@ -143,7 +143,7 @@ impl<'a> ByteFilter<'a> {
             constants.push((0.5 * f64::from(square) + 128.0 * sum as f64, off));
             let group = &mut packed[i / Self::GROUP * Self::GROUP * quads..];
             for (column, &c) in code.iter().enumerate() {
-                group[column / QUAD * Self::GROUP + i % Self::GROUP][column % QUAD] = c;
+                group[column / QUAD * Self::GROUP + i % Self::GROUP] |= u32::from(c.cast_unsigned()) << (column % QUAD * 8);
             }
         }
         ByteFilter { codes, points, metric, queries, packed, constants, error: 0.0 }
@@ -191,15 +191,15 @@ impl Filter for ByteFilter<'_> {
 
 /// What the instruction does, one product at a time.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn plain_tile(points: &[[u8; QUAD]], halves: &[i32], queries: &[[i8; QUAD]], thresholds: &[i32], masks: &mut [u32]) {
+fn plain_tile(points: &[[u8; QUAD]], halves: &[i32], queries: &[u32], thresholds: &[i32], masks: &mut [u32]) {
     let group = thresholds.len();
     for i in 0..group {
         masks[i] = 0;
         for p in 0..PANEL {
             let mut sum = -halves[p];
             for (quad, queries) in queries.chunks_exact(group).enumerate() {
-                for (c, q) in points[quad * PANEL + p].iter().zip(queries[i]) {
-                    sum += i32::from(*c) * i32::from(q);
+                for (c, q) in points[quad * PANEL + p].iter().zip(queries[i].to_le_bytes()) {
+                    sum += i32::from(*c) * i32::from(q.cast_signed());
                 }
             }
             masks[i] |= u32::from(sum >= thresholds[i]) << p;
@@ -220,7 +220,7 @@ mod avx512 {
     pub(super) unsafe fn tile(
         points: &[[u8; QUAD]],
         halves: &[i32],
-        queries: &[[i8; QUAD]],
+        queries: &[u32],
         thresholds: &[i32],
         masks: &mut [u32],
     ) {
@@ -243,9 +243,7 @@ mod avx512 {
             };
             for (i, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: query i of these four columns; both counts were checked above.
-                let q = _mm512_set1_epi32(i32::from_le_bytes(
-                    unsafe { *queries.get_unchecked(quad * GROUP + i) }.map(i8::cast_unsigned),
-                ));
+                let q = _mm512_set1_epi32(unsafe { *queries.get_unchecked(quad * GROUP + i) }.cast_signed());
                 sum[0] = _mm512_dpbusd_epi32(sum[0], x[0], q);
                 sum[1] = _mm512_dpbusd_epi32(sum[1], x[1], q);
             }
@@ -268,7 +266,7 @@ mod tests {
         #[test]
         fn the_instruction_does_what_it_should(
             points in proptest::collection::vec(any::<[u8; QUAD]>(), PANEL * 3),
-            queries in proptest::collection::vec(any::<[i8; QUAD]>(), 14 * 3),
+            queries in proptest::collection::vec(any::<u32>(), 14 * 3),
             halves in proptest::collection::vec(0i32..90_000, PANEL),
             thresholds in proptest::collection::vec(-200_000i32..200_000, 14),
         ) {

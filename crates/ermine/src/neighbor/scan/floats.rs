@@ -88,7 +88,7 @@ impl<'a> FloatFilter<'a> {
             rows.copy_row(i, &mut row);
             most.max(centred(&row))
         });
-        if norms.iter().any(|&norm| !(norm + radius < LARGEST_NORM)) {
+        if !norms.iter().all(|&norm| norm + radius < LARGEST_NORM) {
             return None;
         }
         let mut filter = FloatFilter {

@@ -1,0 +1,110 @@
+//! `ermine neighbors`: the training rows near each row of a table, by a nearest-neighbours model.
+
+use crate::args::Manner;
+use crate::data::read;
+use crate::failure::Failure;
+use crate::files::check_output;
+use crate::interrupt::writing;
+use crate::predict::check_format;
+use crate::progress::Progress;
+use crate::terminal::{bold, clean, count, green, print, stdout_failure};
+use ermine::matrix::Schema;
+use ermine::model::Model;
+use ermine::neighbor::nearest::Neighbors;
+use ermine::prelude::NeighborModel;
+use ermine::table::{Column, ColumnKind, Levels, Table};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const EXAMPLES: &str = "\
+Examples:
+  ermine train penguins.csv --target species --learner nearest-neighbors -o species.ermine
+  ermine neighbors species.ermine new.csv -k 3
+  ermine neighbors species.ermine new.csv --radius 0.5 -o near.csv
+
+The output is CSV with a line for each neighbour: query (the row of FILE, counted from 1), rank (1 is the nearest), row (of the rows
+that the model keeps, counted from 1 in the order of the training data), distance, and what the target was there.";
+
+/// Find the training rows near each row of a table
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// A model made by nearest-neighbors
+    model: PathBuf,
+    /// The table whose neighbours are wanted
+    file: PathBuf,
+    /// How many neighbours, as many as the model uses if not given
+    #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "radius")]
+    k: Option<u32>,
+    /// All neighbours within this distance
+    #[arg(long, value_name = "DISTANCE")]
+    radius: Option<f64>,
+    /// Where to write them, .csv or .csv.gz; stdout if not given
+    #[arg(long, short, value_name = "FILE.csv")]
+    output: Option<PathBuf>,
+    /// Threads to use, all cores if not given; the result is the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Say nothing but results and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Finds neighbours.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let manner = Manner { threads: args.threads, json: false, quiet: args.quiet };
+    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(path) = output {
+        check_output(path, &[&args.model, &args.file])?;
+        check_format(path)?;
+    }
+    let model = Model::load(&args.model)?;
+    let neighbors = NeighborModel::of(&model)?;
+    let progress = Progress::new(args.quiet);
+    let table = read(&args.file, &model.schema().read_options(), manner.threads(), &progress)?;
+    let features = model.schema().features_of(&table)?;
+    let search = || match (args.radius, args.k) {
+        (Some(radius), _) => neighbors.radius_neighbors(&features, radius),
+        (None, Some(k)) => neighbors.kneighbors(&features, k as usize),
+        (None, None) => neighbors.kneighbors(&features, neighbors.k()),
+    };
+    let found = progress.stage("searching", manner.threads(), search).map_err(Failure::work)?;
+    let result = Table::new(columns(&found, neighbors, model.schema()))?;
+    drop(progress);
+    match output {
+        None => result.write_csv_to(std::io::stdout().lock()).map_err(stdout_failure),
+        Some(path) => {
+            writing(|| Ok(result.write_csv(path)?))?;
+            let name = bold(&clean(&path.display().to_string()));
+            let said = format!("{} {} neighbours of {} rows to {name}\n", green("wrote"), count(result.n_rows()), count(found.len()));
+            if args.quiet { Ok(()) } else { print(&said) }
+        }
+    }
+}
+
+/// One line for each neighbour.
+fn columns(found: &Neighbors, model: &NeighborModel, schema: &Schema) -> Vec<Column> {
+    let lengths = || (0..found.len()).map(|i| found.rows(i).len());
+    let number = |name: &str, values: Vec<f64>| Column::numeric(name, values);
+    let queries = lengths().enumerate().flat_map(|(i, n)| std::iter::repeat_n((i + 1) as f64, n)).collect();
+    let ranks = lengths().flat_map(|n| (1..=n).map(|rank| rank as f64)).collect();
+    let rows = found.all_rows().iter().map(|&row| f64::from(row) + 1.0).collect();
+    let mut columns = vec![
+        number("query", queries),
+        number("rank", ranks),
+        number("row", rows),
+        number("distance", found.all_distances().to_vec()),
+    ];
+    if schema.classes.is_empty() {
+        let outputs = schema.target.iter().enumerate().map(|(k, name)| {
+            let value = |&row: &u32| model.values_of(row).map_or(f64::NAN, |values| values[k]);
+            number(name, found.all_rows().iter().map(value).collect())
+        });
+        columns.extend(outputs);
+    } else {
+        let codes: Vec<u32> = found.all_rows().iter().filter_map(|&row| model.class_of(row)).collect();
+        let levels = Arc::new(Levels::new(schema.classes.iter().cloned()));
+        columns.push(Column::coded(schema.target.join("_"), ColumnKind::Nominal, codes, levels));
+    }
+    columns
+}

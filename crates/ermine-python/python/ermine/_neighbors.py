@@ -1,0 +1,258 @@
+"""Who is near: what estimators of nearest neighbours can tell beside their predictions, and an index without a target."""
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from ermine import _target
+from ermine._data import check_shape
+from ermine._estimator import Plain
+from ermine._ermine import NeighborIndex
+from ermine._sklearn import not_fitted
+
+#: Where each row's neighbours begin, their rows, their distances.
+Found = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _ranked(found: Found, return_distance: bool) -> Any:
+    """Neighbours of equal number for each row, as matrices."""
+    starts, rows, distances = found
+    shape = (len(starts) - 1, -1) if len(starts) > 1 else (0, 0)
+    return (distances.reshape(shape), rows.reshape(shape)) if return_distance else rows.reshape(shape)
+
+
+def _ragged(found: Found, return_distance: bool) -> Any:
+    """Neighbours of any number for each row, as an array of arrays."""
+    starts, rows, distances = found
+
+    def cut(values: np.ndarray) -> np.ndarray:
+        parts = np.empty(len(starts) - 1, dtype=object)
+        parts[:] = np.split(values, starts[1:-1]) if len(parts) else []
+        return parts
+
+    return (cut(distances), cut(rows)) if return_distance else cut(rows)
+
+
+def _check_k(k: Any, most: int, own: bool) -> int:
+    if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
+        raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+    if k <= 0:
+        raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+    if k > most - own:
+        raise ValueError(f"Expected n_neighbors {'<' if own else '<='} n_samples_fit, but n_neighbors = {k}, n_samples_fit = {most}")
+    return int(k)
+
+
+class Neighbors:
+    """What estimators of nearest neighbours share."""
+
+    n_samples_fit_: int
+    n_neighbors_: int
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keeps rows with known answers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features. Categories, truth values and missing values may be left as they are.
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) for numbers
+            The answers.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return super().fit(X, y)  # type: ignore[misc]
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """The nearest training rows of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_queries, n_features), default=None
+            The rows. None for the training rows, none of which is then its own neighbour.
+        n_neighbors : int, default=None
+            How many; as many as predictions use if None.
+        return_distance : bool, default=True
+            Whether distances are given too.
+
+        Returns
+        -------
+        distances, rows : ndarray of shape (n_queries, n_neighbors)
+            Nearest first; of equally near rows the one with the smaller number.
+        """
+        model = self._fitted()  # type: ignore[attr-defined]
+        k = _check_k(self.n_neighbors_ if n_neighbors is None else n_neighbors, self.n_samples_fit_, X is None)
+        return _ranked(model.kneighbors(self._queries(X), k, self.n_jobs), return_distance)  # type: ignore[attr-defined]
+
+    def radius_neighbors(self, X: Any, radius: float | None = None, return_distance: bool = True) -> Any:
+        """All training rows within a distance of each row, nearest first.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_queries, n_features)
+            The rows.
+        radius : float, default=None
+            The largest distance; the estimator's own if None.
+        return_distance : bool, default=True
+            Whether distances are given too.
+
+        Returns
+        -------
+        distances, rows : ndarray of shape (n_queries,) of arrays
+            Nearest first.
+        """
+        model = self._fitted()  # type: ignore[attr-defined]
+        radius = getattr(self, "radius", None) if radius is None else radius
+        if radius is None:
+            raise ValueError("radius_neighbors needs a radius")
+        return _ragged(model.radius_neighbors(self._queries(X), float(radius), self.n_jobs), return_distance)  # type: ignore[attr-defined]
+
+    def add(self, X: Any, y: Any) -> Self:
+        """Adds rows with known answers, without building the index anew. How rows are encoded and how many neighbours count stays as it was fitted;
+        classes must be among those fitted on."""
+        model = self._fitted()  # type: ignore[attr-defined]
+        table = self._queries(X)
+        if hasattr(self, "classes_"):
+            target, _ = _target.classes(y, table.n_rows)
+        else:
+            target, _ = _target.values(y, table.n_rows, self._multi_output)  # type: ignore[attr-defined]
+        model.add(table, target)
+        self.n_samples_fit_ += table.n_rows
+        return self
+
+    def _queries(self, X: Any) -> Any:
+        if X is None:
+            return None
+        table, names = self._read(X)  # type: ignore[attr-defined]
+        self._check_features(table.n_columns, names)  # type: ignore[attr-defined]
+        return table
+
+    def _own(self) -> dict[str, Any]:
+        return {name: value for name in ("metric", "weights") if callable(value := self.__dict__.get(name))}
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()  # type: ignore[misc]
+        if params.get("covariance") is not None:
+            params["covariance"] = np.asarray(params["covariance"], dtype=np.float64).ravel().tolist()
+        return {name: value for name, value in params.items() if name not in self._own()}
+
+
+class NearestNeighbors(Plain):
+    """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        How many neighbours to find, where ``kneighbors`` isn't told.
+    radius : float, default=1.0
+        How far to look, where ``radius_neighbors`` isn't told.
+    metric : str or callable, default='euclidean'
+        How far apart two rows are: 'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis' or 'hamming' (the share of columns that
+        differ) for rows of numbers; 'bits' (the number of bits that differ) for rows of bytes (uint8); 'edit' or 'hamming_text' for a list of
+        strings; or a function of two rows of numbers, which must be symmetric and not negative.
+    p : float, default=2
+        The power of the minkowski metric.
+    covariance : array-like of shape (n_features, n_features), default=None
+        The covariance of the mahalanobis metric; estimated from the rows if None.
+    algorithm : {'auto', 'kd_tree', 'ball_tree', 'brute', 'hnsw'}, default='auto'
+        The kind of index. All but 'hnsw', which is approximate, give the same neighbours.
+    search_width : int, default=100
+        How many places a search with 'hnsw' keeps to go on from: more find more neighbours, later.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+
+    Attributes
+    ----------
+    index_ : tuple
+        The kind of index, why it was chosen, and for 'hnsw' the share of true neighbours that it found when it was built.
+    n_samples_fit_ : int
+        How many rows there are.
+
+    Examples
+    --------
+    >>> from ermine.neighbors import NearestNeighbors
+    >>> index = NearestNeighbors(n_neighbors=2).fit([[0.0, 0.0], [3.0, 4.0], [1.0, 0.0]])
+    >>> distances, rows = index.kneighbors([[0.0, 0.0]])
+    >>> rows.tolist(), distances.tolist()
+    ([[0, 2]], [[0.0, 1.0]])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        radius: float = 1.0,
+        metric: str | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
+        p: float = 2.0,
+        covariance: Any = None,
+        algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
+        search_width: int = 100,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.metric = metric
+        self.p = p
+        self.covariance = covariance
+        self.algorithm = algorithm
+        self.search_width = search_width
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Indexes rows. ``y`` is not looked at."""
+        covariance = None if self.covariance is None else np.asarray(self.covariance, dtype=np.float64).ravel().tolist()
+        options = {"p": self.p, "covariance": covariance, "algorithm": self.algorithm, "search_width": self.search_width}
+        self._index = NeighborIndex(self._rows(X), self.metric, **options, n_jobs=self.n_jobs)
+        return self
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """Distances and numbers of the nearest rows of each row of ``X``, as arrays of shape (n_queries, n_neighbors), nearest first; of the indexed rows
+        (each without itself) if ``X`` is None."""
+        index = self._fitted()
+        k = _check_k(self.n_neighbors if n_neighbors is None else n_neighbors, len(index), X is None)
+        return _ranked(index.kneighbors(None if X is None else self._rows(X), k, self.n_jobs), return_distance)
+
+    def radius_neighbors(self, X: Any, radius: float | None = None, return_distance: bool = True) -> Any:
+        """Distances and numbers of all rows within a distance of each row of ``X``, as arrays of arrays, nearest first."""
+        radius = self.radius if radius is None else radius
+        return _ragged(self._fitted().radius_neighbors(self._rows(X), float(radius), self.n_jobs), return_distance)
+
+    def add(self, X: Any) -> Self:
+        """Adds rows, without building the index anew."""
+        self._fitted().add(self._rows(X))
+        return self
+
+    @property
+    def index_(self) -> tuple[str, str, float | None]:
+        """The kind of index, why it was chosen, and for 'hnsw' its recall."""
+        return self._fitted().choice()
+
+    @property
+    def n_samples_fit_(self) -> int:
+        """How many rows there are."""
+        return len(self._fitted())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_index" in self.__dict__
+
+    def _fitted(self) -> NeighborIndex:
+        index = self.__dict__.get("_index")
+        if index is None:
+            raise not_fitted(self)
+        return index
+
+    def _rows(self, X: Any) -> Any:
+        """Rows as the index takes them."""
+        if self.metric in ("edit", "hamming_text"):
+            return [str(text) for text in X]
+        array = np.asarray(X)
+        check_shape(array.shape, type(self).__name__)
+        if self.metric == "bits":
+            if array.dtype != np.uint8:
+                raise TypeError(f"metric='bits' takes rows of uint8 (see numpy.packbits), not of {array.dtype}")
+            return np.require(array, requirements="CA")
+        return np.require(array, np.float32 if array.dtype == np.float32 else np.float64, "CA")

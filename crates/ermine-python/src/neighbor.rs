@@ -1,0 +1,361 @@
+//! Neighbours for Python: indexes over arrays, packed codes and text, and functions of the user's own as metrics and weights.
+
+use crate::error::python;
+use crate::job;
+use crate::value;
+use ermine::error::Error;
+use ermine::learner::fit::run;
+use ermine::learner::nearest_neighbors::{NearestNeighbors, Own};
+use ermine::learner::Learner;
+use ermine::neighbor::choice::Kind;
+use ermine::neighbor::codes::CodeIndex;
+use ermine::neighbor::index::Index;
+use ermine::neighbor::metric::{Custom, Metric};
+use ermine::neighbor::nearest::Neighbors;
+use ermine::neighbor::rows::Rows;
+use ermine::neighbor::strings::{StringIndex, StringMetric};
+use ermine::neighbor::whiten::Whitening;
+use ermine::section::Sections;
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyFunction};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// What went wrong first in a function of the user's own, which runs where no exception can be raised.
+#[derive(Clone, Default)]
+pub struct Trouble(Arc<Mutex<Option<PyErr>>>);
+
+impl Trouble {
+    fn keep(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// The result of work in which such functions were called; their exception before any error.
+    pub fn check<T>(&self, result: Result<T, Error>) -> PyResult<T> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => result.map_err(python),
+        }
+    }
+
+    fn metric(&self, function: Py<PyAny>) -> Custom {
+        let trouble = self.clone();
+        let distance = move |a: &[f64], b: &[f64]| {
+            let called = Python::attach(|py| {
+                let rows = (PyArray1::from_slice(py, a), PyArray1::from_slice(py, b));
+                function.call1(py, rows)?.extract::<f64>(py)
+            });
+            called.unwrap_or_else(|error| {
+                trouble.keep(error);
+                f64::NAN
+            })
+        };
+        Custom { distance: Arc::new(distance), triangle: false }
+    }
+
+    fn weights(&self, function: Py<PyAny>) -> impl Fn(&[f64]) -> Vec<f64> + Send + Sync + 'static {
+        let trouble = self.clone();
+        move |distances: &[f64]| {
+            let called = Python::attach(|py| {
+                function.call1(py, (PyArray1::from_slice(py, distances),))?.extract::<Vec<f64>>(py)
+            });
+            called.unwrap_or_else(|error| {
+                trouble.keep(error);
+                Vec::new()
+            })
+        }
+    }
+}
+
+/// The learner with functions of the user's own under "metric" and "weights".
+pub fn learner_with(params: &Bound<'_, PyDict>, own: &Bound<'_, PyDict>, trouble: &Trouble) -> PyResult<Box<dyn Learner>> {
+    let mut learner = NearestNeighbors::default();
+    value::set(&mut learner, params)?;
+    let function = |name: &str| own.get_item(name).map(|found| found.map(Bound::unbind));
+    let metric = function("metric")?.map(|f| trouble.metric(f));
+    let weights = function("weights")?.map(|f| Arc::new(trouble.weights(f)) as _);
+    Ok(Box::new(learner.with(Own { metric, weights })))
+}
+
+/// Rows and distances of neighbours as arrays: of shape (queries, k) where all queries have as many, else with where each query's begin.
+pub type Found<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
+/// Where each query's neighbours begin, their rows, their distances.
+pub fn arrays<'py>(py: Python<'py>, found: &Neighbors) -> Found<'py> {
+    let mut starts = vec![0i64];
+    starts.extend((0..found.len()).scan(0, |end, i| {
+        *end += found.rows(i).len() as i64;
+        Some(*end)
+    }));
+    let rows = found.all_rows().iter().map(|&row| i64::from(row)).collect();
+    (PyArray1::from_vec(py, starts), PyArray1::from_vec(py, rows), PyArray1::from_slice(py, found.all_distances()))
+}
+
+/// What is indexed.
+enum Inner {
+    Rows(Index),
+    Codes(CodeIndex),
+    Texts(StringIndex),
+}
+
+/// An index over rows of numbers, over packed binary codes or over strings.
+#[pyclass(frozen, module = "ermine._ermine")]
+pub struct NeighborIndex {
+    inner: RwLock<Inner>,
+    trouble: Trouble,
+}
+
+/// Rows from Python: an array of float64 or float32, of bytes, or a list of strings.
+enum Given<'py> {
+    F64(PyReadonlyArray2<'py, f64>),
+    F32(PyReadonlyArray2<'py, f32>),
+    Codes(PyReadonlyArray2<'py, u8>),
+    Texts(Vec<String>),
+}
+
+/// The same, seen from where Python doesn't run.
+enum Seen<'a> {
+    Rows(Rows<'a>),
+    Codes(&'a [u8], usize),
+    Texts(&'a [String]),
+}
+
+fn slice<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
+    array.as_slice().map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+impl<'py> Given<'py> {
+    fn new(object: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
+        if let Ok(array) = object.cast::<PyArray2<f64>>() {
+            return Ok(Given::F64(array.try_readonly()?));
+        }
+        if let Ok(array) = object.cast::<PyArray2<f32>>() {
+            return Ok(Given::F32(array.try_readonly()?));
+        }
+        if let Ok(array) = object.cast::<PyArray2<u8>>() {
+            return Ok(Given::Codes(array.try_readonly()?));
+        }
+        let texts = object.extract().map_err(|_| PyTypeError::new_err("expected an array of numbers or bytes, or strings"))?;
+        Ok(Given::Texts(texts))
+    }
+
+    fn seen(&self) -> PyResult<Seen<'_>> {
+        Ok(match self {
+            Given::F64(array) => Seen::Rows(Rows::row_major(slice(array)?, array.shape()[1]).map_err(python)?),
+            Given::F32(array) => Seen::Rows(Rows::row_major_f32(slice(array)?, array.shape()[1]).map_err(python)?),
+            Given::Codes(array) => Seen::Codes(slice(array)?, array.shape()[1]),
+            Given::Texts(texts) => Seen::Texts(texts),
+        })
+    }
+}
+
+impl Inner {
+    fn mismatch() -> Error {
+        Error::data("the index holds rows of another sort than those that were given")
+    }
+
+    fn kneighbors(&self, queries: Option<&Seen<'_>>, k: usize) -> Result<Neighbors, Error> {
+        match (self, queries) {
+            (Inner::Rows(index), None) => index.own_kneighbors(k),
+            (Inner::Texts(index), None) => index.own_kneighbors(k),
+            (Inner::Rows(index), Some(Seen::Rows(rows))) => index.kneighbors(rows, k),
+            (Inner::Texts(index), Some(Seen::Texts(texts))) => index.kneighbors(texts, k),
+            (Inner::Codes(index), Some(Seen::Codes(codes, width))) if *width == index.n_bytes() => index.kneighbors(codes, k),
+            _ => Err(Inner::mismatch()),
+        }
+    }
+
+    fn radius_neighbors(&self, queries: &Seen<'_>, radius: f64) -> Result<Neighbors, Error> {
+        match (self, queries) {
+            (Inner::Rows(index), Seen::Rows(rows)) => index.radius_neighbors(rows, radius),
+            (Inner::Texts(index), Seen::Texts(texts)) => index.radius_neighbors(texts, radius),
+            (Inner::Codes(index), Seen::Codes(codes, width)) if *width == index.n_bytes() => index.radius_neighbors(codes, radius),
+            _ => Err(Inner::mismatch()),
+        }
+    }
+
+    fn add(&mut self, rows: &Seen<'_>) -> Result<(), Error> {
+        match (self, rows) {
+            (Inner::Rows(index), Seen::Rows(rows)) => index.add(rows),
+            (Inner::Texts(index), Seen::Texts(texts)) => index.add(texts.iter().cloned()),
+            (Inner::Codes(index), Seen::Codes(codes, width)) if *width == index.n_bytes() => index.add(codes),
+            _ => Err(Inner::mismatch()),
+        }
+    }
+}
+
+#[pymethods]
+impl NeighborIndex {
+    /// An index. `metric` is a name or a function; of the options each metric takes its own.
+    #[new]
+    #[pyo3(signature = (rows, metric, *, p, covariance, algorithm, search_width, n_jobs))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of one call")]
+    fn new(
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        metric: &Bound<'_, PyAny>,
+        p: f64,
+        covariance: Option<Vec<f64>>,
+        algorithm: &str,
+        search_width: usize,
+        n_jobs: Option<i64>,
+    ) -> PyResult<NeighborIndex> {
+        let given = Given::new(rows)?;
+        let seen = given.seen()?;
+        let threads = job::threads(n_jobs)?;
+        let trouble = Trouble::default();
+        let own = (metric.is_instance_of::<PyFunction>() || metric.is_callable()).then(|| trouble.metric(metric.clone().unbind()));
+        let name: String = if own.is_some() { String::new() } else { metric.extract()? };
+        let kind = kind(algorithm, search_width)?;
+        let build = || match &seen {
+            Seen::Codes(codes, width) => CodeIndex::build(codes, *width).map(Inner::Codes),
+            Seen::Texts(texts) => StringIndex::build(texts.to_vec(), text_metric(&name)?).map(Inner::Texts),
+            Seen::Rows(rows) => {
+                let metric = own.map_or_else(|| row_metric(&name, p, covariance.as_deref(), rows), |own| Ok(Metric::Custom(own)))?;
+                Index::build_as(rows, metric, kind).map(Inner::Rows)
+            }
+        };
+        let built = py.detach(|| run(Some(threads), build).and_then(|inner| inner));
+        let inner = RwLock::new(trouble.check(built)?);
+        Ok(NeighborIndex { inner, trouble })
+    }
+
+    /// Where each query's neighbours begin, their rows, their distances; of the rows themselves (each without itself) where none are given.
+    fn kneighbors<'py>(&self, py: Python<'py>, rows: Option<&Bound<'py, PyAny>>, k: usize, n_jobs: Option<i64>) -> PyResult<Found<'py>> {
+        let given = rows.map(Given::new).transpose()?;
+        let seen = given.as_ref().map(Given::seen).transpose()?;
+        self.search(py, n_jobs, |inner| inner.kneighbors(seen.as_ref(), k))
+    }
+
+    /// The same for all rows within a radius.
+    fn radius_neighbors<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, radius: f64, n_jobs: Option<i64>) -> PyResult<Found<'py>> {
+        let given = Given::new(rows)?;
+        let seen = given.seen()?;
+        self.search(py, n_jobs, |inner| inner.radius_neighbors(&seen, radius))
+    }
+
+    /// Adds rows after those that are there.
+    fn add(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = Given::new(rows)?;
+        let seen = given.seen()?;
+        let added = py.detach(|| self.inner.write().unwrap_or_else(PoisonError::into_inner).add(&seen));
+        self.trouble.check(added)
+    }
+
+    /// How many rows.
+    fn __len__(&self) -> usize {
+        match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
+            Inner::Rows(index) => index.len(),
+            Inner::Codes(index) => index.len(),
+            Inner::Texts(index) => index.len(),
+        }
+    }
+
+    /// The kind of index, why, and for an approximate one the share of neighbours that it finds.
+    fn choice(&self) -> (String, String, Option<f64>) {
+        match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
+            Inner::Rows(index) => {
+                let choice = index.choice();
+                (format!("{:?}", choice.kind), choice.reason.clone(), choice.recall)
+            }
+            Inner::Codes(_) => ("Scan".into(), "codes are compared faster than a tree is climbed".into(), None),
+            Inner::Texts(_) => ("VantageTree".into(), "the triangle inequality holds".into(), None),
+        }
+    }
+
+    /// Bytes held, the rows included.
+    fn bytes(&self) -> usize {
+        match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
+            Inner::Rows(index) => index.bytes(),
+            Inner::Codes(index) => index.bytes(),
+            Inner::Texts(index) => index.bytes(),
+        }
+    }
+
+    /// The index as bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut sections = Sections::default();
+        let (sort, saved) = match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
+            Inner::Rows(index) => (0u8, index.save(&mut sections)),
+            Inner::Codes(index) => (1, index.save(&mut sections)),
+            Inner::Texts(index) => (2, index.save(&mut sections)),
+        };
+        saved.map_err(python)?;
+        sections.put_u8s("sort", &[sort]);
+        Ok(PyBytes::new(py, &sections.to_bytes().map_err(python)?))
+    }
+
+    /// An index from bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<NeighborIndex> {
+        let read = || -> Result<Inner, Error> {
+            let sections = Sections::from_bytes(bytes)?;
+            match sections.u8s("sort")?.as_slice() {
+                [0] => Index::load(&sections).map(Inner::Rows),
+                [1] => CodeIndex::load(&sections).map(Inner::Codes),
+                [2] => StringIndex::load(&sections).map(Inner::Texts),
+                _ => Err(Error::model_file("not an index of neighbours")),
+            }
+        };
+        Ok(NeighborIndex { inner: RwLock::new(read().map_err(python)?), trouble: Trouble::default() })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
+    }
+}
+
+impl NeighborIndex {
+    fn search<'py>(
+        &self,
+        py: Python<'py>,
+        n_jobs: Option<i64>,
+        work: impl Fn(&Inner) -> Result<Neighbors, Error> + Send + Sync,
+    ) -> PyResult<Found<'py>> {
+        let threads = job::threads(n_jobs)?;
+        let found = py.detach(|| {
+            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+            run(Some(threads), || work(&inner)).and_then(|found| found)
+        });
+        Ok(arrays(py, &self.trouble.check(found)?))
+    }
+}
+
+fn kind(algorithm: &str, search_width: usize) -> PyResult<Option<Kind>> {
+    match algorithm {
+        "auto" => Ok(None),
+        "kd_tree" => Ok(Some(Kind::BoxTree)),
+        "ball_tree" => Ok(Some(Kind::VantageTree)),
+        "brute" => Ok(Some(Kind::Scan)),
+        "hnsw" => Ok(Some(Kind::Graph { width: search_width })),
+        other => Err(PyValueError::new_err(format!("algorithm = '{other}': expected auto, kd_tree, ball_tree, brute or hnsw"))),
+    }
+}
+
+fn text_metric(name: &str) -> Result<StringMetric, Error> {
+    match name {
+        "edit" => Ok(StringMetric::Edit),
+        "hamming_text" => Ok(StringMetric::Hamming),
+        other => Err(Error::data(format!("metric = '{other}' for text: expected edit or hamming_text"))),
+    }
+}
+
+fn row_metric(name: &str, p: f64, covariance: Option<&[f64]>, rows: &Rows<'_>) -> Result<Metric, Error> {
+    Ok(match name {
+        "euclidean" => Metric::Euclidean,
+        "manhattan" => Metric::Manhattan,
+        "chebyshev" => Metric::Chebyshev,
+        "minkowski" => Metric::Minkowski { p },
+        "cosine" => Metric::Cosine,
+        "hamming" => Metric::Hamming,
+        "mahalanobis" => Metric::Mahalanobis(match covariance {
+            Some(covariance) => Whitening::given(covariance, &vec![0.0; rows.n_features()])?,
+            None => Whitening::estimated(rows)?,
+        }),
+        other => {
+            let known = ["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming"];
+            return Err(Error::unknown("metric", other, known));
+        }
+    })
+}

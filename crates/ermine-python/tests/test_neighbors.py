@@ -1,0 +1,127 @@
+"""Nearest neighbours: the same answers as scikit-learn's twins, and what only Ermine has."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import neighbors as theirs
+
+import ermine
+from ermine.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors, RadiusNeighborsClassifier, RadiusNeighborsRegressor
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(300, 4)), rng.normal(size=(50, 4))
+    return X, Q, rng.integers(0, 3, size=300), np.stack([X[:, 0], X[:, 1] ** 2], axis=1)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", lambda d: 1 / (1 + d)])
+@pytest.mark.parametrize("metric", ["minkowski", "manhattan", "chebyshev", "cosine", lambda a, b: np.abs(a - b).max()])
+def test_same_as_scikit_learn(data, metric, weights):
+    X, Q, labels, numbers = data
+    options = {"n_neighbors": 7, "metric": metric, "weights": weights}
+    ours, them = KNeighborsClassifier(**options).fit(X, labels), theirs.KNeighborsClassifier(**options).fit(X, labels)
+    np.testing.assert_allclose(ours.predict_proba(Q), them.predict_proba(Q), atol=1e-9)
+    for a, b in zip(ours.kneighbors(Q), them.kneighbors(Q)):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+    ours, them = KNeighborsRegressor(**options).fit(X, numbers), theirs.KNeighborsRegressor(**options).fit(X, numbers)
+    np.testing.assert_allclose(ours.predict(Q), them.predict(Q))
+
+
+def test_radius(data):
+    X, Q, labels, numbers = data
+    kept = theirs.NearestNeighbors().fit(X).kneighbors(Q, 1)[0][:, 0] < 1
+    ours, them = RadiusNeighborsClassifier(weights="distance").fit(X, labels), theirs.RadiusNeighborsClassifier(weights="distance").fit(X, labels)
+    np.testing.assert_allclose(ours.predict_proba(Q[kept]), them.predict_proba(Q[kept]), atol=1e-9)
+    ours, them = RadiusNeighborsRegressor(radius=1.5).fit(X, numbers), theirs.RadiusNeighborsRegressor(radius=1.5).fit(X, numbers)
+    np.testing.assert_allclose(ours.predict(Q[kept]), them.predict(Q[kept]))
+    for a, b in zip(ours.radius_neighbors(Q), them.radius_neighbors(Q, sort_results=True)):
+        assert all(np.allclose(x, y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("algorithm", ["auto", "kd_tree", "ball_tree", "brute"])
+def test_an_index_without_a_target(data, algorithm, dtype):
+    X, Q = data[0].astype(dtype), data[1].astype(dtype)
+    ours, them = NearestNeighbors(algorithm=algorithm).fit(X), theirs.NearestNeighbors().fit(X.astype(np.float64))
+    for mine, other in ((ours.kneighbors(Q, 9), them.kneighbors(Q.astype(np.float64), 9)), (ours.kneighbors(), them.kneighbors())):
+        np.testing.assert_array_equal(mine[1], other[1])
+        np.testing.assert_allclose(mine[0], other[0], atol=1e-9)
+    assert ours.kneighbors(np.asfortranarray(Q), return_distance=False).tolist() == ours.kneighbors(Q)[1].tolist()
+    again = pickle.loads(pickle.dumps(ours))
+    assert again.kneighbors(Q)[1].tolist() == ours.kneighbors(Q)[1].tolist()
+    grown = NearestNeighbors(algorithm=algorithm).fit(X[:200]).add(X[200:])
+    assert grown.n_samples_fit_ == 300 and grown.kneighbors(Q)[1].tolist() == ours.kneighbors(Q)[1].tolist()
+    kind, reason, recall = ours.index_
+    assert kind in ("BoxTree", "VantageTree", "Scan") and reason and recall is None
+
+
+def test_bits_text_and_approximate_search():
+    rng = np.random.default_rng(1)
+    codes, asked = (rng.integers(0, 256, size=(n, 5), dtype=np.uint8) for n in (200, 10))
+    bits = np.unpackbits(codes[None] ^ asked[:, None], axis=2).sum(axis=2)
+    distances, rows = NearestNeighbors(metric="bits", n_neighbors=3).fit(codes).kneighbors(asked)
+    np.testing.assert_array_equal(distances, np.sort(bits, axis=1)[:, :3])
+    np.testing.assert_array_equal(np.take_along_axis(bits, rows, axis=1), distances)
+    names = NearestNeighbors(metric="edit", n_neighbors=1).fit(["anna", "otto", "lotte"])
+    assert names.kneighbors(["hannah", "lotto"])[1].tolist() == [[0], [1]]
+    X = rng.normal(size=(3000, 8))
+    index = NearestNeighbors(algorithm="hnsw").fit(X)
+    assert index.index_[2] > 0.9
+    model = KNeighborsRegressor(algorithm="hnsw").fit(X, X[:, 0])
+    assert model.recall_ > 0.9 and "approximate" in str(model.certificate_)
+
+
+def test_rows_are_added_and_files_are_read(data, tmp_path):
+    X, Q, labels, numbers = data
+    whole = KNeighborsClassifier(tie="next_point").fit(X, labels)
+    grown = KNeighborsClassifier(tie="next_point").fit(X[:100], labels[:100]).add(X[100:], labels[100:])
+    np.testing.assert_array_equal(grown.predict_proba(Q), whole.predict_proba(Q))
+    grown.save(tmp_path / "m.ermine")
+    again = ermine.load(tmp_path / "m.ermine")
+    assert type(again) is KNeighborsClassifier and again.n_samples_fit_ == 300
+    np.testing.assert_array_equal(again.predict_proba(Q), whole.predict_proba(Q))
+    with pytest.raises(ValueError, match="class"):
+        grown.add(X[:1], [17])
+    many = KNeighborsRegressor().fit(X[:100], numbers[:100]).add(X[100:], numbers[100:])
+    np.testing.assert_array_equal(many.predict(Q), KNeighborsRegressor().fit(X, numbers).predict(Q))
+
+
+def test_k_is_chosen_and_the_covariance_given(data):
+    X, Q, labels, numbers = data
+    model = KNeighborsRegressor(max_neighbors=15).fit(X, numbers)
+    k = model.n_neighbors_
+    others = theirs.NearestNeighbors().fit(X).kneighbors(n_neighbors=15, return_distance=False)
+    errors = [((numbers[others[:, : i + 1]].mean(axis=1) - numbers) ** 2).mean() for i in range(15)]
+    np.testing.assert_allclose(model.leave_one_out_errors_, errors)
+    assert k == np.argmin(errors) + 1 and model.certificate_.value == pytest.approx(errors[k - 1])
+    V = np.cov(Q.T)
+    them = theirs.KNeighborsClassifier(metric="mahalanobis", metric_params={"V": V}, algorithm="brute").fit(X, labels)
+    ours = KNeighborsClassifier(metric="mahalanobis", covariance=V).fit(X, labels)
+    np.testing.assert_allclose(ours.predict_proba(Q), them.predict_proba(Q))
+
+
+def test_mistakes_are_explained(data):
+    X, Q, labels, _ = data
+
+    def broken(a, b):
+        raise ZeroDivisionError("my own mistake")
+
+    with pytest.raises(ZeroDivisionError, match="my own"):
+        KNeighborsClassifier(metric=broken).fit(X, labels).predict(Q)
+    with pytest.raises(ZeroDivisionError, match="my own"):
+        KNeighborsClassifier(weights=lambda d: broken(d, d)).fit(X, labels).predict(Q)
+    with pytest.raises(ValueError, match="weights of 5 neighbours"):
+        KNeighborsClassifier(weights=lambda d: d[:1]).fit(X, labels).predict(Q)
+    with pytest.raises(ValueError, match="function"):
+        pickle.dumps(KNeighborsClassifier(weights=np.sqrt).fit(X, labels)._model)
+    with pytest.raises(ValueError, match="n_samples_fit"):
+        KNeighborsClassifier().fit(X, labels).kneighbors(Q, 301)
+    with pytest.raises(ValueError, match="metric"):
+        NearestNeighbors(metric="euclidian").fit(X)
+    with pytest.raises(ValueError, match="row 0, column 1"):
+        NearestNeighbors().fit([[0.0, np.nan]])
+    with pytest.raises(Exception, match="not fitted"):
+        NearestNeighbors().kneighbors(Q)

@@ -1,0 +1,217 @@
+//! Where neighbours are looked for: how a table's rows become queries, and the index that answers them.
+
+use super::parameters::Form;
+use crate::error::{Error, Result};
+use crate::matrix::{EncodeOptions, Encoder, Features};
+use crate::neighbor::index::Index;
+use crate::neighbor::nearest::Neighbors;
+use crate::neighbor::rows::Rows;
+use crate::neighbor::strings::StringIndex;
+use crate::section::Sections;
+use serde::{Deserialize, Serialize};
+
+/// Larger numbers are brought down to this: the square of their difference must stay finite.
+const LARGEST: f64 = 1e150;
+
+/// How rows of features become what is compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Reader {
+    /// Numbers, with nothing missing.
+    Encoded(Encoder),
+    /// Numbers as they are, categories as codes, missing values as NaN.
+    Raw,
+    /// The text of the one column; nothing for a missing one.
+    Text,
+}
+
+/// Rows that are asked about, or that are indexed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Queries {
+    /// Rows of `width` numbers, one after the other.
+    Rows { values: Vec<f64>, width: usize },
+    /// Text.
+    Texts(Vec<String>),
+}
+
+impl Reader {
+    /// Looks at the training rows. An error if their columns can't be read in this form.
+    pub(super) fn fit(form: Form, features: &Features, standardize: bool) -> Result<Reader> {
+        match form {
+            Form::Encoded => {
+                Ok(Reader::Encoded(Encoder::fit(features, EncodeOptions { standardize, ..Default::default() })))
+            }
+            Form::Raw => Ok(Reader::Raw),
+            Form::Text if features.n_columns() == 1 => Ok(Reader::Text),
+            Form::Text => {
+                let n = features.n_columns();
+                Err(Error::data(format!(
+                    "a metric of text compares one column, but there are {n}: leave the others out"
+                )))
+            }
+        }
+    }
+
+    /// The rows, read.
+    pub(super) fn read(&self, features: &Features) -> Queries {
+        let (n, width) = (features.n_rows(), self.width(features.n_columns()));
+        let mut values = vec![0.0; if *self == Reader::Text { 0 } else { n * width }];
+        match self {
+            Reader::Encoded(encoder) if encoder.n_columns() > 0 => encoder.encode_rows(features, 0..n, &mut values),
+            Reader::Encoded(_) => {}
+            Reader::Raw => {
+                for column in 0..width {
+                    let numbers = features.numbers(column);
+                    values.iter_mut().skip(column).step_by(width).zip(numbers).for_each(|(to, v)| *to = v);
+                }
+            }
+            Reader::Text => {
+                let column = &features.columns()[0];
+                return Queries::Texts((0..n).map(|row| column.text(features.table_row(row))).collect());
+            }
+        }
+        values.iter_mut().for_each(|v| *v = v.clamp(-LARGEST, LARGEST));
+        Queries::Rows { values, width }
+    }
+
+    /// Numbers in a row. Columns without a single value are encoded as nothing; all rows are then equal.
+    fn width(&self, n_columns: usize) -> usize {
+        match self {
+            Reader::Encoded(encoder) => encoder.n_columns().max(1),
+            Reader::Raw | Reader::Text => n_columns,
+        }
+    }
+
+    /// Whether it reads tables of so many columns.
+    pub(super) fn reads(&self, n_columns: usize) -> bool {
+        match self {
+            Reader::Encoded(encoder) => encoder.columns().len() == n_columns,
+            Reader::Raw => n_columns > 0,
+            Reader::Text => n_columns == 1,
+        }
+    }
+}
+
+impl Queries {
+    /// How many.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Queries::Rows { values, width } => values.len() / width,
+            Queries::Texts(texts) => texts.len(),
+        }
+    }
+
+    /// Some of them, in this order.
+    pub(super) fn select(&self, rows: &[u32]) -> Queries {
+        match self {
+            Queries::Rows { values, width } => {
+                let values = rows.iter().flat_map(|&r| values[r as usize * width..][..*width].iter().copied());
+                Queries::Rows { values: values.collect(), width: *width }
+            }
+            Queries::Texts(texts) => Queries::Texts(rows.iter().map(|&r| texts[r as usize].clone()).collect()),
+        }
+    }
+}
+
+/// An index over rows of either sort.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    Rows(Index),
+    Texts(StringIndex),
+}
+
+impl Place {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Place::Rows(index) => index.len(),
+            Place::Texts(index) => index.len(),
+        }
+    }
+
+    /// The `k` nearest of every query.
+    pub(super) fn kneighbors(&self, queries: &Queries, k: usize) -> Result<Neighbors> {
+        match (self, queries) {
+            (Place::Rows(index), Queries::Rows { values, width }) => {
+                index.kneighbors(&Rows::row_major(values, *width)?, k)
+            }
+            (Place::Texts(index), Queries::Texts(texts)) => index.kneighbors(texts, k),
+            _ => Err(mismatch()),
+        }
+    }
+
+    /// The `k` nearest others of every row.
+    pub(super) fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        match self {
+            Place::Rows(index) => index.own_kneighbors(k),
+            Place::Texts(index) => index.own_kneighbors(k),
+        }
+    }
+
+    /// All within a radius of every query.
+    pub(super) fn radius_neighbors(&self, queries: &Queries, radius: f64) -> Result<Neighbors> {
+        match (self, queries) {
+            (Place::Rows(index), Queries::Rows { values, width }) => {
+                index.radius_neighbors(&Rows::row_major(values, *width)?, radius)
+            }
+            (Place::Texts(index), Queries::Texts(texts)) => index.radius_neighbors(texts, radius),
+            _ => Err(mismatch()),
+        }
+    }
+
+    /// Adds rows after those that are there.
+    pub(super) fn add(&mut self, queries: &Queries) -> Result<()> {
+        match (self, queries) {
+            (Place::Rows(index), Queries::Rows { values, width }) => index.add(&Rows::row_major(values, *width)?),
+            (Place::Texts(index), Queries::Texts(texts)) => index.add(texts.iter().cloned()),
+            _ => Err(mismatch()),
+        }
+    }
+
+    pub(super) fn save(&self, sections: &mut Sections) -> Result<()> {
+        match self {
+            Place::Rows(index) => index.save(sections),
+            Place::Texts(index) => index.save(sections),
+        }
+    }
+
+    /// Reads the index of rows that a reader gives of tables of `n_columns`.
+    pub(super) fn load(sections: &Sections, reader: &Reader, n_columns: usize) -> Result<Place> {
+        if *reader == Reader::Text {
+            return Ok(Place::Texts(StringIndex::load(sections)?));
+        }
+        let index = Index::load(sections)?;
+        if index.n_features() != reader.width(n_columns) {
+            return Err(Error::model_file("a neighbour index holds rows of another width"));
+        }
+        Ok(Place::Rows(index))
+    }
+
+    /// The metric, for people.
+    pub(super) fn metric(&self) -> String {
+        match self {
+            Place::Rows(index) => format!("{:?}", index.metric()),
+            Place::Texts(index) => format!("{:?} distance of text", index.metric()).to_lowercase(),
+        }
+    }
+
+    /// The kind of index and why, for people.
+    pub(super) fn choice(&self) -> String {
+        match self {
+            Place::Rows(index) => format!("{:?}, because {}", index.choice().kind, index.choice().reason),
+            Place::Texts(_) => "VantageTree, because the triangle inequality holds".into(),
+        }
+    }
+
+    /// For an approximate index, the share of neighbours that it finds.
+    pub(super) fn recall(&self) -> Option<f64> {
+        match self {
+            Place::Rows(index) => index.choice().recall,
+            Place::Texts(_) => None,
+        }
+    }
+}
+
+/// The reader decides which sort of queries and index there is, so this is never seen.
+fn mismatch() -> Error {
+    Error::data("text was compared with numbers")
+}
