@@ -6,6 +6,7 @@
 mod adaboost;
 mod bagging;
 mod boosting;
+mod boosting_golden;
 mod contract;
 mod forest;
 mod model_file;
