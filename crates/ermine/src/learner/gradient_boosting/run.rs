@@ -4,6 +4,7 @@ use super::fitted::{Boosted, Link};
 use super::{GradientBoosting, GrowPolicy, INFO, Loss, SamplingMethod, TreeMethod};
 use crate::boost::booster::Booster;
 use crate::boost::grow::{Growth, Policy};
+use crate::boost::grown::{Grown, centre};
 use crate::boost::objective::{
     Absolute, Each, Gamma, Huber, LambdaMart, Logistic, Objective, Poisson, Quantile, Rows, Several, Softmax, Squared,
     Tweedie,
@@ -112,12 +113,18 @@ impl Learner for Boosting<'_> {
         let watched = watched.transpose()?;
         let watched =
             watched.as_ref().map(|(store, objective, scores)| Ground { store, objective: &**objective, scores });
-        let together = |trees: &[crate::boost::grown::Grown]| {
-            let before = earlier.into_iter().flat_map(|b| (0..b.n_trees()).map(|number| b.tree(number)));
-            Booster::new(start.clone(), before.chain(trees.iter().map(|tree| tree.to_tree(&bins))))
+        let to_tree = |grown: &Grown| {
+            let mut tree = grown.to_tree(&bins);
+            if params.tree_method == TreeMethod::Exact {
+                centre(&mut tree, train.features());
+            }
+            tree
         };
-        let show =
-            |trees: &[crate::boost::grown::Grown]| self.checkpoint.map_or(Ok(()), |(_, show)| show(&together(trees)));
+        let together = |trees: &[Grown]| {
+            let before = earlier.into_iter().flat_map(|b| (0..b.n_trees()).map(|number| b.tree(number)));
+            Booster::new(start.clone(), before.chain(trees.iter().map(to_tree)))
+        };
+        let show = |trees: &[Grown]| self.checkpoint.map_or(Ok(()), |(_, show)| show(&together(trees)));
         let checkpoint = self.checkpoint.map(|(every, _)| (every, &show as crate::boost::train::Checkpoint<'_>));
         let training = Training {
             first_round: earlier.map_or(0, Booster::n_rounds),
