@@ -15,8 +15,9 @@ help:
 
 test: test-rust test-python
 
+# The same random cases every time, so that a change is what makes a difference; `make soak` draws new ones.
 test-rust:
-	cargo test
+	PROPTEST_RNG_SEED=1 cargo test
 
 check:
 	cargo fmt --all -- --check
@@ -34,7 +35,7 @@ test-python: python
 	$(VENV)/bin/python -m pytest -q crates/ermine-python/tests
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features ermine/parquet
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p ermine --features parquet
 
 bench:
 	bench/run

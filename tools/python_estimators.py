@@ -14,14 +14,39 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from ermine import _data, _target
 from ermine._catalog import CATALOG, MODULES, Entry
-from ermine._ermine import learners
+from ermine._ermine import fit, learners
 
 PACKAGE = Path(__file__).resolve().parent.parent / "crates" / "ermine-python" / "python" / "ermine"
 LEARNERS = {learner["info"]["name"]: learner for learner in json.loads(learners())}
 WIDTH = 120
 
-TITLES = {"dummy": "Predictors that ignore their input: what any other must beat.", "tree": "Decision trees and stumps."}
+TITLES = {
+    "dummy": "Predictors that ignore their input: what any other must beat.",
+    "ensemble": "Many models that answer as one.",
+    "tree": "Decision trees and stumps.",
+}
+
+#: Parameters that Python takes in another form than the rest of the house: type hint, type in words, documentation.
+PYTHON_FORM = {
+    "class_weight": ("Mapping[Any, float] | Literal[\"balanced\"] | None", "dict, 'balanced' or None",
+                     "How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples / "
+                     "(n_classes * rows of the class)."),
+    "estimator": ("str | Estimator", "str or estimator",
+                  "The learner: another estimator of this package, or its name in the registry with parameters in brackets, such as "
+                  "'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of the whole."),
+}
+
+ATTRIBUTES = {
+    "feature_importances": ("ndarray of shape (n_features_in_,)", "The share of each column in what all splits gain."),
+    "n_leaves": ("int", "How many leaves the tree has."),
+    "depth": ("int", "How many questions lie on the longest way to a leaf."),
+    "oob_score": ("float", "The score on rows that members didn't see in training, where ``oob_score`` is set."),
+    "n_estimators": ("int", "How many rounds there are."),
+    "estimator_weights": ("ndarray of shape (n_rounds,)", "The vote of each round."),
+    "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round."),
+}
 
 RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "int, RandomState instance or None",
                 "Every random choice follows from it; the same number gives the same model.")
@@ -94,12 +119,27 @@ def literal(value: Any) -> str:
 def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
     """Name, type hint, default, type in words and documentation of each parameter."""
     learner = LEARNERS[entry.learner]
-    own = [
-        (p["name"], type_hint(p["kind"]), literal(p["default"]), type_words(p["kind"]), p["doc"])
-        for p in learner["params"]
-        if p["name"] not in entry.hidden
-    ]
-    return own + [RANDOM_STATE] * learner["info"]["capabilities"]["random"] + list(COMMON)
+    own = []
+    for p in learner["params"]:
+        if p["name"] not in entry.hidden:
+            usual = (type_hint(p["kind"]), type_words(p["kind"]), p["doc"])
+            hint, words, doc = PYTHON_FORM.get(p["name"], usual)
+            own.append((p["name"], hint, literal(p["default"]), words, doc))
+    return own + [RANDOM_STATE] * is_random(entry) + list(COMMON)
+
+
+def is_random(entry: Entry) -> bool:
+    return entry.seeded or LEARNERS[entry.learner]["info"]["capabilities"]["random"]
+
+
+def attributes(entry: Entry) -> list[str]:
+    """Names of the numbers that a fitted model shows, found by fitting one."""
+    table, _ = _data.read([[float(i)] for i in range(12)], entry.name, False)
+    y = [0] * 6 + [1] * 6
+    target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
+    names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
+    params = {name: True for name in ("oob_score", "bootstrap") if name in names}
+    return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
 
 
 def paragraph(text: str, indent: int) -> str:
@@ -117,12 +157,17 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
     lines += [
         "    n_features_in_ : int", "        How many columns it was fitted on.",
         "    feature_names_in_ : ndarray of shape (n_features_in_,)", "        Their names, where the data had names.",
+        *(line for name in attributes(entry) for line in (f"    {name}_ : {ATTRIBUTES[name][0]}", f"        {ATTRIBUTES[name][1]}")),
         "    certificate_ : Certificate", "        What was minimised, and what is proven about it.",
         "", "    Examples", "    --------",
     ]
     example = textwrap.dedent(EXAMPLE[entry.task]).strip().format(module=entry.module, name=entry.name)
     lines += [f"    {line}" for line in example.splitlines()] + ['    """']
     return "\n".join(lines)
+
+
+def bases(entry: Entry) -> list[str]:
+    return ["Tree"] * entry.tree + [base(entry)]
 
 
 def base(entry: Entry) -> str:
@@ -139,7 +184,7 @@ def facts(entry: Entry) -> list[str]:
         "_learner": (entry.learner, None),
         "_parameters": (own, None),
         "_takes_sparse": (can["sparse"], False),
-        "_is_random": (can["random"], False),
+        "_is_random": (is_random(entry), False),
         "_poor_score": (entry.poor_score, False),
         "_binary_only": (can["binary_only"] and entry.task == "classification", False),
         "_multi_output": (can["multi_output"] and entry.task == "regression", False),
@@ -149,7 +194,7 @@ def facts(entry: Entry) -> list[str]:
 
 def class_source(entry: Entry) -> str:
     params = parameters(entry)
-    lines = [f"class {entry.name}({base(entry)}):", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,", "        *,"]
+    lines = [f"class {entry.name}({', '.join(bases(entry))}):", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,", "        *,"]
     lines += [f"        {name}: {hint} = {default}," for name, hint, default, _, _ in params]
     lines += ["    ) -> None:"] + [f"        self.{name} = {name}" for name, *_ in params]
     return "\n".join(lines)
@@ -159,10 +204,13 @@ def module_source(module: str) -> str:
     entries = [entry for entry in CATALOG if entry.module == module]
     body = "\n\n\n".join(class_source(entry) for entry in entries)
     names = ", ".join(f'"{entry.name}"' for entry in entries)
-    bases = ", ".join(sorted({base(entry) for entry in entries}))
-    imports = ["from collections.abc import Sequence"] * ("Sequence[" in body) + ["from typing import Literal"] * ("Literal[" in body)
+    ours = {name for entry in entries for name in bases(entry)} | ({"Estimator"} if "| Estimator" in body else set())
+    imports = []
+    for source, names_there in (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
+        used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body]
+        imports += [f"from {source} import {', '.join(used)}"] * bool(used)
     imports += [""] * bool(imports)
-    imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {bases}"]
+    imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {', '.join(sorted(ours))}"]
     head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
     return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", "", body, ""])
 

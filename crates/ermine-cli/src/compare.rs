@@ -116,7 +116,7 @@ fn chosen(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
 
 fn try_all(args: &Args, learners: &[Box<dyn Learner>], data: &Dataset, folds: &Folds, progress: &Progress) -> Outcome {
     let mut outcome = Outcome::default();
-    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: progress };
+    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: progress, ..Default::default() };
     for learner in learners {
         let name = learner.info().name;
         let start = Instant::now();

@@ -54,13 +54,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let learner = &model.header().learner;
         Failure::Work(format!("{}: there is no {what} of a {learner}", args.model.display()))
     };
-    let forms: [(&Option<PathBuf>, &str, fn(&Model) -> Option<String>); 3] =
-        [(&args.svg, "picture", Model::svg), (&args.html, "page", Model::html), (&args.dot, "graph", Model::dot)];
-    for (path, what, form) in forms {
-        if let Some(path) = path {
-            write(path, form(&model).ok_or_else(|| none(what))?.as_bytes())?;
-        }
-    }
+    let draw = |path: &Option<PathBuf>, what: &str, form: fn(&Model) -> Option<String>| match path {
+        Some(path) => Ok(write(path, form(&model).ok_or_else(|| none(what))?.as_bytes())?),
+        None => Ok::<(), Failure>(()),
+    };
+    draw(&args.svg, "picture", Model::svg)?;
+    draw(&args.html, "page", Model::html)?;
+    draw(&args.dot, "graph", Model::dot)?;
     let body = if args.rules { model.rules().ok_or_else(|| none("set of rules"))? } else { model.text() };
     if args.json {
         return print_json(&json!({

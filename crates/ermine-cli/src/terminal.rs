@@ -122,7 +122,8 @@ pub fn decimals(size: f64) -> usize {
     const MOST: i32 = 12;
     match size.abs() {
         size if size == 0.0 || !size.is_finite() => 4,
-        size => (3 - size.log10().floor() as i32).clamp(0, MOST).max(if size < 10.0 { 4 } else { 0 }) as usize,
+        size if size < 1.0 => (3 - size.log10().floor() as i32).min(MOST) as usize,
+        size => 4usize.saturating_sub(size.log10() as usize),
     }
 }
 

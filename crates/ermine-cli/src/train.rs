@@ -58,7 +58,8 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         print(&understanding.text())?;
     }
     let start = Instant::now();
-    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: &progress };
+    let context =
+        Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
     let what = format!("training {}", args.learner);
     let model = progress.stage(&what, None, || fit(&*learner, &data, &context))?;
     let seconds = start.elapsed().as_secs_f64();

@@ -44,7 +44,7 @@ pub fn fit(
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let data = target.dataset(table.inner.clone(), weight)?;
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
         learner::fit(learner.as_ref(), &data, &context)
     };
     let mut model = job::run(py, progress, work)?.map_err(python)?;

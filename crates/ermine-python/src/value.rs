@@ -3,7 +3,8 @@
 use crate::error::python;
 use ermine::Error;
 use ermine::learner::Learner;
-use ermine::param::Value;
+use ermine::param::{ParamType, Value};
+use ermine::reduction::estimator::Estimator;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
@@ -41,6 +42,11 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
         let values: PyResult<Option<Vec<Value>>> = object.try_iter()?.map(|item| value(&item?)).collect();
         return Ok(values?.map(Value::List));
+    }
+    // Another estimator of the package: a learner as the value of a parameter.
+    if let (Ok(name), Ok(params)) = (object.getattr("_learner"), object.call_method0("_learner_params")) {
+        let learner = learner(&name.extract::<String>()?, params.cast::<PyDict>()?)?;
+        return Ok(Some(Estimator::of(learner.as_ref()).to_value()));
     }
     Ok(match (object.extract::<i64>(), object.extract::<f64>()) {
         (Ok(whole), _) => Some(Value::Int(whole)),

@@ -5,6 +5,9 @@
 //! ```
 //! DIR holds X_train.npy and X_test.npy (f32 or f64, rows first) and y_train.npy and y_test.npy (f64).
 
+// A measurement stops at the first surprise.
+#![allow(clippy::unwrap_used)]
+
 use ermine::learner::{Context, fit};
 use ermine::matrix::{Features, Target};
 use ermine::param::{Parameters, Value};

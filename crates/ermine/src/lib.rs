@@ -13,6 +13,7 @@ pub mod matrix;
 pub mod metric;
 pub mod model;
 pub mod neighbor;
+pub mod optim;
 pub mod param;
 pub mod penalty;
 pub mod progress;

@@ -62,7 +62,7 @@ pub const LEARNERS: &[Entry] = &[
 ];
 
 /// The learner that is used where none is named.
-pub const DEFAULT: &str = "decision-stump";
+pub const DEFAULT: &str = "gradient-boosting";
 
 impl Default for Context<'_> {
     /// Seed 0, all cores, nobody watching, all learners of the registry.

@@ -52,9 +52,13 @@ impl Place {
         Said::from(words, self.command(words).output().unwrap())
     }
 
+    /// The program with these words. Training is by the simplest learner that draws, where the words name none.
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ermine"));
         command.args(words).current_dir(&self.0).stdin(Stdio::null());
+        if words.first() == Some(&"train") && !words.iter().any(|word| word.starts_with("--learner")) {
+            command.args(["--learner", "decision-stump"]);
+        }
         command
     }
 

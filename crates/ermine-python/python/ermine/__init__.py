@@ -5,8 +5,8 @@
 >>> print(model.predict([[0.5], [9.0]]))
 ['low' 'high']
 >>> print(model.certificate_)
-minimised: weighted 0-1 risk on the training data = 0.000000
-proven: optimal over all columns, thresholds and labels of the answers
+minimised: weighted 0-1 risk on the training data = 0
+proven: optimal over all columns, their thresholds and the labels of the answers
 
 Modules carry scikit-learn's names (``ermine.tree``, ``ermine.ensemble``, ...), and are loaded when they are first used.
 """

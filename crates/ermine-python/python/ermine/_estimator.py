@@ -7,6 +7,7 @@ are written into ``ermine.tree`` and so on by ``tools/python_estimators.py``; th
 import importlib
 import json
 import os
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
@@ -75,7 +76,7 @@ class Estimator(Plain):
         try:
             model = fit(
                 self._learner,
-                {name: getattr(self, name) for name in self._parameters},
+                self._learner_params(),
                 table,
                 target,
                 _target.weights(sample_weight, table.n_rows),
@@ -91,6 +92,11 @@ class Estimator(Plain):
         if stopped_at is not None:
             warn("ConvergenceWarning", f"{type(self).__name__} did not converge: stopped at {stopped_at}. See certificate_.")
         return model
+
+    def _learner_params(self) -> dict[str, Any]:
+        """The parameters as the learner takes them. It takes other estimators as they are."""
+        params = {name: getattr(self, name) for name in self._parameters}
+        return {name: _target.class_weights(value) if isinstance(value, Mapping) else value for name, value in params.items()}
 
     def _seed(self) -> int:
         """The seed that ``random_state`` stands for; an unseeded one is drawn from numpy's."""
@@ -113,9 +119,12 @@ class Estimator(Plain):
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
 
     def _adopt(self, model: Model, n_features: int, names: list[str] | None) -> None:
-        """Takes a fitted model on."""
+        """Takes a fitted model on, and forgets what the one before it showed."""
+        before = self.__dict__.get("_model")
+        for name in before.attributes() if before is not None else ():
+            self.__dict__.pop(f"{name}_", None)
         for name, value in model.attributes().items():
-            setattr(self, f"{name}_", int(value) if name.startswith("n_") else value)
+            setattr(self, f"{name}_", int(value) if name == "depth" or name.startswith("n_") else value)
         self.n_features_in_ = n_features
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
@@ -258,7 +267,13 @@ class Classifier(PlainMixin, Estimator):
         return tags
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
-        self.classes_ = _labels(header["schema"]["classes"], note.get("labels"))
+        texts = header["schema"]["classes"]
+        self.classes_ = _labels(texts, note.get("labels"))
+        pairs = self.__dict__.get("class_weight")
+        if isinstance(pairs, tuple):
+            weights = dict(pair.rsplit("=", 1) for pair in pairs)
+            named = zip(texts, self.classes_.tolist())
+            self.class_weight = {label: float(weights[text]) for text, label in named if text in weights}
 
 
 class ProbabilisticClassifier(Classifier):
@@ -343,6 +358,23 @@ class Regressor(PlainMixin, Estimator):
         self._flat = note.get("y_dimensions", 1) == 1 and header["schema"]["n_outputs"] == 1
 
 
+class Tree:
+    """What estimators that are one tree can tell."""
+
+    depth_: int
+    n_leaves_: int
+
+    def get_depth(self) -> int:
+        """How many questions lie on the longest way from the root to a leaf."""
+        self._fitted()  # type: ignore[attr-defined]
+        return self.depth_
+
+    def get_n_leaves(self) -> int:
+        """How many leaves the tree has."""
+        self._fitted()  # type: ignore[attr-defined]
+        return self.n_leaves_
+
+
 def from_file(path: str) -> Estimator:
     """The fitted estimator of a model file."""
     model = Model.load(path)
@@ -351,6 +383,7 @@ def from_file(path: str) -> Estimator:
     entry = _catalog.find(note.get("class"), header["learner"], header["schema"]["task"])
     cls = getattr(importlib.import_module(f"ermine.{entry.module}"), entry.name)
     params = {name: value for name, value in header["params"].items() if name in cls._parameters}
+    params = {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
     if cls._is_random:
         params["random_state"] = header["seed"]
     estimator = cls(**params)

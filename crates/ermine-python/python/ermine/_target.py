@@ -1,5 +1,6 @@
 """Targets and weights from Python: labels of any type become codes, numbers become float64. Messages are those of scikit-learn."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ def label_text(label: Any) -> str:
     if isinstance(label, float) and label.is_integer():
         return str(int(label))
     return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
+
+
+def class_weights(weights: Mapping[Any, float]) -> list[str]:
+    """Weights of classes as they stand in a model file."""
+    labels = (label.item() if isinstance(label, np.generic) else label for label in weights)
+    return [f"{label_text(label)}={float(weight)!r}" for label, weight in zip(labels, weights.values())]
 
 
 def _coded(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

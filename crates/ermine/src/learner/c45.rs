@@ -5,7 +5,7 @@
 //! goes down every branch in proportion. Afterwards a subtree becomes a leaf where the upper limit of the leaf's errors is no larger.
 //!
 //! **Reference.** Quinlan, C4.5: Programs for Machine Learning (1993). See [`multiway`](crate::tree::multiway) and
-//! [`prune`](crate::tree::prune) for the formulas. **Departures.** Subtrees are replaced by leaves, not raised.
+//! [`crate::tree::prune`] for the formulas. **Departures.** Subtrees are replaced by leaves, not raised.
 
 use super::decision_tree::{FittedTree, Missing};
 use super::id3::{capabilities, certificate};

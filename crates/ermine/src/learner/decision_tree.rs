@@ -7,7 +7,7 @@
 //! **Formula.** Impurities: Gini, entropy or training error for classes; squared error, absolute error or Poisson deviance for numbers. A split gains the
 //! impurity of the node less those of its children, each weighted by its share of the sample.
 //!
-//! **Parameters** have scikit-learn's names and meanings. **Cost.** O(d n log n) for a balanced tree, see [`grow`](crate::tree::grow).
+//! **Parameters** have scikit-learn's names and meanings. **Cost.** O(d n log n) for a balanced tree, see [`mod@crate::tree::grow`].
 //! **Reference.** Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984).
 
 pub use super::fitted_tree::{FittedTree, Missing};
@@ -68,12 +68,6 @@ choice! {
         Greedy = "greedy",
         /// Bottom-up by upper limits of the training errors, as in C4.5.
         Pessimistic = "pessimistic",
-    }
-}
-
-impl Default for Splitter {
-    fn default() -> Self {
-        Splitter::Best
     }
 }
 
@@ -219,10 +213,10 @@ impl DecisionTree {
             curves.iter().map(in_fold).sum()
         };
         let mut best = (f64::INFINITY, 0.0);
-        for i in 0..path.len() {
+        for (i, step) in path.iter().enumerate() {
             let loss = at(middle(i));
             if loss <= best.0 {
-                best = (loss, path[i].alpha);
+                best = (loss, step.alpha);
             }
         }
         Ok(best.1)
@@ -286,10 +280,11 @@ impl DecisionTree {
         if classes == matches!(criterion, SquaredError | AbsoluteError | Poisson) {
             return Err(unsupported(format!("criterion = {criterion} for {}", data.task())));
         }
-        if let Target::Values { values, .. } = data.target() {
-            if criterion == Poisson && (values.iter().any(|y| *y < 0.0) || values.iter().all(|y| *y == 0.0)) {
-                return Err(Error::data("criterion = poisson needs targets of at least 0, not all of them 0"));
-            }
+        if let Target::Values { values, .. } = data.target()
+            && criterion == Poisson
+            && (values.iter().any(|y| *y < 0.0) || values.iter().all(|y| *y == 0.0))
+        {
+            return Err(Error::data("criterion = poisson needs targets of at least 0, not all of them 0"));
         }
         Ok(criterion)
     }

@@ -157,7 +157,7 @@ impl Fitted for FittedDensity {
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         let columns = filled(features, &self.ranges);
         let mut out = Vec::with_capacity(features.n_rows() * self.classes.len());
-        for row in 0..features.n_rows() {
+        let mut add = |row: usize| {
             let log = |class: &Option<ClassDensity>| {
                 class.as_ref().map_or(f64::NEG_INFINITY, |class| {
                     class.share.ln() + class.density.log_density_near(|j| columns[j][row])
@@ -173,7 +173,8 @@ impl Fitted for FittedDensity {
             };
             let total: f64 = weights.iter().sum();
             out.extend(weights.iter().map(|w| w / total));
-        }
+        };
+        (0..features.n_rows()).for_each(&mut add);
         Ok(out)
     }
 

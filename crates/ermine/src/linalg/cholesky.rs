@@ -197,6 +197,29 @@ impl Cholesky {
     }
 }
 
+/// The columns of a product matrix that no earlier ones determine: those of which more than `tolerance` of their square
+/// length remains once the earlier ones have explained what they can.
+pub fn independent_columns(products: &Matrix, tolerance: f64) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    // Rows of the factor for the columns that were kept, as far as they are needed.
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for j in 0..products.n_rows() {
+        let length = products[(j, j)];
+        let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
+        for (k, &i) in kept.iter().enumerate() {
+            let explained = dot(&row, &rows[k][..k]);
+            row.push((products[(i, j)] - explained) / rows[k][k]);
+        }
+        let remains = length - dot(&row, &row);
+        if length > 0.0 && length.is_finite() && remains > tolerance * length {
+            row.push(remains.sqrt());
+            rows.push(row);
+            kept.push(j);
+        }
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,6 +286,14 @@ mod tests {
         let mut b = a.times(&x);
         Cholesky::new(&a, 0.0).unwrap().solve(&mut b);
         assert!(b.iter().zip(&x).all(|(b, x)| (b - x).abs() < 1e-9));
+    }
+
+    #[test]
+    fn columns_that_others_determine_are_found() {
+        // Columns a, b, a + b, 0, c.
+        let columns = [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0], [1.0, 1.0, 3.0], [0.0; 3], [1.0, -5.0, 0.0]];
+        let products = Matrix::from_fn(5, 5, |i, j| (0..3).map(|k| columns[i][k] * columns[j][k]).sum());
+        assert_eq!(independent_columns(&products, 1e-10), [0, 1, 4]);
     }
 
     #[test]

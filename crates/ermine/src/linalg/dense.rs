@@ -42,6 +42,15 @@ impl ColumnView<'_> {
     }
 }
 
+/// One row: numbers side by side.
+#[derive(Debug, Clone, Copy)]
+pub enum RowView<'a> {
+    /// Double precision.
+    F64(&'a [f64]),
+    /// Single precision.
+    F32(&'a [f32]),
+}
+
 #[derive(Debug, Clone)]
 enum Store<'a> {
     RowsF64(&'a [f64], usize),
@@ -121,6 +130,21 @@ impl<'a> Dense<'a> {
             Store::RowsF32(x, stride) => x[i * stride + j].wide(),
             Store::Columns(columns) => columns[j].get(i),
             Store::Rows(rows) => rows[i].get(j),
+        }
+    }
+
+    /// Row `i` as it lies in memory, where its numbers are side by side.
+    pub fn row(&self, i: usize) -> Option<RowView<'a>> {
+        let p = self.n_columns;
+        match &self.store {
+            Store::RowsF64(x, stride) => Some(RowView::F64(&x[i * stride..i * stride + p])),
+            Store::RowsF32(x, stride) => Some(RowView::F32(&x[i * stride..i * stride + p])),
+            Store::Rows(rows) => match rows[i] {
+                ColumnView::F64(x, 1) => Some(RowView::F64(&x[..p])),
+                ColumnView::F32(x, 1) => Some(RowView::F32(&x[..p])),
+                _ => None,
+            },
+            Store::Columns(_) => None,
         }
     }
 

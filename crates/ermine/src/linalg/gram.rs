@@ -90,25 +90,25 @@ impl Gram {
     }
 }
 
-/// `X_A' S X_B`, for chosen columns `A` and `B` and weights `s` (all 1 if `None`): `|A|` rows of `|B|`.
-pub fn cross_products(x: &Dense, left: &[usize], right: &[usize], weights: Option<&[f64]>) -> Matrix {
+/// `X_A' S X_B`, for chosen columns `A` and `B` and weights `s` (all 1 if `None`): `|A|` rows of `|B|`. A `shift` that is not
+/// empty is taken off every row first.
+pub fn cross_products(x: &Dense, left: &[usize], right: &[usize], shift: &[f64], weights: Option<&[f64]>) -> Matrix {
     let (a, b) = (left.len().div_ceil(LANES), right.len().div_ceil(LANES));
     let side = b * LANES;
+    let pick = |chosen: &[usize]| if shift.is_empty() { vec![] } else { chosen.iter().map(|&j| shift[j]).collect() };
+    let (left_shift, right_shift): (Vec<f64>, Vec<f64>) = (pick(left), pick(right));
     let sum = |rows: Range<usize>| {
         let mut c = vec![0.0; a * LANES * side];
-        let (mut lines, mut ones) = (Vec::new(), vec![1.0; BLOCK]);
+        let (mut lines, ones) = (Vec::new(), [1.0; BLOCK]);
         let (mut packed_a, mut packed_b) = (vec![0.0; BLOCK * a * LANES], vec![0.0; BLOCK * side]);
         for start in rows.clone().step_by(BLOCK) {
             let range = start..(start + BLOCK).min(rows.end);
             let k = range.len();
             x.gather(range.clone(), right, &mut lines);
-            pack(&lines, right.len(), right.len(), &[], &ones[..k], &mut packed_b[..k * side]);
+            pack(&lines, right.len(), right.len(), &right_shift, &ones[..k], &mut packed_b[..k * side]);
             x.gather(range.clone(), left, &mut lines);
-            if let Some(w) = weights {
-                ones[..k].copy_from_slice(&w[range]);
-            }
-            pack(&lines, left.len(), left.len(), &[], &ones[..k], &mut packed_a[..k * a * LANES]);
-            ones.fill(1.0);
+            let scale = weights.map_or(&ones[..k], |w| &w[range]);
+            pack(&lines, left.len(), left.len(), &left_shift, scale, &mut packed_a[..k * a * LANES]);
             multiply(&packed_a[..k * a * LANES], &packed_b[..k * side], k, &mut c, false);
         }
         c
@@ -338,10 +338,10 @@ mod tests {
                 }
             }
             let (left, right): (Vec<usize>, Vec<usize>) = ((0..p).step_by(2).collect(), (0..p).rev().collect());
-            let cross = cross_products(&dense, &left, &right, Some(&w));
+            let cross = cross_products(&dense, &left, &right, &shift, Some(&w));
             for (a, &i) in left.iter().enumerate() {
                 for (b, &j) in right.iter().enumerate() {
-                    let truth: f64 = (0..n).map(|r| w[r] * x[r * p + i] * x[r * p + j]).sum();
+                    let truth: f64 = (0..n).map(|r| w[r] * (x[r * p + i] - shift[i]) * (x[r * p + j] - shift[j])).sum();
                     prop_assert!((cross[(a, b)] - truth).abs() < 1e-10 * n as f64);
                 }
             }

@@ -289,7 +289,8 @@ mod tests {
         #[test]
         fn softplus_and_sigmoid_follow_their_definitions(z in -800.0f64..800.0) {
             let truth = z.max(0.0) + (-z.abs()).exp().ln_1p();
-            prop_assert!((softplus(z) - truth).abs() <= 4e-16 * truth + 1e-307, "{z}: {} {truth}", softplus(z));
+            // Two units in the last place of exp and one of ln_1p.
+            prop_assert!((softplus(z) - truth).abs() <= 7e-16 * truth + 1e-307, "{z}: {} {truth}", softplus(z));
             let p = if z >= 0.0 { 1.0 / (1.0 + (-z).exp()) } else { z.exp() / (1.0 + z.exp()) };
             prop_assert!((sigmoid(z) - p).abs() <= 1e-15 * p + 1e-300);
         }

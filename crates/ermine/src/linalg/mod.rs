@@ -9,6 +9,7 @@
 //! | [`gram`] | the blocked kernel for `X' S X`, where most of the time of linear models is spent |
 //! | [`matrix`] | small matrices |
 //! | [`cholesky`] | `A = L L'` with a condition estimate |
+//! | [`lu`] | `P A = L U` for small systems without symmetry |
 //! | [`decompose`] | symmetric eigenvalues, singular values, QR of tall data block by block |
 //!
 //! **Determinism.** Rows are cut into chunks whose bounds depend on the shape alone and partial sums are added in the
@@ -23,6 +24,7 @@ pub mod decompose;
 pub mod dense;
 pub mod design;
 pub mod gram;
+pub mod lu;
 pub mod matrix;
 pub mod sparse;
 
@@ -30,6 +32,7 @@ pub use cholesky::Cholesky;
 pub use dense::Dense;
 pub use design::Design;
 pub use gram::Gram;
+pub use lu::Lu;
 pub use matrix::Matrix;
 pub use sparse::Sparse;
 

@@ -155,6 +155,25 @@ impl<'a> Sparse<'a> {
         add_in_order(parts, self.n_columns)
     }
 
+    /// `X_A' S X_B` for chosen columns and weights `s` (all 1 if `None`): `|A|` rows of `|B|`.
+    pub fn cross_products(&self, left: &[usize], right: &[usize], weights: Option<&[f64]>) -> Matrix {
+        let columns = self.rows.transposed(self.n_columns);
+        let row = |&a: &usize| {
+            let mut dense = vec![0.0; self.n_rows()];
+            let (places, numbers) = columns.line(a);
+            for (&i, &x) in places.iter().zip(numbers) {
+                dense[i as usize] = x * weights.map_or(1.0, |w| w[i as usize]);
+            }
+            let product = |&b: &usize| {
+                let (places, numbers) = columns.line(b);
+                places.iter().zip(numbers).fold(0.0, |sum: f64, (&i, &x)| x.mul_add(dense[i as usize], sum))
+            };
+            right.iter().map(product).collect::<Vec<f64>>()
+        };
+        let rows: Vec<Vec<f64>> = left.par_iter().map(row).collect();
+        Matrix::from_fn(left.len(), right.len(), |i, j| rows[i][j])
+    }
+
     /// The sum of `v_i v_i'`, `v_i = [s_i x_i, e_i]`; see [`Gram::of`]. A row costs the square of the numbers it holds.
     pub fn gram(&self, extras: usize, weigh: impl Fn(Range<usize>, &mut [f64], &mut [f64]) -> f64 + Sync) -> Gram {
         let (p, width) = (self.n_columns, self.n_columns + extras);
@@ -221,6 +240,7 @@ pub(crate) mod tests {
             prop_assert_eq!(dense.times(&w, 1.0), sparse.times(&w, 1.0));
             prop_assert_eq!(dense.transposed_times(&c), sparse.transposed_times(&c));
             prop_assert_eq!(dense.every(2).times(&w, 1.0), sparse.every(2).times(&w, 1.0));
+            let w_rows: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
             let weigh = |rows: Range<usize>, scale: &mut [f64], extra: &mut [f64]| {
                 for (r, i) in rows.clone().enumerate() {
                     (scale[r], extra[r]) = (i as f64, 2.0);
@@ -230,6 +250,9 @@ pub(crate) mod tests {
             let (a, b) = (Gram::of(&dense, &[], 1, |rows, _, s, e| weigh(rows, s, e)), sparse.gram(1, weigh));
             prop_assert_eq!(a.products, b.products);
             prop_assert_eq!(a.total, b.total);
+            let every: Vec<usize> = (0..p).collect();
+            let cross = sparse.cross_products(&every, &every, Some(&w_rows));
+            prop_assert_eq!(cross, crate::linalg::gram::cross_products(&dense, &every, &every, &[], Some(&w_rows)));
             let columns = sparse.rows().transposed(p);
             for j in 0..p {
                 let (places, numbers) = columns.line(j);

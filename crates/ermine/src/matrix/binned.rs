@@ -144,7 +144,7 @@ fn gather(columns: &[Column], rows: &[u32]) -> Vec<Vec<f64>> {
 }
 
 /// Sorts numbers, none of them NaN: digit by digit where there are many.
-fn sort(values: &mut Vec<f64>) {
+fn sort(values: &mut [f64]) {
     const BITS: u32 = 11;
     if values.len() < 1 << BITS {
         return values.sort_unstable_by(f64::total_cmp);

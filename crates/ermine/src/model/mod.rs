@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`certificate`] | what was minimised and what is proven about it |
 //! | [`prediction`] | what a model says about rows |
-//! | [`file`] | the model file |
+//! | [`mod@file`] | the model file |
 //!
 //! A [`Model`] is a [`Header`] (learner, parameters, schema, certificate), which is the same for all, and a [`Fitted`] part, which each
 //! learner brings along.

@@ -1,8 +1,9 @@
 //! Which kind of index suits the rows: a value that is recorded, not a mystery.
 //!
 //! Boxes prune well while there are few columns; from some width on nearly every box touches the ball around a query, and reading
-//! everything in order is faster. The width where that happens depends on how the rows lie, so for middling widths a small tree
-//! over a sample is asked how much it would read.
+//! everything in order is faster. Where that happens depends on how the rows lie, not on the width alone, so for middling widths the box tree is
+//! built and asked: how much of it do some of its own points read to find their neighbours? The answer is a count, so the choice is the same on
+//! every machine.
 
 use super::metric::Metric;
 use super::rows::Rows;
@@ -12,9 +13,11 @@ use serde::{Deserialize, Serialize};
 /// Below this many rows a scan wins whatever the metric.
 const FEW_ROWS: usize = 512;
 /// Up to this many columns a box tree is taken without a trial.
-const FEW_FEATURES: usize = 12;
-/// From here on a scan is taken without a trial.
-const MANY_FEATURES: usize = 20;
+const FEW_FEATURES: usize = 6;
+/// Above this many, a scan.
+const MANY_FEATURES: usize = 128;
+/// A point read by the tree costs about four times a point read in order, so a tree must read less than this share of the points.
+const WORTH_IT: f64 = 0.25;
 
 /// Kinds of index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,16 +41,25 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The wish, if the metric allows it; else what suits the rows.
-    pub(super) fn make(rows: &Rows<'_>, metric: &Metric, wish: Option<Kind>) -> Result<Choice> {
+    /// Whether a kind of index can serve a metric.
+    pub(super) fn possible(kind: Kind, metric: &Metric) -> bool {
+        match kind {
+            Kind::BoxTree => metric.shape().is_some(),
+            Kind::VantageTree => metric.has_triangle(),
+            Kind::Scan => true,
+        }
+    }
+
+    /// The wish, if the metric allows it; else what suits the rows. `trial` builds a box tree and says what share of it a query reads.
+    pub(super) fn make(
+        rows: &Rows<'_>,
+        metric: &Metric,
+        wish: Option<Kind>,
+        trial: impl FnOnce() -> f64,
+    ) -> Result<Choice> {
         let (n, d) = (rows.n_rows(), rows.n_features());
         if let Some(kind) = wish {
-            let possible = match kind {
-                Kind::BoxTree => metric.shape().is_some(),
-                Kind::VantageTree => metric.has_triangle(),
-                Kind::Scan => true,
-            };
-            if !possible {
+            if !Choice::possible(kind, metric) {
                 return Err(Error::Unsupported {
                     learner: format!("{kind:?}"),
                     need: format!("the {metric:?} metric"),
@@ -57,16 +69,19 @@ impl Choice {
         }
         let (kind, reason) = if n < FEW_ROWS {
             (Kind::Scan, format!("{n} rows are read sooner than a tree is climbed"))
-        } else if metric.shape().is_some() && d <= FEW_FEATURES {
-            (Kind::BoxTree, format!("{d} columns: boxes prune well"))
-        } else if metric.shape().is_some() {
-            (Kind::Scan, format!("{d} columns: boxes prune badly"))
-        } else if metric.has_triangle() {
+        } else if metric.shape().is_none() && metric.has_triangle() {
             (Kind::VantageTree, "the triangle inequality holds".into())
-        } else {
+        } else if metric.shape().is_none() {
             (Kind::Scan, "the triangle inequality may fail, so every row is read".into())
+        } else if d <= FEW_FEATURES {
+            (Kind::BoxTree, format!("{d} columns are few"))
+        } else if d > MANY_FEATURES {
+            (Kind::Scan, format!("{d} columns are many"))
+        } else {
+            let share = trial();
+            let kind = if share < WORTH_IT { Kind::BoxTree } else { Kind::Scan };
+            (kind, format!("in a trial a box tree read {:.1}% of the rows", 100.0 * share))
         };
-        let _ = MANY_FEATURES;
         Ok(Choice { kind, reason })
     }
 }

@@ -8,14 +8,14 @@ use super::aligned::Aligned;
 use super::nearest::{Nearest, Neighbors};
 use super::scan::tiles::{Filter, PANEL, Progress, search_tiles};
 use crate::error::{Error, Result};
+use crate::section::Sections;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// Queries that are searched together.
 const BLOCK: usize = 1024;
 
 /// Codes of `n_bytes` bytes each, ready to be searched.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CodeIndex {
     n_rows: usize,
     n_bytes: usize,
@@ -107,18 +107,32 @@ impl CodeIndex {
         self.n_bytes.div_ceil(8)
     }
 
-    /// Whether the parts fit together, for indexes that come from a file.
-    pub fn is_sound(&self) -> bool {
-        self.n_bytes > 0
-            && self.n_rows > 0
-            && self.n_rows <= u32::MAX as usize
-            && self.n_rows.div_ceil(PANEL).checked_mul(PANEL * self.n_words()) == Some(self.words.len())
+    /// Writes the index.
+    pub fn save(&self, sections: &mut Sections) -> Result<()> {
+        let bytes: Vec<u8> = self.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        sections.put_u8s("codes", &bytes);
+        sections.put_json("shape", &(self.n_rows, self.n_bytes))
+    }
+
+    /// Reads an index.
+    pub fn load(sections: &Sections) -> Result<CodeIndex> {
+        let (n_rows, n_bytes): (usize, usize) = sections.json("shape")?;
+        let words: Vec<u64> = sections.u8s("codes")?.as_chunks().0.iter().map(|&w| u64::from_le_bytes(w)).collect();
+        let expected = n_rows.div_ceil(PANEL).checked_mul(PANEL).and_then(|n| n.checked_mul(n_bytes.div_ceil(8)));
+        match Aligned::copy(&words) {
+            Some(words)
+                if expected == Some(words.len()) && n_bytes > 0 && (1..=u32::MAX as usize).contains(&n_rows) =>
+            {
+                Ok(CodeIndex { n_rows, n_bytes, words })
+            }
+            _ => Err(Error::model_file("the parts of an index of codes don't fit together")),
+        }
     }
 }
 
 /// Number of whole codes.
 fn check(codes: &[u8], n_bytes: usize) -> Result<usize> {
-    if n_bytes == 0 || codes.len() % n_bytes != 0 {
+    if n_bytes == 0 || !codes.len().is_multiple_of(n_bytes) {
         return Err(Error::data(format!("{} bytes are not whole codes of {n_bytes} bytes", codes.len())));
     }
     Ok(codes.len() / n_bytes)
@@ -268,7 +282,9 @@ mod tests {
             let split = n / 2 * n_bytes;
             let mut index = CodeIndex::build(&codes[..split.max(n_bytes)], n_bytes).unwrap();
             index.add(&codes[split.max(n_bytes)..]).unwrap();
-            prop_assert!(index.is_sound());
+            let mut sections = Sections::default();
+            index.save(&mut sections).unwrap();
+            let index = CodeIndex::load(&sections).unwrap();
             let near = index.kneighbors(&queries, k).unwrap();
             let within = index.radius_neighbors(&queries, f64::from(radius)).unwrap();
             for (i, query) in queries.chunks(n_bytes).enumerate() {

@@ -2,7 +2,7 @@
 //! `f64`, any stride); [`Points`] owns one, row after row, in the type it came with.
 
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
+use crate::section::Sections;
 
 /// A number as points keep it.
 pub trait Element: Copy + Send + Sync + Default + 'static {
@@ -10,6 +10,10 @@ pub trait Element: Copy + Send + Sync + Default + 'static {
     fn wide(self) -> f64;
     /// The nearest such number.
     fn narrow(value: f64) -> Self;
+    /// Writes an array.
+    fn put(sections: &mut Sections, name: &str, values: &[Self]);
+    /// Reads an array.
+    fn get(sections: &Sections, name: &str) -> Result<Vec<Self>>;
 }
 
 impl Element for f32 {
@@ -21,6 +25,12 @@ impl Element for f32 {
     fn narrow(value: f64) -> Self {
         value as f32
     }
+    fn put(sections: &mut Sections, name: &str, values: &[Self]) {
+        sections.put_f32s(name, values);
+    }
+    fn get(sections: &Sections, name: &str) -> Result<Vec<Self>> {
+        sections.f32s(name)
+    }
 }
 
 impl Element for f64 {
@@ -31,6 +41,12 @@ impl Element for f64 {
     #[inline(always)]
     fn narrow(value: f64) -> Self {
         value
+    }
+    fn put(sections: &mut Sections, name: &str, values: &[Self]) {
+        sections.put_f64s(name, values);
+    }
+    fn get(sections: &Sections, name: &str) -> Result<Vec<Self>> {
+        sections.f64s(name)
     }
 }
 
@@ -160,7 +176,7 @@ impl<'a> Rows<'a> {
         for row in 0..self.n_rows {
             for column in 0..self.n_features {
                 let value = self.get(row, column);
-                if !value.is_finite() && !(missing && value.is_nan()) {
+                if !(value.is_finite() || missing && value.is_nan()) {
                     return Err(Error::data(format!(
                         "row {row}, column {column}: {value} has no distance to anything; expected a finite number"
                     )));
@@ -171,17 +187,17 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// `x - x` is 0 for a finite number and NaN for any other; written so that it runs on whole vectors.
+/// Written so that it runs on whole vectors.
 fn all_finite_f32(values: &[f32]) -> bool {
-    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & (v - v == 0.0)))
+    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & (v.abs() < f32::INFINITY)))
 }
 
 fn all_finite_f64(values: &[f64]) -> bool {
-    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & (v - v == 0.0)))
+    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ok, v| ok & (v.abs() < f64::INFINITY)))
 }
 
 fn whole_rows(len: usize, width: usize) -> Result<usize> {
-    if width == 0 || len % width != 0 {
+    if width == 0 || !len.is_multiple_of(width) {
         return Err(Error::data(format!("{len} numbers are not whole rows of {width}")));
     }
     Ok(len / width)
@@ -201,14 +217,14 @@ fn copy_strided<E: Element>(values: &[E], stride: usize, out: &mut [f64]) {
 }
 
 /// Rows that are kept, one after the other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Points {
     n_features: usize,
     values: Kept,
 }
 
 /// The numbers of [`Points`], in the type they came with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kept {
     F32(Vec<f32>),
     F64(Vec<f64>),
@@ -272,13 +288,27 @@ impl Points {
         Rows { values, n_rows: self.n_rows(), n_features: d, row_stride: d, column_stride: 1 }
     }
 
-    /// Whether these are whole rows, for points that come from a file.
-    pub(super) fn is_sound(&self) -> bool {
-        let len = match &self.values {
+    /// Writes the numbers under `name`.
+    pub(super) fn save(&self, sections: &mut Sections, name: &str) {
+        match &self.values {
+            Kept::F32(values) => sections.put_f32s(name, values),
+            Kept::F64(values) => sections.put_f64s(name, values),
+        }
+    }
+
+    /// Reads whole rows of finite numbers (or missing ones, where they are allowed).
+    pub(super) fn load(sections: &Sections, name: &str, n_features: usize, f32: bool, missing: bool) -> Result<Points> {
+        let values = if f32 { Kept::F32(sections.f32s(name)?) } else { Kept::F64(sections.f64s(name)?) };
+        let len = match &values {
             Kept::F32(v) => v.len(),
             Kept::F64(v) => v.len(),
         };
-        self.n_features > 0 && len % self.n_features == 0 && len / self.n_features <= u32::MAX as usize
+        let points = Points { n_features, values };
+        if n_features == 0 || len % n_features != 0 || len / n_features > u32::MAX as usize {
+            return Err(Error::model_file(format!("section '{name}' isn't whole rows of {n_features} numbers")));
+        }
+        points.view().check(missing).map_err(|e| Error::model_file(format!("section '{name}': {e}")))?;
+        Ok(points)
     }
 
     pub(super) fn kept(&self) -> &Kept {

@@ -14,8 +14,9 @@
 use super::metric::Metric;
 use super::nearest::Nearest;
 use super::rows::{Element, Kept, Points};
+use crate::error::{Error, Result};
+use crate::section::Sections;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// Up to this many points are simply measured one by one.
 const LEAF: usize = 24;
@@ -88,18 +89,17 @@ impl Space for RowSpace<'_> {
 }
 
 /// The tree: an order of the points, cut into nodes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct VantageTree {
     order: Vec<u32>,
     nodes: Vec<Node>,
 }
 
-/// The points `order[first..end]`. The first is the vantage point, unless this is a leaf; the near half follows up to `cut`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// The points `order[first..end]`. The first is the vantage point, unless this is a leaf.
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Node {
     first: u32,
     end: u32,
-    cut: u32,
     /// Number of the node of the far half; the near half's is the next one. 0 for a leaf.
     far: u32,
     /// Smallest and largest distance from the vantage point in the near half.
@@ -121,21 +121,36 @@ impl VantageTree {
         self.order.len() * 4 + self.nodes.len() * size_of::<Node>()
     }
 
-    /// Whether the tree fits a space of `n` points, for trees that come from a file.
-    pub fn fits(&self, n: usize) -> bool {
-        let ordered = self.order.len() == n && self.order.iter().all(|&p| (p as usize) < n);
-        let last = self.nodes.len();
-        ordered
-            && last > 0
-            && self.nodes.iter().enumerate().all(|(i, node)| {
-                let range = node.first <= node.end && node.end as usize <= n;
-                let inner = node.far == 0
-                    || (node.first < node.end
-                        && i + 1 < last
-                        && (node.far as usize) < last
-                        && node.far as usize > i + 1);
-                range && inner
-            })
+    /// Writes order and nodes.
+    pub fn save(&self, sections: &mut Sections) {
+        sections.put_u32s("order", &self.order);
+        let places: Vec<u32> = self.nodes.iter().flat_map(|n| [n.first, n.end, n.far]).collect();
+        let spans: Vec<f32> =
+            self.nodes.iter().flat_map(|n| [n.near_span.0, n.near_span.1, n.far_span.0, n.far_span.1]).collect();
+        sections.put_u32s("nodes", &places);
+        sections.put_f32s("spans", &spans);
+    }
+
+    /// Reads a tree over `n` points, and checks that a search in it ends and stays in bounds.
+    pub fn load(sections: &Sections, n: usize) -> Result<VantageTree> {
+        let order = sections.u32s("order")?;
+        let (places, spans) = (sections.u32s("nodes")?, sections.f32s("spans")?);
+        let pairs = places.as_chunks().0.iter().zip(spans.as_chunks().0);
+        let nodes: Vec<Node> = pairs
+            .map(|(&[first, end, far], &[a, b, c, d])| Node { first, end, far, near_span: (a, b), far_span: (c, d) })
+            .collect();
+        let (mut seen, last) = (vec![false; n], nodes.len());
+        let ordered = order.len() == n
+            && order.iter().all(|&p| seen.get_mut(p as usize).is_some_and(|seen| !std::mem::replace(seen, true)));
+        let sound = nodes.iter().enumerate().all(|(i, node)| {
+            let far = node.far as usize;
+            let range = node.first <= node.end && node.end as usize <= n;
+            range && (far == 0 || (node.first < node.end && i + 1 < far && far < last))
+        });
+        if !ordered || !sound || last == 0 || places.len() != 3 * last || spans.len() != 4 * last {
+            return Err(Error::model_file("the parts of a vantage-point tree don't fit together"));
+        }
+        Ok(VantageTree { order, nodes })
     }
 
     /// Offers to `best` the points that belong there.
@@ -177,14 +192,7 @@ fn gap(t: f64, span: (f32, f32)) -> f64 {
 /// Nodes of the subtree over `order`, whose first point is number `first` of the whole order; children are numbered within.
 fn build_node<S: Space>(space: &S, order: &mut [u32], first: usize) -> Vec<Node> {
     let end = first + order.len();
-    let mut node = Node {
-        first: first as u32,
-        end: end as u32,
-        cut: end as u32,
-        far: 0,
-        near_span: (0.0, 0.0),
-        far_span: (0.0, 0.0),
-    };
+    let mut node = Node { first: first as u32, end: end as u32, far: 0, near_span: (0.0, 0.0), far_span: (0.0, 0.0) };
     if order.len() <= LEAF {
         return vec![node];
     }
@@ -199,7 +207,6 @@ fn build_node<S: Space>(space: &S, order: &mut [u32], first: usize) -> Vec<Node>
     rest.iter_mut().zip(&measured).for_each(|(to, from)| *to = from.1);
     node.near_span = span(&measured[..middle]);
     node.far_span = span(&measured[middle..]);
-    node.cut = (first + 1 + middle) as u32;
     drop(measured);
     let (near, far) = rest.split_at_mut(middle);
     let (near_at, far_at) = (first + 1, first + 1 + middle);

@@ -99,15 +99,15 @@ impl Weights {
 
     /// An error if a kernel's width can't be used.
     pub fn check(&self) -> Result<()> {
-        if let Weights::Kernel { width: Some(width), .. } = self {
-            if !(*width > 0.0 && width.is_finite()) {
-                return Err(Error::Param {
-                    owner: "kernel weights".into(),
-                    name: "width".into(),
-                    value: width.to_string(),
-                    allowed: "a number above 0".into(),
-                });
-            }
+        if let Weights::Kernel { width: Some(width), .. } = self
+            && !(*width > 0.0 && width.is_finite())
+        {
+            return Err(Error::Param {
+                owner: "kernel weights".into(),
+                name: "width".into(),
+                value: width.to_string(),
+                allowed: "a number above 0".into(),
+            });
         }
         Ok(())
     }

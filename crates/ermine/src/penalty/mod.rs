@@ -118,7 +118,7 @@ impl Penalty {
         let kink = match *self {
             Penalty::L1 { lambda } => lambda,
             Penalty::Elastic { lambda, ratio } => lambda * ratio,
-            Penalty::Lp { lambda, p } if p == 1.0 => lambda,
+            Penalty::Lp { lambda, p: 1.0 } => lambda,
             _ => 0.0,
         };
         if w == 0.0 { (gradient.abs() - kink).max(0.0) } else { (gradient + self.gradient(w)).abs() }

@@ -16,7 +16,7 @@ use crate::learner::forest::fitted::OutOfBag;
 use crate::learner::tree_parameters::Amount;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Certificate, Fitted, Header, Output, Proof, Status};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
 use crate::param::Range;
 use crate::params;
 use crate::progress::{Event, report};
@@ -29,7 +29,7 @@ params! {
     /// The mean, or the vote, of one learner trained on many draws of the rows.
     pub struct Bagging("bagging") {
         /// The learner: its name, and in brackets the parameters in which it differs from its defaults.
-        estimator: Estimator = Estimator::named("decision-stump");
+        estimator: Estimator = Estimator::named("decision-tree");
         /// How many are trained.
         n_estimators: usize = 10, range Range::between(1.0, 1e6), tune Log(5, 200);
         /// How many rows each sees, or which share.
@@ -240,5 +240,9 @@ impl Fitted for Bag {
             text.push_str(&format!("out-of-bag {}: {:.4}\n", oob.measure(schema.task), oob.score));
         }
         text
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        self.out_of_bag.iter().map(OutOfBag::attribute).collect()
     }
 }

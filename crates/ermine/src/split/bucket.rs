@@ -1,16 +1,16 @@
 //! The best threshold of many columns without sorting them: count in buckets, then look closely where it matters.
 //!
-//! **Idea.** One pass over the table throws the values of each column into some two thousand buckets that keep their order, and adds the rows up in
+//! **Idea.** One pass over the table throws the values of each column into some thousand buckets that keep their order, and adds the rows up in
 //! each. The costs of the thresholds between buckets follow from running sums. Of the thresholds inside a bucket only this is known: its rows
 //! are shared out somehow, so that none of them costs less than a bound ([`Criterion::bound`]). Nearly all buckets of nearly all
 //! columns have a bound above the best cost found between buckets, and are done with; the rows of the others are sorted and swept.
 //! The result is exact: the same threshold as sorting everything finds.
 //!
-//! **Buckets.** Equal steps between two quantiles of a sample, of the value or, where that spreads the sample better (long tails), of its bits
-//! read as a whole number, which grow as its logarithm. Both keep order. A bucket that holds one value only has no threshold inside, so that columns of a few whole
-//! numbers need no second look. A column whose buckets don't help (more than a quarter of the rows to sort) is sorted after all.
+//! **Buckets.** Equal steps between two quantiles of a sample; where that leaves the sample crowded (long tails), equal steps between each two of
+//! several quantiles. A bucket that holds one value only has no threshold inside, so that columns of a few whole numbers need no second look. A column whose buckets don't help (more than a quarter of the rows to sort) is
+//! sorted after all.
 //!
-//! **Memory.** The table is read once, in pieces of [`CHUNK`] rows and [`BLOCK`] columns, so that each line of a row-major array goes through the cache
+//! **Memory.** The table is read once, in pieces of `CHUNK` rows and `BLOCK` columns, so that each line of a row-major array goes through the cache
 //! once for all of its columns.
 //!
 //! **Cost.** O(n) for each column, a fraction of a sort; at worst that and a sort.
@@ -30,75 +30,100 @@ const BLOCK: usize = 8;
 const SAMPLE: usize = 1024;
 
 /// Most buckets of a column.
-const MOST: usize = 2048;
+const MOST: usize = 1024;
 
 /// Rows for each bucket of a smaller table.
 const ROWS_EACH: usize = 32;
 
-/// Which bucket a value belongs to: equal steps of the value or of its bits.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Map {
-    by_bits: bool,
-    low: f64,
-    scale: f64,
-    /// The last bucket for values; the one after it takes missing values.
-    last: usize,
+/// Which bucket a value belongs to. Both ways keep order; the bucket after the last is for missing values.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each column, beside a thousand buckets")]
+enum Map {
+    /// Equal steps.
+    Even { low: f64, scale: f64, n_buckets: usize },
+    /// Equal steps between each two neighbours of `SEGMENTS + 1` quantiles, with as many buckets between any two.
+    Quantiles { knots: [f64; SEGMENTS + 1], scales: [f64; SEGMENTS], n_each: usize },
 }
 
-/// The bits of `x` as a whole number with the same order.
-fn ordered_bits(x: f64) -> f64 {
-    let bits = (x + 0.0).to_bits() as i64;
-    (bits ^ ((bits >> 63) as u64 >> 1) as i64) as f64
+/// Between how many quantiles buckets are laid; `place` halves it four times.
+const SEGMENTS: usize = 16;
+
+/// Steps from `low` on, `n` of them up to `high`; none (all values in one bucket) where that can't be said in numbers.
+fn steps(low: f64, high: f64, n: usize) -> f64 {
+    let scale = n as f64 / (high - low);
+    if scale.is_finite() && low.is_finite() { scale } else { 0.0 }
+}
+
+/// Which of `n` steps `x` is on; what is below the first, and 0 times infinity, goes to the first.
+#[inline]
+fn step(x: f64, low: f64, scale: f64, n: usize) -> usize {
+    ((x - low) * scale).max(0.0).min((n - 1) as f64) as usize
 }
 
 impl Map {
-    /// Spreads a sample, whose order is lost, over `n_buckets`.
+    /// Spreads a sample over at most `n_buckets`, at least one for each segment.
     fn new(sample: &mut [f64], n_buckets: usize) -> Map {
-        let plain = Map::between_quantiles(sample, n_buckets, false);
-        let by_bits = Map::between_quantiles(sample, n_buckets, true);
-        // Two rows of the sample in one bucket: the fewer such pairs, the better the spread.
-        let crowding = |map: &Map| {
-            let mut counts = vec![0usize; n_buckets + 1];
-            sample.iter().for_each(|&x| counts[map.place(x)] += 1);
-            counts.iter().map(|c| c * c).sum::<usize>()
-        };
-        if 2 * crowding(&by_bits) < crowding(&plain) { by_bits } else { plain }
-    }
-
-    fn between_quantiles(sample: &mut [f64], n_buckets: usize, by_bits: bool) -> Map {
-        let mut map = Map { by_bits, low: 0.0, scale: 0.0, last: n_buckets - 1 };
+        let n_each = (n_buckets / SEGMENTS).max(1);
+        let n_buckets = n_each * SEGMENTS;
         if sample.is_empty() {
-            return map;
+            return Map::Even { low: 0.0, scale: 0.0, n_buckets };
         }
+        sample.sort_unstable_by(f64::total_cmp);
+        let last = sample.len() - 1;
+        // The outermost values of a sample say more about luck than about the column.
         let tail = sample.len() / 256;
-        let (_, &mut low, above) = sample.select_nth_unstable_by(tail, f64::total_cmp);
-        let n_above = above.len();
-        let high =
-            if n_above > tail { *above.select_nth_unstable_by(n_above - 1 - tail, f64::total_cmp).1 } else { low };
-        let (low, high) = if by_bits { (ordered_bits(low), ordered_bits(high)) } else { (low, high) };
-        let scale = n_buckets as f64 / (high - low);
-        // Equal or infinite quantiles spread nothing: one bucket for all.
-        if scale.is_finite() && low.is_finite() {
-            (map.low, map.scale) = (low, scale);
-        }
-        map
+        let knots: [f64; SEGMENTS + 1] =
+            std::array::from_fn(|i| sample[(i * last / SEGMENTS).clamp(tail, last - tail)]);
+        let even = Map::Even { low: knots[0], scale: steps(knots[0], knots[SEGMENTS], n_buckets), n_buckets };
+        let scales = std::array::from_fn(|i| steps(knots[i], knots[i + 1], n_each));
+        let quantiles = Map::Quantiles { knots, scales, n_each };
+        // Quantiles take longer to look up, and must be worth it.
+        if 2 * quantiles.crowding(sample) < even.crowding(sample) { quantiles } else { even }
     }
 
+    /// How many pairs of the sample fall together.
+    fn crowding(&self, sample: &[f64]) -> usize {
+        let mut counts = vec![0usize; self.n_buckets()];
+        sample.iter().for_each(|&x| counts[self.place(x)] += 1);
+        counts.iter().map(|c| c * c).sum()
+    }
+
+    fn n_buckets(&self) -> usize {
+        match self {
+            Map::Even { n_buckets, .. } => *n_buckets,
+            Map::Quantiles { n_each, .. } => n_each * SEGMENTS,
+        }
+    }
+
+    /// The bucket of a value.
     #[inline]
     fn place(&self, x: f64) -> usize {
-        let at = if self.by_bits { ordered_bits(x) } else { x };
-        // What is below the first bucket, and 0 times infinity, goes to the first.
-        let step = ((at - self.low) * self.scale).max(0.0).min(self.last as f64);
-        if x.is_nan() { self.last + 1 } else { step as usize }
+        if x.is_nan() {
+            return self.n_buckets();
+        }
+        match self {
+            Map::Even { low, scale, n_buckets } => step(x, *low, *scale, *n_buckets),
+            Map::Quantiles { knots, scales, n_each } => {
+                // By halving, without branches.
+                let mut segment = 0;
+                for half in [8, 4, 2, 1] {
+                    segment += half * usize::from(x >= knots[segment + half]);
+                }
+                segment * n_each + step(x, knots[segment], scales[segment], *n_each)
+            }
+        }
     }
 
+    /// The buckets of many values.
     fn places(&self, values: &[f64], out: &mut [u16]) {
-        if self.by_bits {
-            let map = Map { by_bits: true, ..*self };
-            out.iter_mut().zip(values).for_each(|(place, &x)| *place = map.place(x) as u16);
-        } else {
-            let map = Map { by_bits: false, ..*self };
-            out.iter_mut().zip(values).for_each(|(place, &x)| *place = map.place(x) as u16);
+        let each = out.iter_mut().zip(values);
+        match *self {
+            // The same as `place`, without a branch.
+            Map::Even { low, scale, n_buckets } => each.for_each(|(place, &x)| {
+                let at = step(x, low, scale, n_buckets) as u16;
+                *place = if x.is_nan() { n_buckets as u16 } else { at };
+            }),
+            Map::Quantiles { .. } => each.for_each(|(place, &x)| *place = self.place(x) as u16),
         }
     }
 }
@@ -152,13 +177,13 @@ fn by_sorting<C: Criterion>(criterion: &C, features: &Features, feature: usize, 
 /// Counts a block of columns in one pass over their rows.
 fn count<C: Criterion>(criterion: &C, features: &Features, block: &[usize]) -> Vec<Counted<C::Sum>> {
     let n_rows = features.n_rows();
-    let n_buckets = (n_rows / ROWS_EACH).clamp(2, MOST);
     let empty = Bucket { sum: criterion.zero(), n_rows: 0, changes: 0, before: f64::NAN };
     let start = |&feature: &usize| {
         let step = n_rows.div_ceil(SAMPLE).max(1);
         let value = |row: usize| features.number(row, feature);
         let mut sample: Vec<f64> = (0..n_rows).step_by(step).map(value).filter(|x| !x.is_nan()).collect();
-        Counted { feature, map: Map::new(&mut sample, n_buckets), buckets: vec![empty.clone(); n_buckets + 1] }
+        let map = Map::new(&mut sample, (n_rows / ROWS_EACH).min(MOST));
+        Counted { feature, buckets: vec![empty.clone(); map.n_buckets() + 1], map }
     };
     let mut counted: Vec<Counted<C::Sum>> = block.iter().map(start).collect();
     let (mut values, mut places) = ([0.0; CHUNK], [0u16; CHUNK]);
@@ -366,10 +391,14 @@ mod tests {
         fn maps_keep_order(values in column(300), n_buckets in 2usize..50) {
             let mut sample: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).step_by(3).collect();
             let map = Map::new(&mut sample, n_buckets);
+            let n_buckets = map.n_buckets();
             let mut present: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
             present.sort_by(f64::total_cmp);
             let places: Vec<usize> = present.iter().map(|&x| map.place(x)).collect();
             prop_assert!(places.is_sorted() && places.iter().all(|&p| p < n_buckets));
+            let mut many = vec![0; values.len()];
+            map.places(&values, &mut many);
+            values.iter().zip(many).for_each(|(&x, place)| assert_eq!(map.place(x), place as usize));
             prop_assert_eq!((map.place(f64::NAN), map.place(-0.0)), (n_buckets, map.place(0.0)));
         }
     }

@@ -36,6 +36,63 @@ pub struct Item {
     pub row: u32,
 }
 
+/// Bytes at the end of a line, which hold an [`Item`]: weight (2), target (4), row (4).
+pub const TAIL: usize = 10;
+
+/// Bins a column can have, that of missing values among them.
+pub const MAX_BINS: usize = 256;
+
+/// Which bins occur, a bit for each.
+pub type Seen = [u64; MAX_BINS / 64];
+
+impl Item {
+    /// Reads it from the end of a line.
+    #[inline(always)]
+    pub fn of_line(line: &[u8]) -> Item {
+        let tail: &[u8; TAIL] = line.last_chunk().unwrap_or(&[0; TAIL]);
+        let [w0, w1, t0, t1, t2, t3, r0, r1, r2, r3] = *tail;
+        Item {
+            weight: u32::from(u16::from_le_bytes([w0, w1])),
+            target: i32::from_le_bytes([t0, t1, t2, t3]),
+            row: u32::from_le_bytes([r0, r1, r2, r3]),
+        }
+    }
+
+    /// Writes it to the end of a line.
+    pub fn write(self, line: &mut [u8]) {
+        if let Some(tail) = line.last_chunk_mut::<TAIL>() {
+            tail[..2].copy_from_slice(&(self.weight as u16).to_le_bytes());
+            tail[2..6].copy_from_slice(&self.target.to_le_bytes());
+            tail[6..].copy_from_slice(&self.row.to_le_bytes());
+        }
+    }
+}
+
+/// A cut between bins: its score, and the bins that occur on either side of it.
+pub struct Cut {
+    /// The scores of both sides, added up.
+    pub score: f64,
+    /// The last bin on the left.
+    pub before: u8,
+    /// The first bin on the right.
+    pub after: u8,
+}
+
+/// The places of the bits that are set, ascending.
+#[inline(always)]
+pub fn bits(words: &Seen) -> impl Iterator<Item = u8> + '_ {
+    words.iter().enumerate().flat_map(|(i, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            (rest != 0).then(|| {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                (i as u32 * 64 + bit) as u8
+            })
+        })
+    })
+}
+
 /// Adds up rows, and says how good a set of them is.
 pub trait Statistics: Sync {
     /// A number of a cell.
@@ -70,6 +127,39 @@ pub trait Statistics: Sync {
     fn targets_decide(&self) -> bool {
         true
     }
+
+    /// Whether scores follow from one target number and weight alone, as [`few`](super::few) needs it.
+    fn is_one_number(&self) -> bool {
+        false
+    }
+
+    /// Adds lines of `stride` bytes to the cells of some columns, 256 cells each, and marks the bins that occur where `seen` is given.
+    fn add_up(
+        &self,
+        lines: &[u8],
+        stride: usize,
+        columns: &[u16],
+        cells: &mut [Self::Number],
+        mut seen: Option<&mut [Seen]>,
+    ) {
+        let width = self.width();
+        for line in lines.chunks_exact(stride) {
+            let item = Item::of_line(line);
+            for (slot, &column) in columns.iter().enumerate() {
+                let bin = line[column as usize] as usize;
+                let at = (slot * MAX_BINS + bin) * width;
+                self.add(&mut cells[at..at + width], item);
+                if let Some(seen) = &mut seen {
+                    seen[slot][bin / 64] |= 1 << (bin % 64);
+                }
+            }
+        }
+    }
+
+    /// The best cut of a column with a score above `bar`, where there is a faster way to it than one cut after the other; the outer `None` where there is none.
+    fn best_cut(&self, _cells: &[Self::Number], _seen: &Seen, _all: &[Self::Number], _bar: f64) -> Option<Option<Cut>> {
+        None
+    }
 }
 
 /// Target sum and weight in one word.
@@ -94,6 +184,62 @@ impl Packed {
     }
 }
 
+impl Packed {
+    #[inline(always)]
+    fn word(&self, item: Item) -> u64 {
+        (i64::from(item.target) << self.shift).wrapping_add(1).wrapping_mul(i64::from(item.weight)) as u64
+    }
+
+    /// Lines of a known length need no checks: a column's number is taken modulo the length, which it is below.
+    fn add_lines<const STRIDE: usize>(&self, lines: &[u8], columns: &[u16], cells: &mut [[u64; MAX_BINS]]) {
+        for line in lines.as_chunks::<STRIDE>().0 {
+            let word = self.word(Item::of_line(line));
+            for (cells, &column) in cells.iter_mut().zip(columns) {
+                let cell = &mut cells[line[column as usize % STRIDE] as usize];
+                *cell = cell.wrapping_add(word);
+            }
+        }
+    }
+
+    fn add_and_mark<const STRIDE: usize>(
+        &self,
+        lines: &[u8],
+        columns: &[u16],
+        cells: &mut [[u64; MAX_BINS]],
+        seen: &mut [Seen],
+    ) {
+        for line in lines.as_chunks::<STRIDE>().0 {
+            let word = self.word(Item::of_line(line));
+            for ((cells, seen), &column) in cells.iter_mut().zip(&mut *seen).zip(columns) {
+                let bin = line[column as usize % STRIDE];
+                let cell = &mut cells[bin as usize];
+                *cell = cell.wrapping_add(word);
+                seen[bin as usize / 64] |= 1 << (bin % 64);
+            }
+        }
+    }
+
+    fn add_any(
+        &self,
+        lines: &[u8],
+        stride: usize,
+        columns: &[u16],
+        cells: &mut [[u64; MAX_BINS]],
+        mut seen: Option<&mut [Seen]>,
+    ) {
+        for line in lines.chunks_exact(stride) {
+            let word = self.word(Item::of_line(line));
+            for (slot, (cells, &column)) in cells.iter_mut().zip(columns).enumerate() {
+                let bin = line[column as usize];
+                cells[bin as usize] = cells[bin as usize].wrapping_add(word);
+                if let Some(seen) = &mut seen {
+                    seen[slot][bin as usize / 64] |= 1 << (bin % 64);
+                }
+            }
+        }
+    }
+}
+
 impl Statistics for Packed {
     type Number = u64;
 
@@ -104,8 +250,7 @@ impl Statistics for Packed {
 
     #[inline(always)]
     fn add(&self, cell: &mut [u64], item: Item) {
-        let word = (i64::from(item.target) << self.shift).wrapping_add(1).wrapping_mul(i64::from(item.weight));
-        cell[0] = cell[0].wrapping_add(word as u64);
+        cell[0] = cell[0].wrapping_add(self.word(item));
     }
 
     #[inline(always)]
@@ -159,6 +304,47 @@ impl Statistics for Packed {
     fn is_pure(&self, cell: &[u64]) -> bool {
         let (sum, weight) = self.parts(cell[0]);
         self.two_classes && (sum == 0.0 || sum == weight)
+    }
+
+    fn is_one_number(&self) -> bool {
+        self.criterion == ForestCriterion::Gini
+    }
+
+    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u64], seen: Option<&mut [Seen]>) {
+        let (columns_of_cells, _) = cells.as_chunks_mut::<MAX_BINS>();
+        match (stride, seen) {
+            (64, None) => self.add_lines::<64>(lines, columns, columns_of_cells),
+            (128, None) => self.add_lines::<128>(lines, columns, columns_of_cells),
+            (64, Some(seen)) => self.add_and_mark::<64>(lines, columns, columns_of_cells, seen),
+            (128, Some(seen)) => self.add_and_mark::<128>(lines, columns, columns_of_cells, seen),
+            (_, seen) => self.add_any(lines, stride, columns, columns_of_cells, seen),
+        }
+    }
+
+    /// Compares fractions, without a division for each cut.
+    fn best_cut(&self, cells: &[u64], seen: &Seen, all: &[u64], bar: f64) -> Option<Option<Cut>> {
+        if self.criterion != ForestCriterion::Gini {
+            return None;
+        }
+        let cells: &[u64; MAX_BINS] = cells.first_chunk()?;
+        let (sum, weight) = self.parts(all[0]);
+        let (mut best_num, mut best_den, mut best) = (bar, 1.0, None);
+        let (mut left, mut before) = (0u64, None);
+        for bin in bits(seen) {
+            if let Some(before) = before {
+                let (a, v) = self.parts(left);
+                let (b, w) = (sum - a, weight - v);
+                let (num, den) = (a * a * w + b * b * v, v * w);
+                if num * best_den > best_num * den {
+                    (best_num, best_den) = (num, den);
+                    best = Some((before, bin));
+                }
+            }
+            left = left.wrapping_add(cells[bin as usize]);
+            before = Some(bin);
+        }
+        let score = best_num / best_den;
+        Some(best.map(|(before, after)| Cut { score, before, after }))
     }
 }
 
@@ -221,6 +407,55 @@ impl Statistics for Counts {
 
     fn is_pure(&self, cell: &[u32]) -> bool {
         cell.iter().filter(|&&c| c > 0).count() <= 1
+    }
+
+    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u32], mut seen: Option<&mut [Seen]>) {
+        let k = self.n_classes;
+        for line in lines.chunks_exact(stride) {
+            let item = Item::of_line(line);
+            for (slot, &column) in columns.iter().enumerate() {
+                let bin = line[column as usize] as usize;
+                cells[(slot * MAX_BINS + bin) * k + item.target as usize] += item.weight;
+                if let Some(seen) = &mut seen {
+                    seen[slot][bin / 64] |= 1 << (bin % 64);
+                }
+            }
+        }
+    }
+
+    /// Keeps the sums of squares of both sides up to date in whole numbers, and compares fractions.
+    fn best_cut(&self, cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Option<Cut>> {
+        const MOST: usize = 32;
+        let k = self.n_classes;
+        if self.criterion != ForestCriterion::Gini || k > MOST {
+            return None;
+        }
+        let mut left = [0u64; MOST];
+        let (mut squares_left, mut squares_right) = (0u64, all.iter().map(|&c| u64::from(c).pow(2)).sum::<u64>());
+        let (mut weight_left, total) = (0u64, all.iter().map(|&c| u64::from(c)).sum::<u64>());
+        let (mut best_num, mut best_den, mut best) = (bar, 1.0, None);
+        let mut before = None;
+        for bin in bits(seen) {
+            if let Some(before) = before {
+                let (v, w) = (weight_left as f64, (total - weight_left) as f64);
+                let (num, den) = (squares_left as f64 * w + squares_right as f64 * v, v * w);
+                if num * best_den > best_num * den {
+                    (best_num, best_den) = (num, den);
+                    best = Some((before, bin));
+                }
+            }
+            let cell = &cells[bin as usize * k..(bin as usize + 1) * k];
+            for ((left, &moved), &all) in left.iter_mut().zip(cell).zip(all) {
+                let (moved, right) = (u64::from(moved), u64::from(all) - *left);
+                squares_left += moved * (2 * *left + moved);
+                squares_right -= moved * (2 * right - moved);
+                *left += moved;
+                weight_left += moved;
+            }
+            before = Some(bin);
+        }
+        let score = best_num / best_den;
+        Some(best.map(|(before, after)| Cut { score, before, after }))
     }
 }
 

@@ -116,10 +116,23 @@ impl Criterion for Classes<'_> {
         cost_of_two(self.impurity, all, left)
     }
 
-    /// A node never costs less than its parts do, so that leaving `inside` out bounds the cost from below.
+    /// The cost is concave in the class weights of the left side, which lie in a box: it is lowest in one of the corners. Where they are
+    /// too many: a node never costs less than its parts do, so that leaving `inside` out bounds the cost from below.
     fn bound(&self, all: &Vec<f64>, left: &Vec<f64>, inside: &Vec<f64>) -> f64 {
-        let right: Vec<f64> = all.iter().zip(left).zip(inside).map(|((a, l), i)| (a - l - i).max(0.0)).collect();
-        self.impurity.cost(left) + self.impurity.cost(&right)
+        const CORNERS_UP_TO: usize = 4;
+        if self.n_classes > CORNERS_UP_TO {
+            let right: Vec<f64> = all.iter().zip(left).zip(inside).map(|((a, l), i)| (a - l - i).max(0.0)).collect();
+            return self.impurity.cost(left) + self.impurity.cost(&right);
+        }
+        let mut corner = left.clone();
+        let mut lowest = f64::INFINITY;
+        for chosen in 0..1usize << self.n_classes {
+            for (k, place) in corner.iter_mut().enumerate() {
+                *place = if chosen >> k & 1 == 1 { left[k] + inside[k] } else { left[k] };
+            }
+            lowest = lowest.min(cost_of_two(self.impurity, all, &corner));
+        }
+        lowest
     }
 
     /// Of several splits with the same error, the one with the purer sides.
@@ -350,19 +363,21 @@ mod tests {
     proptest! {
         #[test]
         fn no_split_costs_less_than_its_bound(
-            rows in prop::collection::vec((0u32..3, 0.1..4.0f64, -9.0..9.0f64, any::<u32>()), 3..40), cuts in (0.0..1.0f64, 0.0..1.0f64),
+            rows in prop::collection::vec((0u32..5, 0.1..4.0f64, -9.0..9.0f64, any::<u32>()), 3..40), cuts in (0.0..1.0f64, 0.0..1.0f64),
         ) {
             let n = rows.len();
             let cut = |share: f64| (share * n as f64) as usize;
             let range = (cut(cuts.0.min(cuts.1)), cut(cuts.0.max(cuts.1)));
             let codes: Vec<u32> = rows.iter().map(|r| r.0).collect();
+            let three: Vec<u32> = codes.iter().map(|&c| c.min(2)).collect();
             let two: Vec<u32> = codes.iter().map(|&c| c.min(1)).collect();
             let weight: Vec<f64> = rows.iter().map(|r| r.1).collect();
             let values: Vec<f64> = rows.iter().map(|r| r.2).collect();
             let order: Vec<u32> = rows.iter().map(|r| r.3).collect();
             let weight = Some(&weight[..]);
             for impurity in [Impurity::Error, Impurity::Gini, Impurity::Entropy] {
-                check_bound(&Classes { codes: &codes, weight, n_classes: 3, impurity }, n, range, &order);
+                check_bound(&Classes { codes: &codes, weight, n_classes: 5, impurity }, n, range, &order);
+                check_bound(&Classes { codes: &three, weight, n_classes: 3, impurity }, n, range, &order);
                 for left_class in [None, Some(0), Some(1)] {
                     check_bound(&TwoClasses { codes: &two, weight, impurity, left_class }, n, range, &order);
                 }

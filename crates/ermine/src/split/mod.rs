@@ -8,6 +8,7 @@
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
 //! | [`histogram`] | the best split from sums by bin, for gradient boosting |
 //! | [`bucket`] | the best threshold of many columns of a large table, without sorting them |
+//! | [`few`] | the best cuts of all columns of a few rows at once |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 //! | [`node`] | what growing a tree asks of a criterion; the plain sweep over the thresholds of a node |
 //! | [`two_classes`] | two classes that all count the same, swept in blocks with bounds |
@@ -25,6 +26,7 @@ pub mod cells;
 pub mod classes;
 pub mod criterion;
 pub mod exact;
+pub mod few;
 pub mod histogram;
 pub mod node;
 pub mod nominal;

@@ -114,10 +114,10 @@ impl TwoClassCounts {
     ) {
         let column = Segment { present: entries, missing: &[] };
         let grid = Grid::new(node.cost);
-        for i in first..first + len {
+        for (i, entry) in entries[first..first + len].iter().enumerate() {
             n += 1.0;
-            p += f64::from((entries[i] >> 30) & 1);
-            let n_left = i + 1;
+            p += f64::from((entry >> 30) & 1);
+            let n_left = first + i + 1;
             if n_left < low || n_left > high || !column.is_cut(n_left) {
                 continue;
             }

@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`buffer`] | shared, possibly strided memory, ours or somebody else's |
-//! | [`column`] | a column: its kind and its values |
+//! | [`mod@column`] | a column: its kind and its values |
 //! | [`read`] | which reader a file needs; the options that all readers share |
 //! | `csv`, `libsvm`, `columnar` | one reader for each format |
 //! | [`infer`] | what kind of column a list of words is |

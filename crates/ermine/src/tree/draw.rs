@@ -75,9 +75,8 @@ pub fn text(tree: &Tree, schema: &Schema) -> String {
         };
         lines.push(format!("{lead}{said}   [weight {}]", number(tree.weight[node])));
         let children = tree.children(node);
-        let stops = matches!(test, Test::Each { missing: false, .. });
-        if stops {
-            // A row that no branch takes stops at the node.
+        if node == 0 && matches!(test, Test::Each { missing: false, .. }) {
+            // A row that no branch takes stops at the node; said at the root, where it matters most.
             lines.push(format!("{below}├─ missing or new: → {}", prediction(tree, node, schema)));
         }
         for (i, child) in children.clone().enumerate().rev() {

@@ -7,11 +7,13 @@
 //! **Size.** 13 bytes for a leaf and 21 for another node in a file, and the distinct predictions.
 
 use super::Tree;
+use super::coded::Coded;
 use crate::error::{Error, Result};
 use crate::section::Sections;
 use crate::split::Test;
 use crate::split::test::CodeSet;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// Distinct predictions that are looked for, at most: of more, sharing is not worth the search.
 const MAX_SHARED: usize = 4096;
@@ -58,7 +60,7 @@ impl Node {
 }
 
 /// Trees one after the other.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Forest {
     pub(super) nodes: Vec<Node>,
     pub(super) roots: Vec<u32>,
@@ -72,6 +74,16 @@ pub struct Forest {
     pub(super) only_thresholds: bool,
     /// Where predictions are in `values`, while trees are added.
     shared: HashMap<Vec<u64>, u32>,
+    /// The form for many rows, made on first use.
+    coded: OnceLock<Option<Coded>>,
+}
+
+/// Trees are the same if they ask and say the same, whatever else is at hand.
+impl PartialEq for Forest {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.nodes, &self.roots, &self.weights, &self.values, self.width, &self.sets)
+            == (&other.nodes, &other.roots, &other.weights, &other.values, other.width, &other.sets)
+    }
 }
 
 impl Forest {
@@ -104,6 +116,7 @@ impl Forest {
 
     /// Adds a tree.
     pub fn push(&mut self, tree: &Tree) {
+        self.coded = OnceLock::new();
         let base = self.nodes.len() as u32;
         self.roots.push(base);
         for node in 0..tree.n_nodes() {
@@ -147,6 +160,11 @@ impl Forest {
         next
     }
 
+    /// The form for many rows, where there is one.
+    pub(super) fn coded(&self, n_features: usize) -> Option<&Coded> {
+        self.coded.get_or_init(|| Coded::new(self, n_features)).as_ref()
+    }
+
     /// One of the trees by itself. The predictions of its inner nodes are not kept: they are zero, except where a row can stop.
     pub fn tree(&self, tree: usize) -> Tree {
         let base = self.roots[tree] as usize;
@@ -180,6 +198,7 @@ impl Forest {
     /// Keeps the first trees only.
     pub fn truncate(&mut self, n_trees: usize) {
         if let Some(&end) = self.roots.get(n_trees) {
+            self.coded = OnceLock::new();
             self.nodes.truncate(end as usize);
             self.weights.truncate(end as usize);
             self.roots.truncate(n_trees);
@@ -236,7 +255,7 @@ impl Forest {
             Node { word, child, feature: feature | u32::from(kind) << KIND_SHIFT }
         };
         let nodes: Vec<Node> = kinds.iter().zip(&children).map(node).collect();
-        let forest = Forest { nodes, roots, weights, values, width, sets, only_thresholds, shared: HashMap::new() };
+        let forest = Forest { nodes, roots, weights, values, width, sets, only_thresholds, ..Default::default() };
         forest.check().map(|()| forest)
     }
 

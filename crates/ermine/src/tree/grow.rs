@@ -1,7 +1,7 @@
 //! Growing a tree: from the whole data down, by the best split of each node.
 //!
 //! **Idea.** Large nodes are taken level by level: the columns are dealt out to the threads, each thread sweeps its columns for all nodes of the level
-//! and then parts them, so that a column stays in the cache of one core. Nodes of at most [`SUBTREE`] rows become subtrees, renumbered from 0
+//! and then parts them, so that a column stays in the cache of one core. Nodes of at most `SUBTREE` rows become subtrees, renumbered from 0
 //! so that all they need lies close together; each is grown to its end by one thread. With a limit on leaves the node with the largest gain comes
 //! first instead. There is no recursion: a chain as deep as the data has rows is a long list, nothing more.
 //!

@@ -16,18 +16,13 @@ use crate::matrix::Bins;
 use crate::matrix::binned::{Binned, Cuts};
 use crate::rng::{self, Rng};
 use crate::split::Test;
-use crate::split::cells::{Item, Statistics};
+use crate::split::cells::{Item, MAX_BINS, Seen, Statistics, TAIL, bits};
+use crate::split::few::{FEW, best_cuts};
 use crate::split::test::CodeSet;
 use rand::RngExt;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-
-/// Bytes after the bins of a line: weight (2), target (4), row (4).
-const TAIL: usize = 10;
-
-/// Bins a column can have, that of missing values among them.
-pub const MAX_BINS: usize = 256;
 
 /// Rows that are laid out together.
 const BLOCK: usize = 256;
@@ -41,6 +36,8 @@ pub struct Lines<'a> {
     stride: usize,
     bins: &'a Bins,
     columns: Vec<LineColumn>,
+    /// No column is nominal or has missing values.
+    plain: bool,
 }
 
 struct LineColumn {
@@ -103,8 +100,10 @@ impl<'a> Lines<'a> {
             missing: column.n_bins as u8,
             nominal: nominal(cuts),
         };
-        let columns = binned.columns.iter().zip(&bins.columns).map(column).collect();
-        Lines { bytes, stride, bins, columns }
+        let columns: Vec<LineColumn> = binned.columns.iter().zip(&bins.columns).map(column).collect();
+        let is_plain = |line: &[u8]| line.iter().zip(&columns).all(|(&bin, column)| bin != column.missing);
+        let plain = columns.iter().all(|c| !c.nominal) && bytes.par_chunks_exact(stride).all(is_plain);
+        Lines { bytes, stride, bins, columns, plain }
     }
 
     /// A copy of the lines of the rows that were drawn, with weight and target.
@@ -113,9 +112,7 @@ impl<'a> Lines<'a> {
         for (row, &weight) in drawn.iter().enumerate().filter(|(_, w)| **w > 0) {
             bytes.extend_from_slice(&self.bytes[row * self.stride..(row + 1) * self.stride]);
             let at = bytes.len() - TAIL;
-            bytes[at..at + 2].copy_from_slice(&weight.to_le_bytes());
-            bytes[at + 2..at + 6].copy_from_slice(&target(row).to_le_bytes());
-            bytes[at + 6..].copy_from_slice(&(row as u32).to_le_bytes());
+            Item { weight: u32::from(weight), target: target(row), row: row as u32 }.write(&mut bytes[at..]);
         }
         bytes
     }
@@ -133,10 +130,12 @@ impl<'a> Lines<'a> {
         let mut lines = self.drawn(drawn, target);
         let mut grower = Grower::new(self, statistics, limits, rng);
         let mut all = vec![S::Number::default(); statistics.width()];
-        lines.chunks_exact(self.stride).for_each(|line| statistics.add(&mut all, item(line)));
+        lines.chunks_exact(self.stride).for_each(|line| statistics.add(&mut all, Item::of_line(line)));
         let says = |lines: &[u8], open: &Open<S::Number>| {
             value(
-                &mut lines[open.start * self.stride..open.end * self.stride].chunks_exact(self.stride).map(item),
+                &mut lines[open.start * self.stride..open.end * self.stride]
+                    .chunks_exact(self.stride)
+                    .map(Item::of_line),
                 &open.all,
             )
         };
@@ -187,18 +186,6 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Weight, target and row of a line.
-#[inline(always)]
-fn item(line: &[u8]) -> Item {
-    let tail: &[u8; TAIL] = line.last_chunk().unwrap_or(&[0; TAIL]);
-    let [w0, w1, t0, t1, t2, t3, r0, r1, r2, r3] = *tail;
-    Item {
-        weight: u32::from(u16::from_le_bytes([w0, w1])),
-        target: i32::from_le_bytes([t0, t1, t2, t3]),
-        row: u32::from_le_bytes([r0, r1, r2, r3]),
-    }
-}
-
 /// A node that may be split.
 struct Open<N> {
     node: usize,
@@ -233,7 +220,7 @@ struct LineSplit<N> {
     feature: usize,
     /// Bins up to this one are on the left; for a nominal column `set` decides.
     bin: u8,
-    set: Option<Box<[u64; 4]>>,
+    set: Option<Box<Seen>>,
     missing_left: bool,
     missing: u8,
     gain: f64,
@@ -316,7 +303,7 @@ struct Grower<'a, S: Statistics> {
     order: Vec<u16>,
     cells: Vec<S::Number>,
     /// Which bins occur, for each column drawn.
-    seen: Vec<[u64; 4]>,
+    seen: Vec<Seen>,
     spare: Vec<u8>,
     scratch: [Vec<S::Number>; 2],
 }
@@ -348,8 +335,10 @@ impl<'a, S: Statistics> Grower<'a, S> {
             return Err(open);
         }
         let lines = &lines[open.start * stride..open.end * stride];
-        let first = item(&lines[..stride]).target;
-        if self.statistics.targets_decide() && lines.chunks_exact(stride).all(|line| item(line).target == first) {
+        let first = Item::of_line(&lines[..stride]).target;
+        if self.statistics.targets_decide()
+            && lines.chunks_exact(stride).all(|line| Item::of_line(line).target == first)
+        {
             return Err(open);
         }
         match self.best_split(lines, &open.all) {
@@ -363,6 +352,7 @@ impl<'a, S: Statistics> Grower<'a, S> {
         let d = self.order.len();
         let tried = self.seen.len();
         let own = self.statistics.score(all);
+        let few = self.takes_few() && lines.len() / self.lines.stride <= FEW;
         let mut best: Option<LineSplit<S::Number>> = None;
         let mut first = 0;
         while first < d && best.is_none() {
@@ -373,39 +363,78 @@ impl<'a, S: Statistics> Grower<'a, S> {
                     self.order.swap(i, j);
                 }
             }
-            self.add_up(lines, first, last);
-            for slot in 0..last - first {
-                let feature = self.order[first + slot] as usize;
-                self.search(slot, feature, all, own, &mut best);
+            match self.lines.stride {
+                64 if few => self.search_few::<64>(lines, first..last, all, own, &mut best),
+                128 if few => self.search_few::<128>(lines, first..last, all, own, &mut best),
+                _ => {
+                    self.add_up(lines, first, last);
+                    for slot in 0..last - first {
+                        let feature = self.order[first + slot] as usize;
+                        self.search(slot, feature, all, own, &mut best);
+                    }
+                }
             }
             first = last;
         }
         best.filter(|split| split.gain >= self.limits.min_gain)
     }
 
+    /// Whether small nodes can be searched in all columns at once, and enough columns are tried for that to pay.
+    fn takes_few(&self) -> bool {
+        let limits = self.limits;
+        let free = limits.min_samples_leaf <= 1.0 && limits.min_weight_leaf <= 0.0 && !limits.random_splits;
+        free && self.lines.plain && self.statistics.is_one_number() && self.seen.len() >= 12
+    }
+
+    /// The best split of a node of few lines over the columns in places `drawn` of the order.
+    fn search_few<const STRIDE: usize>(
+        &mut self,
+        lines: &[u8],
+        drawn: std::ops::Range<usize>,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) {
+        let lines = lines.as_chunks::<STRIDE>().0;
+        let items: Vec<Item> = lines.iter().map(|line| Item::of_line(line)).collect();
+        let total: f64 = items.iter().map(|item| f64::from(item.weight)).sum();
+        let sum: f64 = items.iter().map(|item| f64::from(item.weight) * f64::from(item.target)).sum();
+        let weight: Vec<f32> = items.iter().map(|item| item.weight as f32).collect();
+        let centred = |item: &Item| (f64::from(item.weight) * (f64::from(item.target) - sum / total)) as f32;
+        let target: Vec<f32> = items.iter().map(centred).collect();
+        let cuts = best_cuts(lines, &target, &weight);
+        let columns = self.order[drawn].iter().map(|&c| c as usize).filter(|&c| cuts.gain[c] >= 0.0);
+        let Some(feature) = columns.reduce(|best, c| if cuts.gain[c] > cuts.gain[best] { c } else { best }) else {
+            return;
+        };
+        let cut = lines[cuts.row[feature] as usize][feature];
+        let (mut before, mut after) = (0, u8::MAX);
+        self.scratch[0].fill(S::Number::default());
+        for (line, item) in lines.iter().zip(items) {
+            if line[feature] <= cut {
+                before = before.max(line[feature]);
+                self.statistics.add(&mut self.scratch[0], item);
+            } else {
+                after = after.min(line[feature]);
+            }
+        }
+        self.consider(Place::between(feature, before, after), all, own, best);
+    }
+
     /// Adds up the bins of the columns in places `first..last` of the order.
     fn add_up(&mut self, lines: &[u8], first: usize, last: usize) {
         let (stride, width) = (self.lines.stride, self.statistics.width());
         let columns = &self.order[first..last];
-        let dense = lines.len() / stride >= DENSE;
-        for line in lines.chunks_exact(stride) {
-            let item = item(line);
-            for (slot, &column) in columns.iter().enumerate() {
-                let bin = line[column as usize] as usize;
-                let at = (slot * MAX_BINS + bin) * width;
-                self.statistics.add(&mut self.cells[at..at + width], item);
-                if !dense {
-                    self.seen[slot][bin / 64] |= 1 << (bin % 64);
-                }
-            }
+        if lines.len() / stride < DENSE {
+            self.statistics.add_up(lines, stride, columns, &mut self.cells, Some(&mut self.seen));
+            return;
         }
-        if dense {
-            let zero = S::Number::default();
-            for slot in 0..columns.len() {
-                let cells = self.cells[slot * MAX_BINS * width..(slot + 1) * MAX_BINS * width].chunks_exact(width);
-                for (bin, cell) in cells.enumerate() {
-                    self.seen[slot][bin / 64] |= u64::from(cell.iter().any(|n| *n != zero)) << (bin % 64);
-                }
+        self.statistics.add_up(lines, stride, columns, &mut self.cells, None);
+        let zero = S::Number::default();
+        for slot in 0..columns.len() {
+            let cells = self.cells[slot * MAX_BINS * width..(slot + 1) * MAX_BINS * width].chunks_exact(width);
+            for (bin, cell) in cells.enumerate() {
+                self.seen[slot][bin / 64] |= u64::from(cell.iter().any(|n| *n != zero)) << (bin % 64);
             }
         }
     }
@@ -452,19 +481,32 @@ impl<'a, S: Statistics> Grower<'a, S> {
         &mut self,
         base: usize,
         feature: usize,
-        seen: &[u64; 4],
+        seen: &Seen,
         all: &[S::Number],
         own: f64,
         best: &mut Option<LineSplit<S::Number>>,
     ) {
         let width = self.statistics.width();
+        if self.limits.min_samples_leaf <= 1.0 && self.limits.min_weight_leaf <= 0.0 {
+            let bar = best.as_ref().map_or(-1.0, |best| best.gain + own);
+            let cells = &self.cells[base..base + MAX_BINS * width];
+            if let Some(cut) = self.statistics.best_cut(cells, seen, all, bar) {
+                if let Some(cut) = cut {
+                    self.scratch[0].fill(S::Number::default());
+                    for bin in bits(seen).take_while(|&bin| bin <= cut.before) {
+                        let at = base + bin as usize * width;
+                        self.statistics.merge(&mut self.scratch[0], &self.cells[at..at + width]);
+                    }
+                    self.consider(Place::between(feature, cut.before, cut.after), all, own, best);
+                }
+                return;
+            }
+        }
         self.scratch[0].fill(S::Number::default());
         let mut before: Option<u8> = None;
         for bin in bits(seen) {
             if let Some(before) = before {
-                // Half-way between the bins that occur.
-                let place = Place { feature, bin: before + (bin - before - 1) / 2, set: None, missing_left: false };
-                self.consider(place, all, own, best);
+                self.consider(Place::between(feature, before, bin), all, own, best);
             }
             let at = base + bin as usize * width;
             self.statistics.merge(&mut self.scratch[0], &self.cells[at..at + width]);
@@ -477,7 +519,7 @@ impl<'a, S: Statistics> Grower<'a, S> {
         &mut self,
         slot: usize,
         feature: usize,
-        seen: &[u64; 4],
+        seen: &Seen,
         all: &[S::Number],
         own: f64,
         best: &mut Option<LineSplit<S::Number>>,
@@ -567,43 +609,64 @@ impl<'a, S: Statistics> Grower<'a, S> {
 
     /// Moves the lines of a node: left ones to the front, each side in its old order. How many go left.
     fn partition(&mut self, lines: &mut [u8], split: &LineSplit<S::Number>) -> usize {
-        let (stride, n) = (self.lines.stride, lines.len() / self.lines.stride);
         let sides = split.sides();
         self.spare.resize(self.spare.len().max(lines.len()), 0);
-        let (mut left, mut right) = (0, 0);
-        for i in 0..n {
-            let from = i * stride;
-            let goes_left = sides[lines[from + split.feature] as usize];
-            // Written to both places, so that there is no branch to mispredict; only one of them counts.
-            self.spare[right * stride..][..stride].copy_from_slice(&lines[from..from + stride]);
-            lines.copy_within(from..from + stride, left * stride);
-            left += usize::from(goes_left);
-            right += usize::from(!goes_left);
+        match self.lines.stride {
+            64 => partition::<64>(lines.as_chunks_mut().0, self.spare.as_chunks_mut().0, split.feature, &sides),
+            128 => partition::<128>(lines.as_chunks_mut().0, self.spare.as_chunks_mut().0, split.feature, &sides),
+            stride => partition_any(lines, &mut self.spare, stride, split.feature, &sides),
         }
-        lines[left * stride..].copy_from_slice(&self.spare[..right * stride]);
-        left
     }
+}
+
+/// Every line is written to both sides, so that there is no branch to mispredict; only one of them counts.
+fn partition<const STRIDE: usize>(
+    lines: &mut [[u8; STRIDE]],
+    spare: &mut [[u8; STRIDE]],
+    feature: usize,
+    sides: &[bool; MAX_BINS],
+) -> usize {
+    let (mut left, mut right) = (0, 0);
+    for i in 0..lines.len() {
+        let line = lines[i];
+        let goes_left = sides[line[feature] as usize];
+        spare[right] = line;
+        lines[left] = line;
+        left += usize::from(goes_left);
+        right += usize::from(!goes_left);
+    }
+    lines[left..].copy_from_slice(&spare[..right]);
+    left
+}
+
+/// The same for lines of any length.
+fn partition_any(lines: &mut [u8], spare: &mut [u8], stride: usize, feature: usize, sides: &[bool; MAX_BINS]) -> usize {
+    let (mut left, mut right) = (0, 0);
+    for i in 0..lines.len() / stride {
+        let from = i * stride;
+        if sides[lines[from + feature] as usize] {
+            lines.copy_within(from..from + stride, left * stride);
+            left += 1;
+        } else {
+            spare[right * stride..(right + 1) * stride].copy_from_slice(&lines[from..from + stride]);
+            right += 1;
+        }
+    }
+    lines[left * stride..].copy_from_slice(&spare[..right * stride]);
+    left
 }
 
 /// Where a split is.
 struct Place {
     feature: usize,
     bin: u8,
-    set: Option<Box<[u64; 4]>>,
+    set: Option<Box<Seen>>,
     missing_left: bool,
 }
 
-/// The places of the bits that are set, ascending.
-#[inline(always)]
-fn bits(words: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
-    words.iter().enumerate().flat_map(|(i, &word)| {
-        let mut rest = word;
-        std::iter::from_fn(move || {
-            (rest != 0).then(|| {
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                (i as u32 * 64 + bit) as u8
-            })
-        })
-    })
+impl Place {
+    /// Half-way between two bins that occur.
+    fn between(feature: usize, before: u8, after: u8) -> Place {
+        Place { feature, bin: before + (after - before - 1) / 2, set: None, missing_left: false }
+    }
 }

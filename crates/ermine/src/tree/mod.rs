@@ -16,12 +16,14 @@
 //! | [`rules`] | the tree as rules; the reasons for one row |
 //! | [`forest`] | many trees in one set of arrays |
 //! | [`lines`] | growing a tree on rows that are copied and moved, as forests do |
+//! | `coded` | a forest on codes, for many rows |
 //! | [`predict`] | walking many rows down many trees |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
 //! number of its first child; a row that fits no branch (a category that no child takes) stops where it is, and every node
 //! holds a prediction, so that stopping anywhere is defined.
 
+mod coded;
 pub mod density;
 pub mod draw;
 pub mod grow;

@@ -18,7 +18,7 @@ const PAGE: usize = 5000;
 /// No page is nested deeper.
 const DEEPEST: usize = 100;
 
-const BOX: (f64, f64) = (150.0, 74.0);
+const BOX: (f64, f64) = (190.0, 74.0);
 const GAP: (f64, f64) = (14.0, 56.0);
 
 /// Which nodes are shown: whole families from the top, up to `most` nodes and `deepest` levels.

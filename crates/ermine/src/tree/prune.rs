@@ -156,7 +156,7 @@ pub fn cost_complexity(grown: &Grown, alpha: f64) -> Grown {
 pub fn loss_by_node(tree: &Tree, features: &Features, loss: impl Fn(&[f64], usize) -> f64) -> Vec<f64> {
     let mut total = vec![0.0; tree.n_nodes()];
     let numbers: Vec<Vec<f64>> = used_columns(tree, features);
-    for row in 0..features.n_rows() {
+    let mut walk = |row: usize| {
         let mut node = 0;
         loop {
             total[node] += loss(tree.value(node), row);
@@ -164,7 +164,8 @@ pub fn loss_by_node(tree: &Tree, features: &Features, loss: impl Fn(&[f64], usiz
             let Some(branch) = tree.test[node].branch(numbers[feature][row]) else { break };
             node = tree.children(node).start + branch;
         }
-    }
+    };
+    (0..features.n_rows()).for_each(&mut walk);
     total
 }
 

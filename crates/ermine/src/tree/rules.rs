@@ -37,14 +37,13 @@ struct Condition {
     missing: bool,
 }
 
-/// All rules of a tree, the ones that cover most first.
-pub fn rules(grown: &Grown, schema: &Schema) -> Vec<Rule> {
+/// The rules of a tree, the ones that cover most first; at most `most` of them.
+pub fn rules(grown: &Grown, schema: &Schema, most: usize) -> Vec<Rule> {
     let tree = &grown.tree;
     let parent = parents(tree);
-    let leaves = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty());
-    let mut rules: Vec<Rule> = leaves.map(|leaf| rule(grown, schema, &parent, leaf)).collect();
-    rules.sort_by(|a, b| b.coverage.total_cmp(&a.coverage).then(a.leaf.cmp(&b.leaf)));
-    rules
+    let mut leaves: Vec<usize> = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).collect();
+    leaves.sort_by(|&a, &b| tree.weight[b].total_cmp(&tree.weight[a]).then(a.cmp(&b)));
+    leaves.into_iter().take(most).map(|leaf| rule(grown, schema, &parent, leaf)).collect()
 }
 
 fn parents(tree: &Tree) -> Vec<usize> {
@@ -136,14 +135,16 @@ impl Condition {
             }
         }
         said.extend(self.words.iter().map(|word| format!("{name} {word}")));
-        if self.missing && !said.iter().any(|s| s.ends_with("is missing")) {
-            if let Some(last) = said.last_mut() {
-                last.push_str(" or missing");
-            }
+        let about_missing = said.iter().any(|s| s.ends_with("missing"));
+        if let Some(last) = said.last_mut().filter(|_| self.missing && !about_missing) {
+            last.push_str(" or missing");
         }
         said
     }
 }
+
+/// So many rules are written at most: the way to a leaf of a degenerate tree is as long as the data.
+const MOST: usize = 1000;
 
 /// The rules as text, a line each.
 pub fn text(grown: &Grown, schema: &Schema) -> String {
@@ -158,7 +159,12 @@ pub fn text(grown: &Grown, schema: &Schema) -> String {
         };
         format!("if {conditions} then {said}   (covers {:.1}%{quality})\n", 100.0 * rule.coverage)
     };
-    rules(grown, schema).iter().map(line).collect()
+    let mut text: String = rules(grown, schema, MOST).iter().map(line).collect();
+    let n_leaves = (0..grown.tree.n_nodes()).filter(|&node| grown.tree.children(node).is_empty()).count();
+    if n_leaves > MOST {
+        text.push_str(&format!("... {n_leaves} rules in all\n"));
+    }
+    text
 }
 
 /// The nodes that a row comes through, from the root to the leaf; `x(feature)` is its value.

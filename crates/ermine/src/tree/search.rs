@@ -58,10 +58,8 @@ pub(super) struct Searcher<'a, C> {
 
 /// Keeps the better of two, the first of equals.
 fn keep(best: &mut Option<Choice>, next: Option<Choice>) {
-    if let Some(next) = next {
-        if best.as_ref().is_none_or(|best| next.gain > best.gain) {
-            *best = Some(next);
-        }
+    if next.as_ref().is_some_and(|next| best.as_ref().is_none_or(|best| next.gain > best.gain)) {
+        *best = next;
     }
 }
 

@@ -2,7 +2,6 @@
 
 use ermine::learner::tree_parameters::Amount;
 use ermine::learner::{Context, fit};
-use ermine::param::Value;
 use ermine::prelude::*;
 use ermine::reduction::bagging::Bag;
 
@@ -31,7 +30,7 @@ fn many_draws_are_better_than_one_model_and_know_how_good_they_are() {
     let tree = Estimator::named("random-forest")
         .with("n_estimators", 1usize)
         .with("bootstrap", false)
-        .with("max_features", Value::None.to_string());
+        .with("max_features", 1.0f64);
     let alone = fit(&*tree.learner(&Context::default()).unwrap(), &train, &Context::default()).unwrap();
     let bagging = Bagging { estimator: tree, n_estimators: 40, oob_score: true, ..Default::default() };
     let model = bagging.fit(&train).unwrap();
@@ -44,7 +43,7 @@ fn many_draws_are_better_than_one_model_and_know_how_good_they_are() {
 fn all_rows_and_columns_without_replacement_are_the_learner_itself() {
     let data = sample(300, 3);
     let model = Bagging { n_estimators: 3, bootstrap: false, ..Default::default() }.fit(&data).unwrap();
-    let alone = DecisionStump::default().fit(&data).unwrap();
+    let alone = DecisionTree::default().fit(&data).unwrap();
     let (a, b) = (model.predict_data(&data).unwrap(), alone.predict_data(&data).unwrap());
     assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-12));
 }

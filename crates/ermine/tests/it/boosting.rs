@@ -135,7 +135,8 @@ proptest! {
         cells in prop::collection::vec((-40i32..40, -40i32..40, prop::option::weighted(0.8, 0i32..9), -100i32..100), 4..60),
         lambda in 0.0f64..5.0, gamma in 0.0f64..3.0, least in 0.0f64..4.0,
     ) {
-        let column = |pick: fn(&(i32, i32, Option<i32>, i32)) -> f64| cells.iter().map(pick).collect::<Vec<f64>>();
+        type Cells = (i32, i32, Option<i32>, i32);
+        let column = |pick: fn(&Cells) -> f64| cells.iter().map(pick).collect::<Vec<f64>>();
         let xs = [column(|c| f64::from(c.0)), column(|c| f64::from(c.1)), column(|c| c.2.map_or(f64::NAN, f64::from))];
         let y = column(|c| f64::from(c.3) / 10.0);
         let columns = xs.iter().enumerate().map(|(j, x)| Column::numeric(format!("x{j}"), x.clone()));

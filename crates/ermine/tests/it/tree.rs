@@ -1,6 +1,6 @@
 //! Trees against brute force: the split of a node is the best of all that there are.
 
-use ermine::learner::decision_tree::{DecisionTree, FittedTree, TreeCriterion};
+use ermine::learner::decision_tree::{FittedTree, Splitter, TreeCriterion};
 use ermine::learner::tree_parameters::Amount;
 use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
@@ -225,7 +225,7 @@ proptest! {
     #[test]
     fn a_full_tree_says_what_it_was_told(problem in problem(), random in any::<bool>()) {
         let data = problem.classes();
-        let splitter = if random { ermine::learner::decision_tree::Splitter::Random } else { Default::default() };
+        let splitter = if random { Splitter::Random } else { Splitter::Best };
         let model = DecisionTree { splitter, ..Default::default() }.fit(&data).unwrap();
         let prediction = model.predict_data(&data).unwrap();
         for row in 0..problem.n() {
@@ -289,4 +289,155 @@ proptest! {
         prop_assert!((risk + leaf_penalty * (n_leaves - 1) as f64 - least).abs() < 1e-9, "the tree is what was certified");
         prop_assert!(tree.depth() <= max_depth);
     }
+}
+
+/// Rows by a formula, as a data set.
+fn made(n: usize, column: impl Fn(usize, usize) -> f64, d: usize, class: impl Fn(usize) -> u32, k: usize) -> Dataset {
+    let columns = (0..d).map(|j| Column::numeric(format!("x{j}"), (0..n).map(|i| column(i, j)).collect::<Vec<_>>()));
+    let features = Features::new(Arc::new(Table::new(columns.collect()).unwrap()));
+    let labels = (0..k).map(|c| c.to_string()).collect();
+    let target = Target::Classes { codes: (0..n).map(class).collect(), labels };
+    Dataset::from_parts(features, target, Task::Classification).unwrap()
+}
+
+fn errors(model: &Model, data: &Dataset) -> usize {
+    let prediction = model.predict_data(data).unwrap();
+    let (codes, _) = data.classes().unwrap();
+    (0..data.n_rows()).filter(|&row| prediction.class(row) != codes[row] as usize).count()
+}
+
+fn mixed(row: usize, place: u64) -> f64 {
+    (ermine::rng::place(place, row as u64) % 10_000) as f64
+}
+
+#[test]
+fn large_trees_are_the_same_on_any_number_of_threads() {
+    // Large enough to be grown level by level, with ties and missing values.
+    let n = 20_000;
+    let x = |i: usize, j: usize| if i % 17 == j { f64::NAN } else { (mixed(i, j as u64) / 50.0).round() };
+    let class = |i: usize| u32::from(mixed(i, 0) + mixed(i, 1) + mixed(i, 99) / 5.0 > 11_000.0);
+    let data = made(n, x, 6, class, 2);
+    let bytes = |threads: usize| {
+        let context = Context { threads: Some(threads), ..Default::default() };
+        ermine::learner::fit(&DecisionTree::default(), &data, &context).unwrap().to_bytes().unwrap()
+    };
+    let one = bytes(1);
+    assert!(one == bytes(2) && one == bytes(5));
+    let values: Vec<f64> = (0..n).map(|i| mixed(i, 0) * 1.7 + mixed(i, 3)).collect();
+    let target = Target::Values { values, n_outputs: 1 };
+    let numbers = Dataset::from_parts(data.features().clone(), target, Task::Regression).unwrap();
+    let model = DecisionTree::default().fit(&numbers).unwrap();
+    // Grown to the end, rows that differ anywhere are told apart.
+    assert!(model.certificate().value.unwrap() < 1e-9, "{:?}", model.certificate());
+}
+
+#[test]
+fn degenerate_data_neither_overflows_nor_takes_for_ever() {
+    // A chain: each split takes one row off.
+    let n = 3000;
+    let chain = made(n, |i, _| i as f64, 1, |i| (i % 2) as u32, 2);
+    let model = DecisionTree::default().fit(&chain).unwrap();
+    assert_eq!(errors(&model, &chain), 0);
+    assert!(!model.text().is_empty() && model.rules().is_some() && model.svg().is_some() && model.html().is_some());
+    // All rows the same.
+    let same = made(200_000, |_, _| 1.0, 3, |i| u32::from(i % 3 == 0), 2);
+    let model = DecisionTree::default().fit(&same).unwrap();
+    assert_eq!(model.fitted::<FittedTree>().unwrap().tree().n_nodes(), 1);
+    // Nothing but missing values.
+    let nothing = made(1000, |_, _| f64::NAN, 3, |i| (i % 3) as u32, 3);
+    assert_eq!(DecisionTree::default().fit(&nothing).unwrap().fitted::<FittedTree>().unwrap().tree().n_nodes(), 1);
+    // Ten thousand categories.
+    let names: Vec<Option<String>> = (0..20_000).map(|i| Some(format!("c{}", i % 10_000))).collect();
+    let noise = Column::numeric("x", (0..20_000).map(|i| mixed(i, 4)).collect::<Vec<_>>());
+    let features = Features::new(Arc::new(Table::new(vec![Column::nominal("name", &names), noise]).unwrap()));
+    for k in [2u64, 3] {
+        let codes: Vec<u32> = (0..20_000u64).map(|i| (ermine::rng::place(7, i % 10_000) % k) as u32).collect();
+        let labels = (0..k).map(|c| c.to_string()).collect();
+        let target = Target::Classes { codes, labels };
+        let data = Dataset::from_parts(features.clone(), target, Task::Classification).unwrap();
+        assert_eq!(errors(&DecisionTree::default().fit(&data).unwrap(), &data), 0);
+    }
+}
+
+#[test]
+fn slanted_classes_need_few_oblique_leaves() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
+    let class = |i: usize| u32::from(x(i, 0) + 0.7 * x(i, 1) - 1.3 * x(i, 2) > 0.2);
+    let data = made(2000, x, 4, class, 2);
+    let (train, test) = data.split(0.5, 3).unwrap();
+    let oblique = ermine::learner::oblique_tree::ObliqueTree::default().fit(&train).unwrap();
+    let straight = DecisionTree::default().fit(&train).unwrap();
+    let leaves = |model: &Model| model.attributes().iter().find(|a| a.name == "n_leaves").unwrap().values[0];
+    assert!(leaves(&oblique) * 3.0 < leaves(&straight), "{} {}", leaves(&oblique), leaves(&straight));
+    assert!(errors(&oblique, &test) < errors(&straight, &test), "on new rows");
+}
+
+#[test]
+fn densities_integrate_to_one_and_tell_classes_apart() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0 + if i.is_multiple_of(2) { 0.6 } else { 0.0 };
+    let data = made(2000, x, 2, |i| (i % 2) as u32, 2);
+    let model = ermine::learner::density_tree::DensityTree::default().fit(&data).unwrap();
+    let fitted = model.fitted::<ermine::learner::density_tree::FittedDensity>().unwrap();
+    for class in fitted.classes().iter().flatten() {
+        assert!((class.density.integral() - 1.0).abs() < 1e-9);
+        // By the middle rule on a fine grid over the box, which the cuts don't follow: nearly 1.
+        let m = 400;
+        let at = |i: usize| -0.01 + 1.64 * (i as f64 + 0.5) / m as f64;
+        let cells = (0..m * m).map(|c| class.density.log_density(|j| if j == 0 { at(c / m) } else { at(c % m) }).exp());
+        let sum = cells.sum::<f64>() * (1.64 / m as f64).powi(2);
+        assert!((sum - 1.0).abs() < 0.05, "{sum}");
+        assert_eq!(class.density.log_density(|_| 9.0), f64::NEG_INFINITY);
+    }
+    assert!(errors(&model, &data) < 400, "{}", errors(&model, &data));
+}
+
+#[test]
+fn comparisons_and_cells_learn_too() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
+    let data = made(1500, x, 2, |i| u32::from((x(i, 0) - 0.5).powi(2) + (x(i, 1) - 0.5).powi(2) < 0.1), 2);
+    let (train, test) = data.split(0.7, 1).unwrap();
+    let baseline = errors(&Baseline::default().fit(&train).unwrap(), &test);
+    let comparison = ermine::learner::comparison_tree::ComparisonTree::default().fit(&train).unwrap();
+    let quad = ermine::learner::quad_tree::QuadTree::default().fit(&train).unwrap();
+    assert_eq!(errors(&comparison, &train), 0);
+    assert!(errors(&comparison, &test) * 3 < baseline, "{} {baseline}", errors(&comparison, &test));
+    assert!(errors(&quad, &test) * 3 < baseline, "{} {baseline}", errors(&quad, &test));
+    // Words that are near in edits are of one class.
+    let words = ["kitten", "mitten", "bitten", "sitting", "house", "mouse", "louse", "horse"];
+    let names: Vec<Option<&str>> = (0..80).map(|i| Some(words[i % 8])).collect();
+    let features = Features::new(Arc::new(Table::new(vec![Column::nominal("word", &names)]).unwrap()));
+    let target = Target::Classes {
+        codes: (0..80).map(|i| u32::from(i % 8 >= 4)).collect(),
+        labels: ["a", "b"].map(String::from).into(),
+    };
+    let data = Dataset::from_parts(features, target, Task::Classification).unwrap();
+    let metric = ermine::learner::comparison_tree::ComparisonMetric::Edit;
+    let model = ermine::learner::comparison_tree::ComparisonTree { metric, ..Default::default() }.fit(&data).unwrap();
+    assert_eq!(errors(&model, &data), 0);
+}
+
+#[test]
+fn constraints_hold_and_pruning_shrinks() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
+    let data = made(600, x, 3, |i| u32::from(x(i, 0) + 0.6 * (mixed(i, 50) / 10_000.0) > 0.8), 2);
+    let learner = DecisionTree { monotonic_cst: vec![1, -1, 0], ..Default::default() };
+    let model = learner.fit(&data).unwrap();
+    let probe = |a: f64, b: f64, c: f64| {
+        let column = |name: &str, v: f64| Column::numeric(name, vec![v]);
+        let table = Table::new(vec![column("x0", a), column("x1", b), column("x2", c)]).unwrap();
+        model.predict(&table).unwrap().row(0)[1]
+    };
+    for i in 0..300 {
+        let (a, b, c) = (x(i, 70), x(i, 71), x(i, 72));
+        assert!(probe(a, b, c) <= probe(a + 0.13, b, c) + 1e-12);
+        assert!(probe(a, b, c) >= probe(a, b + 0.13, c) - 1e-12);
+    }
+    use ermine::learner::decision_tree::Pruning;
+    let size = |learner: &DecisionTree| learner.fit(&data).unwrap().fitted::<FittedTree>().unwrap().tree().n_nodes();
+    let whole = size(&DecisionTree::default());
+    for pruning in [Pruning::CrossValidation, Pruning::ReducedError, Pruning::Greedy, Pruning::Pessimistic] {
+        let pruned = size(&DecisionTree { pruning: Some(pruning), ..Default::default() });
+        assert!(pruned < whole && pruned >= 3, "{pruning}: {pruned} of {whole}");
+    }
+    assert_eq!(size(&DecisionTree { max_leaf_nodes: Some(7), ..Default::default() }), 13);
 }

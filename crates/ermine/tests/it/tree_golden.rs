@@ -1,6 +1,6 @@
 //! Trees against scikit-learn's (`tools/golden_tree.py`) on data without ties, and against the textbooks.
 
-use ermine::learner::decision_tree::{DecisionTree, FittedTree};
+use ermine::learner::decision_tree::FittedTree;
 use ermine::matrix::{Features, Target};
 use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
@@ -104,14 +104,15 @@ fn id3_finds_the_tree_of_the_textbook() {
     let data = weather(false, &[]);
     let model = Id3::default().fit(&data).unwrap();
     let expected = "\
-outlook?   [14 rows by weight]
-├─ = overcast: → yes (100.0%)   [4 rows by weight]
-├─ = rainy: windy?   [5 rows by weight]
-│  ├─ = false: → yes (100.0%)   [3 rows by weight]
-│  └─ = true: → no (100.0%)   [2 rows by weight]
-└─ = sunny: humidity?   [5 rows by weight]
-   ├─ = high: → no (100.0%)   [3 rows by weight]
-   └─ = normal: → yes (100.0%)   [2 rows by weight]
+outlook?   [weight 14]
+├─ missing or new: → yes (64.3%)
+├─ = overcast: → yes (100.0%)   [weight 4]
+├─ = rainy: windy?   [weight 5]
+│  ├─ = false: → yes (100.0%)   [weight 3]
+│  └─ = true: → no (100.0%)   [weight 2]
+└─ = sunny: humidity?   [weight 5]
+   ├─ = high: → no (100.0%)   [weight 3]
+   └─ = normal: → yes (100.0%)   [weight 2]
 ";
     assert_eq!(model.text(), expected);
     // Mitchell, Machine Learning, 3.4.2: the gain of outlook is 0.246 (0.2467).

@@ -3,7 +3,7 @@
 use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Fitted, Header, Output};
+use crate::model::{Attribute, Fitted, Header, Output};
 use crate::section::Sections;
 use crate::tree::Forest;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,11 @@ impl OutOfBag {
     /// What the score is.
     pub fn measure(&self, task: Task) -> &'static str {
         if task == Task::Classification { "accuracy" } else { "R^2" }
+    }
+
+    /// The score under the name that users know.
+    pub fn attribute(&self) -> Attribute {
+        Attribute { name: "oob_score", shape: Vec::new(), values: vec![self.score] }
     }
 }
 
@@ -139,5 +144,13 @@ impl Fitted for FittedForest {
             text.push_str(&format!("  {:<24} {share:>7.4} {bar}\n", schema.features[column].name));
         }
         text
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let importances = self.importances.clone();
+        let mut all =
+            vec![Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances }];
+        all.extend(self.out_of_bag.as_ref().map(OutOfBag::attribute));
+        all
     }
 }

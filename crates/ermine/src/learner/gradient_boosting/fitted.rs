@@ -3,7 +3,7 @@
 use crate::boost::booster::Booster;
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema, Task};
-use crate::model::{Fitted, Header, Output};
+use crate::model::{Attribute, Fitted, Header, Output};
 use crate::section::Sections;
 use crate::simd::exp::{exp, sigmoid};
 use crate::tree::draw;
@@ -32,6 +32,7 @@ pub struct Boosted {
     pub(super) link: Link,
     pub(super) n_classes: usize,
     pub(super) history: Vec<f64>,
+    pub(super) importances: Vec<f64>,
 }
 
 impl Boosted {
@@ -73,7 +74,11 @@ impl Boosted {
         if !fits {
             return Err(Error::model_file("the scores don't fit the target"));
         }
-        Ok(Box::new(Boosted { booster, link, n_classes, history: sections.f64s("history")? }))
+        let (history, importances) = (sections.f64s("history")?, sections.f64s("importance")?);
+        if importances.len() != header.schema.features.len() {
+            return Err(Error::model_file("boosting has importances of other columns"));
+        }
+        Ok(Box::new(Boosted { booster, link, n_classes, history, importances }))
     }
 
     fn linked(&self, mut scores: Vec<f64>) -> Vec<f64> {
@@ -117,7 +122,16 @@ impl Fitted for Boosted {
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("link", &self.link)?;
         sections.put_f64s("history", &self.history);
+        sections.put_f64s("importance", &self.importances);
         self.booster.save(sections)
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let importances = self.importances.clone();
+        vec![
+            Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
+            Attribute { name: "n_estimators", shape: Vec::new(), values: vec![self.booster.n_rounds() as f64] },
+        ]
     }
 
     fn text(&self, schema: &Schema) -> String {

@@ -137,8 +137,26 @@ impl Learner for Boosting<'_> {
         let certificate = certificate(&*objective, &trained, &booster, params);
         let n_classes = data.classes().map_or(0, |(_, labels)| labels.len());
         let link = params.link(data, objective.n_scores());
-        Ok(Trained { fitted: Box::new(Boosted { booster, link, n_classes, history: trained.history }), certificate })
+        let importances = importances(&booster, data.features().n_columns(), params.reg_lambda);
+        let fitted = Boosted { booster, link, n_classes, history: trained.history, importances };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
     }
+}
+
+/// What the splits of each column gain, as a share of what all splits gain; zeros where there is no split. A node of value w and
+/// curvature h is worth w^2 (h + lambda), up to a constant, and a split gains what its children are worth more than it.
+fn importances(booster: &Booster, n_features: usize, reg_lambda: f64) -> Vec<f64> {
+    let mut gains = vec![0.0; n_features];
+    for tree in (0..booster.n_trees()).map(|number| booster.tree(number)) {
+        let worth = |node: usize| tree.value(node)[0].powi(2) * (tree.weight[node] + reg_lambda);
+        for node in 0..tree.n_nodes() {
+            if let Some(feature) = tree.test[node].feature() {
+                gains[feature] += (tree.children(node).map(worth).sum::<f64>() - worth(node)).max(0.0);
+            }
+        }
+    }
+    let total: f64 = gains.iter().sum();
+    if total > 0.0 { gains.iter().map(|gain| gain / total).collect() } else { gains }
 }
 
 fn certificate(

@@ -25,7 +25,8 @@ use super::metric::Metric;
 use super::nearest::Nearest;
 use super::packed::Packed;
 use super::rows::Element;
-use serde::{Deserialize, Serialize};
+use crate::error::{Error, Result};
+use crate::section::Sections;
 
 /// Points in a leaf. 48 measured best of 32, 48 and 64 at 3 and 10 columns.
 pub(super) const LEAF: usize = 48;
@@ -33,8 +34,7 @@ pub(super) const LEAF: usize = 48;
 const MAX_LEVELS: usize = 8;
 
 /// The tree. `E` is the precision of the points.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(bound(serialize = "E: Serialize", deserialize = "E: Deserialize<'de> + Copy"))]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct BoxTree<E> {
     n_points: usize,
     n_features: usize,
@@ -59,20 +59,40 @@ impl<E: Element> BoxTree<E> {
         self.n_features
     }
 
-    /// Whether the parts fit together, for trees that come from a file.
-    pub(super) fn is_sound(&self) -> bool {
-        let (n, d) = (self.n_points, self.n_features);
-        if n == 0 || d == 0 || n > u32::MAX as usize || self.boxes.is_empty() || self.boxes.len() > MAX_LEVELS {
-            return false;
+    /// Writes everything but the counts.
+    pub(super) fn save(&self, sections: &mut Sections) {
+        E::put(sections, "leaves", &self.leaves);
+        self.rows.save(sections, "rows");
+        sections.put_f64s("largest", &[self.largest]);
+        for (level, boxes) in self.boxes.iter().enumerate() {
+            sections.put_f32s(&format!("boxes {level}"), boxes);
         }
-        let leaves = n.div_ceil(LEAF);
-        let mut nodes = leaves;
-        let boxes = self.boxes.iter().all(|level| {
+    }
+
+    /// Reads a tree over `n_points` points of `n_features` columns, and checks that its parts fit together.
+    pub(super) fn load(sections: &Sections, n_points: usize, n_features: usize) -> Result<BoxTree<E>> {
+        let broken = || Error::model_file("the parts of a box tree don't fit together");
+        if n_points == 0 || n_points > u32::MAX as usize || n_features == 0 {
+            return Err(broken());
+        }
+        let rows = Packed::load(sections, "rows", n_points, n_points as u32 - 1)?;
+        let leaves = Aligned::copy(&E::get(sections, "leaves")?).ok_or_else(broken)?;
+        let n_leaves = n_points.div_ceil(LEAF);
+        let largest = sections.f64s("largest")?.first().copied().filter(|l| l.is_finite()).ok_or_else(broken)?;
+        let mut boxes = Vec::new();
+        let mut nodes = n_leaves;
+        while boxes.is_empty() || nodes > 1 {
             nodes = nodes.div_ceil(LANES);
-            nodes.checked_mul(d * 2 * LANES) == Some(level.len())
-        });
-        let rows = self.rows.holds(n) && (0..n).all(|place| (self.row_at(place) as usize) < n);
-        boxes && nodes == 1 && leaves.checked_mul(d * LEAF) == Some(self.leaves.len()) && rows
+            let level = Aligned::copy(&sections.f32s(&format!("boxes {}", boxes.len()))?).ok_or_else(broken)?;
+            if nodes.checked_mul(2 * LANES * n_features) != Some(level.len()) || level.iter().any(|v| v.is_nan()) {
+                return Err(broken());
+            }
+            boxes.push(level);
+        }
+        if n_leaves.checked_mul(LEAF * n_features) != Some(leaves.len()) || leaves.iter().any(|v| v.wide().is_nan()) {
+            return Err(broken());
+        }
+        Ok(BoxTree { n_points, n_features, leaves, rows, largest, boxes })
     }
 
     /// Bytes held.

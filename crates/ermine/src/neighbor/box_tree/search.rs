@@ -21,6 +21,11 @@ const SPARE: usize = 8;
 /// Sums up to here are safely inside the range of single precision.
 const LARGEST_SUM: f64 = 1e37;
 
+/// Points that are searched to see how well the boxes prune, and how many neighbours of each.
+const TRIALS: usize = 32;
+/// See [`TRIALS`].
+const TRIAL_K: usize = 6;
+
 /// Working memory of one thread's searches.
 #[derive(Default)]
 pub(in crate::neighbor) struct Scratch {
@@ -90,6 +95,17 @@ impl<E: Gap> BoxTree<E> {
         }
     }
 
+    /// The share of the points that a query has to read, judged by some of the points themselves.
+    pub(in crate::neighbor) fn share_read(&self, metric: &Metric) -> f64 {
+        let count = self.n_points.min(TRIALS);
+        let (mut scratch, mut point) = (Scratch::default(), vec![0.0; self.n_features]);
+        for i in 0..count {
+            self.copy_point(i * self.n_points / count, &mut point);
+            self.search(Level::detect(), metric, &point, &mut Nearest::k(TRIAL_K.min(self.n_points)), &mut scratch);
+        }
+        scratch.visited as f64 / (count * self.n_points) as f64
+    }
+
     fn search_by<N: Norm>(
         &self,
         level: Level,
@@ -105,6 +121,7 @@ impl<E: Gap> BoxTree<E> {
         let slip = query.iter().zip(&scratch.narrow).map(|(a, &b)| (a - f64::from(b)).abs()).sum();
         let margin = Margin { norm, error: sum_error(norm, d), underflow: sum_underflow(d), slip };
         if !self.in_range(margin, query) {
+            scratch.visited += self.n_points;
             self.scan(metric, query, best);
             return;
         }

@@ -20,7 +20,6 @@ use super::rows::{Element, Kept, Points};
 use super::simd::{Level, versions};
 use bytes::{ByteCodes, ByteFilter};
 use floats::FloatFilter;
-use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use tiles::{Progress, search_tiles};
 
@@ -30,11 +29,10 @@ const BYTES_FROM: usize = 20;
 const FEW_QUERIES: usize = 4;
 
 /// The rows, and what helps to read them fast.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Scan {
     points: Points,
     /// Made of the points when first needed, and never written to a file.
-    #[serde(skip)]
     codes: OnceLock<Option<ByteCodes>>,
 }
 
@@ -71,10 +69,11 @@ impl Scan {
         if let Some(codes) = self.codes(metric) {
             progress = search_tiles(&mut ByteFilter::new(codes, &self.points, metric, queries), best, progress);
         }
-        if best.len() > FEW_QUERIES && progress.points < self.points.n_rows() {
-            if let Some(mut filter) = FloatFilter::new(level, &self.points, metric, queries) {
-                progress = search_tiles(&mut filter, best, progress);
-            }
+        if best.len() > FEW_QUERIES
+            && progress.points < self.points.n_rows()
+            && let Some(mut filter) = FloatFilter::new(level, &self.points, metric, queries)
+        {
+            progress = search_tiles(&mut filter, best, progress);
         }
         self.search_rest(level, metric, queries, best, progress.points);
     }

@@ -26,7 +26,7 @@ pub mod stumps;
 use crate::error::{Error, Result};
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Certificate, Fitted, Header, Output, Proof, Status};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
 use crate::param::Range;
 use crate::reduction::committee::{self, LoadPart, Member};
 use crate::reduction::estimator::Estimator;
@@ -237,7 +237,8 @@ fn probabilities(scores: &[f64], n_classes: usize, out: &mut Vec<f64>) {
     out.extend(scores.iter().map(|s| exp(s) / sum));
 }
 
-/// What a boosted model is made of.
+/// What a boosted model is made of. There is one in a model, so that its size doesn't matter.
+#[allow(clippy::large_enum_variant)]
 enum Parts {
     /// Stumps whose predictions add up to the scores.
     Trees(Forest),
@@ -383,5 +384,15 @@ impl Fitted for Boosted {
 
     fn svg(&self, _: &Schema) -> Option<String> {
         (self.n_classes > 0).then(|| self.rounds.svg())
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let rounds = &self.rounds.0;
+        let each = |name, of: fn(&rounds::Round) -> f64| Attribute {
+            name,
+            shape: vec![rounds.len()],
+            values: rounds.iter().map(of).collect(),
+        };
+        vec![each("estimator_weights", |round| round.alpha), each("estimator_errors", |round| round.epsilon)]
     }
 }

@@ -7,7 +7,7 @@
 //! |g| < 2^b_g, 0 <= h < 2^b_h,  b_h + L bits hold the sum of h,  1 + b_g + L bits that of g,  2 L + b_g + b_h <= 63
 //! ```
 //! A constant curvature is the number of rows and takes b_h = 1. Where rows are so many, or gradients so uneven (a few outliers set the
-//! quantum), that an average gradient would be less than [`COARSEST`] quanta, a row takes two words, one for each, and 50 bits hold either sum.
+//! quantum), that an average gradient would be less than `COARSEST` quanta, a row takes two words, one for each, and 50 bits hold either sum.
 //!
 //! **Reference.** Shi et al., Quantized Training of Gradient Boosting Decision Trees, 2022 (there: a few bits, rounded at random).
 

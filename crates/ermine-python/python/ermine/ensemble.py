@@ -1,0 +1,1153 @@
+"""Many models that answer as one.
+
+Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
+
+__all__ = ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"]
+
+
+class RandomForestClassifier(ProbabilisticClassifier):
+    """The mean of many trees, each grown on rows drawn with replacement and on columns drawn at every node.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    criterion : {'gini', 'entropy'}, default="gini"
+        What splits of classes minimise. Numbers have the squared error.
+    max_depth : int or None, default=None
+        Depth of a tree, at most; none for no limit.
+    min_samples_split : int or float, default=2
+        A node with fewer rows, or a smaller share of them, is not split.
+    min_samples_leaf : int or float, default=1
+        Each side of a split has at least this many rows, or this share of them.
+    min_weight_fraction_leaf : float, default=0.0
+        Each side of a split has at least this share of the weight.
+    max_features : {'auto'} or int or float or {'sqrt', 'log2'} or None, default="auto"
+        Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for
+        numbers.
+    max_leaf_nodes : int or None, default=None
+        Leaves of a tree, at most; the best splits are made first. None for no limit.
+    min_impurity_decrease : float, default=0.0
+        A split lowers the impurity, weighted by its share of the rows, by at least this much.
+    bootstrap : bool, default=True
+        Whether each tree sees rows drawn with replacement, or all rows.
+    max_samples : int or float or None, default=None
+        How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+    class_weight : dict, 'balanced' or None, default=None
+        How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
+        (n_classes * rows of the class).
+    oob_score : bool, default=False
+        Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    max_bins : int, default=255
+        Bins of a column, at most.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each column in what all splits gain.
+    oob_score_ : float
+        The score on rows that members didn't see in training, where ``oob_score`` is set.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import RandomForestClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = RandomForestClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "random-forest"
+    _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "oob_score", "max_bins")
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        criterion: Literal["gini", "entropy"] = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Literal["auto"] | int | float | Literal["sqrt", "log2"] | None = "auto",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        oob_score: bool = False,
+        max_bins: int = 255,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.max_bins = max_bins
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class RandomForestRegressor(Regressor):
+    """The mean of many trees, each grown on rows drawn with replacement and on columns drawn at every node.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    max_depth : int or None, default=None
+        Depth of a tree, at most; none for no limit.
+    min_samples_split : int or float, default=2
+        A node with fewer rows, or a smaller share of them, is not split.
+    min_samples_leaf : int or float, default=1
+        Each side of a split has at least this many rows, or this share of them.
+    min_weight_fraction_leaf : float, default=0.0
+        Each side of a split has at least this share of the weight.
+    max_features : {'auto'} or int or float or {'sqrt', 'log2'} or None, default="auto"
+        Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for
+        numbers.
+    max_leaf_nodes : int or None, default=None
+        Leaves of a tree, at most; the best splits are made first. None for no limit.
+    min_impurity_decrease : float, default=0.0
+        A split lowers the impurity, weighted by its share of the rows, by at least this much.
+    bootstrap : bool, default=True
+        Whether each tree sees rows drawn with replacement, or all rows.
+    max_samples : int or float or None, default=None
+        How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+    oob_score : bool, default=False
+        Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    max_bins : int, default=255
+        Bins of a column, at most.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each column in what all splits gain.
+    oob_score_ : float
+        The score on rows that members didn't see in training, where ``oob_score`` is set.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import RandomForestRegressor
+    >>> X = [[i] for i in range(12)]
+    >>> y = [1.0] * 6 + [2.0] * 6
+    >>> model = RandomForestRegressor().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "random-forest"
+    _parameters = ("n_estimators", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "oob_score", "max_bins")
+    _is_random = True
+    _multi_output = True
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Literal["auto"] | int | float | Literal["sqrt", "log2"] | None = "auto",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        max_bins: int = 255,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.max_bins = max_bins
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class ExtraTreesClassifier(ProbabilisticClassifier):
+    """The mean of many trees whose thresholds are drawn at random.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    criterion : {'gini', 'entropy'}, default="gini"
+        What splits of classes minimise. Numbers have the squared error.
+    max_depth : int or None, default=None
+        Depth of a tree, at most; none for no limit.
+    min_samples_split : int or float, default=2
+        A node with fewer rows, or a smaller share of them, is not split.
+    min_samples_leaf : int or float, default=1
+        Each side of a split has at least this many rows, or this share of them.
+    min_weight_fraction_leaf : float, default=0.0
+        Each side of a split has at least this share of the weight.
+    max_features : {'auto'} or int or float or {'sqrt', 'log2'} or None, default="auto"
+        Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for
+        numbers.
+    max_leaf_nodes : int or None, default=None
+        Leaves of a tree, at most; the best splits are made first. None for no limit.
+    min_impurity_decrease : float, default=0.0
+        A split lowers the impurity, weighted by its share of the rows, by at least this much.
+    bootstrap : bool, default=False
+        Whether each tree sees rows drawn with replacement, or all rows.
+    max_samples : int or float or None, default=None
+        How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+    class_weight : dict, 'balanced' or None, default=None
+        How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
+        (n_classes * rows of the class).
+    oob_score : bool, default=False
+        Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    max_bins : int, default=255
+        Bins of a column, at most.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each column in what all splits gain.
+    oob_score_ : float
+        The score on rows that members didn't see in training, where ``oob_score`` is set.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import ExtraTreesClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = ExtraTreesClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "extra-trees"
+    _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "oob_score", "max_bins")
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        criterion: Literal["gini", "entropy"] = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Literal["auto"] | int | float | Literal["sqrt", "log2"] | None = "auto",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        max_samples: int | float | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        oob_score: bool = False,
+        max_bins: int = 255,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.max_bins = max_bins
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class ExtraTreesRegressor(Regressor):
+    """The mean of many trees whose thresholds are drawn at random.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    max_depth : int or None, default=None
+        Depth of a tree, at most; none for no limit.
+    min_samples_split : int or float, default=2
+        A node with fewer rows, or a smaller share of them, is not split.
+    min_samples_leaf : int or float, default=1
+        Each side of a split has at least this many rows, or this share of them.
+    min_weight_fraction_leaf : float, default=0.0
+        Each side of a split has at least this share of the weight.
+    max_features : {'auto'} or int or float or {'sqrt', 'log2'} or None, default="auto"
+        Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for
+        numbers.
+    max_leaf_nodes : int or None, default=None
+        Leaves of a tree, at most; the best splits are made first. None for no limit.
+    min_impurity_decrease : float, default=0.0
+        A split lowers the impurity, weighted by its share of the rows, by at least this much.
+    bootstrap : bool, default=False
+        Whether each tree sees rows drawn with replacement, or all rows.
+    max_samples : int or float or None, default=None
+        How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+    oob_score : bool, default=False
+        Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    max_bins : int, default=255
+        Bins of a column, at most.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each column in what all splits gain.
+    oob_score_ : float
+        The score on rows that members didn't see in training, where ``oob_score`` is set.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import ExtraTreesRegressor
+    >>> X = [[i] for i in range(12)]
+    >>> y = [1.0] * 6 + [2.0] * 6
+    >>> model = ExtraTreesRegressor().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "extra-trees"
+    _parameters = ("n_estimators", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "oob_score", "max_bins")
+    _is_random = True
+    _multi_output = True
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Literal["auto"] | int | float | Literal["sqrt", "log2"] | None = "auto",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        max_bins: int = 255,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.max_bins = max_bins
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class GradientBoostingClassifier(ProbabilisticClassifier):
+    """A sum of trees, each grown on the gradients of the loss at the sum so far.
+
+    Parameters
+    ----------
+    loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
+        What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
+    n_estimators : int, default=100
+        How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
+    learning_rate : float, default=0.1
+        What the weights of each tree's leaves are multiplied by.
+    max_leaf_nodes : int or None, default=31
+        Most leaves of a tree; none for no limit.
+    max_depth : int or None, default=None
+        Longest way from the root of a tree to a leaf; none for no limit.
+    grow_policy : {'lossguide', 'depthwise', 'symmetric'}, default="lossguide"
+        Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
+        or all of a level by the same question (symmetric).
+    tree_method : {'hist', 'exact'}, default="hist"
+        Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
+        values).
+    max_bins : int, default=255
+        Into how many bins the values of a column are cut.
+    reg_lambda : float, default=1.0
+        L2 penalty on leaf weights.
+    reg_alpha : float, default=0.0
+        L1 penalty on leaf weights.
+    gamma : float, default=0.0
+        The least that a split must lower the objective by.
+    min_child_weight : float, default=1.0
+        The least sum of curvatures in a leaf.
+    max_delta_step : float, default=0.0
+        Largest weight of a leaf, without its sign; 0 for no limit.
+    subsample : float, default=1.0
+        The share of the rows that each round sees, drawn at random.
+    sampling_method : {'uniform', 'goss'}, default="uniform"
+        How rows are drawn: each equally likely (uniform, the share `subsample`), or by their gradients (goss: the
+        shares `top_rate` and `other_rate`).
+    top_rate : float, default=0.2
+        Under goss, the share of rows, those with the largest gradients, that each round sees.
+    other_rate : float, default=0.1
+        Under goss, the share of rows that is drawn from the others.
+    rate_drop : float, default=0.0
+        Leave out each earlier round with this probability while a tree is grown (DART).
+    colsample_bytree : float, default=1.0
+        The share of the columns that each tree sees, drawn at random.
+    colsample_bylevel : float, default=1.0
+        The share of the tree's columns that each level of it sees.
+    colsample_bynode : float, default=1.0
+        The share of the level's columns that each node sees.
+    monotone_constraints : list of int, default=()
+        For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no
+        constraints.
+    interaction_constraints : list of list of int, default=()
+        Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no
+        constraints.
+    max_cat_to_onehot : int, default=4
+        Nominal columns with at most this many categories are split one category against the rest.
+    max_cat_threshold : int, default=32
+        Most categories on the smaller side of a split.
+    cat_smooth : float, default=10.0
+        Shrinks the average gradient of categories with little curvature before they are put in order.
+    cat_l2 : float, default=10.0
+        Added to `reg_lambda` where categories are split by their order.
+    early_stopping_rounds : int or None, default=None
+        Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
+        none for never.
+    validation_fraction : float, default=0.1
+        The share of the rows that is kept aside for early stopping.
+    base_score : float or None, default=None
+        The score that all rows start from; none for the best constant.
+    quantile_alpha : list of float, default=(0.5,)
+        Which quantiles the quantile loss predicts.
+    huber_slope : float, default=1.0
+        The residual from which the Huber loss is linear.
+    tweedie_variance_power : float, default=1.5
+        The power of the mean that the variance follows in the Tweedie loss.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each column in what all splits gain.
+    n_estimators_ : int
+        How many rounds there are.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import GradientBoostingClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = GradientBoostingClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "gradient-boosting"
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "validation_fraction", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power")
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        grow_policy: Literal["lossguide", "depthwise", "symmetric"] = "lossguide",
+        tree_method: Literal["hist", "exact"] = "hist",
+        max_bins: int = 255,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        gamma: float = 0.0,
+        min_child_weight: float = 1.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        sampling_method: Literal["uniform", "goss"] = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        rate_drop: float = 0.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        monotone_constraints: Sequence[int] = (),
+        interaction_constraints: Sequence[Sequence[int]] = (),
+        max_cat_to_onehot: int = 4,
+        max_cat_threshold: int = 32,
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
+        early_stopping_rounds: int | None = None,
+        validation_fraction: float = 0.1,
+        base_score: float | None = None,
+        quantile_alpha: Sequence[float] = (0.5,),
+        huber_slope: float = 1.0,
+        tweedie_variance_power: float = 1.5,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.grow_policy = grow_policy
+        self.tree_method = tree_method
+        self.max_bins = max_bins
+        self.reg_lambda = reg_lambda
+        self.reg_alpha = reg_alpha
+        self.gamma = gamma
+        self.min_child_weight = min_child_weight
+        self.max_delta_step = max_delta_step
+        self.subsample = subsample
+        self.sampling_method = sampling_method
+        self.top_rate = top_rate
+        self.other_rate = other_rate
+        self.rate_drop = rate_drop
+        self.colsample_bytree = colsample_bytree
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
+        self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
+        self.max_cat_to_onehot = max_cat_to_onehot
+        self.max_cat_threshold = max_cat_threshold
+        self.cat_smooth = cat_smooth
+        self.cat_l2 = cat_l2
+        self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
+        self.base_score = base_score
+        self.quantile_alpha = quantile_alpha
+        self.huber_slope = huber_slope
+        self.tweedie_variance_power = tweedie_variance_power
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class GradientBoostingRegressor(Regressor):
+    """A sum of trees, each grown on the gradients of the loss at the sum so far.
+
+    Parameters
+    ----------
+    loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
+        What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
+    n_estimators : int, default=100
+        How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
+    learning_rate : float, default=0.1
+        What the weights of each tree's leaves are multiplied by.
+    max_leaf_nodes : int or None, default=31
+        Most leaves of a tree; none for no limit.
+    max_depth : int or None, default=None
+        Longest way from the root of a tree to a leaf; none for no limit.
+    grow_policy : {'lossguide', 'depthwise', 'symmetric'}, default="lossguide"
+        Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
+        or all of a level by the same question (symmetric).
+    tree_method : {'hist', 'exact'}, default="hist"
+        Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
+        values).
+    max_bins : int, default=255
+        Into how many bins the values of a column are cut.
+    reg_lambda : float, default=1.0
+        L2 penalty on leaf weights.
+    reg_alpha : float, default=0.0
+        L1 penalty on leaf weights.
+    gamma : float, default=0.0
+        The least that a split must lower the objective by.
+    min_child_weight : float, default=1.0
+        The least sum of curvatures in a leaf.
+    max_delta_step : float, default=0.0
+        Largest weight of a leaf, without its sign; 0 for no limit.
+    subsample : float, default=1.0
+        The share of the rows that each round sees, drawn at random.
+    sampling_method : {'uniform', 'goss'}, default="uniform"
+        How rows are drawn: each equally likely (uniform, the share `subsample`), or by their gradients (goss: the
+        shares `top_rate` and `other_rate`).
+    top_rate : float, default=0.2
+        Under goss, the share of rows, those with the largest gradients, that each round sees.
+    other_rate : float, default=0.1
+        Under goss, the share of rows that is drawn from the others.
+    rate_drop : float, default=0.0
+        Leave out each earlier round with this probability while a tree is grown (DART).
+    colsample_bytree : float, default=1.0
+        The share of the columns that each tree sees, drawn at random.
+    colsample_bylevel : float, default=1.0
+        The share of the tree's columns that each level of it sees.
+    colsample_bynode : float, default=1.0
+        The share of the level's columns that each node sees.
+    monotone_constraints : list of int, default=()
+        For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no
+        constraints.
+    interaction_constraints : list of list of int, default=()
+        Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no
+        constraints.
+    max_cat_to_onehot : int, default=4
+        Nominal columns with at most this many categories are split one category against the rest.
+    max_cat_threshold : int, default=32
+        Most categories on the smaller side of a split.
+    cat_smooth : float, default=10.0
+        Shrinks the average gradient of categories with little curvature before they are put in order.
+    cat_l2 : float, default=10.0
+        Added to `reg_lambda` where categories are split by their order.
+    early_stopping_rounds : int or None, default=None
+        Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
+        none for never.
+    validation_fraction : float, default=0.1
+        The share of the rows that is kept aside for early stopping.
+    base_score : float or None, default=None
+        The score that all rows start from; none for the best constant.
+    quantile_alpha : list of float, default=(0.5,)
+        Which quantiles the quantile loss predicts.
+    huber_slope : float, default=1.0
+        The residual from which the Huber loss is linear.
+    tweedie_variance_power : float, default=1.5
+        The power of the mean that the variance follows in the Tweedie loss.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each column in what all splits gain.
+    n_estimators_ : int
+        How many rounds there are.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import GradientBoostingRegressor
+    >>> X = [[i] for i in range(12)]
+    >>> y = [1.0] * 6 + [2.0] * 6
+    >>> model = GradientBoostingRegressor().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "gradient-boosting"
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "validation_fraction", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power")
+    _is_random = True
+    _multi_output = True
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        grow_policy: Literal["lossguide", "depthwise", "symmetric"] = "lossguide",
+        tree_method: Literal["hist", "exact"] = "hist",
+        max_bins: int = 255,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        gamma: float = 0.0,
+        min_child_weight: float = 1.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        sampling_method: Literal["uniform", "goss"] = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        rate_drop: float = 0.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        monotone_constraints: Sequence[int] = (),
+        interaction_constraints: Sequence[Sequence[int]] = (),
+        max_cat_to_onehot: int = 4,
+        max_cat_threshold: int = 32,
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
+        early_stopping_rounds: int | None = None,
+        validation_fraction: float = 0.1,
+        base_score: float | None = None,
+        quantile_alpha: Sequence[float] = (0.5,),
+        huber_slope: float = 1.0,
+        tweedie_variance_power: float = 1.5,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.grow_policy = grow_policy
+        self.tree_method = tree_method
+        self.max_bins = max_bins
+        self.reg_lambda = reg_lambda
+        self.reg_alpha = reg_alpha
+        self.gamma = gamma
+        self.min_child_weight = min_child_weight
+        self.max_delta_step = max_delta_step
+        self.subsample = subsample
+        self.sampling_method = sampling_method
+        self.top_rate = top_rate
+        self.other_rate = other_rate
+        self.rate_drop = rate_drop
+        self.colsample_bytree = colsample_bytree
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
+        self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
+        self.max_cat_to_onehot = max_cat_to_onehot
+        self.max_cat_threshold = max_cat_threshold
+        self.cat_smooth = cat_smooth
+        self.cat_l2 = cat_l2
+        self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
+        self.base_score = base_score
+        self.quantile_alpha = quantile_alpha
+        self.huber_slope = huber_slope
+        self.tweedie_variance_power = tweedie_variance_power
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class AdaBoostClassifier(ProbabilisticClassifier):
+    """A weighted vote of weak learners, each trained on what the ones before it get wrong.
+
+    Parameters
+    ----------
+    estimator : str or estimator, default="decision-stump"
+        The learner: another estimator of this package, or its name in the registry with parameters in brackets, such as
+        'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of the whole.
+    algorithm : {'discrete', 'gentle', 'logit'}, default="discrete"
+        How a round changes weights and vote.
+    n_estimators : int, default=50
+        Rounds, at most. A learner without errors, or one no better than chance, ends the work sooner.
+    learning_rate : float, default=1.0
+        Shrinks every vote.
+    criterion : {'error', 'gini', 'entropy'}, default="error"
+        What a stump minimises: the weighted error, as the theory of AdaBoost asks, or the Gini impurity or entropy of
+        its answers.
+    max_categories : int, default=64
+        Nominal columns with more categories than this are passed over.
+    n_iter_no_change : int or None, default=None
+        Stop after this many rounds without a lower error on the rows kept for validation, and keep the rounds up to the
+        lowest; none to run all rounds on all rows.
+    validation_fraction : float, default=0.1
+        The share of the rows kept for validation, where n_iter_no_change is set.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    estimator_weights_ : ndarray of shape (n_rounds,)
+        The vote of each round.
+    estimator_errors_ : ndarray of shape (n_rounds,)
+        The weighted error of each round.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import AdaBoostClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = AdaBoostClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "adaboost"
+    _parameters = ("estimator", "algorithm", "n_estimators", "learning_rate", "criterion", "max_categories", "n_iter_no_change", "validation_fraction")
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        estimator: str | Estimator = "decision-stump",
+        algorithm: Literal["discrete", "gentle", "logit"] = "discrete",
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        criterion: Literal["error", "gini", "entropy"] = "error",
+        max_categories: int = 64,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.algorithm = algorithm
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.criterion = criterion
+        self.max_categories = max_categories
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class AdaBoostRegressor(Regressor):
+    """A weighted vote of weak learners, each trained on what the ones before it get wrong.
+
+    Parameters
+    ----------
+    estimator : str or estimator, default="decision-stump"
+        The learner: another estimator of this package, or its name in the registry with parameters in brackets, such as
+        'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of the whole.
+    n_estimators : int, default=50
+        Rounds, at most. A learner without errors, or one no better than chance, ends the work sooner.
+    learning_rate : float, default=1.0
+        Shrinks every vote.
+    loss : {'linear', 'square', 'exponential'}, default="linear"
+        For numbers: how the error of a row counts.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    estimator_weights_ : ndarray of shape (n_rounds,)
+        The vote of each round.
+    estimator_errors_ : ndarray of shape (n_rounds,)
+        The weighted error of each round.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import AdaBoostRegressor
+    >>> X = [[i] for i in range(12)]
+    >>> y = [1.0] * 6 + [2.0] * 6
+    >>> model = AdaBoostRegressor().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "adaboost"
+    _parameters = ("estimator", "n_estimators", "learning_rate", "loss")
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        estimator: str | Estimator = "decision-stump",
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: Literal["linear", "square", "exponential"] = "linear",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class BaggingClassifier(ProbabilisticClassifier):
+    """The mean or the vote of any learner trained on many draws of the rows.
+
+    Parameters
+    ----------
+    estimator : str or estimator, default="decision-tree"
+        The learner: another estimator of this package, or its name in the registry with parameters in brackets, such as
+        'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of the whole.
+    n_estimators : int, default=10
+        How many are trained.
+    max_samples : int or float, default=1.0
+        How many rows each sees, or which share.
+    max_features : int or float, default=1.0
+        How many columns each sees, or which share.
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement.
+    bootstrap_features : bool, default=False
+        Whether columns are drawn with replacement (a column drawn twice is there once).
+    oob_score : bool, default=False
+        Whether to judge the whole on the rows that each member didn't see.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    oob_score_ : float
+        The score on rows that members didn't see in training, where ``oob_score`` is set.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import BaggingClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = BaggingClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "bagging"
+    _parameters = ("estimator", "n_estimators", "max_samples", "max_features", "bootstrap", "bootstrap_features", "oob_score")
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        estimator: str | Estimator = "decision-tree",
+        n_estimators: int = 10,
+        max_samples: int | float = 1.0,
+        max_features: int | float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class BaggingRegressor(Regressor):
+    """The mean or the vote of any learner trained on many draws of the rows.
+
+    Parameters
+    ----------
+    estimator : str or estimator, default="decision-tree"
+        The learner: another estimator of this package, or its name in the registry with parameters in brackets, such as
+        'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of the whole.
+    n_estimators : int, default=10
+        How many are trained.
+    max_samples : int or float, default=1.0
+        How many rows each sees, or which share.
+    max_features : int or float, default=1.0
+        How many columns each sees, or which share.
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement.
+    bootstrap_features : bool, default=False
+        Whether columns are drawn with replacement (a column drawn twice is there once).
+    oob_score : bool, default=False
+        Whether to judge the whole on the rows that each member didn't see.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    oob_score_ : float
+        The score on rows that members didn't see in training, where ``oob_score`` is set.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import BaggingRegressor
+    >>> X = [[i] for i in range(12)]
+    >>> y = [1.0] * 6 + [2.0] * 6
+    >>> model = BaggingRegressor().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "bagging"
+    _parameters = ("estimator", "n_estimators", "max_samples", "max_features", "bootstrap", "bootstrap_features", "oob_score")
+    _is_random = True
+    _multi_output = True
+
+    def __init__(
+        self,
+        *,
+        estimator: str | Estimator = "decision-tree",
+        n_estimators: int = 10,
+        max_samples: int | float = 1.0,
+        max_features: int | float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose

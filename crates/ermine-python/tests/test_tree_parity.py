@@ -1,0 +1,167 @@
+"""Trees and ensembles are as good as scikit-learn's twins, and show what users of the twins look at."""
+
+import numpy as np
+import pytest
+from sklearn import ensemble as theirs_ensemble
+from sklearn import tree as theirs_tree
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+
+import ermine
+from ermine import ensemble, tree
+from ermine.tree import DecisionStumpClassifier, DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier
+
+
+def single(X):
+    """Single precision, since scikit-learn's trees round to it."""
+    return X.astype(np.float32)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
+def test_a_full_tree_fits_its_training_data(criterion, load):
+    X, y = load(return_X_y=True)
+    X = single(X)
+    ours = DecisionTreeClassifier(criterion=criterion).fit(X, y)
+    theirs = theirs_tree.DecisionTreeClassifier(criterion=criterion, random_state=0).fit(X, y)
+    assert ours.score(X, y) == theirs.score(X, y) == 1.0
+    assert abs(ours.get_n_leaves() - theirs.get_n_leaves()) <= 0.2 * theirs.get_n_leaves()
+    assert ours.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("params", [{"max_depth": 2}, {"max_depth": 4, "min_samples_leaf": 7}, {"max_leaf_nodes": 6}, {"ccp_alpha": 0.01}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_limited_trees_are_the_same_trees(params, seed):
+    rng = np.random.default_rng(seed)
+    X = single(rng.normal(size=(500, 5)))
+    y = ((X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=500)) > 0.7).astype(int)
+    ours = DecisionTreeClassifier(**params).fit(X, y)
+
+    def same(theirs):
+        probabilities = np.allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+        importances = np.allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-9)
+        return probabilities and importances and (ours.get_depth(), ours.get_n_leaves()) == (theirs.get_depth(), theirs.get_n_leaves())
+
+    # Of columns whose splits are equally good, theirs takes one at random.
+    assert any(same(theirs_tree.DecisionTreeClassifier(**params, random_state=state).fit(X, y)) for state in range(8))
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_limited_regression_trees_are_the_same_trees(criterion):
+    rng = np.random.default_rng(5)
+    X = single(rng.normal(size=(300, 4)))
+    y = np.exp(X[:, 0]) + (X[:, 1] > 0) + 0.1 * rng.random(300)
+    ours = DecisionTreeRegressor(criterion=criterion, max_depth=3).fit(X, y)
+    theirs = theirs_tree.DecisionTreeRegressor(criterion=criterion, max_depth=3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-6)
+    two = DecisionTreeRegressor(max_depth=3).fit(X, np.column_stack([y, -y]))
+    np.testing.assert_allclose(two.predict(X)[:, 0], -two.predict(X)[:, 1], atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", ["balanced", {0: 5.0, 1: 0.5}], ids=str)
+def test_class_weights_are_theirs(weights, tmp_path):
+    rng = np.random.default_rng(2)
+    X = single(rng.normal(size=(400, 4)))
+    y = (X[:, 0] + rng.normal(size=400) > 1).astype(int)
+    ours = DecisionTreeClassifier(max_depth=3, class_weight=weights).fit(X, y)
+    theirs = theirs_tree.DecisionTreeClassifier(max_depth=3, class_weight=weights, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+    ours.save(tmp_path / "model.ermine")
+    assert ermine.load(tmp_path / "model.ermine").class_weight == weights
+
+
+def test_no_greedy_tree_beats_the_optimal_tree():
+    X, y = load_wine(return_X_y=True)
+    X = single(X)
+    ours = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    assert "optimal" in ours.certificate_.proofs[0] and ours.get_depth() <= 2
+    assert ours.score(X, y) >= theirs_tree.DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y).score(X, y)
+    assert 1 - ours.score(X, y) == pytest.approx(ours.certificate_.value)
+
+
+CLASSIFIERS = [
+    (ensemble.RandomForestClassifier(random_state=0), theirs_ensemble.RandomForestClassifier(random_state=0)),
+    (ensemble.ExtraTreesClassifier(random_state=0), theirs_ensemble.ExtraTreesClassifier(random_state=0)),
+    (ensemble.GradientBoostingClassifier(random_state=0), theirs_ensemble.GradientBoostingClassifier(random_state=0)),
+    (ensemble.AdaBoostClassifier(random_state=0), theirs_ensemble.AdaBoostClassifier(random_state=0)),
+    (ensemble.BaggingClassifier(random_state=0), theirs_ensemble.BaggingClassifier(random_state=0)),
+]
+REGRESSORS = [
+    (ensemble.RandomForestRegressor(random_state=0), theirs_ensemble.RandomForestRegressor(random_state=0)),
+    (ensemble.ExtraTreesRegressor(random_state=0), theirs_ensemble.ExtraTreesRegressor(random_state=0)),
+    (ensemble.GradientBoostingRegressor(random_state=0), theirs_ensemble.GradientBoostingRegressor(random_state=0)),
+    (
+        ensemble.AdaBoostRegressor(estimator=DecisionTreeRegressor(max_depth=3), random_state=0),
+        theirs_ensemble.AdaBoostRegressor(random_state=0),
+    ),
+    (ensemble.BaggingRegressor(random_state=0), theirs_ensemble.BaggingRegressor(random_state=0)),
+]
+
+
+def twins(value):
+    return type(value).__name__ if hasattr(value, "fit") else None
+
+
+@pytest.mark.parametrize("ours, theirs", CLASSIFIERS, ids=twins)
+def test_ensembles_classify_as_well(ours, theirs):
+    X, y = load_breast_cancer(return_X_y=True)
+    assert cross_val_score(ours, X, y, cv=3).mean() > cross_val_score(theirs, X, y, cv=3).mean() - 0.02
+
+
+@pytest.mark.parametrize("ours, theirs", REGRESSORS, ids=twins)
+def test_ensembles_predict_numbers_as_well(ours, theirs):
+    X, y = load_diabetes(return_X_y=True)
+    assert cross_val_score(ours, X, y, cv=3).mean() > cross_val_score(theirs, X, y, cv=3).mean() - 0.04
+
+
+@pytest.mark.parametrize("name", ["RandomForestClassifier", "ExtraTreesClassifier", "GradientBoostingClassifier"])
+def test_ten_classes(name):
+    X, y = load_digits(return_X_y=True)
+    train, test, y_train, y_test = train_test_split(X, y, random_state=0)
+    ours = getattr(ensemble, name)(random_state=0).fit(train, y_train)
+    assert ours.score(test, y_test) > 0.95
+    assert ours.feature_importances_.shape == (64,) and ours.feature_importances_.sum() == pytest.approx(1.0)
+    assert ours.feature_importances_[0] == 0.0, "the first pixel is always empty"
+
+
+@pytest.mark.parametrize("name", ["RandomForest", "ExtraTrees", "Bagging"])
+def test_out_of_bag_scores_tell_the_error_on_new_rows(name):
+    X, y = load_breast_cancer(return_X_y=True)
+    ours = getattr(ensemble, f"{name}Classifier")(n_estimators=50, bootstrap=True, oob_score=True, random_state=0).fit(X, y)
+    theirs = getattr(theirs_ensemble, f"{name}Classifier")(n_estimators=50, bootstrap=True, oob_score=True, random_state=0).fit(X, y)
+    assert ours.oob_score_ == pytest.approx(theirs.oob_score_, abs=0.025)
+    assert not hasattr(ours.set_params(oob_score=False).fit(X, y), "oob_score_")
+
+
+def test_a_learner_is_given_as_an_estimator_or_by_name(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    by_name = ensemble.BaggingClassifier(estimator="decision-tree(max_depth=2)", random_state=3).fit(X, y)
+    given = ensemble.BaggingClassifier(estimator=DecisionTreeClassifier(max_depth=2), random_state=3)
+    np.testing.assert_array_equal(clone(given).fit(X, y).predict_proba(X), by_name.predict_proba(X))
+    given.fit(X, y).save(tmp_path / "model.ermine")
+    assert ermine.load(tmp_path / "model.ermine").estimator == "decision-tree(max_depth=2)"
+    search = GridSearchCV(given, {"estimator__max_depth": [1, 3]}, cv=2).fit(X, y)
+    assert search.best_params_["estimator__max_depth"] == 3
+    with pytest.raises(ValueError, match="decision-tree: max_depth = 0"):
+        ensemble.AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=0)).fit(X, y)
+    with pytest.raises(ValueError, match="estimator"):
+        ensemble.AdaBoostClassifier(estimator=object()).fit(X, y)
+
+
+def test_boosting_stumps_is_theirs():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = single(X)
+    ours = ensemble.AdaBoostClassifier(estimator=DecisionStumpClassifier(criterion="gini"), n_estimators=20).fit(X, y)
+    theirs = theirs_ensemble.AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    assert (ours.predict(X) == theirs.predict(X)).mean() > 0.98
+    assert ours.estimator_errors_[0] == pytest.approx(theirs.estimator_errors_[0])
+    assert len(ours.estimator_weights_) == 20
+
+
+def test_the_same_seed_gives_the_same_model():
+    X, y = load_wine(return_X_y=True)
+    proba = [ensemble.RandomForestClassifier(n_estimators=5, random_state=seed).fit(X, y).predict_proba(X) for seed in (1, 1, 2)]
+    np.testing.assert_array_equal(proba[0], proba[1])
+    assert (proba[0] != proba[2]).any()
+    assert tree.DecisionTreeClassifier(splitter="random", random_state=1).fit(X, y).score(X, y) == 1.0

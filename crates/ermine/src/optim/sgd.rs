@@ -1,0 +1,394 @@
+//! Stochastic gradient descent: one row, or a few, at a time. For any loss, any penalty, and data that arrives in pieces.
+//!
+//! **Formula.** `w <- prox(w - eta_t (l'(z_i) x_i + penalty's smooth part), eta_t)` with the rate `eta_t` of a [`Schedule`].
+//!
+//! **How.** The L2 part shrinks all coefficients by one factor; that factor is kept beside them (`w = scale v`), so a
+//! sparse row costs what it holds. The L1 part is owed: a running total says how much every coefficient should have
+//! moved towards zero, and a coefficient pays its debt when it is next touched. Averages are kept without touching
+//! all coefficients, too: `sum_k s_k v_k = C_t v_t - sum_k C_(k-1) (v_k - v_(k-1))`, where `C_t` is the sum of the scales.
+//!
+//! **Cost.** Two passes over a row.
+//!
+//! **Reference.** Bottou, "Stochastic gradient descent tricks" (2012); Tsuruoka, Tsujii and Ananiadou, "Stochastic gradient
+//! descent training for L1-regularized log-linear models with cumulative penalty" (2009); Polyak and Juditsky (1992).
+
+use crate::error::Result;
+use crate::linalg::dense::RowView;
+use crate::linalg::{Design, lanes};
+use crate::loss::Loss;
+use crate::penalty::{Penalty, l1};
+use crate::progress::{Event, Observer, report};
+use crate::rng;
+
+/// How the rate of learning changes with the number of steps `t`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Schedule {
+    /// `rate`.
+    Constant {
+        /// The rate.
+        rate: f64,
+    },
+    /// `rate / t^power`.
+    Inverse {
+        /// The rate of the first step.
+        rate: f64,
+        /// How fast it falls.
+        power: f64,
+    },
+    /// `1 / (strength (t0 + t))`: optimal for a strongly convex objective; `t0` makes the first rate `rate`.
+    Optimal {
+        /// The rate of the first step.
+        rate: f64,
+        /// The strength of the L2 penalty.
+        strength: f64,
+    },
+    /// `rate`, divided by 5 whenever the loss stops falling.
+    Adaptive {
+        /// The rate to start with.
+        rate: f64,
+    },
+}
+
+impl Schedule {
+    fn rate(&self, t: f64) -> f64 {
+        match *self {
+            Schedule::Constant { rate } | Schedule::Adaptive { rate } => rate,
+            Schedule::Inverse { rate, power } => rate / t.powf(power),
+            Schedule::Optimal { rate, strength } => 1.0 / (strength * (t - 1.0) + 1.0 / rate),
+        }
+    }
+}
+
+/// How it is run.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The rate of learning.
+    pub schedule: Schedule,
+    /// The penalty on the coefficients.
+    pub penalty: Penalty,
+    /// Whether there is an intercept (which is never penalised).
+    pub intercept: bool,
+    /// Rows per step, at least 1.
+    pub batch: usize,
+    /// Whether the answer is the average over all steps.
+    pub average: bool,
+    /// Another order of the rows in every pass.
+    pub shuffle: bool,
+    /// Where the orders come from.
+    pub seed: u64,
+    /// Most passes over the data.
+    pub max_passes: usize,
+    /// Stop when the loss falls by less than this in [`patience`](Self::patience) passes; `None` for never.
+    pub tolerance: Option<f64>,
+    /// Passes without progress before stopping (or, if adaptive, lowering the rate).
+    pub patience: usize,
+    /// Who is told about progress.
+    pub observer: &'a dyn Observer,
+}
+
+/// The random stream of row orders.
+const ORDER: u64 = 2;
+/// How many rows ahead memory is asked for.
+pub(super) const AHEAD: usize = 6;
+
+/// What has been learned so far; goes on learning from whatever comes.
+#[derive(Debug, Clone)]
+pub struct Sgd {
+    v: Vec<f64>,
+    scale: f64,
+    intercept: f64,
+    /// Steps taken.
+    t: f64,
+    /// L1 shrinkage owed by every coefficient so far, and by each when it last paid.
+    owed: f64,
+    paid: Vec<f64>,
+    /// Sums for the average.
+    scales: f64,
+    slow: Vec<f64>,
+    intercepts: f64,
+    /// Divides the rate of an adaptive schedule.
+    slowdown: f64,
+    /// Mean loss of each pass, as seen before each step.
+    pub curve: Vec<f64>,
+}
+
+impl Sgd {
+    /// Nothing learned yet, for `p` columns.
+    pub fn new(p: usize) -> Self {
+        Sgd::from(vec![0.0; p], 0.0)
+    }
+
+    /// Starts from given coefficients.
+    pub fn from(coefficients: Vec<f64>, intercept: f64) -> Self {
+        let p = coefficients.len();
+        Sgd {
+            v: coefficients,
+            scale: 1.0,
+            intercept,
+            t: 0.0,
+            owed: 0.0,
+            paid: vec![0.0; p],
+            scales: 0.0,
+            slow: vec![0.0; p],
+            intercepts: 0.0,
+            slowdown: 1.0,
+            curve: Vec::new(),
+        }
+    }
+
+    /// The coefficients and the intercept; averaged if `average`.
+    pub fn weights(&self, average: bool) -> (Vec<f64>, f64) {
+        if average && self.t > 0.0 {
+            let w = self.v.iter().zip(&self.slow).map(|(v, s)| (self.scales * v - s) / self.t).collect();
+            return (w, self.intercepts / self.t);
+        }
+        let pay = |(v, paid): (&f64, &f64)| l1::prox(self.owed - paid, self.scale * v);
+        (self.v.iter().zip(&self.paid).map(pay).collect(), self.intercept)
+    }
+
+    /// Learns until the loss stops falling or the passes are over; true in the first case.
+    pub fn run<L: Loss>(
+        &mut self,
+        loss: L,
+        x: &Design,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        options: &Options,
+    ) -> Result<bool> {
+        let (mut best, mut idle) = (f64::INFINITY, 0);
+        let mut order: Vec<u32> = (0..x.n_rows() as u32).collect();
+        for pass in 0..options.max_passes {
+            if options.shuffle {
+                rng::shuffle(&mut rng::stream(options.seed, &[ORDER, pass as u64]), &mut order);
+            }
+            let mean = self.pass(loss, x, y, weights, &order, options);
+            self.curve.push(mean);
+            report(options.observer, Event::Step { done: pass as u64 + 1, score: Some(("loss", mean)) })?;
+            if !mean.is_finite() {
+                return Ok(false);
+            }
+            let Some(tolerance) = options.tolerance else { continue };
+            idle = if mean > best - tolerance { idle + 1 } else { 0 };
+            best = best.min(mean);
+            if idle >= options.patience.max(1) {
+                let adaptive = matches!(options.schedule, Schedule::Adaptive { rate } if rate / self.slowdown > 1e-6);
+                if !adaptive {
+                    return Ok(true);
+                }
+                self.slowdown *= 5.0;
+                idle = 0;
+            }
+        }
+        Ok(options.tolerance.is_none())
+    }
+
+    /// One pass over the rows in the given order; returns the mean loss seen.
+    pub fn pass<L: Loss>(
+        &mut self,
+        loss: L,
+        x: &Design,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        order: &[u32],
+        options: &Options,
+    ) -> f64 {
+        let mut rows = RowReader::new(x);
+        let (mut sum, mut total) = (0.0, 0.0);
+        let mut steps = Vec::with_capacity(options.batch);
+        let (l1, l2) = strengths(options.penalty);
+        for (k, batch) in order.chunks(options.batch.max(1)).enumerate() {
+            rows.expect(order.get((k + AHEAD) * batch.len()).copied());
+            steps.clear();
+            for &i in batch {
+                let i = i as usize;
+                if l1 > 0.0 {
+                    self.pay(&mut rows, i);
+                }
+                let z = self.scale * rows.dot(i, &self.v) + self.intercept;
+                let weight = weights.map_or(1.0, |w| w[i]);
+                sum += weight * loss.value(z, y[i]);
+                total += weight;
+                // A bound on the gradient keeps one wild row from throwing the weights to infinity.
+                steps.push(weight * loss.gradient(z, y[i]).clamp(-1e12, 1e12) / batch.len() as f64);
+            }
+            self.t += 1.0;
+            let rate = options.schedule.rate(self.t) / self.slowdown;
+            self.step(&mut rows, batch, &steps, rate, (l1, l2), options);
+        }
+        if l1 > 0.0 {
+            self.settle();
+        }
+        sum / f64::max(total, f64::MIN_POSITIVE)
+    }
+
+    fn step(
+        &mut self,
+        rows: &mut RowReader,
+        batch: &[u32],
+        steps: &[f64],
+        rate: f64,
+        strengths: (f64, f64),
+        options: &Options,
+    ) {
+        let (l1, l2) = strengths;
+        if l2 > 0.0 {
+            self.scale *= (1.0 - rate * l2).max(0.0);
+            if self.scale < 1e-9 {
+                self.rescale();
+            }
+        }
+        if let Penalty::Lp { .. } = options.penalty {
+            let scale = self.scale;
+            self.v.iter_mut().for_each(|v| *v = options.penalty.prox(*v * scale, rate) / scale);
+        }
+        for (&i, &g) in batch.iter().zip(steps).filter(|(_, g)| **g != 0.0) {
+            let step = -rate * g / self.scale;
+            rows.add(i as usize, step, &mut self.v);
+            if options.average {
+                rows.add(i as usize, step * self.scales, &mut self.slow);
+            }
+            self.intercept -= if options.intercept { rate * g } else { 0.0 };
+        }
+        self.owed += rate * l1;
+        self.scales += self.scale;
+        self.intercepts += self.intercept;
+    }
+
+    /// The coefficients that row `i` touches pay the L1 shrinkage that they owe.
+    fn pay(&mut self, rows: &mut RowReader, i: usize) {
+        let (owed, scale) = (self.owed, self.scale);
+        let (v, paid) = (&mut self.v, &mut self.paid);
+        let mut settle = |j: usize| {
+            v[j] = l1::prox((owed - paid[j]) / scale, v[j]);
+            paid[j] = owed;
+        };
+        match rows.touched(i) {
+            Some(places) => places.iter().for_each(|&j| settle(j as usize)),
+            None => (0..paid_len(rows)).for_each(settle),
+        }
+    }
+
+    /// All coefficients pay what they owe.
+    fn settle(&mut self) {
+        for (v, paid) in self.v.iter_mut().zip(&mut self.paid) {
+            *v = l1::prox((self.owed - *paid) / self.scale, *v);
+            *paid = self.owed;
+        }
+    }
+
+    /// Moves the scale into the coefficients.
+    fn rescale(&mut self) {
+        let scale = self.scale.max(f64::MIN_POSITIVE);
+        self.v.iter_mut().for_each(|v| *v *= scale);
+        self.scales /= scale;
+        self.scale = 1.0;
+    }
+}
+
+fn paid_len(rows: &RowReader) -> usize {
+    rows.x.n_columns()
+}
+
+/// The L1 and L2 strengths of a penalty.
+fn strengths(penalty: Penalty) -> (f64, f64) {
+    match penalty {
+        Penalty::L1 { lambda } => (lambda, 0.0),
+        Penalty::L2 { lambda } => (0.0, lambda),
+        Penalty::Elastic { lambda, ratio } => (lambda * ratio, lambda * (1.0 - ratio)),
+        Penalty::None | Penalty::Lp { .. } => (0.0, 0.0),
+    }
+}
+
+/// Reads rows in any order.
+pub struct RowReader<'x> {
+    x: &'x Design<'x>,
+    /// A copy of row `held`, for layouts whose rows don't lie side by side.
+    buffer: Vec<f64>,
+    held: usize,
+}
+
+impl<'x> RowReader<'x> {
+    /// A reader of these rows.
+    pub fn new(x: &'x Design<'x>) -> Self {
+        RowReader { x, buffer: Vec::new(), held: usize::MAX }
+    }
+
+    /// Asks for the memory of a row that will be read soon.
+    #[inline]
+    pub fn expect(&self, row: Option<u32>) {
+        #[cfg(target_arch = "x86_64")]
+        if let (Design::Dense(x), Some(i)) = (self.x, row) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let (start, bytes) = match x.row(i as usize) {
+                Some(RowView::F64(row)) => (row.as_ptr().cast::<i8>(), size_of_val(row)),
+                Some(RowView::F32(row)) => (row.as_ptr().cast::<i8>(), size_of_val(row)),
+                None => return,
+            };
+            for line in (0..bytes.min(4096)).step_by(64) {
+                // SAFETY: a prefetch reads nothing; the address lies within the row.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line)) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = row;
+    }
+
+    fn copy(&mut self, i: usize) -> &[f64] {
+        if self.held != i
+            && let Design::Dense(x) = self.x
+        {
+            self.buffer.clear();
+            self.buffer.extend((0..x.n_columns()).map(|j| x.get(i, j)));
+            self.held = i;
+        }
+        &self.buffer
+    }
+
+    /// `x_i . w`.
+    #[inline]
+    pub fn dot(&mut self, i: usize, w: &[f64]) -> f64 {
+        match self.x {
+            Design::Sparse(x) => x.row_dot(i, w),
+            Design::Dense(x) => match x.row(i) {
+                Some(RowView::F64(row)) => lanes::dot(row, w),
+                Some(RowView::F32(row)) => lanes::dot(row, w),
+                None => lanes::dot(self.copy(i), w),
+            },
+        }
+    }
+
+    /// `w += c x_i`.
+    #[inline]
+    pub fn add(&mut self, i: usize, c: f64, w: &mut [f64]) {
+        match self.x {
+            Design::Sparse(x) => {
+                let (places, numbers) = x.rows().line(i);
+                places.iter().zip(numbers).for_each(|(&j, &v)| w[j as usize] = c.mul_add(v, w[j as usize]));
+            }
+            Design::Dense(x) => match x.row(i) {
+                Some(RowView::F64(row)) => lanes::axpy(c, row, w),
+                Some(RowView::F32(row)) => lanes::axpy(c, row, w),
+                None => lanes::axpy(c, self.copy(i), w),
+            },
+        }
+    }
+
+    /// `x_i . x_i`.
+    pub fn square_length(&mut self, i: usize) -> f64 {
+        match self.x {
+            Design::Sparse(x) => x.rows().line(i).1.iter().map(|v| v * v).sum(),
+            Design::Dense(x) => match x.row(i) {
+                Some(RowView::F64(row)) => lanes::square_sum(row),
+                _ => lanes::square_sum(self.copy(i)),
+            },
+        }
+    }
+
+    /// The columns of a sparse row; `None` for all.
+    pub fn touched(&self, i: usize) -> Option<&'x [u32]> {
+        match self.x {
+            Design::Sparse(x) => Some(x.rows().line(i).0),
+            Design::Dense(_) => None,
+        }
+    }
+}
