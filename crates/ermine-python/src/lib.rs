@@ -8,12 +8,14 @@
 //! | [`value`] | parameters from Python |
 //! | [`job`] | long work away from the interpreter, with progress and Ctrl-C |
 //! | [`model`] | `Model`: fit, predict, save, load |
+//! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
 //! | [`error`] | errors become Python exceptions |
 //!
 //! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
 //! shapes and names, and keeps scikit-learn's manners.
 
 mod array;
+mod boosting;
 mod error;
 mod job;
 mod model;
@@ -44,6 +46,9 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(target::integer_classes, module)?)?;
     module.add_function(wrap_pyfunction!(target::text_classes, module)?)?;
     module.add_function(wrap_pyfunction!(model::fit, module)?)?;
+    module.add_class::<boosting::Staged>()?;
+    module.add_function(wrap_pyfunction!(boosting::boost, module)?)?;
+    module.add_function(wrap_pyfunction!(boosting::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())
 }

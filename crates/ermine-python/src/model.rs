@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// A fitted model.
 #[pyclass(frozen, module = "ermine._ermine")]
 pub struct Model {
-    inner: Arc<CoreModel>,
+    pub(crate) inner: Arc<CoreModel>,
 }
 
 /// Learns a model. `note` is a text of JSON that is kept in the model for the Python package.
@@ -53,7 +53,7 @@ pub fn fit(
 }
 
 /// The name of this program in the notes of a model file.
-const PROGRAM: &str = "python";
+pub(crate) const PROGRAM: &str = "python";
 
 /// What a prediction is asked for.
 #[derive(Clone, Copy, PartialEq)]

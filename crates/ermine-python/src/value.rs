@@ -12,6 +12,12 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 /// A learner of the registry with these parameters, each checked.
 pub fn learner(name: &str, params: &Bound<'_, PyDict>) -> PyResult<Box<dyn Learner>> {
     let mut learner = ermine::registry::learner(name).map_err(python)?;
+    set(learner.as_mut(), name, params)?;
+    Ok(learner)
+}
+
+/// Sets parameters of the learner of this name, each checked.
+pub fn set(learner: &mut dyn Learner, name: &str, params: &Bound<'_, PyDict>) -> PyResult<()> {
     for (key, object) in params.iter() {
         let key: String = key.extract()?;
         let spec = learner.specs().into_iter().find(|spec| spec.name == key);
@@ -23,7 +29,7 @@ pub fn learner(name: &str, params: &Bound<'_, PyDict>) -> PyResult<Box<dyn Learn
         })
         .map_err(python)?;
     }
-    Ok(learner)
+    Ok(())
 }
 
 /// A Python object as a parameter value; `None` where there is no such value. Numpy's numbers count as numbers.

@@ -72,6 +72,15 @@ impl Booster {
         scores
     }
 
+    /// Adds what one round says to the scores of each row, row by row.
+    pub fn add_round(&self, features: &Features, round: usize, scores: &mut [f64]) {
+        let k = self.n_scores();
+        for (output, forest) in self.forests.iter().enumerate() {
+            let sums = forest.sum_of(round + 1..round + 2, features);
+            scores.iter_mut().skip(output).step_by(k).zip(sums).for_each(|(score, sum)| *score += sum);
+        }
+    }
+
     /// Writes it.
     pub fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_f64s("start", &self.start);

@@ -1,7 +1,7 @@
 //! The one way from parameters and data to a model: check the parameters, check the data against what the learner can do, train on the
 //! asked number of threads, wrap the result.
 
-use super::{Capabilities, Context, Learner};
+use super::{Capabilities, Context, Learner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Schema, Target, Task};
 use crate::model::{Header, Model};
@@ -16,6 +16,11 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
     let trained = run(context.threads, || learner.train(data, context))??;
+    Ok(model_of(learner, data, context, trained))
+}
+
+/// Wraps what training gave in a model.
+pub(super) fn model_of(learner: &dyn Learner, data: &Dataset, context: &Context<'_>, trained: Trained) -> Model {
     let header = Header {
         learner: learner.info().name.to_string(),
         params: learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
@@ -25,7 +30,7 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
         certificate: trained.certificate,
         notes: BTreeMap::new(),
     };
-    Ok(Model::new(header, trained.fitted))
+    Model::new(header, trained.fitted)
 }
 
 /// Checks that a learner can learn from this data, before any work is done.

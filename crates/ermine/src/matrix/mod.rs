@@ -9,6 +9,7 @@
 //! | [`ranked`] | bins of equal count, straight from the sorted order |
 //! | [`encode`] | categories and missing values turned into numbers; the encoding is part of the model |
 //! | [`sparse`] | the encoded matrix with its zeros left out |
+//! | [`target_statistics`] | nominal columns of many categories as the mean target of each |
 //! | [`schema`] | what columns a model expects, and how a new table is brought into that form |
 
 pub mod binned;
@@ -19,6 +20,7 @@ pub mod ranked;
 pub mod schema;
 pub mod sorted;
 pub mod sparse;
+pub mod target_statistics;
 
 pub use binned::{Binned, Bins};
 pub use dataset::{Dataset, Roles, Target, Task};
@@ -27,3 +29,4 @@ pub use features::Features;
 pub use schema::{FeatureSpec, Schema};
 pub use sorted::{Sorted, SortedColumn};
 pub use sparse::SparseRows;
+pub use target_statistics::TargetStatistics;
