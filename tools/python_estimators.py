@@ -44,6 +44,7 @@ ATTRIBUTES = {
     "depth": ("int", "How many questions lie on the longest way to a leaf."),
     "oob_score": ("float", "The score on rows that members didn't see in training, where ``oob_score`` is set."),
     "n_estimators": ("int", "How many rounds there are."),
+    "validation_loss": ("ndarray of shape (n_rounds,)", "The loss, or metric, on the rows kept aside, after each round; empty where none are."),
     "estimator_weights": ("ndarray of shape (n_rounds,)", "The vote of each round."),
     "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round."),
 }
@@ -73,6 +74,14 @@ EXAMPLE = {
         >>> X = [[i] for i in range(12)]
         >>> y = [1.0] * 6 + [2.0] * 6
         >>> model = {name}().fit(X, y)
+        >>> model.predict([[1], [10]]).shape
+        (2,)
+        """,
+    "ranking": """
+        >>> from ermine.{module} import {name}
+        >>> X = [[i] for i in range(12)]
+        >>> y = [0, 0, 1, 2, 3, 4] * 2
+        >>> model = {name}().fit(X, y, group=[6, 6])
         >>> model.predict([[1], [10]]).shape
         (2,)
         """,
@@ -136,7 +145,7 @@ def attributes(entry: Entry) -> list[str]:
     """Names of the numbers that a fitted model shows, found by fitting one."""
     table, _ = _data.read([[float(i)] for i in range(12)], entry.name, False)
     y = [0] * 6 + [1] * 6
-    target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
+    target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)  # ranking shows what regression shows
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
     params = {name: True for name in ("oob_score", "bootstrap") if name in names}
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
@@ -170,7 +179,14 @@ def bases(entry: Entry) -> list[str]:
     return ["Tree"] * entry.tree + [base(entry)]
 
 
+def home(entry: Entry, name: str) -> str:
+    """The module where a base class lives."""
+    return entry.base[0] if entry.base and entry.base[1] == name else "_estimator"
+
+
 def base(entry: Entry) -> str:
+    if entry.base:
+        return entry.base[1]
     if entry.task == "regression":
         return "Regressor"
     return "ProbabilisticClassifier" if LEARNERS[entry.learner]["info"]["capabilities"]["probabilities"] else "MarginClassifier"
@@ -204,13 +220,15 @@ def module_source(module: str) -> str:
     entries = [entry for entry in CATALOG if entry.module == module]
     body = "\n\n\n".join(class_source(entry) for entry in entries)
     names = ", ".join(f'"{entry.name}"' for entry in entries)
-    ours = {name for entry in entries for name in bases(entry)} | ({"Estimator"} if "| Estimator" in body else set())
+    ours = {(home(entry, name), name) for entry in entries for name in bases(entry)} | ({("_estimator", "Estimator")} if "| Estimator" in body else set())
     imports = []
     for source, names_there in (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
         used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body]
         imports += [f"from {source} import {', '.join(used)}"] * bool(used)
     imports += [""] * bool(imports)
-    imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {', '.join(sorted(ours))}"]
+    imports += ["import numpy as np", ""] * ("np." in body)
+    for source in sorted({source for source, _ in ours}):
+        imports.append(f"from ermine.{source} import {', '.join(sorted(name for there, name in ours if there == source))}")
     head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
     return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", "", body, ""])
 

@@ -214,13 +214,24 @@ proptest! {
 
 #[test]
 fn interaction_constraints_keep_columns_apart() {
-    let learner = GradientBoosting {
-        n_estimators: 20,
-        interaction_constraints: vec![vec![0, 2], vec![1, 3, 8]],
-        ..Default::default()
-    };
-    let model = learner.fit(&regression(2000, 3)).unwrap();
-    let booster = boosted(&model).booster();
+    for grow_policy in [GrowPolicy::Lossguide, GrowPolicy::Symmetric] {
+        let learner = GradientBoosting {
+            n_estimators: 20,
+            grow_policy,
+            interaction_constraints: vec![vec![0, 2], vec![1, 3, 8]],
+            ..Default::default()
+        };
+        apart(&learner.fit(&regression(2000, 3)).unwrap());
+    }
+    assert!(
+        GradientBoosting { interaction_constraints: vec![vec![99]], ..Default::default() }
+            .fit(&regression(50, 1))
+            .is_err()
+    );
+}
+
+fn apart(model: &Model) {
+    let booster = boosted(model).booster();
     for number in 0..booster.n_trees() {
         let tree = booster.tree(number);
         let mut paths: Vec<Vec<usize>> = vec![Vec::new(); tree.n_nodes()];
@@ -236,11 +247,27 @@ fn interaction_constraints_keep_columns_apart() {
             }
         }
     }
-    assert!(
-        GradientBoosting { interaction_constraints: vec![vec![99]], ..Default::default() }
-            .fit(&regression(50, 1))
-            .is_err()
-    );
+}
+
+#[test]
+fn rounds_that_nobody_asked_for_are_those_that_do_best_on_folds() {
+    let data = regression(700, 12);
+    let chosen = GradientBoosting::default().fit(&data).unwrap();
+    let rounds = boosted(&chosen).booster().n_rounds();
+    let history = boosted(&chosen).history();
+    let best = history.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(rounds > 5 && history[rounds - 1] == best, "{rounds} of {}", history.len());
+    let asked = GradientBoosting { n_estimators: rounds, ..Default::default() }.fit(&data).unwrap();
+    assert_eq!(boosted(&asked).booster(), boosted(&chosen).booster());
+    assert!(chosen.certificate().to_string().contains("5 folds"), "{}", chosen.certificate());
+    // Noise: no rounds worth speaking of.
+    let mut noise: Vec<f64> = data.values().unwrap().0.to_vec();
+    ermine::rng::shuffle(&mut ermine::rng::stream(3, &[]), &mut noise);
+    let noise = data.with_target(Target::Values { values: noise, n_outputs: 1 }, Task::Regression).unwrap();
+    assert!(boosted(&GradientBoosting::default().fit(&noise).unwrap()).booster().n_rounds() < 40);
+    // Too few rows to keep some aside.
+    let few = data.select(&(0..20).collect::<Vec<_>>()).unwrap();
+    assert_eq!(boosted(&GradientBoosting::default().fit(&few).unwrap()).booster().n_rounds(), 100);
 }
 
 #[test]

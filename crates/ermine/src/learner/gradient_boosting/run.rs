@@ -2,8 +2,8 @@
 
 use super::columns::Columns;
 use super::fitted::{Boosted, Link};
-use super::watch;
 use super::{GradientBoosting, INFO, TreeMethod};
+use super::{rounds, watch};
 use crate::boost::booster::Booster;
 use crate::boost::grown::{Grown, centre};
 use crate::boost::objective::Objective;
@@ -14,11 +14,7 @@ use crate::learner::{Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Schema, Target, Task};
 use crate::model::{Certificate, Model, Proof, Status};
 use crate::param::{ParamSpec, Parameters, Value};
-use rand::RngExt;
 use std::borrow::Cow;
-
-/// The random stream that keeps rows aside.
-const VALIDATION: u64 = 100;
 
 /// Makes the loss of some rows.
 pub type MakeObjective<'a> = &'a (dyn Fn(&Dataset) -> Result<Box<dyn Objective>> + Sync);
@@ -45,6 +41,7 @@ pub type Metric<'a> = &'a (dyn Fn(&Dataset, &[f64]) -> Result<f64> + Sync);
 /// assert_eq!(continued.predict_data(&data)?, more.fit(&data)?.predict_data(&data)?);
 /// # Ok::<(), ermine::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Boosting<'a> {
     /// The parameters.
     pub params: GradientBoosting,
@@ -118,6 +115,47 @@ impl Learner for Boosting<'_> {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         self.params.check(data)?;
         watch::check(self.params.eval_metric, data)?;
+        let (fitted, certificate) = match self.params.n_estimators {
+            0 => self.with_chosen_rounds(data, context)?,
+            _ => self.boosted(data, context)?,
+        };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
+    }
+}
+
+impl Boosting<'_> {
+    /// The same, with other parameters.
+    fn with(&self, params: GradientBoosting) -> Boosting<'_> {
+        Boosting { params, ..self.clone() }
+    }
+
+    /// Trains with as many rounds as do best on rows kept aside.
+    fn with_chosen_rounds(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
+        let params = |n_estimators: usize| GradientBoosting { n_estimators, ..self.params.clone() };
+        if self.validation.is_some() || self.params.early_stopping_rounds.is_some() {
+            let patience = self.params.early_stopping_rounds.or(Some(rounds::PATIENCE));
+            let watching = GradientBoosting { early_stopping_rounds: patience, ..params(rounds::MOST) };
+            return self.with(watching).boosted(data, context);
+        }
+        let parts = if self.init_score.is_some() { Vec::new() } else { rounds::parts(data, context.seed)? };
+        let mut histories = Vec::new();
+        for (train, watch) in &parts {
+            let trial = GradientBoosting { early_stopping_rounds: Some(rounds::PATIENCE), ..params(rounds::MOST) };
+            let trial = Boosting { validation: Some(watch), from: None, checkpoint: None, ..self.with(trial) };
+            histories.push(trial.boosted(train, context)?.0.history);
+        }
+        if histories.is_empty() {
+            return self.with(params(rounds::ROUNDS_OF_FEW)).boosted(data, context);
+        }
+        let (best, means) = rounds::best(&histories);
+        let (mut fitted, mut certificate) = self.with(params(best)).boosted(data, context)?;
+        fitted.history = means;
+        let parts = if parts.len() == 1 { "a part of the rows".into() } else { format!("{} folds", parts.len()) };
+        certificate.notes.push(format!("the number of rounds is the best on {parts}"));
+        Ok((fitted, certificate))
+    }
+
+    fn boosted(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
         let (kept, watch) = self.kept_aside(data, context)?;
         let (kept, watch) = (by_query(&kept)?, watch.as_deref().map(by_query).transpose()?);
         let base = self.base(&kept, context)?;
@@ -162,7 +200,7 @@ impl Learner for Boosting<'_> {
         };
         let outcome = Some((loss, trained.stopped_early));
         let certificate = certificate(&*base.objective, outcome, &fitted.booster, &self.params);
-        Ok(Trained { fitted: Box::new(fitted), certificate })
+        Ok((fitted, certificate))
     }
 }
 
@@ -263,12 +301,7 @@ impl Boosting<'_> {
         if self.init_score.is_some() {
             return Err(Error::data("early stopping with init scores needs validation data of its own"));
         }
-        let seed = crate::rng::stream(context.seed, &[VALIDATION]).random();
-        let (train, watch) = data.split(1.0 - self.params.validation_fraction, seed)?;
-        if train.n_rows() == 0 || watch.n_rows() == 0 {
-            let n = data.n_rows();
-            return Err(Error::data(format!("{n} rows are too few to keep some aside for early stopping")));
-        }
+        let (train, watch) = rounds::kept_aside(data, self.params.validation_fraction, context.seed)?;
         Ok((Cow::Owned(train), Some(Cow::Owned(watch))))
     }
 
