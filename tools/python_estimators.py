@@ -60,6 +60,7 @@ ATTRIBUTES = {
     "depth": ("int", "How many questions lie on the longest way to a leaf."),
     "oob_score": ("float", "The score on rows that members didn't see in training, where ``oob_score`` is set."),
     "n_estimators": ("int", "How many rounds there are."),
+    "validation_loss": ("ndarray of shape (n_rounds,)", "The loss, or metric, on the rows kept aside, after each round; empty where none are."),
     "estimator_weights": ("ndarray of shape (n_rounds,)", "The vote of each round."),
     "coef": ("ndarray of shape (n_columns,) or (n_outputs, n_columns)", "Coefficients, in the units of the data."),
     "intercept": ("float or ndarray of shape (n_outputs,)", "Intercepts."),
@@ -106,6 +107,14 @@ EXAMPLE = {
         >>> X = [[i] for i in range(12)]
         >>> y = [1.0] * 6 + [2.0] * 6
         >>> model = {name}().fit(X, y)
+        >>> model.predict([[1], [10]]).shape
+        (2,)
+        """,
+    "ranking": """
+        >>> from ermine.{module} import {name}
+        >>> X = [[i] for i in range(12)]
+        >>> y = [0, 0, 1, 2, 3, 4] * 2
+        >>> model = {name}().fit(X, y, group=[6, 6])
         >>> model.predict([[1], [10]]).shape
         (2,)
         """,
@@ -175,7 +184,7 @@ def attributes(entry: Entry) -> list[str]:
     """Names of the numbers that a fitted model shows, found by fitting one."""
     table, _ = _data.read([[float(i)] for i in range(12)], entry.name, False)
     y = [0] * 6 + [1] * 6
-    target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
+    target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)  # ranking shows what regression shows
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
     params = {name: value for name, value in (("oob_score", True), ("bootstrap", True), ("max_neighbors", 3)) if name in names - set(entry.hidden)}
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
@@ -209,7 +218,16 @@ def bases(entry: Entry) -> list[str]:
     return ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["Neighbors"] * entry.neighbors + [base(entry)]
 
 
+def home(entry: Entry, name: str) -> str:
+    """The module where a base class lives."""
+    if name == "Neighbors":
+        return "_neighbors"
+    return entry.base[0] if entry.base and entry.base[1] == name else "_estimator"
+
+
 def base(entry: Entry) -> str:
+    if entry.base:
+        return entry.base[1]
     if entry.task == "regression":
         return "Regressor"
     if entry.log_odds:
@@ -246,15 +264,16 @@ def module_source(module: str) -> str:
     body = "\n\n\n".join(class_source(entry) for entry in entries)
     functions, shown = FUNCTIONS.get(module, ()), SHOWN.get(module, ())
     names = ", ".join(f'"{name}"' for name in [*(entry.name for entry in entries), *functions, *shown])
-    ours = {name for entry in entries for name in bases(entry)} | ({"Estimator"} if "| Estimator" in body else set())
+    ours = {(home(entry, name), name) for entry in entries for name in bases(entry)} | ({("_estimator", "Estimator")} if "| Estimator" in body else set())
+    ours |= {("_path", name) for name in functions} | {("_neighbors", name) for name in shown}
     imports = []
     for source, names_there in (("collections.abc", ("Callable", "Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
         used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body or f": {name} =" in body]
         imports += [f"from {source} import {', '.join(used)}"] * bool(used)
     imports += [""] * bool(imports)
-    imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {', '.join(sorted(ours - {'Neighbors'}))}"]
-    imports += [f"from ermine._path import {', '.join(functions)}"] * bool(functions)
-    imports += [f"from ermine._neighbors import {', '.join(sorted([*shown, 'Neighbors']))}"] * ("Neighbors" in ours)
+    imports += ["import numpy as np", ""] * ("np." in body)
+    for source in sorted({source for source, _ in ours}):
+        imports.append(f"from ermine.{source} import {', '.join(sorted(name for there, name in ours if there == source))}")
     head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
     return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", "", body, ""])
 

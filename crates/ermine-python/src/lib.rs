@@ -9,12 +9,14 @@
 //! | [`job`] | long work away from the interpreter, with progress and Ctrl-C |
 //! | [`model`] | `Model`: fit, predict, save, load |
 //! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
+//! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
 //! | [`error`] | errors become Python exceptions |
 //!
 //! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
 //! shapes and names, and keeps scikit-learn's manners.
 
 mod array;
+mod boosting;
 mod error;
 mod job;
 mod model;
@@ -49,6 +51,9 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model::fit, module)?)?;
     module.add_function(wrap_pyfunction!(model::partial_fit, module)?)?;
     module.add_function(wrap_pyfunction!(model::enet_path, module)?)?;
+    module.add_class::<boosting::Staged>()?;
+    module.add_function(wrap_pyfunction!(boosting::boost, module)?)?;
+    module.add_function(wrap_pyfunction!(boosting::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())
 }

@@ -134,7 +134,7 @@ pub fn enet_path<'py>(
 }
 
 /// The name of this program in the notes of a model file.
-const PROGRAM: &str = "python";
+pub(crate) const PROGRAM: &str = "python";
 
 /// What a prediction is asked for.
 #[derive(Clone, Copy, PartialEq)]
@@ -288,11 +288,11 @@ impl Model {
 }
 
 impl Model {
-    fn of(model: CoreModel, trouble: Trouble) -> Model {
+    pub(crate) fn of(model: CoreModel, trouble: Trouble) -> Model {
         Model { inner: RwLock::new(Arc::new(model)), trouble }
     }
 
-    fn core(&self) -> Arc<CoreModel> {
+    pub(crate) fn core(&self) -> Arc<CoreModel> {
         self.inner.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -48,6 +48,13 @@ impl Target {
         let values = values.try_readonly()?.as_array().iter().copied().collect();
         Ok(Target::new(CoreTarget::Values { values, n_outputs }, Task::Regression, names))
     }
+
+    /// How relevant each row is to its query.
+    #[staticmethod]
+    fn relevance(values: &Bound<'_, PyArray1<f64>>, name: String) -> PyResult<Target> {
+        let target = CoreTarget::Values { values: array::numbers(values)?, n_outputs: 1 };
+        Ok(Target::new(target, Task::Ranking, vec![name]))
+    }
 }
 
 /// Distinct values in ascending order, and the place of each value among them.

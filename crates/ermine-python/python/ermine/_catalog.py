@@ -30,10 +30,15 @@ class Entry(NamedTuple):
     neighbors: bool = False
     #: Defaults that differ from the learner's.
     defaults: tuple[tuple[str, float], ...] = ()
+    #: Another base class than the task's, and where it lives.
+    base: tuple[str, str] | None = None
 
 
 #: Parameters of nearest neighbours that are about classes.
 VOTES = ("tie", "tie_metric", "keep")
+
+#: Parameters of boosting that belong to losses of numbers.
+OF_NUMBERS = ("quantile_alpha", "huber_slope", "tweedie_variance_power")
 
 CATALOG: tuple[Entry, ...] = (
     Entry("dummy", "DummyClassifier", "baseline", "classification", poor_score=True),
@@ -53,8 +58,12 @@ CATALOG: tuple[Entry, ...] = (
     Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("criterion", "class_weight")),
     Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification"),
     Entry("ensemble", "ExtraTreesRegressor", "extra-trees", "regression", hidden=("criterion", "class_weight")),
-    Entry("ensemble", "GradientBoostingClassifier", "gradient-boosting", "classification"),
-    Entry("ensemble", "GradientBoostingRegressor", "gradient-boosting", "regression"),
+    Entry(
+        "ensemble", "GradientBoostingClassifier", "gradient-boosting", "classification", hidden=("loss", *OF_NUMBERS),
+        base=("_boosting", "BoostingClassifier"),
+    ),
+    Entry("ensemble", "GradientBoostingRegressor", "gradient-boosting", "regression", base=("_boosting", "BoostingRegressor")),
+    Entry("ensemble", "GradientBoostingRanker", "gradient-boosting", "ranking", hidden=OF_NUMBERS, base=("_boosting", "BoostingRanker")),
     Entry("ensemble", "AdaBoostClassifier", "adaboost", "classification", hidden=("loss",), seeded=True),
     Entry(
         "ensemble", "AdaBoostRegressor", "adaboost", "regression",
@@ -102,9 +111,7 @@ LEFT_OUT: dict[str, str] = {
 }
 
 #: Tasks of learners that have estimators for others, and why.
-TASKS_LEFT_OUT: dict[tuple[str, str], str] = {
-    ("gradient-boosting", "ranking"): "query groups are not passed from Python yet; the command line and the crate rank",
-}
+TASKS_LEFT_OUT: dict[tuple[str, str], str] = {}
 
 MODULES: tuple[str, ...] = tuple(sorted({entry.module for entry in CATALOG}))
 

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ermine._boosting import BoostingClassifier, BoostingRanker, BoostingRegressor
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
 
-__all__ = ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"]
+__all__ = ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "GradientBoostingRanker", "AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"]
 
 
 class RandomForestClassifier(ProbabilisticClassifier):
@@ -445,15 +446,15 @@ class ExtraTreesRegressor(Regressor):
         self.verbose = verbose
 
 
-class GradientBoostingClassifier(ProbabilisticClassifier):
+class GradientBoostingClassifier(BoostingClassifier):
     """A sum of trees, each grown on the gradients of the loss at the sum so far.
 
     Parameters
     ----------
-    loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
-        What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
-    n_estimators : int, default=100
+    n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
+        0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
+        are then trained on.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -503,6 +504,9 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
         constraints.
     max_cat_to_onehot : int, default=4
         Nominal columns with at most this many categories are split one category against the rest.
+    min_cat_to_statistic : int or None, default=64
+        Nominal columns with at least this many categories are seen as the mean target of each category (ordered target
+        statistics); none for never.
     max_cat_threshold : int, default=32
         Most categories on the smaller side of a split.
     cat_smooth : float, default=10.0
@@ -512,16 +516,12 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
     early_stopping_rounds : int or None, default=None
         Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
         none for never.
+    eval_metric : {'loss', 'error_rate', 'auc', 'mae', 'rmse'}, default="loss"
+        What early stopping watches on the rows kept aside.
     validation_fraction : float, default=0.1
         The share of the rows that is kept aside for early stopping.
     base_score : float or None, default=None
         The score that all rows start from; none for the best constant.
-    quantile_alpha : list of float, default=(0.5,)
-        Which quantiles the quantile loss predicts.
-    huber_slope : float, default=1.0
-        The residual from which the Huber loss is linear.
-    tweedie_variance_power : float, default=1.5
-        The power of the mean that the variance follows in the Tweedie loss.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -540,6 +540,8 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
         Their names, where the data had names.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The share of each column in what all splits gain.
+    validation_loss_ : ndarray of shape (n_rounds,)
+        The loss, or metric, on the rows kept aside, after each round; empty where none are.
     n_estimators_ : int
         How many rounds there are.
     certificate_ : Certificate
@@ -558,14 +560,14 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
     """
 
     _learner = "gradient-boosting"
-    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "validation_fraction", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power")
+    _parameters = ("n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
         *,
-        loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
-        n_estimators: int = 100,
+        n_estimators: int = 0,
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
@@ -588,20 +590,18 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
         monotone_constraints: Sequence[int] = (),
         interaction_constraints: Sequence[Sequence[int]] = (),
         max_cat_to_onehot: int = 4,
+        min_cat_to_statistic: int | None = 64,
         max_cat_threshold: int = 32,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         early_stopping_rounds: int | None = None,
+        eval_metric: Literal["loss", "error_rate", "auc", "mae", "rmse"] = "loss",
         validation_fraction: float = 0.1,
         base_score: float | None = None,
-        quantile_alpha: Sequence[float] = (0.5,),
-        huber_slope: float = 1.0,
-        tweedie_variance_power: float = 1.5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.loss = loss
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_leaf_nodes = max_leaf_nodes
@@ -625,29 +625,30 @@ class GradientBoostingClassifier(ProbabilisticClassifier):
         self.monotone_constraints = monotone_constraints
         self.interaction_constraints = interaction_constraints
         self.max_cat_to_onehot = max_cat_to_onehot
+        self.min_cat_to_statistic = min_cat_to_statistic
         self.max_cat_threshold = max_cat_threshold
         self.cat_smooth = cat_smooth
         self.cat_l2 = cat_l2
         self.early_stopping_rounds = early_stopping_rounds
+        self.eval_metric = eval_metric
         self.validation_fraction = validation_fraction
         self.base_score = base_score
-        self.quantile_alpha = quantile_alpha
-        self.huber_slope = huber_slope
-        self.tweedie_variance_power = tweedie_variance_power
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class GradientBoostingRegressor(Regressor):
+class GradientBoostingRegressor(BoostingRegressor):
     """A sum of trees, each grown on the gradients of the loss at the sum so far.
 
     Parameters
     ----------
     loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
         What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
-    n_estimators : int, default=100
+    n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
+        0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
+        are then trained on.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -697,6 +698,9 @@ class GradientBoostingRegressor(Regressor):
         constraints.
     max_cat_to_onehot : int, default=4
         Nominal columns with at most this many categories are split one category against the rest.
+    min_cat_to_statistic : int or None, default=64
+        Nominal columns with at least this many categories are seen as the mean target of each category (ordered target
+        statistics); none for never.
     max_cat_threshold : int, default=32
         Most categories on the smaller side of a split.
     cat_smooth : float, default=10.0
@@ -706,6 +710,8 @@ class GradientBoostingRegressor(Regressor):
     early_stopping_rounds : int or None, default=None
         Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
         none for never.
+    eval_metric : {'loss', 'error_rate', 'auc', 'mae', 'rmse'}, default="loss"
+        What early stopping watches on the rows kept aside.
     validation_fraction : float, default=0.1
         The share of the rows that is kept aside for early stopping.
     base_score : float or None, default=None
@@ -732,6 +738,8 @@ class GradientBoostingRegressor(Regressor):
         Their names, where the data had names.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The share of each column in what all splits gain.
+    validation_loss_ : ndarray of shape (n_rounds,)
+        The loss, or metric, on the rows kept aside, after each round; empty where none are.
     n_estimators_ : int
         How many rounds there are.
     certificate_ : Certificate
@@ -748,7 +756,8 @@ class GradientBoostingRegressor(Regressor):
     """
 
     _learner = "gradient-boosting"
-    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "validation_fraction", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power")
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power")
+    _takes_sparse = True
     _is_random = True
     _multi_output = True
 
@@ -756,7 +765,7 @@ class GradientBoostingRegressor(Regressor):
         self,
         *,
         loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
-        n_estimators: int = 100,
+        n_estimators: int = 0,
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
@@ -779,10 +788,12 @@ class GradientBoostingRegressor(Regressor):
         monotone_constraints: Sequence[int] = (),
         interaction_constraints: Sequence[Sequence[int]] = (),
         max_cat_to_onehot: int = 4,
+        min_cat_to_statistic: int | None = 64,
         max_cat_threshold: int = 32,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         early_stopping_rounds: int | None = None,
+        eval_metric: Literal["loss", "error_rate", "auc", "mae", "rmse"] = "loss",
         validation_fraction: float = 0.1,
         base_score: float | None = None,
         quantile_alpha: Sequence[float] = (0.5,),
@@ -816,15 +827,209 @@ class GradientBoostingRegressor(Regressor):
         self.monotone_constraints = monotone_constraints
         self.interaction_constraints = interaction_constraints
         self.max_cat_to_onehot = max_cat_to_onehot
+        self.min_cat_to_statistic = min_cat_to_statistic
         self.max_cat_threshold = max_cat_threshold
         self.cat_smooth = cat_smooth
         self.cat_l2 = cat_l2
         self.early_stopping_rounds = early_stopping_rounds
+        self.eval_metric = eval_metric
         self.validation_fraction = validation_fraction
         self.base_score = base_score
         self.quantile_alpha = quantile_alpha
         self.huber_slope = huber_slope
         self.tweedie_variance_power = tweedie_variance_power
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class GradientBoostingRanker(BoostingRanker):
+    """A sum of trees, each grown on the gradients of the loss at the sum so far.
+
+    Parameters
+    ----------
+    loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
+        What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
+    n_estimators : int, default=0
+        How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
+        0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
+        are then trained on.
+    learning_rate : float, default=0.1
+        What the weights of each tree's leaves are multiplied by.
+    max_leaf_nodes : int or None, default=31
+        Most leaves of a tree; none for no limit.
+    max_depth : int or None, default=None
+        Longest way from the root of a tree to a leaf; none for no limit.
+    grow_policy : {'lossguide', 'depthwise', 'symmetric'}, default="lossguide"
+        Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
+        or all of a level by the same question (symmetric).
+    tree_method : {'hist', 'exact'}, default="hist"
+        Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
+        values).
+    max_bins : int, default=255
+        Into how many bins the values of a column are cut.
+    reg_lambda : float, default=1.0
+        L2 penalty on leaf weights.
+    reg_alpha : float, default=0.0
+        L1 penalty on leaf weights.
+    gamma : float, default=0.0
+        The least that a split must lower the objective by.
+    min_child_weight : float, default=1.0
+        The least sum of curvatures in a leaf.
+    max_delta_step : float, default=0.0
+        Largest weight of a leaf, without its sign; 0 for no limit.
+    subsample : float, default=1.0
+        The share of the rows that each round sees, drawn at random.
+    sampling_method : {'uniform', 'goss'}, default="uniform"
+        How rows are drawn: each equally likely (uniform, the share `subsample`), or by their gradients (goss: the
+        shares `top_rate` and `other_rate`).
+    top_rate : float, default=0.2
+        Under goss, the share of rows, those with the largest gradients, that each round sees.
+    other_rate : float, default=0.1
+        Under goss, the share of rows that is drawn from the others.
+    rate_drop : float, default=0.0
+        Leave out each earlier round with this probability while a tree is grown (DART).
+    colsample_bytree : float, default=1.0
+        The share of the columns that each tree sees, drawn at random.
+    colsample_bylevel : float, default=1.0
+        The share of the tree's columns that each level of it sees.
+    colsample_bynode : float, default=1.0
+        The share of the level's columns that each node sees.
+    monotone_constraints : list of int, default=()
+        For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no
+        constraints.
+    interaction_constraints : list of list of int, default=()
+        Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no
+        constraints.
+    max_cat_to_onehot : int, default=4
+        Nominal columns with at most this many categories are split one category against the rest.
+    min_cat_to_statistic : int or None, default=64
+        Nominal columns with at least this many categories are seen as the mean target of each category (ordered target
+        statistics); none for never.
+    max_cat_threshold : int, default=32
+        Most categories on the smaller side of a split.
+    cat_smooth : float, default=10.0
+        Shrinks the average gradient of categories with little curvature before they are put in order.
+    cat_l2 : float, default=10.0
+        Added to `reg_lambda` where categories are split by their order.
+    early_stopping_rounds : int or None, default=None
+        Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
+        none for never.
+    eval_metric : {'loss', 'error_rate', 'auc', 'mae', 'rmse'}, default="loss"
+        What early stopping watches on the rows kept aside.
+    validation_fraction : float, default=0.1
+        The share of the rows that is kept aside for early stopping.
+    base_score : float or None, default=None
+        The score that all rows start from; none for the best constant.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each column in what all splits gain.
+    validation_loss_ : ndarray of shape (n_rounds,)
+        The loss, or metric, on the rows kept aside, after each round; empty where none are.
+    n_estimators_ : int
+        How many rounds there are.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import GradientBoostingRanker
+    >>> X = [[i] for i in range(12)]
+    >>> y = [0, 0, 1, 2, 3, 4] * 2
+    >>> model = GradientBoostingRanker().fit(X, y, group=[6, 6])
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "gradient-boosting"
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score")
+    _takes_sparse = True
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
+        n_estimators: int = 0,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        grow_policy: Literal["lossguide", "depthwise", "symmetric"] = "lossguide",
+        tree_method: Literal["hist", "exact"] = "hist",
+        max_bins: int = 255,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        gamma: float = 0.0,
+        min_child_weight: float = 1.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        sampling_method: Literal["uniform", "goss"] = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        rate_drop: float = 0.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        monotone_constraints: Sequence[int] = (),
+        interaction_constraints: Sequence[Sequence[int]] = (),
+        max_cat_to_onehot: int = 4,
+        min_cat_to_statistic: int | None = 64,
+        max_cat_threshold: int = 32,
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
+        early_stopping_rounds: int | None = None,
+        eval_metric: Literal["loss", "error_rate", "auc", "mae", "rmse"] = "loss",
+        validation_fraction: float = 0.1,
+        base_score: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.grow_policy = grow_policy
+        self.tree_method = tree_method
+        self.max_bins = max_bins
+        self.reg_lambda = reg_lambda
+        self.reg_alpha = reg_alpha
+        self.gamma = gamma
+        self.min_child_weight = min_child_weight
+        self.max_delta_step = max_delta_step
+        self.subsample = subsample
+        self.sampling_method = sampling_method
+        self.top_rate = top_rate
+        self.other_rate = other_rate
+        self.rate_drop = rate_drop
+        self.colsample_bytree = colsample_bytree
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
+        self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
+        self.max_cat_to_onehot = max_cat_to_onehot
+        self.min_cat_to_statistic = min_cat_to_statistic
+        self.max_cat_threshold = max_cat_threshold
+        self.cat_smooth = cat_smooth
+        self.cat_l2 = cat_l2
+        self.early_stopping_rounds = early_stopping_rounds
+        self.eval_metric = eval_metric
+        self.validation_fraction = validation_fraction
+        self.base_score = base_score
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

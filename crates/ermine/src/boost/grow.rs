@@ -416,6 +416,12 @@ impl<'a, const W: usize> Grower<'a, W> {
 
     /// Where a node may look for its split.
     fn seeker(&self, node: usize, depth: usize, sums: Node, path: Vec<u32>) -> Seeker {
+        let open = self.open_columns(node, depth, &path);
+        Seeker { node, depth, sums, path, open }
+    }
+
+    /// The columns that a node may ask about, with the columns on the way to it; `None` for all of the tree's.
+    pub(super) fn open_columns(&self, node: usize, depth: usize, path: &[u32]) -> Option<Vec<bool>> {
         let growth = self.growth;
         let sampled = growth.colsample_bylevel < 1.0 || growth.colsample_bynode < 1.0;
         let mut open = None;
@@ -430,11 +436,11 @@ impl<'a, const W: usize> Grower<'a, W> {
         }
         if !growth.interactions.is_empty() && !path.is_empty() {
             let fits = growth.interactions.iter().filter(|set| path.iter().all(|column| set.contains(column)));
-            let allowed: Vec<u32> = fits.flatten().chain(&path).copied().collect();
+            let allowed: Vec<u32> = fits.flatten().chain(path).copied().collect();
             let mask = open.get_or_insert_with(|| vec![true; self.soil.store.n_columns()]);
             (0..mask.len()).for_each(|column| mask[column] &= allowed.contains(&(column as u32)));
         }
-        Seeker { node, depth, sums, path, open }
+        open
     }
 
     pub(super) fn fresh(&mut self) -> Vec<[i64; W]> {

@@ -1,6 +1,7 @@
 //! A grown tree in terms of bins, and its translation to thresholds and categories.
 
-use crate::matrix::binned::{Bins, Cuts};
+use crate::matrix::Features;
+use crate::matrix::binned::{Bins, Cuts, between};
 use crate::split::Test;
 use crate::split::histogram::scan::BinTest;
 use crate::split::histogram::store::Store;
@@ -49,11 +50,12 @@ impl Grown {
         node
     }
 
-    /// The tree as it is asked of values instead of bins.
-    pub fn to_tree(&self, bins: &Bins) -> Tree {
+    /// The tree as it is asked of values instead of bins; `feature`: what a column is called there.
+    pub fn to_tree(&self, bins: &Bins, feature: impl Fn(u32) -> u32) -> Tree {
         let test = |test: &Option<(u32, BinTest)>| {
-            test.as_ref()
-                .map_or(Test::Leaf, |(column, test)| value_test(*column, test, &bins.columns[*column as usize]))
+            test.as_ref().map_or(Test::Leaf, |(column, test)| {
+                value_test(feature(*column), test, &bins.columns[*column as usize])
+            })
         };
         Tree {
             test: self.test.iter().map(test).collect(),
@@ -61,6 +63,35 @@ impl Grown {
             weight: self.weight.clone(),
             value: self.value.clone(),
             width: 1,
+        }
+    }
+}
+
+/// Moves each threshold half-way between the values on either side of it among the node's own rows: where bins were cut, values of other nodes had a say.
+pub fn centre(tree: &mut Tree, features: &Features) {
+    let mut sides = vec![(f64::NEG_INFINITY, f64::INFINITY); tree.n_nodes()];
+    for row in 0..features.n_rows() {
+        let mut node = 0;
+        while let Some(feature) = tree.test[node].feature() {
+            let x = features.number(row, feature);
+            if let Test::AtMost { threshold, .. } = tree.test[node] {
+                let (below, above) = &mut sides[node];
+                if x <= threshold {
+                    *below = below.max(x);
+                } else if x > threshold {
+                    *above = above.min(x);
+                }
+            }
+            let Some(branch) = tree.test[node].branch(x) else { break };
+            node = tree.child[node] as usize + branch;
+        }
+    }
+    for (test, (below, above)) in tree.test.iter_mut().zip(sides) {
+        if let Test::AtMost { threshold, .. } = test
+            && below.is_finite()
+            && above.is_finite()
+        {
+            *threshold = between(below, above);
         }
     }
 }

@@ -35,21 +35,25 @@ impl<const W: usize> Grower<'_, W> {
         let by_leaves = self.growth.max_leaf_nodes.ilog2() as usize;
         let deepest =
             self.growth.max_depth.min(if self.growth.max_leaf_nodes == usize::MAX { DEPTH } else { by_leaves });
-        for _ in 0..deepest {
-            let Some(question) = self.question(&level) else { break };
+        let mut path = Vec::new();
+        for depth in 0..deepest {
+            // A level is as one node: the same columns for all of its leaves.
+            let open = self.open_columns(0, depth, &path);
+            let Some(question) = self.question(&level, open.as_deref()) else { break };
             if question.gain * self.worth_unit() <= self.growth.gamma {
                 break;
             }
+            path.push(question.column);
             level = level.into_iter().flat_map(|leaf| self.ask(leaf, &question)).collect();
         }
         level.into_iter().for_each(|leaf| self.release(Some(leaf.histogram)));
     }
 
     /// The best question for a level.
-    fn question(&self, level: &[Leaf<W>]) -> Option<Question> {
+    fn question(&self, level: &[Leaf<W>], open: Option<&[bool]>) -> Option<Question> {
         let mut found: Vec<(&Vec<u32>, Option<Question>)> = self.shares.iter().map(|share| (share, None)).collect();
         self.soil.team.each(&mut found, |_, (columns, best)| {
-            for &column in *columns {
+            for &column in columns.iter().filter(|&&column| open.is_none_or(|open| open[column as usize])) {
                 let asked = if self.growth.nominal[column as usize] {
                     self.best_category(level, column)
                 } else {

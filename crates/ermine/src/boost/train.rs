@@ -39,12 +39,18 @@ pub struct Training<'a> {
     pub goss: Option<Goss>,
     /// Drop each earlier round with this probability.
     pub rate_drop: f64,
+    /// The columns that trees may ask about, in several sets that rounds take in turn.
+    pub columns: Vec<Vec<u32>>,
     /// The share of the columns that each tree sees.
     pub colsample_bytree: f64,
     /// Sums of gradients as finely as possible.
     pub exact: bool,
     /// Stop when the loss on the watched rows has not improved for this many rounds.
     pub patience: Option<usize>,
+    /// What is watched instead of the loss.
+    pub metric: Option<Metric<'a>>,
+    /// The loss on the watched rows after each of the rounds that went before.
+    pub history: Vec<f64>,
     /// Every random choice follows from this.
     pub seed: u64,
     /// How many threads.
@@ -55,8 +61,11 @@ pub struct Training<'a> {
     pub checkpoint: Option<(usize, Checkpoint<'a>)>,
 }
 
-/// Sees the trees so far.
-pub type Checkpoint<'a> = &'a (dyn Fn(&[Grown]) -> Result<()> + Sync);
+/// Sees the trees so far, and the losses on the watched rows.
+pub type Checkpoint<'a> = &'a (dyn Fn(&[Grown], &[f64]) -> Result<()> + Sync);
+
+/// Judges the scores of the watched rows, row by row: lower is better.
+pub type Metric<'a> = &'a (dyn Fn(&[f64]) -> Result<f64> + Sync);
 
 /// Rows with what is known about them.
 pub struct Ground<'a> {
@@ -73,9 +82,11 @@ pub struct Ground<'a> {
 pub struct Trained {
     /// Round after round, one tree for each output.
     pub trees: Vec<Grown>,
-    /// The mean loss on the training rows at the end.
+    /// How many rounds are worth keeping, those that went before included.
+    pub n_rounds: usize,
+    /// The mean loss on the training rows after all rounds.
     pub loss: f64,
-    /// The mean loss on the watched rows after each round.
+    /// The mean loss on the watched rows after each round, those that went before included.
     pub history: Vec<f64>,
     /// Whether early stopping ended it.
     pub stopped_early: bool,
@@ -111,48 +122,59 @@ impl Run<'_> {
     fn rounds(&mut self) -> Result<Trained> {
         let training = self.training;
         let k = self.ground.objective.n_scores();
-        let mut trained = Trained::default();
+        let mut trained = Trained { history: training.history.clone(), ..Default::default() };
         let total = training.n_estimators.saturating_sub(training.first_round);
         report(training.observer, Event::Begin { what: "boosting", total: Some(total as u64) })?;
-        let mut best = (f64::INFINITY, 0);
-        for done in 0..total {
-            self.round(training.first_round + done, k, &mut trained.trees);
-            if let Some((every, show)) = training.checkpoint
-                && (done + 1).is_multiple_of(every.max(1))
-            {
-                show(&trained.trees)?;
-            }
-            let mut score = None;
-            if let Some(watch) = self.watch {
-                let loss = mean_loss(self.team, watch.objective, &self.watched);
+        let mut done = 0;
+        while done < total && !self.is_enough(&trained.history) {
+            self.round(training.first_round + done, k, &mut trained.trees)?;
+            done += 1;
+            let score = self.watch_score()?.map(|loss| {
                 trained.history.push(loss);
-                score = Some(("validation loss", loss));
-                if loss < best.0 {
-                    best = (loss, done);
-                }
-                if training.patience.is_some_and(|patience| done >= best.1 + patience) {
-                    trained.stopped_early = true;
-                    break;
-                }
+                ("validation loss", loss)
+            });
+            if let Some((every, show)) = training.checkpoint
+                && done.is_multiple_of(every.max(1))
+            {
+                show(&trained.trees, &trained.history)?;
             }
-            report(training.observer, Event::Step { done: done as u64 + 1, score })?;
+            report(training.observer, Event::Step { done: done as u64, score })?;
         }
-        if training.patience.is_some() && self.watch.is_some() {
-            let extra = trained.trees.split_off(((best.1 + 1) * k).min(trained.trees.len()));
-            extra.iter().enumerate().for_each(|(i, tree)| self.add_everywhere(tree, i % k, -1.0));
+        trained.n_rounds = training.first_round + done;
+        if training.patience.is_some() && !trained.history.is_empty() {
+            trained.stopped_early = self.is_enough(&trained.history);
+            trained.n_rounds = best_of(&trained.history) + 1;
         }
         trained.loss = mean_loss(self.team, self.ground.objective, &self.shards);
         report(training.observer, Event::End)?;
         Ok(trained)
     }
 
+    /// Whether the watched loss has not improved for long enough.
+    fn is_enough(&self, history: &[f64]) -> bool {
+        self.training.patience.is_some_and(|patience| history.len() > best_of(history) + patience)
+    }
+
+    /// What is watched, on the rows that are watched.
+    fn watch_score(&self) -> Result<Option<f64>> {
+        let Some(watch) = self.watch else { return Ok(None) };
+        let Some(metric) = self.training.metric else {
+            return Ok(Some(mean_loss(self.team, watch.objective, &self.watched)));
+        };
+        let mut scores = Vec::with_capacity(watch.scores.len());
+        for shard in &self.watched {
+            scores.extend((0..shard.rows.len()).flat_map(|i| shard.scores.iter().map(move |of| of[i])));
+        }
+        metric(&scores).map(Some)
+    }
+
     /// One tree for each output.
-    fn round(&mut self, round: usize, k: usize, trees: &mut Vec<Grown>) {
+    fn round(&mut self, round: usize, k: usize, trees: &mut Vec<Grown>) -> Result<()> {
         let dropped = self.dropped(round, trees.len() / k);
         let each = |dropped: &[usize]| dropped.iter().flat_map(|r| r * k..(r + 1) * k).collect::<Vec<_>>();
         let dropped_trees = each(&dropped);
         dropped_trees.iter().for_each(|&number| self.add_everywhere(&trees[number], number % k, -1.0));
-        self.compute_gradients();
+        self.compute_gradients()?;
         let keeps = self.keeps(round, k);
         let rate = self.training.growth.learning_rate;
         let share = if dropped.is_empty() { 1.0 } else { 1.0 / (dropped.len() as f64 + rate) };
@@ -168,6 +190,7 @@ impl Run<'_> {
             trees[number].value.iter_mut().for_each(|value| *value *= count / (count + rate));
             self.add_everywhere(&trees[number], number % k, 1.0);
         }
+        Ok(())
     }
 
     /// The rounds that are left out.
@@ -188,7 +211,7 @@ impl Run<'_> {
         }
     }
 
-    fn compute_gradients(&mut self) {
+    fn compute_gradients(&mut self) -> Result<()> {
         let objective = self.ground.objective;
         self.team.each(&mut self.shards, |_, shard| {
             let scores: Vec<&[f64]> = shard.scores.iter().map(Vec::as_slice).collect();
@@ -196,6 +219,7 @@ impl Run<'_> {
             let mut curvature: Vec<&mut [f32]> = shard.curvature.iter_mut().map(Vec::as_mut_slice).collect();
             objective.gradients(shard.rows.clone(), &scores, &mut gradient, &mut curvature);
         });
+        objective.failure().map_or(Ok(()), Err)
     }
 
     /// Which rows of each shard the trees of this round see; `None` for all.
@@ -217,8 +241,8 @@ impl Run<'_> {
         let (training, team, store) = (self.training, self.team, self.ground.store);
         let objective = self.ground.objective;
         let number = (round * objective.n_scores() + output) as u64;
-        let all: Vec<u32> = (0..store.n_columns() as u32).collect();
-        let columns = sample::columns(&all, training.colsample_bytree, training.seed, &[number]);
+        let open = &training.columns[round % training.columns.len()];
+        let columns = sample::columns(open, training.colsample_bytree, training.seed, &[number]);
         let extent = extent(team, objective, &self.shards, output);
         let constant = objective.has_constant_curvature() && training.goss.is_none();
         let scale = Scale::new(store.n_rows(), &extent, constant, training.exact);
@@ -233,7 +257,8 @@ impl Run<'_> {
         } else {
             Grower::grow(&training.growth, soil, &mut self.shards, &mut self.pools.0)
         };
-        if objective.has_leaf_values() {
+        // Such values know nothing of bounds that keep predictions monotone.
+        if objective.has_leaf_values() && training.growth.monotone.is_empty() {
             renew(team, objective, &self.shards, output, &mut tree, training.growth.learning_rate);
         }
         tree.value.iter_mut().for_each(|value| *value *= share);
@@ -309,6 +334,16 @@ fn walk(store: &Store, tree: &Grown, shard: &mut Shard, output: usize, sign: f64
     for (i, score) in shard.scores[output].iter_mut().enumerate() {
         *score += sign * tree.value[tree.walk(store, first + i)];
     }
+}
+
+/// The round after which the loss was lowest.
+fn best_of(history: &[f64]) -> usize {
+    (0..history.len()).fold(0, |best, i| if history[i] < history[best] { i } else { best })
+}
+
+/// The mean loss at scores that are given row by row.
+pub fn loss_at(ground: &Ground<'_>) -> f64 {
+    with_team(1, |team| mean_loss(team, ground.objective, &shards(ground, 1)))
 }
 
 /// The mean loss.

@@ -48,7 +48,7 @@ pub fn fit_path(
 }
 
 /// The model of a fit; `set` is the one parameter that the learner itself has another value for.
-fn wrap(
+pub(super) fn wrap(
     learner: &dyn Learner,
     set: Option<(&str, &Value)>,
     data: &Dataset,

@@ -12,6 +12,7 @@
 //! | [`polynomial`] | products of columns up to a degree |
 //! | [`sparse`] | the encoded matrix with its zeros left out |
 //! | [`splits`] | ways to cut rows into those to learn from and those to test on |
+//! | [`target_statistics`] | nominal columns of many categories as the mean target of each |
 //! | [`schema`] | what columns a model expects, and how a new table is brought into that form |
 
 pub mod binned;
@@ -25,6 +26,7 @@ pub mod schema;
 pub mod sorted;
 pub mod sparse;
 pub mod splits;
+pub mod target_statistics;
 
 pub use binned::{Binned, Bins};
 pub use dataset::{Dataset, Roles, Target, Task};
@@ -35,3 +37,4 @@ pub use schema::{FeatureSpec, Schema};
 pub use sorted::{Sorted, SortedColumn};
 pub use sparse::SparseRows;
 pub use splits::Splits;
+pub use target_statistics::TargetStatistics;

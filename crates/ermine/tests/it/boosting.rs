@@ -1,7 +1,7 @@
 //! Gradient boosting: splits and leaves against the closed form, and what parameters promise.
 
 use ermine::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
-use ermine::learner::gradient_boosting::{Boosted, Boosting, GrowPolicy, Loss, SamplingMethod, TreeMethod};
+use ermine::learner::gradient_boosting::{Boosted, Boosting, EvalMetric, GrowPolicy, Loss, SamplingMethod, TreeMethod};
 use ermine::learner::{Context, fit};
 use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
@@ -81,7 +81,7 @@ fn the_model_is_the_same_for_any_number_of_threads_whatever_is_asked_for() {
         },
         GradientBoosting { sampling_method: SamplingMethod::Goss, learning_rate: 0.9, ..Default::default() },
         GradientBoosting { rate_drop: 0.5, ..Default::default() },
-        GradientBoosting { early_stopping_rounds: Some(2), ..Default::default() },
+        GradientBoosting { early_stopping_rounds: Some(2), min_cat_to_statistic: Some(5), ..Default::default() },
         GradientBoosting { max_bins: 400, reg_alpha: 0.5, max_delta_step: 0.7, ..Default::default() },
     ];
     // Enough values for several threads.
@@ -194,11 +194,11 @@ proptest! {
     }
 
     #[test]
-    fn monotone_constraints_hold_everywhere(seed in 0u64..1000, direction in prop_oneof![Just(1i64), Just(-1)]) {
+    fn monotone_constraints_hold_everywhere(seed in 0u64..1000, direction in prop_oneof![Just(1i64), Just(-1)], loss in prop_oneof![Just(Loss::Auto), Just(Loss::AbsoluteError)]) {
         let data = regression(400, seed);
         let mut constraints = vec![0; 9];
         constraints[0] = direction;
-        let learner = GradientBoosting { n_estimators: 15, monotone_constraints: constraints, min_child_weight: 0.0, ..Default::default() };
+        let learner = GradientBoosting { loss, n_estimators: 15, monotone_constraints: constraints, min_child_weight: 0.0, ..Default::default() };
         let model = learner.fit(&data).unwrap();
         let booster = boosted(&model).booster();
         for row in 0..20 {
@@ -214,13 +214,24 @@ proptest! {
 
 #[test]
 fn interaction_constraints_keep_columns_apart() {
-    let learner = GradientBoosting {
-        n_estimators: 20,
-        interaction_constraints: vec![vec![0, 2], vec![1, 3, 8]],
-        ..Default::default()
-    };
-    let model = learner.fit(&regression(2000, 3)).unwrap();
-    let booster = boosted(&model).booster();
+    for grow_policy in [GrowPolicy::Lossguide, GrowPolicy::Symmetric] {
+        let learner = GradientBoosting {
+            n_estimators: 20,
+            grow_policy,
+            interaction_constraints: vec![vec![0, 2], vec![1, 3, 8]],
+            ..Default::default()
+        };
+        apart(&learner.fit(&regression(2000, 3)).unwrap());
+    }
+    assert!(
+        GradientBoosting { interaction_constraints: vec![vec![99]], ..Default::default() }
+            .fit(&regression(50, 1))
+            .is_err()
+    );
+}
+
+fn apart(model: &Model) {
+    let booster = boosted(model).booster();
     for number in 0..booster.n_trees() {
         let tree = booster.tree(number);
         let mut paths: Vec<Vec<usize>> = vec![Vec::new(); tree.n_nodes()];
@@ -236,11 +247,27 @@ fn interaction_constraints_keep_columns_apart() {
             }
         }
     }
-    assert!(
-        GradientBoosting { interaction_constraints: vec![vec![99]], ..Default::default() }
-            .fit(&regression(50, 1))
-            .is_err()
-    );
+}
+
+#[test]
+fn rounds_that_nobody_asked_for_are_those_that_do_best_on_folds() {
+    let data = regression(700, 12);
+    let chosen = GradientBoosting::default().fit(&data).unwrap();
+    let rounds = boosted(&chosen).booster().n_rounds();
+    let history = boosted(&chosen).history();
+    let best = history.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(rounds > 5 && history[rounds - 1] == best, "{rounds} of {}", history.len());
+    let asked = GradientBoosting { n_estimators: rounds, ..Default::default() }.fit(&data).unwrap();
+    assert_eq!(boosted(&asked).booster(), boosted(&chosen).booster());
+    assert!(chosen.certificate().to_string().contains("5 folds"), "{}", chosen.certificate());
+    // Noise: no rounds worth speaking of.
+    let mut noise: Vec<f64> = data.values().unwrap().0.to_vec();
+    ermine::rng::shuffle(&mut ermine::rng::stream(3, &[]), &mut noise);
+    let noise = data.with_target(Target::Values { values: noise, n_outputs: 1 }, Task::Regression).unwrap();
+    assert!(boosted(&GradientBoosting::default().fit(&noise).unwrap()).booster().n_rounds() < 40);
+    // Too few rows to keep some aside.
+    let few = data.select(&(0..20).collect::<Vec<_>>()).unwrap();
+    assert_eq!(boosted(&GradientBoosting::default().fit(&few).unwrap()).booster().n_rounds(), 100);
 }
 
 #[test]
@@ -260,25 +287,141 @@ fn early_stopping_keeps_the_best_rounds_and_staged_prediction_agrees() {
     assert_eq!(fitted.history().len(), rounds + 5);
     let shorter = GradientBoosting { n_estimators: 10, early_stopping_rounds: Some(500), ..learner.clone() };
     let (part, whole) = (shorter.fit(&data).unwrap(), model);
-    let staged = boosted(&whole).predict_after(data.features(), boosted(&part).booster().n_rounds());
+    let staged = boosted(&whole).predict_after(data.features(), boosted(&part).booster().n_rounds()).unwrap();
     assert_eq!(staged, part.predict_data(&data).unwrap().values());
+}
+
+/// A column of many categories that matter, and a number.
+fn cities(n: usize, seed: u64) -> Dataset {
+    let mut rng = ermine::rng::stream(seed, &[n as u64]);
+    let mut draw = |k: usize| ermine::rng::below(&mut rng, k);
+    let effect: Vec<f64> = (0..300).map(|_| draw(1000) as f64 / 250.0 - 2.0).collect();
+    let (mut names, mut x, mut y) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..n {
+        let city = draw(300);
+        names.push((draw(20) > 0).then(|| format!("city {city}")));
+        x.push(draw(1000) as f64 / 500.0);
+        y.push(effect[city] + x[x.len() - 1] + draw(1000) as f64 / 500.0);
+    }
+    let columns = vec![Column::nominal("city", &names), Column::numeric("x", x), Column::numeric("y", y)];
+    Table::new(columns).unwrap().dataset("y").unwrap()
 }
 
 #[test]
 fn an_interrupted_run_goes_on_to_the_same_model() {
-    let data = classification(1500, 3, 4);
-    let whole = GradientBoosting { n_estimators: 12, subsample: 0.7, colsample_bytree: 0.6, ..Default::default() };
-    let kept = Mutex::new(Vec::new());
-    let keep = |booster: &ermine::boost::booster::Booster| {
-        kept.lock().unwrap().push(booster.n_rounds());
-        Ok(())
+    let base = GradientBoosting { n_estimators: 12, subsample: 0.7, colsample_bytree: 0.6, ..Default::default() };
+    let stopping = GradientBoosting { early_stopping_rounds: Some(3), learning_rate: 0.9, ..base.clone() };
+    let runs = [
+        (classification(1500, 3, 4), base.clone()),
+        (classification(1500, 2, 4), GradientBoosting { sampling_method: SamplingMethod::Goss, ..base.clone() }),
+        (cities(1500, 3), base.clone()),
+        (cities(1500, 3), stopping.clone()),
+        (regression(900, 5), stopping),
+    ];
+    for (data, whole) in runs {
+        let kept: Mutex<Vec<Vec<u8>>> = Mutex::default();
+        let keep = |model: &Model| {
+            kept.lock().unwrap().push(model.to_bytes()?);
+            Ok(())
+        };
+        let straight = Boosting { checkpoint: Some((5, &keep)), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
+        let kept = kept.into_inner().unwrap();
+        assert!(!kept.is_empty());
+        for bytes in kept {
+            let part = Model::from_bytes(&bytes).unwrap();
+            assert!(part.certificate().to_string().contains("a checkpoint"));
+            let resumed = Boosting { from: Some(&part), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
+            assert_eq!(resumed.to_bytes().unwrap(), straight.to_bytes().unwrap(), "{whole:?}");
+        }
+    }
+    let part = base.fit(&cities(500, 1)).unwrap();
+    let dropping = GradientBoosting { rate_drop: 0.1, ..base.clone() };
+    assert!(Boosting { from: Some(&part), ..Boosting::new(dropping) }.fit(&cities(500, 1)).is_err());
+    // Other rows: the statistics stay those of the model.
+    let more = GradientBoosting { n_estimators: 30, ..base };
+    let other = Boosting { from: Some(&part), ..Boosting::new(more) }
+        .fit(&cities(500, 1).select(&(0..400).collect::<Vec<_>>()).unwrap());
+    assert_eq!(boosted(&other.unwrap()).booster().n_rounds(), 30);
+}
+
+#[test]
+fn columns_of_many_categories_are_learned_by_their_target_statistics() {
+    let (train, test) = cities(6000, 2).split(0.7, 5).unwrap();
+    let with = GradientBoosting::default();
+    let without = GradientBoosting { min_cat_to_statistic: None, ..Default::default() };
+    let (with, without) = (with.fit(&train).unwrap(), without.fit(&train).unwrap());
+    let base = mse(&Baseline::default().fit(&train).unwrap(), &test);
+    assert!(mse(&with, &test) < 0.4 * base && mse(&with, &test) < mse(&without, &test), "{} {base}", mse(&with, &test));
+    // Nothing of a row's own target is known to it: on targets that are noise, training is hardly better than testing.
+    let (values, _) = train.values().unwrap();
+    let mut noise = values.to_vec();
+    ermine::rng::shuffle(&mut ermine::rng::stream(1, &[]), &mut noise);
+    let noise = train.with_target(Target::Values { values: noise, n_outputs: 1 }, Task::Regression).unwrap();
+    let only = GradientBoosting { max_leaf_nodes: Some(4), n_estimators: 20, cat_l2: 1e9, ..Default::default() };
+    let model = only.fit(&noise).unwrap();
+    let constant = Baseline::default().fit(&noise).unwrap();
+    assert!(model.certificate().value.unwrap() * 2.0 > 0.9 * mse(&constant, &noise), "its own target leaks");
+    // Saved and read, drawn, and with importances of the columns of the data.
+    let loaded = Model::from_bytes(&with.to_bytes().unwrap()).unwrap();
+    assert_eq!(loaded.predict_data(&test).unwrap(), with.predict_data(&test).unwrap());
+    assert!(loaded.text().contains("mean target by city"), "{}", loaded.text());
+    let importances = &with.attributes()[0].values;
+    assert_eq!(importances.len(), 2);
+    assert!((importances.iter().sum::<f64>() - 1.0).abs() < 1e-9 && importances[0] > 0.6, "{importances:?}");
+}
+
+#[test]
+fn early_stopping_watches_what_it_is_told_to() {
+    let data = classification(900, 2, 17);
+    let base = GradientBoosting {
+        n_estimators: 60,
+        learning_rate: 0.5,
+        early_stopping_rounds: Some(10),
+        ..Default::default()
     };
-    let straight = Boosting { checkpoint: Some((5, &keep)), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
-    assert_eq!(*kept.lock().unwrap(), [5, 10]);
-    let part = GradientBoosting { n_estimators: 5, ..whole.clone() }.fit(&data).unwrap();
-    let part = Model::from_bytes(&part.to_bytes().unwrap()).unwrap();
-    let resumed = Boosting { from: Some(&part), ..Boosting::new(whole) }.fit(&data).unwrap();
-    assert_eq!(resumed.to_bytes().unwrap(), straight.to_bytes().unwrap());
+    for eval_metric in [EvalMetric::ErrorRate, EvalMetric::Auc] {
+        let model = GradientBoosting { eval_metric, ..base.clone() }.fit(&data).unwrap();
+        let history = boosted(&model).history();
+        assert!(history.iter().all(|loss| (0.0..=0.5).contains(loss)), "{eval_metric}: {history:?}");
+        let best = history.iter().copied().fold(f64::INFINITY, f64::min);
+        assert_eq!(history[boosted(&model).booster().n_rounds() - 1], best);
+    }
+    // One of one's own: the same as the built-in one.
+    let own = |data: &Dataset, p: &[f64]| -> Result<f64> {
+        let (codes, _) = data.classes()?;
+        let wrong = codes.iter().zip(p.chunks(2)).filter(|(c, p)| u32::from(p[1] > p[0]) != **c).count();
+        Ok(wrong as f64 / codes.len() as f64)
+    };
+    let mine = Boosting { metric: Some(&own), ..Boosting::new(base.clone()) }.fit(&data).unwrap();
+    let built_in = GradientBoosting { eval_metric: EvalMetric::ErrorRate, ..base.clone() }.fit(&data).unwrap();
+    assert_eq!(boosted(&mine).booster(), boosted(&built_in).booster());
+    assert!(GradientBoosting { eval_metric: EvalMetric::RootMeanSquaredError, ..base }.fit(&data).is_err());
+}
+
+#[test]
+fn sparse_columns_give_the_model_of_dense_ones() {
+    let data = regression(3000, 6);
+    let dense: Vec<Vec<f64>> =
+        (0..8).map(|j| data.features().numbers(j).iter().map(|x| if *x > 2.0 { *x } else { 0.0 }).collect()).collect();
+    let (values, _) = data.values().unwrap();
+    let columns = |sparse: bool| {
+        let column = |(j, x): (usize, &Vec<f64>)| {
+            let rows: Vec<u32> = (0..3000u32).filter(|&row| x[row as usize] != 0.0).collect();
+            let values: Vec<f64> = rows.iter().map(|&row| x[row as usize]).collect();
+            if sparse {
+                Column::sparse(format!("x{j}"), 3000, rows.into(), values.into())
+            } else {
+                Column::numeric(format!("x{j}"), x.clone())
+            }
+        };
+        let features = Features::new(Arc::new(Table::new(dense.iter().enumerate().map(column).collect()).unwrap()));
+        Dataset::from_parts(features, Target::Values { values: values.to_vec(), n_outputs: 1 }, Task::Regression)
+            .unwrap()
+    };
+    let model = |sparse| GradientBoosting { n_estimators: 10, ..Default::default() }.fit(&columns(sparse)).unwrap();
+    let (sparse, dense) = (model(true), model(false));
+    assert_eq!(sparse.to_bytes().unwrap(), dense.to_bytes().unwrap());
+    assert_eq!(sparse.predict_data(&columns(true)).unwrap(), dense.predict_data(&columns(false)).unwrap());
 }
 
 /// The squared error once more, as somebody else would write it.
@@ -336,7 +479,7 @@ fn quantiles_cover_what_they_should_and_never_cross() {
         ..Default::default()
     };
     let model = learner.fit(&train).unwrap();
-    let quantiles = boosted(&model).quantiles(test.features());
+    let quantiles = boosted(&model).quantiles(test.features()).unwrap();
     let (values, _) = test.values().unwrap();
     assert!(quantiles.chunks(3).all(|q| q[0] <= q[1] && q[1] <= q[2]));
     for (k, share) in [0.1, 0.5, 0.9].into_iter().enumerate() {

@@ -7,6 +7,7 @@ mod adaboost;
 mod bagging;
 mod boosting;
 mod calibration;
+mod boosting_golden;
 mod contract;
 mod evaluate;
 mod forest;

@@ -61,6 +61,11 @@ pub trait Objective: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
 
+    /// What went wrong in the last call of [`gradients`](Self::gradients), if anything did.
+    fn failure(&self) -> Option<crate::error::Error> {
+        None
+    }
+
     /// The first row of each query, and the number of rows: rows are cut into stretches only there. `None` for anywhere.
     fn bounds(&self) -> Option<&[usize]> {
         None

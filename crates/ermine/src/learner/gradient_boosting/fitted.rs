@@ -2,7 +2,7 @@
 
 use crate::boost::booster::Booster;
 use crate::error::{Error, Result};
-use crate::matrix::{Features, Schema, Task};
+use crate::matrix::{Features, Schema, TargetStatistics, Task};
 use crate::model::{Attribute, Fitted, Header, Output};
 use crate::section::Sections;
 use crate::simd::exp::{exp, sigmoid};
@@ -29,10 +29,19 @@ pub enum Link {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boosted {
     pub(super) booster: Booster,
+    /// What columns of many categories are seen as, behind the other columns.
+    pub(super) statistics: TargetStatistics,
     pub(super) link: Link,
     pub(super) n_classes: usize,
     pub(super) history: Vec<f64>,
     pub(super) importances: Vec<f64>,
+}
+
+/// How far staged prediction has come.
+pub struct Stages {
+    features: Features,
+    scores: Vec<f64>,
+    round: usize,
 }
 
 impl Boosted {
@@ -47,22 +56,52 @@ impl Boosted {
     }
 
     /// What the first `n_rounds` rounds predict.
-    pub fn predict_after(&self, features: &Features, n_rounds: usize) -> Vec<f64> {
-        self.linked(self.booster.scores(features, n_rounds))
+    pub fn predict_after(&self, features: &Features, n_rounds: usize) -> Result<Vec<f64>> {
+        Ok(self.said(self.scores(features, n_rounds)?))
+    }
+
+    /// What is predicted after each round, one after the other: the predictions of all rows, row by row. Each round costs one round's trees.
+    pub fn stages(&self, features: &Features) -> Result<Stages> {
+        let features = self.statistics.extend(features)?;
+        let scores = self.booster.start().repeat(features.n_rows());
+        Ok(Stages { features, scores, round: 0 })
+    }
+
+    /// The next stage; `None` after the last.
+    pub fn next_stage(&self, stages: &mut Stages) -> Option<Vec<f64>> {
+        if stages.round >= self.booster.n_rounds() {
+            return None;
+        }
+        self.booster.add_round(&stages.features, stages.round, &mut stages.scores);
+        stages.round += 1;
+        Some(self.said(stages.scores.clone()))
+    }
+
+    fn said(&self, scores: Vec<f64>) -> Vec<f64> {
+        if self.link == Link::Logistic && self.n_classes == 1 {
+            return vec![1.0; scores.len()];
+        }
+        self.link.apply(scores, self.booster.n_scores())
+    }
+
+    /// The scores of each row after `n_rounds` rounds, row by row.
+    pub fn scores(&self, features: &Features, n_rounds: usize) -> Result<Vec<f64>> {
+        Ok(self.booster.scores(&self.statistics.extend(features)?, n_rounds))
     }
 
     /// The quantiles of each row, row by row, ascending: they never cross, because they are put in order (Chernozhukov et al., Quantile and Probability Curves
     /// without Crossing, 2010: that lowers the quantile losses or leaves them as they are).
-    pub fn quantiles(&self, features: &Features) -> Vec<f64> {
-        let mut scores = self.booster.scores(features, self.booster.n_rounds());
+    pub fn quantiles(&self, features: &Features) -> Result<Vec<f64>> {
+        let mut scores = self.scores(features, self.booster.n_rounds())?;
         scores.chunks_mut(self.booster.n_scores()).for_each(|row| row.sort_unstable_by(f64::total_cmp));
-        scores
+        Ok(scores)
     }
 
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let link: Link = sections.json("link")?;
-        let booster = Booster::load(sections, header.schema.features.len())?;
+        let statistics = TargetStatistics::load(sections, &header.schema)?;
+        let booster = Booster::load(sections, header.schema.features.len() + statistics.len())?;
         let (k, n_classes) = (booster.n_scores(), header.schema.classes.len());
         let fits = match (link, header.schema.task) {
             (Link::Logistic, Task::Classification) => k == 1 && (1..=2).contains(&n_classes),
@@ -78,20 +117,22 @@ impl Boosted {
         if importances.len() != header.schema.features.len() {
             return Err(Error::model_file("boosting has importances of other columns"));
         }
-        Ok(Box::new(Boosted { booster, link, n_classes, history, importances }))
+        Ok(Box::new(Boosted { booster, statistics, link, n_classes, history, importances }))
     }
+}
 
-    fn linked(&self, mut scores: Vec<f64>) -> Vec<f64> {
-        match self.link {
+impl Link {
+    /// What scores, `k` for each row, predict. Two classes have one score and two probabilities.
+    pub(super) fn apply(self, mut scores: Vec<f64>, k: usize) -> Vec<f64> {
+        match self {
             Link::Identity => scores,
             Link::Exponential => {
                 scores.iter_mut().for_each(|s| *s = exp(*s));
                 scores
             }
-            Link::Logistic if self.n_classes == 1 => vec![1.0; scores.len()],
             Link::Logistic => scores.into_iter().map(sigmoid).flat_map(|p| [1.0 - p, p]).collect(),
             Link::Softmax => {
-                for row in scores.chunks_mut(self.booster.n_scores()) {
+                for row in scores.chunks_mut(k) {
                     let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                     row.iter_mut().for_each(|s| *s = exp(*s - most));
                     let total: f64 = row.iter().sum();
@@ -104,7 +145,7 @@ impl Boosted {
                     row.sort_unstable_by(f64::total_cmp);
                     row[row.len() / 2]
                 };
-                scores.chunks_mut(self.booster.n_scores()).map(middle).collect()
+                scores.chunks_mut(k).map(middle).collect()
             }
         }
     }
@@ -116,12 +157,13 @@ impl Fitted for Boosted {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        Ok(self.predict_after(features, self.booster.n_rounds()))
+        self.predict_after(features, self.booster.n_rounds())
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("link", &self.link)?;
         sections.put_f64s("history", &self.history);
+        self.statistics.save(sections);
         sections.put_f64s("importance", &self.importances);
         self.booster.save(sections)
     }
@@ -130,6 +172,7 @@ impl Fitted for Boosted {
         let importances = self.importances.clone();
         vec![
             Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
+            Attribute { name: "validation_loss", shape: vec![self.history.len()], values: self.history.clone() },
             Attribute { name: "n_estimators", shape: Vec::new(), values: vec![self.booster.n_rounds() as f64] },
         ]
     }
@@ -139,7 +182,7 @@ impl Fitted for Boosted {
         let mut text = format!("a sum of {n} trees in {} rounds", self.booster.n_rounds());
         if n > 0 {
             // A tree's leaves are parts of scores, whatever is predicted.
-            let schema = Schema { task: Task::Regression, ..schema.clone() };
+            let schema = Schema { task: Task::Regression, ..self.statistics.extend_schema(schema) };
             text.push_str(&format!("; the first:\n{}", draw::text(&self.booster.tree(0), &schema)));
         }
         text

@@ -3,18 +3,29 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | the parameters |
-//! | [`run`] | from data to a model: the loss, rows kept aside, continued training, losses of one's own |
+//! | [`run`] | from data to a model: rows kept aside, continued training, checkpoints, losses of one's own |
+//! | `losses` | which loss is asked for |
+//! | `settings` | the parameters as trees and rounds take them |
+//! | `columns` | the bins of the columns, and target statistics |
+//! | `rounds` | how many rounds, and which rows are kept aside |
+//! | [`watch`] | what early stopping watches |
 //! | [`fitted`] | the fitted model |
 //!
 //! The method itself is in [`boost`](crate::boost), its splits in [`split::histogram`](crate::split::histogram).
 //!
 //! **Reference.** Friedman, Greedy Function Approximation: A Gradient Boosting Machine, 2001; Chen and Guestrin, XGBoost, 2016.
 
+mod columns;
 pub mod fitted;
+mod losses;
+mod rounds;
 pub mod run;
+mod settings;
+pub mod watch;
 
 pub use fitted::{Boosted, Link};
 pub use run::Boosting;
+pub use watch::EvalMetric;
 
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::Result;
@@ -88,8 +99,8 @@ params! {
     pub struct GradientBoosting("gradient-boosting") {
         /// What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
         loss: Loss = Loss::Auto;
-        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
-        n_estimators: usize = 100, range Range::at_least(1.0), tune Log(50.0, 1000.0);
+        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows are then trained on.
+        n_estimators: usize = 0, range Range::at_least(0.0), tune Log(50.0, 1000.0);
         /// What the weights of each tree's leaves are multiplied by.
         learning_rate: f64 = 0.1, range Range::above_to(0.0, 1e6), tune Log(0.01, 0.3);
         /// Most leaves of a tree; none for no limit.
@@ -134,6 +145,8 @@ params! {
         interaction_constraints: Vec<Vec<usize>> = Vec::new();
         /// Nominal columns with at most this many categories are split one category against the rest.
         max_cat_to_onehot: usize = 4, range Range::at_least(0.0);
+        /// Nominal columns with at least this many categories are seen as the mean target of each category (ordered target statistics); none for never.
+        min_cat_to_statistic: Option<usize> = Some(64), range Range::at_least(2.0);
         /// Most categories on the smaller side of a split.
         max_cat_threshold: usize = 32, range Range::at_least(1.0);
         /// Shrinks the average gradient of categories with little curvature before they are put in order.
@@ -142,6 +155,8 @@ params! {
         cat_l2: f64 = 10.0, range Range::between(0.0, 1e100);
         /// Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best; none for never.
         early_stopping_rounds: Option<usize> = None, range Range::at_least(1.0);
+        /// What early stopping watches on the rows kept aside.
+        eval_metric: EvalMetric = EvalMetric::Loss;
         /// The share of the rows that is kept aside for early stopping.
         validation_fraction: f64 = 0.1, range Range::inside(0.0, 1.0);
         /// The score that all rows start from; none for the best constant.
@@ -165,7 +180,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        sparse: true,
         probabilities: true,
         random: true,
     },

@@ -1,34 +1,29 @@
-//! From data to a model: the loss, rows kept aside, continued training, losses of one's own.
+//! From data to a model: rows kept aside, continued training, checkpoints, losses and metrics of one's own.
 
+use super::columns::Columns;
 use super::fitted::{Boosted, Link};
-use super::{GradientBoosting, GrowPolicy, INFO, Loss, SamplingMethod, TreeMethod};
+use super::{GradientBoosting, INFO, TreeMethod};
+use super::{rounds, watch};
 use crate::boost::booster::Booster;
-use crate::boost::grow::{Growth, Policy};
-use crate::boost::objective::{
-    Absolute, Each, Gamma, Huber, LambdaMart, Logistic, Objective, Poisson, Quantile, Rows, Several, Softmax, Squared,
-    Tweedie,
-};
-use crate::boost::sample::Goss;
-use crate::boost::train::{Ground, Training};
+use crate::boost::grown::{Grown, centre};
+use crate::boost::objective::Objective;
+use crate::boost::train::{self, Ground, Training};
 use crate::error::{Error, Result};
+use crate::learner::fit::wrap;
 use crate::learner::{Context, Info, Learner, Trained};
-use crate::matrix::binned::{Bins, MAX_BINS};
-use crate::matrix::{Dataset, Target, Task};
+use crate::matrix::{Dataset, Schema, Target, Task};
 use crate::model::{Certificate, Model, Proof, Status};
 use crate::param::{ParamSpec, Parameters, Value};
-use crate::split::histogram::categories::Caution;
-use crate::split::histogram::{Regularised, Store};
-use rand::RngExt;
 use std::borrow::Cow;
-
-/// The random stream that keeps rows aside.
-const VALIDATION: u64 = 100;
 
 /// Makes the loss of some rows.
 pub type MakeObjective<'a> = &'a (dyn Fn(&Dataset) -> Result<Box<dyn Objective>> + Sync);
 
-/// Sees the trees after so many rounds each.
-pub type Checkpoint<'a> = &'a (dyn Fn(&Booster) -> Result<()> + Sync);
+/// Sees the model so far.
+pub type Checkpoint<'a> = &'a (dyn Fn(&Model) -> Result<()> + Sync);
+
+/// Judges predictions (as the model gives them, row by row) for the rows that early stopping watches: lower is better.
+pub type Metric<'a> = &'a (dyn Fn(&Dataset, &[f64]) -> Result<f64> + Sync);
 
 /// Gradient boosting with what parameters can't say. A learner like any other.
 ///
@@ -46,6 +41,7 @@ pub type Checkpoint<'a> = &'a (dyn Fn(&Booster) -> Result<()> + Sync);
 /// assert_eq!(continued.predict_data(&data)?, more.fit(&data)?.predict_data(&data)?);
 /// # Ok::<(), ermine::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Boosting<'a> {
     /// The parameters.
     pub params: GradientBoosting,
@@ -57,14 +53,24 @@ pub struct Boosting<'a> {
     pub validation: Option<&'a Dataset>,
     /// A loss of one's own. Its scores are predicted as they are for numbers; as log odds, or logarithms of probabilities, for classes.
     pub objective: Option<MakeObjective<'a>>,
-    /// After so many rounds each, the trees so far are shown, to be kept.
+    /// Early stopping watches this instead of the loss.
+    pub metric: Option<Metric<'a>>,
+    /// After so many rounds each, the model so far is shown, to be kept: going on [`from`](Self::from) it, with the same data and parameters, gives the same model.
     pub checkpoint: Option<(usize, Checkpoint<'a>)>,
 }
 
 impl Boosting<'_> {
     /// With these parameters and nothing else.
     pub fn new(params: GradientBoosting) -> Self {
-        Boosting { params, from: None, init_score: None, validation: None, objective: None, checkpoint: None }
+        Boosting {
+            params,
+            from: None,
+            init_score: None,
+            validation: None,
+            objective: None,
+            metric: None,
+            checkpoint: None,
+        }
     }
 }
 
@@ -83,93 +89,190 @@ impl Parameters for Boosting<'_> {
     }
 }
 
+/// What training rests on.
+struct Base<'a> {
+    data: &'a Dataset,
+    columns: Columns,
+    objective: Box<dyn Objective>,
+    start: Vec<f64>,
+    link: Link,
+    earlier: Option<&'a Boosted>,
+}
+
+/// Rows that are watched, with their bins, loss and scores.
+struct Watched<'a> {
+    data: &'a Dataset,
+    store: crate::split::histogram::Store,
+    objective: Box<dyn Objective>,
+    scores: Vec<f64>,
+}
+
 impl Learner for Boosting<'_> {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let params = &self.params;
-        let (train, watch) = self.kept_aside(data, context)?;
-        let (train, watch) = (by_query(&train)?, watch.as_deref().map(by_query).transpose()?);
-        let growth = params.growth(&train, context)?;
-        let bins = params.bins(&train)?;
-        let store = Store::new(train.features(), &bins);
-        let objective = self.objective(&train)?;
-        let earlier = self.earlier(&*objective)?;
-        let start = match (earlier, params.base_score) {
-            (Some(earlier), _) => earlier.start().to_vec(),
-            (None, Some(score)) => vec![score; objective.n_scores()],
-            (None, None) if self.init_score.is_some() => vec![0.0; objective.n_scores()],
-            (None, None) => objective.start(),
+        self.params.check(data)?;
+        watch::check(self.params.eval_metric, data)?;
+        let (fitted, certificate) = match self.params.n_estimators {
+            0 => self.with_chosen_rounds(data, context)?,
+            _ => self.boosted(data, context)?,
         };
-        let scores = self.scores(&train, &start, earlier)?;
-        let ground = Ground { store: &store, objective: &*objective, scores: &scores };
-        let watched = watch.as_deref().map(|w| {
-            let scores = earlier.map_or_else(|| start.repeat(w.n_rows()), |b| b.scores(w.features(), b.n_rounds()));
-            Ok::<_, Error>((Store::new(w.features(), &bins), self.objective(w)?, scores))
-        });
-        let watched = watched.transpose()?;
-        let watched =
-            watched.as_ref().map(|(store, objective, scores)| Ground { store, objective: &**objective, scores });
-        let together = |trees: &[crate::boost::grown::Grown]| {
-            let before = earlier.into_iter().flat_map(|b| (0..b.n_trees()).map(|number| b.tree(number)));
-            Booster::new(start.clone(), before.chain(trees.iter().map(|tree| tree.to_tree(&bins))))
-        };
-        let show =
-            |trees: &[crate::boost::grown::Grown]| self.checkpoint.map_or(Ok(()), |(_, show)| show(&together(trees)));
-        let checkpoint = self.checkpoint.map(|(every, _)| (every, &show as crate::boost::train::Checkpoint<'_>));
-        let training = Training {
-            first_round: earlier.map_or(0, Booster::n_rounds),
-            growth,
-            checkpoint,
-            ..params.training(context)
-        };
-        let trained = training.train(&ground, watched.as_ref())?;
-        let booster = together(&trained.trees);
-        let certificate = certificate(&*objective, &trained, &booster, params);
-        let n_classes = data.classes().map_or(0, |(_, labels)| labels.len());
-        let link = params.link(data, objective.n_scores());
-        let importances = importances(&booster, data.features().n_columns(), params.reg_lambda);
-        let fitted = Boosted { booster, link, n_classes, history: trained.history, importances };
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
 
-/// What the splits of each column gain, as a share of what all splits gain; zeros where there is no split. A node of value w and
-/// curvature h is worth w^2 (h + lambda), up to a constant, and a split gains what its children are worth more than it.
-fn importances(booster: &Booster, n_features: usize, reg_lambda: f64) -> Vec<f64> {
+impl Boosting<'_> {
+    /// The same, with other parameters.
+    fn with(&self, params: GradientBoosting) -> Boosting<'_> {
+        Boosting { params, ..self.clone() }
+    }
+
+    /// Trains with as many rounds as do best on rows kept aside.
+    fn with_chosen_rounds(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
+        let params = |n_estimators: usize| GradientBoosting { n_estimators, ..self.params.clone() };
+        if self.validation.is_some() || self.params.early_stopping_rounds.is_some() {
+            let patience = self.params.early_stopping_rounds.or(Some(rounds::PATIENCE));
+            let watching = GradientBoosting { early_stopping_rounds: patience, ..params(rounds::MOST) };
+            return self.with(watching).boosted(data, context);
+        }
+        let parts = if self.init_score.is_some() { Vec::new() } else { rounds::parts(data, context.seed)? };
+        let mut histories = Vec::new();
+        for (train, watch) in &parts {
+            let trial = GradientBoosting { early_stopping_rounds: Some(rounds::PATIENCE), ..params(rounds::MOST) };
+            let trial = Boosting { validation: Some(watch), from: None, checkpoint: None, ..self.with(trial) };
+            histories.push(trial.boosted(train, context)?.0.history);
+        }
+        if histories.is_empty() {
+            return self.with(params(rounds::ROUNDS_OF_FEW)).boosted(data, context);
+        }
+        let (best, means) = rounds::best(&histories);
+        let (mut fitted, mut certificate) = self.with(params(best)).boosted(data, context)?;
+        fitted.history = means;
+        let parts = if parts.len() == 1 { "a part of the rows".into() } else { format!("{} folds", parts.len()) };
+        certificate.notes.push(format!("the number of rounds is the best on {parts}"));
+        Ok((fitted, certificate))
+    }
+
+    fn boosted(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
+        let (kept, watch) = self.kept_aside(data, context)?;
+        let (kept, watch) = (by_query(&kept)?, watch.as_deref().map(by_query).transpose()?);
+        let base = self.base(&kept, context)?;
+        let watched = watch.as_deref().map(|rows| self.watched(&base, rows)).transpose()?;
+        let scores = self.scores(&base)?;
+        let ground = Ground { store: &base.columns.store, objective: &*base.objective, scores: &scores };
+        let watched_ground =
+            watched.as_ref().map(|w| Ground { store: &w.store, objective: &*w.objective, scores: &w.scores });
+        let judge = |scores: &[f64]| match (&watched, self.metric) {
+            (Some(watched), Some(metric)) => metric(watched.data, &base.link.apply(scores.to_vec(), base.start.len())),
+            (Some(watched), None) => {
+                let said = base.link.apply(scores.to_vec(), base.start.len());
+                Ok(watch::value(self.params.eval_metric, watched.data, &said))
+            }
+            (None, _) => Ok(0.0),
+        };
+        let judged = self.metric.is_some() || self.params.eval_metric != watch::EvalMetric::Loss;
+        let show = |trees: &[Grown], history: &[f64]| {
+            let Some((_, show)) = self.checkpoint else { return Ok(()) };
+            let rounds = base.rounds_before() + trees.len() / base.start.len();
+            let fitted = self.fitted(&base, trees, rounds, history.to_vec())?;
+            let certificate = certificate(&*base.objective, None, fitted.booster(), &self.params);
+            let trained = Trained { fitted: Box::new(fitted), certificate };
+            show(&wrap(self, None, data, context, trained))
+        };
+        let training = Training {
+            first_round: base.rounds_before(),
+            growth: self.params.growth(&kept, &base.columns, context.seed),
+            columns: base.columns.open(),
+            metric: if judged { Some(&judge) } else { None },
+            history: base.earlier.map_or_else(Vec::new, |earlier| earlier.history.clone()),
+            checkpoint: self.checkpoint.map(|(every, _)| (every, &show as train::Checkpoint<'_>)),
+            ..self.params.training(context)
+        };
+        let trained = training.train(&ground, watched_ground.as_ref())?;
+        let fitted = self.fitted(&base, &trained.trees, trained.n_rounds, trained.history.clone())?;
+        let loss = if fitted.booster.n_rounds() == base.rounds_before() + trained.trees.len() / base.start.len() {
+            trained.loss
+        } else {
+            let scores = self.with_init(base.columns.scores(&fitted.booster, kept.features())?)?;
+            train::loss_at(&Ground { scores: &scores, ..ground })
+        };
+        let outcome = Some((loss, trained.stopped_early));
+        let certificate = certificate(&*base.objective, outcome, &fitted.booster, &self.params);
+        Ok((fitted, certificate))
+    }
+}
+
+impl Base<'_> {
+    fn rounds_before(&self) -> usize {
+        self.earlier.map_or(0, |earlier| earlier.booster.n_rounds())
+    }
+}
+
+/// What the splits of each column gain, as a share of what all splits gain; zeros where there is no split. A leaf of value w and curvature h has the
+/// gradient -w (h + lambda), up to the learning rate; a node the sum of its leaves' gradients G; it is worth G^2 / (h + lambda), and a split gains what its children are worth more than it.
+fn importances(booster: &Booster, columns: &Columns, n_features: usize, reg_lambda: f64) -> Vec<f64> {
     let mut gains = vec![0.0; n_features];
     for tree in (0..booster.n_trees()).map(|number| booster.tree(number)) {
-        let worth = |node: usize| tree.value(node)[0].powi(2) * (tree.weight[node] + reg_lambda);
-        for node in 0..tree.n_nodes() {
-            if let Some(feature) = tree.test[node].feature() {
-                gains[feature] += (tree.children(node).map(worth).sum::<f64>() - worth(node)).max(0.0);
-            }
+        let curvature = |node: usize| tree.weight[node] + reg_lambda;
+        let mut gradient = vec![0.0; tree.n_nodes()];
+        let worth = |gradient: &[f64], node: usize| {
+            if curvature(node) > 0.0 { gradient[node].powi(2) / curvature(node) } else { 0.0 }
+        };
+        // Children stand after their parents.
+        for node in (0..tree.n_nodes()).rev() {
+            let Some(feature) = tree.test[node].feature() else {
+                gradient[node] = tree.value(node)[0] * curvature(node);
+                continue;
+            };
+            gradient[node] = tree.children(node).map(|child| gradient[child]).sum();
+            let children: f64 = tree.children(node).map(|child| worth(&gradient, child)).sum();
+            gains[columns.origin(feature)] += (children - worth(&gradient, node)).max(0.0);
         }
     }
     let total: f64 = gains.iter().sum();
     if total > 0.0 { gains.iter().map(|gain| gain / total).collect() } else { gains }
 }
 
+/// `outcome`: the mean loss on the training rows, and whether early stopping ended it.
 fn certificate(
     objective: &dyn Objective,
-    trained: &crate::boost::train::Trained,
+    outcome: Option<(f64, bool)>,
     booster: &Booster,
     params: &GradientBoosting,
 ) -> Certificate {
     let mut notes = vec![format!("{} rounds", booster.n_rounds())];
-    if trained.stopped_early {
-        let rounds = params.early_stopping_rounds.unwrap_or_default();
-        notes.push(format!("stopped early: no better on the rows kept aside for {rounds} rounds"));
+    match outcome {
+        Some((_, true)) => {
+            let rounds = params.early_stopping_rounds.unwrap_or_default();
+            notes.push(format!("stopped early: no better on the rows kept aside for {rounds} rounds"));
+        }
+        Some(_) => {}
+        None => notes.push("a checkpoint: training was to go on".into()),
     }
     Certificate {
         objective: format!("mean {} on the training data", objective.name()),
-        value: Some(trained.loss),
+        value: outcome.map(|(loss, _)| loss),
         status: Status::Done,
         proofs: vec![Proof::Nothing { because: "trees are added greedily".into() }],
         notes,
     }
+}
+
+/// Other rows in the form of the training data: columns and categories are found by name.
+fn in_form(other: &Dataset, data: &Dataset) -> Result<Dataset> {
+    let fits = match (other.target(), data.target()) {
+        (Target::Classes { labels: a, .. }, Target::Classes { labels: b, .. }) => a == b,
+        (Target::Values { n_outputs: a, .. }, Target::Values { n_outputs: b, .. }) => a == b,
+        _ => false,
+    };
+    if !fits || other.n_rows() == 0 {
+        return Err(Error::data("the validation data has another target than the training data, or no rows"));
+    }
+    let features = Schema::of(data).features_of_data(other)?;
+    let made = Dataset::from_parts(features, other.target().clone(), data.task())?;
+    made.with_weight(other.weight().map(<[f64]>::to_vec))?.with_group(other.group().map(<[u32]>::to_vec))
 }
 
 /// The rows query by query, where there are queries.
@@ -182,13 +285,6 @@ fn by_query<'d>(data: &'d Dataset) -> Result<Cow<'d, Dataset>> {
     data.select(&rows).map(Cow::Owned)
 }
 
-/// The first row of each query, and the number of rows.
-fn query_bounds(data: &Dataset) -> Vec<usize> {
-    let n = data.n_rows();
-    let is_first = |&row: &usize| row == 0 || data.group().is_some_and(|g| g[row] != g[row - 1]);
-    (0..n).filter(is_first).chain([n]).collect()
-}
-
 impl Boosting<'_> {
     /// The rows to train on, and those to watch.
     fn kept_aside<'d>(
@@ -197,7 +293,7 @@ impl Boosting<'_> {
         context: &Context<'_>,
     ) -> Result<(Cow<'d, Dataset>, Option<Cow<'d, Dataset>>)> {
         if let Some(watch) = self.validation {
-            return Ok((Cow::Borrowed(data), Some(Cow::Borrowed(watch))));
+            return Ok((Cow::Borrowed(data), Some(Cow::Owned(in_form(watch, data)?))));
         }
         if self.params.early_stopping_rounds.is_none() {
             return Ok((Cow::Borrowed(data), None));
@@ -205,12 +301,7 @@ impl Boosting<'_> {
         if self.init_score.is_some() {
             return Err(Error::data("early stopping with init scores needs validation data of its own"));
         }
-        let seed = crate::rng::stream(context.seed, &[VALIDATION]).random();
-        let (train, watch) = data.split(1.0 - self.params.validation_fraction, seed)?;
-        if train.n_rows() == 0 || watch.n_rows() == 0 {
-            let n = data.n_rows();
-            return Err(Error::data(format!("{n} rows are too few to keep some aside for early stopping")));
-        }
+        let (train, watch) = rounds::kept_aside(data, self.params.validation_fraction, context.seed)?;
         Ok((Cow::Owned(train), Some(Cow::Owned(watch))))
     }
 
@@ -218,22 +309,75 @@ impl Boosting<'_> {
         self.objective.map_or_else(|| self.params.objective(data), |make| make(data))
     }
 
-    /// The sum of trees to go on from.
-    fn earlier(&self, objective: &dyn Objective) -> Result<Option<&Booster>> {
+    /// The model to go on from.
+    fn earlier(&self, objective: &dyn Objective) -> Result<Option<&Boosted>> {
         let Some(model) = self.from else { return Ok(None) };
-        let fitted = model.fitted::<Boosted>().map(Boosted::booster);
-        match fitted.filter(|booster| booster.n_scores() == objective.n_scores()) {
-            Some(booster) => Ok(Some(booster)),
+        if self.params.rate_drop > 0.0 {
+            return self.params.unsupported("going on from a model with rate_drop: its rounds can't be dropped".into());
+        }
+        let fitted = model.fitted::<Boosted>();
+        match fitted.filter(|fitted| fitted.booster.n_scores() == objective.n_scores()) {
+            Some(fitted) => Ok(Some(fitted)),
             None => Err(Error::data("the model to go on from was not made by gradient boosting for such data")),
         }
     }
 
-    /// Where the scores of the rows start.
-    fn scores(&self, data: &Dataset, start: &[f64], earlier: Option<&Booster>) -> Result<Vec<f64>> {
-        let mut scores = match earlier {
-            Some(booster) => booster.scores(data.features(), booster.n_rounds()),
-            None => start.repeat(data.n_rows()),
+    /// All that training rests on, for the rows to train on.
+    fn base<'d>(&'d self, data: &'d Dataset, context: &Context<'_>) -> Result<Base<'d>> {
+        let objective = self.objective(data)?;
+        let earlier = self.earlier(&*objective)?;
+        let columns = Columns::new(&self.params, data, earlier.map(|e| &e.statistics), context.seed)?;
+        let start = match (earlier, self.params.base_score) {
+            (Some(earlier), _) => earlier.booster.start().to_vec(),
+            (None, Some(score)) => vec![score; objective.n_scores()],
+            (None, None) if self.init_score.is_some() => vec![0.0; objective.n_scores()],
+            (None, None) => objective.start(),
         };
+        let link = self.params.link(data, objective.n_scores());
+        Ok(Base { data, columns, objective, start, link, earlier })
+    }
+
+    fn watched<'d>(&self, base: &Base<'_>, data: &'d Dataset) -> Result<Watched<'d>> {
+        let features = data.features();
+        let scores = match base.earlier {
+            Some(earlier) => {
+                earlier.booster.scores(&base.columns.statistics.extend(features)?, earlier.booster.n_rounds())
+            }
+            None => base.start.repeat(data.n_rows()),
+        };
+        Ok(Watched { data, store: base.columns.store_of(features), objective: self.objective(data)?, scores })
+    }
+
+    /// The model of the first `n_rounds` rounds: those that went before, and these trees.
+    fn fitted(&self, base: &Base<'_>, trees: &[Grown], n_rounds: usize, history: Vec<f64>) -> Result<Boosted> {
+        let to_tree = |grown: &Grown| {
+            let mut tree = grown.to_tree(&base.columns.bins, |column| base.columns.feature(column));
+            if self.params.tree_method == TreeMethod::Exact {
+                centre(&mut tree, base.data.features());
+            }
+            tree
+        };
+        let before = base.earlier.map(|earlier| &earlier.booster);
+        let before = before.into_iter().flat_map(|b| (0..b.n_trees()).map(|number| b.tree(number)));
+        let all = before.chain(trees.iter().map(to_tree)).take(n_rounds * base.start.len());
+        let booster = Booster::new(base.start.clone(), all);
+        let n_features = base.data.features().n_columns();
+        let importances = importances(&booster, &base.columns, n_features, self.params.reg_lambda);
+        let n_classes = base.data.classes().map_or(0, |(_, labels)| labels.len());
+        let statistics = base.columns.statistics.clone();
+        Ok(Boosted { booster, statistics, link: base.link, n_classes, history, importances })
+    }
+
+    /// Where the scores of the rows start.
+    fn scores(&self, base: &Base<'_>) -> Result<Vec<f64>> {
+        self.with_init(match base.earlier {
+            Some(earlier) => base.columns.scores(&earlier.booster, base.data.features())?,
+            None => base.start.repeat(base.data.n_rows()),
+        })
+    }
+
+    /// Scores with the init scores added.
+    fn with_init(&self, mut scores: Vec<f64>) -> Result<Vec<f64>> {
         if let Some(init) = self.init_score {
             if init.len() != scores.len() || init.iter().any(|s| !s.is_finite()) {
                 let n = scores.len();
@@ -242,190 +386,5 @@ impl Boosting<'_> {
             scores.iter_mut().zip(init).for_each(|(score, init)| *score += init);
         }
         Ok(scores)
-    }
-}
-
-impl GradientBoosting {
-    fn unsupported<T>(&self, need: String) -> Result<T> {
-        Err(Error::Unsupported { learner: INFO.name.to_string(), need })
-    }
-
-    /// How columns are cut.
-    fn bins(&self, data: &Dataset) -> Result<Bins> {
-        if self.tree_method == TreeMethod::Hist {
-            return Ok(Bins::fit(data.features(), self.max_bins));
-        }
-        let bins = Bins::fit(data.features(), MAX_BINS);
-        let full = |cuts: &crate::matrix::binned::Cuts| cuts.n_bins() >= MAX_BINS;
-        if bins.columns.iter().any(full) || data.n_rows() > crate::matrix::binned::SAMPLE_ROWS {
-            return self.unsupported(format!(
-                "tree_method = exact with more than {} distinct values in a column, or more than {} rows",
-                MAX_BINS - 1,
-                crate::matrix::binned::SAMPLE_ROWS
-            ));
-        }
-        Ok(bins)
-    }
-
-    /// The loss of a data set.
-    fn objective(&self, data: &Dataset) -> Result<Box<dyn Objective>> {
-        let weight = data.weight();
-        match (data.target(), data.task(), self.loss) {
-            (Target::Classes { codes, labels }, _, Loss::Auto | Loss::LogLoss) => {
-                let rows = Rows::new(codes.iter().map(|&c| f64::from(c)).collect(), weight);
-                Ok(if labels.len() <= 2 {
-                    Box::new(Logistic::new(rows))
-                } else {
-                    Box::new(Softmax::new(rows, labels.len())?)
-                })
-            }
-            (
-                Target::Values { values, n_outputs: 1 },
-                Task::Ranking,
-                Loss::Auto | Loss::LambdaRank | Loss::Pairwise,
-            ) => {
-                if let Some(row) = values.iter().position(|y| !(0.0..=60.0).contains(y)) {
-                    return Err(Error::data(format!(
-                        "the relevance of row {row} is {}; expected 0 to 60",
-                        values[row]
-                    )));
-                }
-                let pairwise = self.loss == Loss::Pairwise;
-                Ok(Box::new(LambdaMart::new(values, weight, query_bounds(data), pairwise)))
-            }
-            (Target::Values { values, n_outputs }, Task::Regression | Task::Ranking, _) => {
-                let column = |k: usize| values.iter().skip(k).step_by(*n_outputs).copied().collect::<Vec<f64>>();
-                let make = |k: usize| self.number_objective(|| Rows::new(column(k), weight), &column(k));
-                match *n_outputs {
-                    1 => make(0),
-                    n => Ok(Box::new(Several((0..n).map(make).collect::<Result<_>>()?))),
-                }
-            }
-            _ => self.unsupported(format!("loss = {} for {}", self.loss, data.task())),
-        }
-    }
-
-    fn number_objective(&self, rows: impl Fn() -> Rows, target: &[f64]) -> Result<Box<dyn Objective>> {
-        let at_least = |least: f64, open: bool| match target.iter().position(|&y| y < least || (open && y == least)) {
-            Some(row) => Err(Error::data(format!(
-                "loss = {} needs targets {} {least}; row {row} has {}",
-                self.loss,
-                if open { "above" } else { "from" },
-                target[row]
-            ))),
-            None => Ok(()),
-        };
-        Ok(match self.loss {
-            Loss::Auto | Loss::SquaredError => Box::new(Squared::new(rows())),
-            Loss::AbsoluteError => Box::new(Each::new(Absolute, rows())),
-            Loss::Huber => Box::new(Each::new(Huber(self.huber_slope), rows())),
-            Loss::Quantile if self.quantile_alpha.len() == 1 => {
-                Box::new(Each::new(Quantile(self.quantile_alpha[0]), rows()))
-            }
-            Loss::Quantile => {
-                let one = |&share: &f64| Box::new(Each::new(Quantile(share), rows())) as Box<dyn Objective>;
-                Box::new(Several(self.quantile_alpha.iter().map(one).collect()))
-            }
-            Loss::Poisson => {
-                at_least(0.0, false)?;
-                Box::new(Each::new(Poisson, rows()))
-            }
-            Loss::Gamma => {
-                at_least(0.0, true)?;
-                Box::new(Each::new(Gamma, rows()))
-            }
-            Loss::Tweedie => {
-                at_least(0.0, false)?;
-                Box::new(Each::new(Tweedie(self.tweedie_variance_power), rows()))
-            }
-            Loss::LogLoss | Loss::LambdaRank | Loss::Pairwise => {
-                return self.unsupported(format!("loss = {} for {}", self.loss, Task::Regression));
-            }
-        })
-    }
-
-    /// How scores become predictions.
-    fn link(&self, data: &Dataset, n_scores: usize) -> Link {
-        match (data.target(), self.loss) {
-            (Target::Classes { .. }, _) if n_scores == 1 => Link::Logistic,
-            (Target::Classes { .. }, _) => Link::Softmax,
-            (_, Loss::Poisson | Loss::Gamma | Loss::Tweedie) => Link::Exponential,
-            (_, Loss::Quantile) if n_scores > 1 => Link::Quantiles,
-            _ => Link::Identity,
-        }
-    }
-
-    /// How trees are grown on this data.
-    fn growth(&self, data: &Dataset, context: &Context<'_>) -> Result<Growth> {
-        let columns = data.features().columns();
-        let (d, monotone) = (columns.len(), &self.monotone_constraints);
-        let constrained = monotone.iter().any(|&c| c != 0);
-        if !monotone.is_empty() && monotone.len() != d {
-            return Err(Error::data(format!("monotone_constraints: {} numbers for {d} columns", monotone.len())));
-        }
-        if let Some(column) = columns.iter().zip(monotone).find(|(c, m)| **m != 0 && !c.kind.is_ordered()) {
-            return self.unsupported(format!("a monotone constraint on the nominal column '{}'", column.0.name));
-        }
-        if constrained && self.grow_policy == GrowPolicy::Symmetric {
-            return self.unsupported("monotone constraints with grow_policy = symmetric".into());
-        }
-        if self.quantile_alpha.is_empty()
-            || (self.loss == Loss::Quantile && self.quantile_alpha.len() > 1 && data.values().is_ok_and(|(_, k)| k > 1))
-        {
-            return self.unsupported("several quantiles of several targets, or no quantile".into());
-        }
-        if let Some(column) = self.interaction_constraints.iter().flatten().find(|&&column| column >= d) {
-            return Err(Error::data(format!("interaction_constraints: column {column} of {d} (counted from 0)")));
-        }
-        let policy = match self.grow_policy {
-            GrowPolicy::Lossguide => Policy::Leaf,
-            GrowPolicy::Depthwise => Policy::Level,
-            GrowPolicy::Symmetric => Policy::Symmetric,
-        };
-        Ok(Growth {
-            policy,
-            max_leaf_nodes: self.max_leaf_nodes.unwrap_or(usize::MAX),
-            max_depth: self.max_depth.unwrap_or(usize::MAX),
-            leaf: Regularised { lambda: self.reg_lambda, alpha: self.reg_alpha, max_delta_step: self.max_delta_step },
-            gamma: self.gamma,
-            min_child_weight: self.min_child_weight,
-            learning_rate: self.learning_rate,
-            monotone: if constrained { monotone.iter().map(|&c| c as i8).collect() } else { Vec::new() },
-            interactions: self
-                .interaction_constraints
-                .iter()
-                .map(|set| set.iter().map(|&c| c as u32).collect())
-                .collect(),
-            nominal: columns.iter().map(|c| !c.kind.is_ordered()).collect(),
-            caution: Caution {
-                one_against_rest: self.max_cat_to_onehot,
-                smooth: self.cat_smooth,
-                extra_lambda: self.cat_l2,
-                most: self.max_cat_threshold,
-                least: 1.0,
-            },
-            colsample_bylevel: self.colsample_bylevel,
-            colsample_bynode: self.colsample_bynode,
-            seed: context.seed,
-        })
-    }
-
-    fn training<'a>(&self, context: &Context<'a>) -> Training<'a> {
-        let goss = Goss { top_rate: self.top_rate, other_rate: self.other_rate };
-        Training {
-            first_round: 0,
-            n_estimators: self.n_estimators,
-            growth: Growth::default(),
-            subsample: self.subsample,
-            goss: (self.sampling_method == SamplingMethod::Goss).then_some(goss),
-            rate_drop: self.rate_drop,
-            colsample_bytree: self.colsample_bytree,
-            exact: self.tree_method == TreeMethod::Exact,
-            patience: self.early_stopping_rounds,
-            seed: context.seed,
-            threads: rayon::current_num_threads(),
-            observer: context.observer,
-            checkpoint: None,
-        }
     }
 }

@@ -204,7 +204,7 @@ mod tests {
             let mut column = |j: usize| Column::numeric(format!("{j}"), (0..n).map(|_| if draw(20) == 0 { f64::NAN } else { draw(400) as f64 }).collect::<Vec<_>>());
             let columns = (0..d).map(&mut column).collect();
             let features = Features::new(Arc::new(Table::new(columns).unwrap()));
-            let store = Store::new(&features, &Bins::fit(&features, max_bins));
+            let store = Store::new(&[&features], &Bins::fit(&features, max_bins));
             let words: Vec<[i64; 2]> = (0..n).map(|_| [draw(1000) as i64 - 500, draw(100) as i64]).collect();
             let first = draw(n);
             let rows: Vec<u32> = (first as u32..n as u32).filter(|_| draw(3) > 0).collect();

@@ -107,8 +107,12 @@ pub fn best_threshold<const W: usize>(
     } else {
         best_in_turn(&words[..n_bins], missing, monotone, node, rule)
     };
-    let Threshold { bin, missing_left, left } = found?;
+    let Threshold { mut bin, mut missing_left, mut left } = found?;
     let gain = gain(left, monotone, node, rule)?;
+    // Nothing but missing values on the left: asked the other way round, with a threshold above all values.
+    if missing_left && monotone == 0 && missing == Some(left) {
+        (bin, missing_left, left) = (n_bins - 1, false, (node.g - left.0, node.h - left.1));
+    }
     // Where training misses nothing, what is missing later goes with the larger side.
     let missing_left = if has_missing { missing_left } else { 2.0 * left.1 > node.h };
     (gain > 0.0).then_some((gain, BinTest::AtMost { bin: bin as u32, missing_left }, left))

@@ -114,8 +114,8 @@ impl<C: Code> Bytes<C> {
     }
 
     /// Codes all rows. Gives back whether each column misses a value somewhere.
-    fn fill(&mut self, features: &Features, coders: &[Coder]) -> Vec<bool> {
-        let (n_rows, d, stride) = (features.n_rows(), self.n_columns, self.stride);
+    fn fill(&mut self, n_rows: usize, sources: &[Source<'_>], coders: &[Coder]) -> Vec<bool> {
+        let (d, stride) = (self.n_columns, self.stride);
         let lines_per_block = BLOCK * stride * size_of::<C>() / LINE;
         let mut copies: Vec<&mut [C]> = self.blocks.chunks_mut((BLOCK * d).max(1)).collect();
         copies.resize_with(n_rows.div_ceil(BLOCK), Default::default);
@@ -129,7 +129,7 @@ impl<C: Code> Bytes<C> {
                 let length = STRIP.min(end - start);
                 let within = start - block * BLOCK;
                 for (j, coder) in coders.iter().enumerate() {
-                    read(&features.columns()[j], features.rows(), start, &mut scratch[..length]);
+                    read(sources[j], start, &mut scratch[..length]);
                     missing[j] |= coder.code(&scratch[..length], &mut bins[..length]);
                     for (i, &bin) in bins[..length].iter().enumerate() {
                         rows[(within + i) * stride + j] = C::of(bin as usize);
@@ -157,14 +157,35 @@ fn codes_of_mut<C: Code>(lines: &mut [Line]) -> &mut [C] {
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * (LINE / size_of::<C>())) }
 }
 
+/// A column, and which of its rows are meant.
+type Source<'a> = (&'a Column, Option<&'a [u32]>);
+
 /// Values of a column from row `start` on, as numbers.
-fn read(column: &Column, rows: Option<&[u32]>, start: usize, out: &mut [f64]) {
+fn read((column, rows): Source<'_>, start: usize, out: &mut [f64]) {
     match (&column.values, rows) {
         (Values::F32(values), None) => out.iter_mut().enumerate().for_each(|(i, x)| *x = values.get(start + i).into()),
         (Values::F64(values), None) => out.iter_mut().enumerate().for_each(|(i, x)| *x = values.get(start + i)),
+        (Values::Sparse { rows, values, .. }, None) => {
+            out.fill(0.0);
+            let first = partition_point(rows.len(), |i| (rows.get(i) as usize) < start);
+            for i in first..rows.len() {
+                let Some(x) = out.get_mut(rows.get(i) as usize - start) else { break };
+                *x = values.get(i);
+            }
+        }
         (_, None) => out.iter_mut().enumerate().for_each(|(i, x)| *x = column.number(start + i)),
         (_, Some(rows)) => out.iter_mut().zip(&rows[start..]).for_each(|(x, &row)| *x = column.number(row as usize)),
     }
+}
+
+/// The first of `n` places for which `before` is no longer true.
+fn partition_point(n: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, n);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }
 
 /// Cuts that are searched without a check of bounds: one more than a byte can say.
@@ -243,20 +264,23 @@ fn count_below(cuts: &[f64; FEW], numbers: &[f64], out: &mut [u16]) {
 }
 
 impl Store {
-    /// Finds the bins of all values.
-    pub fn new(features: &Features, bins: &Bins) -> Store {
-        let (n_rows, n_columns) = (features.n_rows(), features.n_columns());
+    /// Finds the bins of all values: of the columns of one set of features after the other, all of the same rows.
+    pub fn new(parts: &[&Features], bins: &Bins) -> Store {
+        let n_rows = parts.first().map_or(0, |features| features.n_rows());
+        let sources = parts.iter().flat_map(|part| part.columns().iter().map(|column| (column, part.rows())));
+        let sources: Vec<Source<'_>> = sources.collect();
+        let n_columns = sources.len();
         let n_slots: Vec<u32> = bins.columns.iter().map(|cuts| cuts.n_bins() as u32 + 1).collect();
         let coders: Vec<Coder> = bins.columns.iter().map(Coder::new).collect();
         let narrow = n_slots.iter().all(|&n| n <= 256);
         let copy = n_rows * n_columns * if narrow { 1 } else { 2 } <= COLUMN_COPY;
         let (codes, has_missing) = if narrow {
             let mut bytes = Bytes::new(n_rows, n_columns, copy);
-            let missing = bytes.fill(features, &coders);
+            let missing = bytes.fill(n_rows, &sources, &coders);
             (StoreCodes::U8(bytes), missing)
         } else {
             let mut bytes = Bytes::new(n_rows, n_columns, copy);
-            let missing = bytes.fill(features, &coders);
+            let missing = bytes.fill(n_rows, &sources, &coders);
             (StoreCodes::U16(bytes), missing)
         };
         let (offsets, total) = layout(&n_slots);
@@ -314,7 +338,12 @@ mod tests {
             let mut draw = |k: usize| crate::rng::below(&mut rng, k);
             let column = |j: usize, draw: &mut dyn FnMut(usize) -> usize| {
                 let number = |draw: &mut dyn FnMut(usize) -> usize| match draw(9) { 0 => f64::NAN, 1 => f64::INFINITY, _ => draw(1000) as f64 / 7.0 };
-                match j % 3 {
+                match j % 4 {
+                    3 => {
+                        let rows: Vec<u32> = (0..n as u32).filter(|_| draw(5) == 0).collect();
+                        let values: Vec<f64> = rows.iter().map(|_| draw(9) as f64 - 4.0).collect();
+                        Column::sparse(format!("x{j}"), n, rows.into(), values.into())
+                    }
                     0 => Column::numeric(format!("x{j}"), (0..n).map(|_| number(draw)).collect::<Vec<_>>()),
                     1 => Column::numeric_f32(format!("x{j}"), (0..n).map(|_| draw(50) as f32).collect::<Vec<_>>()),
                     _ => Column::nominal(format!("x{j}"), &(0..n).map(|_| Some(draw(30)).filter(|&c| c > 0).map(|c| c.to_string())).collect::<Vec<_>>()),
@@ -326,7 +355,7 @@ mod tests {
                 features = features.select(&(0..n as u32).rev().step_by(2).collect::<Vec<_>>()).unwrap();
             }
             let bins = Bins::fit(&features, max_bins);
-            let store = Store::new(&features, &bins);
+            let store = Store::new(&[&features], &bins);
             for j in 0..d {
                 let numbers = features.numbers(j);
                 let expected: Vec<usize> = numbers.iter().map(|&x| bins.columns[j].bin(x)).collect();

@@ -1,0 +1,287 @@
+"""What gradient boosting takes and tells beside its parameters.
+
+Query groups, scores to start from, rows to watch, losses and metrics of one's own, checkpoints, training that goes on from a model; and predictions after each round.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ermine import _target
+from ermine._ermine import Model, Staged, Table, Target, boost, quantiles, threads
+from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
+from ermine._progress import Bar
+
+#: What ``fit`` takes beside the data.
+EXTRAS = """
+        eval_set : (X, y) or (X, y, sample_weight), default=None
+            Rows that early stopping watches instead of a share of the training rows; their loss after each round is in ``validation_loss_``.
+        init_score : array-like of shape (n_samples,) or (n_samples, n_scores), default=None
+            Where the scores of the rows start; the model learns, and predicts, what is to be added.
+        init_model : estimator or path, default=None
+            A fitted estimator of the same kind, or a model file, to go on from. Its rounds count among ``n_estimators``.
+        checkpoint : path, default=None
+            Where the model so far is kept, every ``checkpoint_every`` rounds. ``init_model=path`` goes on from there, to the same model.
+        checkpoint_every : int, default=10
+            See ``checkpoint``.
+        objective : callable, default=None
+            A loss of your own: ``objective(y, score)`` gives gradient and curvature in the shape of ``score``. Of classes, ``y`` are their codes.
+        eval_metric : callable, default=None
+            What early stopping watches: ``eval_metric(y, prediction)`` gives a number, lower is better."""
+
+
+class Boosting(Estimator):
+    """What the estimators of gradient boosting share."""
+
+    validation_loss_: np.ndarray
+    n_estimators_: int
+
+    def _grow(self, table: Table, names: list[str] | None, target: Target, sample_weight: Any, note: dict[str, Any], extras: dict[str, Any]) -> Model:
+        note = {"class": type(self).__name__, "names": names is not None, **note}
+        progress = Bar() if self.verbose else None
+        try:
+            return boost(
+                self._learner_params(), table, target, _target.weights(sample_weight, table.n_rows), extras,
+                seed=self._seed(), threads=threads(self.n_jobs), note=json.dumps(note), progress=progress,
+            )
+        finally:
+            if progress is not None:
+                progress.close()
+
+    def _extras(self, table: Table, init_score: Any, init_model: Any, checkpoint: Any, checkpoint_every: int, objective: Any, eval_metric: Any) -> dict[str, Any]:
+        for name, function in (("objective", objective), ("eval_metric", eval_metric)):
+            if function is not None and not callable(function):
+                raise TypeError(f"{name} must be a function, not {function!r}")
+        if checkpoint is not None and (not isinstance(checkpoint_every, (int, np.integer)) or checkpoint_every < 1):
+            raise ValueError(f"checkpoint_every == {checkpoint_every!r}, must be a whole number from 1")
+        if init_score is not None:
+            init_score = np.require(np.asarray(init_score), np.float64, "CA")
+            _target.check_rows(table.n_rows, len(init_score))
+            init_score = init_score.reshape(-1)
+        return {
+            "init_score": init_score,
+            "model": _model(init_model),
+            "checkpoint": None if checkpoint is None else (os.fspath(checkpoint), int(checkpoint_every)),
+            "objective": objective,
+            "metric": eval_metric,
+        }
+
+    def _watched(self, eval_set: Any) -> tuple[Any, Any, Any] | None:
+        if eval_set is None:
+            return None
+        # One pair in a list, as other libraries take it.
+        if isinstance(eval_set, list) and len(eval_set) == 1:
+            (eval_set,) = eval_set
+        if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+            raise ValueError("eval_set must be (X, y) or (X, y, sample_weight)")
+        X, y, *weight = eval_set
+        return X, y, (weight or [None])[0]
+
+    def _stages(self, X: Any) -> Iterator[np.ndarray]:
+        model = self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        return Staged(model, table)
+
+
+def _model(source: Any) -> Model | None:
+    """The model behind an estimator or a path."""
+    if source is None:
+        return None
+    return source._fitted() if isinstance(source, Estimator) else Model.load(os.fspath(source))
+
+
+class BoostingClassifier(Boosting, ProbabilisticClassifier):
+    """Gradient boosting for classes."""
+
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, init_score: Any = None, init_model: Any = None,
+        checkpoint: "str | os.PathLike[str] | None" = None, checkpoint_every: int = 10, objective: Callable[..., Any] | None = None,
+        eval_metric: Callable[..., float] | None = None,
+    ) -> Self:
+        """Learns from rows with known classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The features. Categories, truth values and missing values may be left as they are.
+        y : array-like of shape (n_samples,)
+            The class of each row: numbers, text or truth values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts."""
+        self._require_y(y)
+        table, names = self._read(X)
+        target, classes = _target.classes(y, table.n_rows)
+        extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
+        watched = self._watched(eval_set)
+        if watched is not None:
+            rows, _ = self._read(watched[0])
+            extras["validation"] = (rows, _known_classes(watched[1], classes, rows.n_rows), _target.weights(watched[2], rows.n_rows), None)
+        model = self._grow(table, names, target, sample_weight, {"labels": classes.dtype.str}, extras)
+        self.classes_ = classes
+        self._adopt(model, table.n_columns, names)
+        return self
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """The probabilities after each round, one after the other."""
+        return self._stages(X)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The classes after each round, one after the other."""
+        return (self.classes_.take(stage.argmax(axis=1)) for stage in self._stages(X))
+
+
+def _known_classes(y: Any, classes: np.ndarray, n_rows: int) -> Target:
+    """Labels as codes into the classes of the training rows."""
+    labels = _target.labels_like(y)
+    _target.check_rows(n_rows, len(labels))
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    if (classes[codes] != labels).any():
+        raise ValueError("eval_set has classes that y doesn't have")
+    return Target.classes(codes.astype(np.uint32), [_target.label_text(label) for label in classes.tolist()], "y")
+
+
+class BoostingRegressor(Boosting, Regressor):
+    """Gradient boosting for numbers."""
+
+    loss: str
+    quantile_alpha: Sequence[float]
+
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, init_score: Any = None, init_model: Any = None,
+        checkpoint: "str | os.PathLike[str] | None" = None, checkpoint_every: int = 10, objective: Callable[..., Any] | None = None,
+        eval_metric: Callable[..., float] | None = None,
+    ) -> Self:
+        """Learns from rows with known numbers.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The features. Categories, truth values and missing values may be left as they are.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The number, or numbers, to be predicted for each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts."""
+        self._require_y(y)
+        table, names = self._read(X)
+        target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)
+        extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
+        watched = self._watched(eval_set)
+        if watched is not None:
+            rows, _ = self._read(watched[0])
+            answers, _ = _target.values(watched[1], rows.n_rows, self._multi_output)
+            extras["validation"] = (rows, answers, _target.weights(watched[2], rows.n_rows), None)
+        model = self._grow(table, names, target, sample_weight, {"y_dimensions": n_dimensions}, extras)
+        self._flat = n_dimensions == 1
+        self._adopt(model, table.n_columns, names)
+        return self
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The predictions after each round, one after the other."""
+        return (stage[:, 0] if self._flat else stage for stage in self._stages(X))
+
+    def predict_quantiles(self, X: Any) -> np.ndarray:
+        """All quantiles of ``quantile_alpha`` for each row, in their order, as an array of shape (n_samples, n_quantiles). They never cross."""
+        model = self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        shares = json.loads(model.header())["params"]["quantile_alpha"]
+        ascending = quantiles(model, table)
+        if self.loss != "quantile" or ascending.shape[1] != len(shares):
+            raise ValueError("predict_quantiles needs loss='quantile'")
+        return ascending[:, np.argsort(np.argsort(shares, kind="stable"), kind="stable")]
+
+
+class BoostingRanker(Boosting):
+    """Gradient boosting for ranking within queries."""
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, group: Any = None, qid: Any = None, eval_set: Any = None, eval_group: Any = None,
+        eval_qid: Any = None, init_score: Any = None, init_model: Any = None, checkpoint: "str | os.PathLike[str] | None" = None,
+        checkpoint_every: int = 10, eval_metric: Callable[..., float] | None = None, objective: Callable[..., Any] | None = None,
+    ) -> Self:
+        """Learns an order of the rows within each query.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The features. Categories, truth values and missing values may be left as they are.
+        y : array-like of shape (n_samples,)
+            How relevant each row is to its query: 0 for not at all, higher for more.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each query counts: that of its first row.
+        group : array-like of shape (n_queries,), default=None
+            How many rows each query has; rows stand query by query.
+        qid : array-like of shape (n_samples,), default=None
+            The query of each row: whole numbers, in any order. One of ``group`` and ``qid`` is needed.
+        eval_group, eval_qid : default=None
+            The same for the rows of ``eval_set``."""
+        self._require_y(y)
+        table, names = self._read(X)
+        target = _relevance(y, table.n_rows)
+        extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
+        extras["group"] = _queries(group, qid, table.n_rows)
+        watched = self._watched(eval_set)
+        if watched is not None:
+            rows, _ = self._read(watched[0])
+            queries = _queries(eval_group, eval_qid, rows.n_rows)
+            extras["validation"] = (rows, _relevance(watched[1], rows.n_rows), _target.weights(watched[2], rows.n_rows), queries)
+        model = self._grow(table, names, target, sample_weight, {}, extras)
+        self._adopt(model, table.n_columns, names)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """A score for each row; within a query, higher is more relevant."""
+        return self._predict(X, "numbers")[:, 0]
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The scores after each round, one after the other."""
+        return (stage[:, 0] for stage in self._stages(X))
+
+    def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None) -> float:
+        """The mean NDCG of the first 10 rows over the queries in which something is relevant."""
+        scores, relevance = self.predict(X), np.asarray(y, dtype=np.float64)
+        _target.check_rows(len(scores), len(relevance))
+        queries = _queries(group, qid, len(scores))
+        found = []
+        for query in np.unique(queries):
+            of = queries == query
+            gain = 2.0 ** relevance[of] - 1.0
+            discount = 1.0 / np.log2(np.arange(2, min(10, len(gain)) + 2))
+            best = np.sort(gain)[::-1][:10] @ discount
+            if best > 0:
+                found.append(gain[np.argsort(-scores[of], kind="stable")][:10] @ discount / best)
+        return float(np.mean(found)) if found else 1.0
+
+    def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
+        pass
+
+
+def _relevance(y: Any, n_rows: int) -> Target:
+    values = np.require(_target.labels_like(y), np.float64, "CA")
+    _target.check_rows(n_rows, len(values))
+    if not np.isfinite(values).all():
+        raise ValueError("Input y contains NaN or infinity.")
+    return Target.relevance(values, "relevance")
+
+
+def _queries(group: Any, qid: Any, n_rows: int) -> np.ndarray:
+    """The query of each row, from sizes or numbers."""
+    if (group is None) == (qid is None):
+        raise ValueError("ranking needs the queries of the rows: one of group (their sizes) and qid (their numbers)")
+    if group is not None:
+        sizes = np.asarray(group)
+        if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any() or sizes.sum() != n_rows:
+            raise ValueError(f"group must be whole numbers that sum to {n_rows}")
+        return np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+    numbers = np.asarray(qid)
+    if numbers.shape != (n_rows,):
+        raise ValueError(f"qid.shape == {numbers.shape}, expected {(n_rows,)}")
+    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.uint32)
+
+
+for _cls in (BoostingClassifier, BoostingRegressor, BoostingRanker):
+    _cls.fit.__doc__ = f"{_cls.fit.__doc__ or ''}{EXTRAS}\n\n        Returns\n        -------\n        self\n            The fitted estimator.\n        "

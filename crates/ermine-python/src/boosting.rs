@@ -1,0 +1,328 @@
+//! Gradient boosting with what parameters can't say: query groups, scores to start from, rows to watch, losses and metrics of one's own, checkpoints.
+//!
+//! Functions of the user are called on the thread that trains, which takes the interpreter for the time of the call. What they raise ends the training and is
+//! raised again where `fit` was called.
+
+use crate::array;
+use crate::error::python;
+use crate::job;
+use crate::model::{Model, PROGRAM};
+use crate::table::Table;
+use crate::target::Target;
+use crate::value;
+use ermine::boost::objective::Objective;
+use ermine::learner::gradient_boosting::{Boosted, Boosting, GradientBoosting, fitted::Stages};
+use ermine::learner::{self, Context};
+use ermine::matrix::{Dataset, Target as CoreTarget};
+use ermine::model::Model as CoreModel;
+use ermine::{Error, Result};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where an exception of a user's function waits until the training has ended.
+#[derive(Clone, Default)]
+struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    fn put(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn is_there(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
+/// Rows with their targets, weights and queries.
+struct Rows<'a, 'py> {
+    table: &'a Table,
+    target: &'a Target,
+    weight: Option<&'a Bound<'py, PyArray1<f64>>>,
+    group: Option<&'a Bound<'py, PyArray1<u32>>>,
+}
+
+impl Rows<'_, '_> {
+    fn dataset(&self) -> PyResult<Dataset> {
+        let weight = self.weight.map(array::numbers).transpose()?;
+        let group = self.group.map(array::numbers).transpose()?;
+        self.target.dataset(self.table.inner.clone(), weight)?.with_group(group).map_err(python)
+    }
+}
+
+/// Learns a sum of trees. `extras` may hold `group`, `init_score`, `validation` (table, target, weight, group), `objective`, `metric`, `checkpoint` (path,
+/// every so many rounds) and `model` (to go on from).
+#[pyfunction]
+#[pyo3(signature = (params, table, target, weight, extras, *, seed, threads, note, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
+pub fn boost(
+    py: Python<'_>,
+    params: &Bound<'_, PyDict>,
+    table: &Table,
+    target: &Target,
+    weight: Option<&Bound<'_, PyArray1<f64>>>,
+    extras: &Bound<'_, PyDict>,
+    seed: u64,
+    threads: usize,
+    note: &str,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let mut learner = GradientBoosting::default();
+    value::set(&mut learner, params)?;
+    let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
+    let group = extra::<Bound<'_, PyArray1<u32>>>(extras, "group")?;
+    let data = Rows { table, target, weight, group: group.as_ref() }.dataset()?;
+    let validation = validation(extras)?;
+    let init_score = extra::<Bound<'_, PyArray1<f64>>>(extras, "init_score")?;
+    let init_score = init_score.as_ref().map(array::numbers).transpose()?;
+    let objective: Option<Py<PyAny>> = extra(extras, "objective")?;
+    let metric: Option<Py<PyAny>> = extra(extras, "metric")?;
+    if objective.is_some() && metric.is_none() && learner.early_stopping_rounds.is_some() {
+        return Err(PyTypeError::new_err("early stopping with an objective of one's own needs an eval_metric"));
+    }
+    let checkpoint: Option<(PathBuf, usize)> = extra(extras, "checkpoint")?;
+    let from: Option<Py<Model>> = extra(extras, "model")?;
+    let from = from.map(|model| model.get().core());
+    let raised = Raised::default();
+    let errors = raised.clone();
+    let work = move |watch: &job::Watch| {
+        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        let loss = |data: &Dataset| own_loss(data, objective.as_ref(), &errors);
+        let judge = |data: &Dataset, said: &[f64]| judged(data, said, metric.as_ref(), &errors);
+        let save = |model: &CoreModel| checkpoint.as_ref().map_or(Ok(()), |(path, _)| model.save(path));
+        let boosting = Boosting {
+            from: from.as_deref(),
+            init_score: init_score.as_deref(),
+            validation: validation.as_ref(),
+            objective: if objective.is_some() { Some(&loss) } else { None },
+            metric: if metric.is_some() { Some(&judge) } else { None },
+            checkpoint: checkpoint.as_ref().map(|(_, every)| (*every, &save as _)),
+            ..Boosting::new(learner)
+        };
+        learner::fit(&boosting, &data, &context)
+    };
+    let trained = job::run(py, progress, work)?;
+    if let Some(error) = raised.take() {
+        return Err(error);
+    }
+    let mut model = trained.map_err(python)?;
+    model.set_note(PROGRAM, note);
+    Ok(Model::of(model, crate::neighbor::Trouble::default()))
+}
+
+/// An entry of `extras`; `None` where it is not there or is None.
+fn extra<'py, T: for<'a> FromPyObject<'a, 'py>>(extras: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>> {
+    match extras.get_item(name)?.filter(|value| !value.is_none()) {
+        Some(value) => {
+            let wrong = |e: PyErr| PyTypeError::new_err(format!("{name}: {e}"));
+            value.extract::<T>().map_err(|e| wrong(e.into())).map(Some)
+        }
+        None => Ok(None),
+    }
+}
+
+/// The rows to watch.
+fn validation(extras: &Bound<'_, PyDict>) -> PyResult<Option<Dataset>> {
+    type Parts<'py> = (Py<Table>, Py<Target>, Option<Bound<'py, PyArray1<f64>>>, Option<Bound<'py, PyArray1<u32>>>);
+    let Some((table, target, weight, group)) = extra::<Parts<'_>>(extras, "validation")? else { return Ok(None) };
+    let rows = Rows { table: table.get(), target: target.get(), weight: weight.as_ref(), group: group.as_ref() };
+    rows.dataset().map(Some)
+}
+
+/// The targets of the rows as Python sees them: numbers, class codes as numbers too.
+fn answers(data: &Dataset) -> (Vec<f64>, usize) {
+    match data.target() {
+        CoreTarget::Classes { codes, .. } => (codes.iter().map(|&c| f64::from(c)).collect(), 1),
+        CoreTarget::Values { values, n_outputs } => (values.clone(), *n_outputs),
+    }
+}
+
+/// Numbers as an array: flat where there is one for each row.
+fn as_array<'py>(py: Python<'py>, values: Vec<f64>, width: usize) -> PyResult<Bound<'py, PyAny>> {
+    let shape = [values.len() / width.max(1), width];
+    Ok(array::shaped(py, values, if width == 1 { &shape[..1] } else { &shape })?.into_any())
+}
+
+fn judged(data: &Dataset, said: &[f64], metric: Option<&Py<PyAny>>, raised: &Raised) -> Result<f64> {
+    let Some(metric) = metric else { return Ok(0.0) };
+    let (values, width) = answers(data);
+    let judge = |py: Python<'_>| -> PyResult<f64> {
+        let said = as_array(py, said.to_vec(), said.len() / data.n_rows().max(1))?;
+        let value: f64 = metric.bind(py).call1((as_array(py, values, width)?, said))?.extract()?;
+        if value.is_finite() { Ok(value) } else { Err(PyValueError::new_err(format!("eval_metric gave {value}"))) }
+    };
+    Python::attach(judge).map_err(|error| {
+        raised.put(error);
+        Error::Stopped
+    })
+}
+
+/// A loss that Python computes: `objective(y, score)` gives gradient and curvature.
+struct OwnLoss {
+    call: Py<PyAny>,
+    target: Vec<f64>,
+    width: usize,
+    n_scores: usize,
+    weight: Option<Vec<f64>>,
+    /// All rows at once: a loss may look at all of them.
+    bounds: [usize; 2],
+    raised: Raised,
+}
+
+fn own_loss(data: &Dataset, call: Option<&Py<PyAny>>, raised: &Raised) -> Result<Box<dyn Objective>> {
+    let Some(call) = call else { return Err(Error::Stopped) };
+    let (target, width) = answers(data);
+    let n_scores = match data.target() {
+        CoreTarget::Classes { labels, .. } if labels.len() > 2 => labels.len(),
+        CoreTarget::Classes { .. } => 1,
+        CoreTarget::Values { n_outputs, .. } => *n_outputs,
+    };
+    Ok(Box::new(OwnLoss {
+        call: Python::attach(|py| call.clone_ref(py)),
+        target,
+        width,
+        n_scores,
+        weight: data.weight().map(<[f64]>::to_vec),
+        bounds: [0, data.n_rows()],
+        raised: raised.clone(),
+    }))
+}
+
+impl OwnLoss {
+    /// Gradient and curvature of all rows, row by row.
+    fn call(&self, scores: &[&[f64]]) -> PyResult<[Vec<f64>; 2]> {
+        let (n, k) = (self.bounds[1], self.n_scores);
+        let by_row: Vec<f64> = (0..n).flat_map(|row| scores.iter().map(move |of| of[row])).collect();
+        Python::attach(|py| {
+            let (y, scores) = (as_array(py, self.target.clone(), self.width)?, as_array(py, by_row, k)?);
+            let (g, h): (Bound<'_, PyAny>, Bound<'_, PyAny>) = self.call.bind(py).call1((y, scores))?.extract()?;
+            let numpy = py.import("numpy")?;
+            let flat = |array: Bound<'_, PyAny>, what: &str| -> PyResult<Vec<f64>> {
+                let array = numpy.call_method1("asarray", (array, "float64"))?.call_method0("ravel")?;
+                let values = array.cast::<PyArray1<f64>>()?.to_vec()?;
+                let wrong = values.len() != n * k || values.iter().any(|v| !v.is_finite());
+                if wrong || (what == "curvature" && values.iter().any(|&v| v < 0.0)) {
+                    let text =
+                        format!("the objective's {what}: expected {} finite numbers (no curvature negative)", n * k);
+                    return Err(PyValueError::new_err(text));
+                }
+                Ok(values)
+            };
+            Ok([flat(g, "gradient")?, flat(h, "curvature")?])
+        })
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weight.as_ref().map_or(1.0, |weight| weight[row])
+    }
+}
+
+impl Objective for OwnLoss {
+    fn n_scores(&self) -> usize {
+        self.n_scores
+    }
+
+    fn start(&self) -> Vec<f64> {
+        vec![0.0; self.n_scores]
+    }
+
+    fn gradients(&self, rows: Range<usize>, scores: &[&[f64]], g: &mut [&mut [f32]], h: &mut [&mut [f32]]) {
+        if rows.is_empty() || self.raised.is_there() {
+            return;
+        }
+        match self.call(scores) {
+            Ok([first, second]) => {
+                for (i, (&first, &second)) in first.iter().zip(&second).enumerate() {
+                    let (row, output) = (i / self.n_scores, i % self.n_scores);
+                    g[output][row] = (first * self.weight(row)) as f32;
+                    h[output][row] = (second * self.weight(row)) as f32;
+                }
+            }
+            Err(error) => self.raised.put(error),
+        }
+    }
+
+    /// What the loss is worth is not known: the size of its gradient says how far it is from its least.
+    fn loss(&self, rows: Range<usize>, scores: &[&[f64]]) -> f64 {
+        match (rows.is_empty() || self.raised.is_there())
+            .then_some(())
+            .map_or_else(|| self.call(scores), |()| Ok(Default::default()))
+        {
+            Ok([first, _]) => first.iter().enumerate().map(|(i, g)| g.abs() * self.weight(i / self.n_scores)).sum(),
+            Err(error) => {
+                self.raised.put(error);
+                0.0
+            }
+        }
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.weight.as_ref().map_or(self.bounds[1] as f64, |weight| weight.iter().sum())
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.raised.is_there().then_some(Error::Stopped)
+    }
+
+    fn bounds(&self) -> Option<&[usize]> {
+        Some(&self.bounds)
+    }
+
+    fn name(&self) -> &'static str {
+        "size of the gradient of a loss of one's own"
+    }
+}
+
+/// The predictions after each round, one after the other.
+#[pyclass(module = "ermine._ermine")]
+pub struct Staged {
+    model: Arc<CoreModel>,
+    stages: Stages,
+    n_rows: usize,
+}
+
+#[pymethods]
+impl Staged {
+    /// Staged prediction for the rows of a table whose columns stand in the model's order.
+    #[new]
+    fn new(model: &Model, table: &Table) -> PyResult<Staged> {
+        let model = model.core();
+        let features = model.schema().features_in_order(table.inner.columns().to_vec()).map_err(python)?;
+        let stages = boosted(&model)?.stages(&features).map_err(python)?;
+        Ok(Staged { model, stages, n_rows: table.inner.n_rows() })
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (model, stages) = (&self.model, &mut self.stages);
+        let Some(boosted) = model.fitted::<Boosted>() else { return Ok(None) };
+        let Some(said) = py.detach(|| boosted.next_stage(stages)) else { return Ok(None) };
+        let width = said.len() / self.n_rows.max(1);
+        Ok(Some(array::shaped(py, said, &[self.n_rows, width])?.into_any()))
+    }
+}
+
+fn boosted(model: &CoreModel) -> PyResult<&Boosted> {
+    model.fitted::<Boosted>().ok_or_else(|| PyTypeError::new_err("this is no model of gradient boosting"))
+}
+
+/// All quantiles of each row, ascending: an array of shape (n_rows, n_quantiles).
+#[pyfunction]
+pub fn quantiles<'py>(py: Python<'py>, model: &Model, table: &Table) -> PyResult<Bound<'py, PyAny>> {
+    let model = model.core();
+    let features = model.schema().features_in_order(table.inner.columns().to_vec()).map_err(python)?;
+    let fitted = boosted(model)?;
+    let values = py.detach(|| fitted.quantiles(&features)).map_err(python)?;
+    Ok(array::shaped(py, values, &[table.inner.n_rows(), fitted.booster().n_scores()])?.into_any())
+}

@@ -1,0 +1,179 @@
+"""Gradient boosting: what `fit` takes beside the data, and what fitted estimators tell."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import ermine
+from ermine.ensemble import GradientBoostingClassifier, GradientBoostingRanker, GradientBoostingRegressor
+
+
+@pytest.fixture
+def numbers():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(600, 5))
+    return X, X[:, 0] * X[:, 1] + np.sin(X[:, 2]) + 0.1 * rng.normal(size=600)
+
+
+@pytest.fixture
+def queries():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(900, 4))
+    y = np.digitize(X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=900), [-1, 0.5, 1.5])
+    return X, y, np.repeat(np.arange(45), 20)
+
+
+def same(a, b):
+    return json.loads(a._model.header())["certificate"] == json.loads(b._model.header())["certificate"] and a._model.to_bytes() == b._model.to_bytes()
+
+
+def test_own_squared_error_learns_what_the_built_in_one_learns(numbers):
+    X, y = numbers
+    calls = []
+
+    def objective(y, score):
+        calls.append(len(y))
+        return score - y, np.ones_like(score)
+
+    params = {"n_estimators": 20, "base_score": 0.0, "random_state": 0}
+    own = GradientBoostingRegressor(**params).fit(X, y, objective=objective)
+    built_in = GradientBoostingRegressor(**params).fit(X, y)
+    assert np.allclose(own.predict(X), built_in.predict(X), atol=1e-6)
+    assert set(calls) == {600}, "all rows at once"
+    weight = np.random.default_rng(0).integers(1, 3, size=600)
+    own = GradientBoostingRegressor(**params).fit(X, y, weight, objective=objective)
+    assert np.allclose(own.predict(X), GradientBoostingRegressor(**params).fit(X, y, weight).predict(X), atol=1e-6)
+
+
+def test_own_log_loss_of_classes(numbers):
+    X, y = numbers
+    labels = np.where(y > 0, "yes", "no")
+
+    def objective(y, score):
+        p = 1 / (1 + np.exp(-score))
+        return p - y, p * (1 - p)
+
+    params = {"n_estimators": 20, "base_score": 0.0, "random_state": 0}
+    own = GradientBoostingClassifier(**params).fit(X, labels, objective=objective)
+    assert np.allclose(own.predict_proba(X), GradientBoostingClassifier(**params).fit(X, labels).predict_proba(X), atol=1e-5)
+    three = np.digitize(y, [-0.5, 0.5])
+
+    def softmax(y, score):
+        assert score.shape == (600, 3)
+        p = np.exp(score - score.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        return p - np.eye(3)[y.astype(int)], 1.5 * p * (1 - p)
+
+    own = GradientBoostingClassifier(**params).fit(X, three, objective=softmax)
+    assert np.allclose(own.predict_proba(X), GradientBoostingClassifier(**params).fit(X, three).predict_proba(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda y, s: (s - y, -np.ones_like(s)), lambda y, s: (s[1:], s[1:]), lambda y, s: (s * np.nan, s), lambda y, s: None, lambda y, s: 1 / 0,
+])
+def test_mistakes_of_an_own_loss_are_raised(numbers, wrong):
+    with pytest.raises((ValueError, TypeError, ZeroDivisionError)):
+        GradientBoostingRegressor(n_estimators=3).fit(*numbers, objective=wrong)
+
+
+def test_eval_set_history_and_early_stopping(numbers):
+    X, y = numbers
+    model = GradientBoostingRegressor(n_estimators=300, learning_rate=0.4, early_stopping_rounds=5, random_state=0)
+    model.fit(X[:400], y[:400], eval_set=(X[400:], y[400:]))
+    history = model.validation_loss_
+    assert model.n_estimators_ == history.argmin() + 1 < 300
+    staged = [np.mean((stage - y[400:]) ** 2) / 2 for stage in model.staged_predict(X[400:])]
+    assert np.allclose(staged, history[: model.n_estimators_])
+    assert np.array_equal(list(model.staged_predict(X))[-1], model.predict(X))
+    seen = []
+
+    def metric(y, predicted):
+        seen.append(np.abs(y - predicted).mean())
+        return seen[-1]
+
+    model.fit(X[:400], y[:400], eval_set=[(X[400:], y[400:])], eval_metric=metric)
+    assert np.allclose(seen, model.validation_loss_) and model.n_estimators_ == np.argmin(seen) + 1
+    built_in = GradientBoostingRegressor(n_estimators=300, learning_rate=0.4, early_stopping_rounds=5, random_state=0, eval_metric="mae")
+    assert np.array_equal(built_in.fit(X[:400], y[:400], eval_set=(X[400:], y[400:])).predict(X), model.predict(X))
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X, y, eval_set=(X, y), eval_metric=lambda y, p: 1 / 0)
+
+
+def test_eval_set_of_classes_has_the_classes_of_the_training_rows(numbers):
+    X, y = numbers
+    labels = np.where(y > 0.5, "b", np.where(y > -0.5, "a", "c"))
+    model = GradientBoostingClassifier(n_estimators=30, early_stopping_rounds=3, random_state=0)
+    model.fit(X[:400], labels[:400], eval_set=(X[400:], labels[400:]))
+    assert len(model.validation_loss_) >= model.n_estimators_
+    stages = list(model.staged_predict(X))
+    assert len(stages) == model.n_estimators_ and np.array_equal(stages[-1], model.predict(X))
+    assert np.array_equal(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
+    with pytest.raises(ValueError, match="classes"):
+        model.fit(X, labels, eval_set=(X, np.full(600, "z")))
+
+
+def test_training_goes_on_from_a_model_and_from_a_checkpoint(numbers, tmp_path):
+    X, y = numbers
+    params = {"n_estimators": 25, "subsample": 0.7, "random_state": 3}
+    whole = GradientBoostingRegressor(**params).fit(X, y, checkpoint=tmp_path / "part.ermine", checkpoint_every=10)
+    resumed = GradientBoostingRegressor(**params).fit(X, y, init_model=tmp_path / "part.ermine")
+    assert same(whole, resumed)
+    part = GradientBoostingRegressor(**{**params, "n_estimators": 10}).fit(X, y)
+    assert same(whole, GradientBoostingRegressor(**params).fit(X, y, init_model=part))
+    assert ermine.load(tmp_path / "part.ermine").n_estimators_ == 20
+    with pytest.raises(OSError):
+        GradientBoostingRegressor().fit(X, y, init_model=tmp_path / "nowhere.ermine")
+
+
+def test_init_score_is_where_scores_start(numbers):
+    X, y = numbers
+    model = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y, init_score=y)
+    assert np.abs(model.predict(X)).max() < 1e-6
+    with pytest.raises(ValueError):
+        GradientBoostingRegressor().fit(X, y, init_score=y[1:])
+
+
+def test_quantiles_come_in_the_order_asked_for_and_never_cross(numbers):
+    X, y = numbers
+    model = GradientBoostingRegressor(loss="quantile", quantile_alpha=[0.9, 0.1, 0.5], random_state=0).fit(X, y)
+    found = model.predict_quantiles(X)
+    assert found.shape == (600, 3) and (found[:, 1] <= found[:, 2]).all() and (found[:, 2] <= found[:, 0]).all()
+    assert np.array_equal(found[:, 2], model.predict(X))
+    assert 0.8 < (y <= found[:, 0]).mean() <= 1
+    with pytest.raises(ValueError, match="quantile"):
+        GradientBoostingRegressor(n_estimators=2).fit(X, y).predict_quantiles(X)
+
+
+def test_ranking_with_sizes_and_numbers_of_queries(queries):
+    X, y, qid = queries
+    model = GradientBoostingRanker(n_estimators=30, random_state=0).fit(X, y, group=[20] * 45)
+    other = GradientBoostingRanker(n_estimators=30, random_state=0).fit(X, y, qid=qid)
+    assert np.array_equal(model.predict(X), other.predict(X))
+    assert model.score(X, y, qid=qid) > 0.9 > model.score(X, np.random.default_rng(0).permutation(y), qid=qid)
+    watched = GradientBoostingRanker(n_estimators=100, learning_rate=0.4, early_stopping_rounds=5, random_state=0)
+    watched.fit(X[:600], y[:600], qid=qid[:600], eval_set=(X[600:], y[600:]), eval_group=[20] * 15)
+    ndcg = 1 - watched.validation_loss_.min()
+    assert abs(watched.score(X[600:], y[600:], qid=qid[600:]) - ndcg) < 1e-9
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    for wrong in ({}, {"group": [20] * 44}, {"qid": qid[1:]}, {"group": [20] * 45, "qid": qid}):
+        with pytest.raises(ValueError):
+            GradientBoostingRanker().fit(X, y, **wrong)
+
+
+def test_a_ranker_comes_back_from_its_file(queries, tmp_path):
+    X, y, qid = queries
+    model = GradientBoostingRanker(n_estimators=5, random_state=0).fit(X, y, qid=qid)
+    model.save(tmp_path / "rank.ermine")
+    loaded = ermine.load(tmp_path / "rank.ermine")
+    assert isinstance(loaded, GradientBoostingRanker) and np.array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_sparse_matrices_are_taken_as_they_are(numbers):
+    X, y = numbers
+    X = np.where(np.abs(X) > 1, X, 0.0)
+    sparse = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(scipy.sparse.csr_matrix(X), y)
+    dense = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y)
+    assert np.array_equal(sparse.predict(scipy.sparse.csc_matrix(X)), dense.predict(X))

@@ -1,0 +1,102 @@
+//! The parameters as the trees and the rounds take them, checked against the data.
+
+use super::columns::Columns;
+use super::{GradientBoosting, GrowPolicy, Loss, SamplingMethod, TreeMethod};
+use crate::boost::grow::{Growth, Policy};
+use crate::boost::sample::Goss;
+use crate::boost::train::Training;
+use crate::error::{Error, Result};
+use crate::learner::Context;
+use crate::matrix::Dataset;
+use crate::split::histogram::Regularised;
+use crate::split::histogram::categories::Caution;
+
+impl GradientBoosting {
+    /// Refuses what parameters ask of columns that can't have it, before any work is done.
+    pub(super) fn check(&self, data: &Dataset) -> Result<()> {
+        let columns = data.features().columns();
+        let (d, monotone) = (columns.len(), &self.monotone_constraints);
+        if !monotone.is_empty() && monotone.len() != d {
+            return Err(Error::data(format!("monotone_constraints: {} numbers for {d} columns", monotone.len())));
+        }
+        if let Some(column) = columns.iter().zip(monotone).find(|(c, m)| **m != 0 && !c.kind.is_ordered()) {
+            return self.unsupported(format!("a monotone constraint on the nominal column '{}'", column.0.name));
+        }
+        if monotone.iter().any(|&c| c != 0) && self.grow_policy == GrowPolicy::Symmetric {
+            return self.unsupported("monotone constraints with grow_policy = symmetric".into());
+        }
+        if self.quantile_alpha.is_empty()
+            || (self.loss == Loss::Quantile && self.quantile_alpha.len() > 1 && data.values().is_ok_and(|(_, k)| k > 1))
+        {
+            return self.unsupported("several quantiles of several targets, or no quantile".into());
+        }
+        match self.interaction_constraints.iter().flatten().find(|&&column| column >= d) {
+            Some(column) => {
+                Err(Error::data(format!("interaction_constraints: column {column} of {d} (counted from 0)")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// How trees are grown on these columns of the data.
+    pub(super) fn growth(&self, data: &Dataset, columns: &Columns, seed: u64) -> Growth {
+        let monotone = &self.monotone_constraints;
+        let constrained = monotone.iter().any(|&c| c != 0);
+        let in_store = 0..columns.store.n_columns();
+        // A statistic may meet whom its column may meet.
+        let of_set = |set: &Vec<usize>| {
+            in_store.clone().filter(|&c| set.contains(&columns.origin(c))).map(|c| c as u32).collect()
+        };
+        let kinds = data.features().columns();
+        let policy = match self.grow_policy {
+            GrowPolicy::Lossguide => Policy::Leaf,
+            GrowPolicy::Depthwise => Policy::Level,
+            GrowPolicy::Symmetric => Policy::Symmetric,
+        };
+        Growth {
+            policy,
+            max_leaf_nodes: self.max_leaf_nodes.unwrap_or(usize::MAX),
+            max_depth: self.max_depth.unwrap_or(usize::MAX),
+            leaf: Regularised { lambda: self.reg_lambda, alpha: self.reg_alpha, max_delta_step: self.max_delta_step },
+            gamma: self.gamma,
+            min_child_weight: self.min_child_weight,
+            learning_rate: self.learning_rate,
+            monotone: if constrained { monotone.iter().map(|&c| c as i8).collect() } else { Vec::new() },
+            interactions: self.interaction_constraints.iter().map(of_set).collect(),
+            nominal: in_store.map(|c| kinds.get(c).is_some_and(|column| !column.kind.is_ordered())).collect(),
+            caution: Caution {
+                one_against_rest: self.max_cat_to_onehot,
+                smooth: self.cat_smooth,
+                extra_lambda: self.cat_l2,
+                most: self.max_cat_threshold,
+                least: 1.0,
+            },
+            colsample_bylevel: self.colsample_bylevel,
+            colsample_bynode: self.colsample_bynode,
+            seed,
+        }
+    }
+
+    /// How rounds go, without what depends on the data.
+    pub(super) fn training<'a>(&self, context: &Context<'a>) -> Training<'a> {
+        let goss = Goss { top_rate: self.top_rate, other_rate: self.other_rate };
+        Training {
+            first_round: 0,
+            n_estimators: self.n_estimators,
+            growth: Growth::default(),
+            subsample: self.subsample,
+            goss: (self.sampling_method == SamplingMethod::Goss).then_some(goss),
+            rate_drop: self.rate_drop,
+            columns: Vec::new(),
+            colsample_bytree: self.colsample_bytree,
+            exact: self.tree_method == TreeMethod::Exact,
+            patience: self.early_stopping_rounds,
+            metric: None,
+            history: Vec::new(),
+            seed: context.seed,
+            threads: rayon::current_num_threads(),
+            observer: context.observer,
+            checkpoint: None,
+        }
+    }
+}
