@@ -92,6 +92,8 @@ pub struct Context<'a> {
     pub threads: Option<usize>,
     /// Who is told about progress and may stop the work.
     pub observer: &'a dyn Observer,
+    /// A model of the same learner to go on from (`warm_start`): its seed holds, and what it has is kept.
+    pub previous: Option<&'a Model>,
     /// Makes the learner of a name, for learners over learners. The default context, which the registry makes, knows all of them.
     pub learners: fn(&str) -> Result<Box<dyn Learner>>,
 }
@@ -112,6 +114,11 @@ pub trait Learner: Parameters + Send + Sync {
     /// Learns. Called by [`fit`](fn@fit), which has checked parameters and data: at least one row and one feature, a task from the
     /// capabilities, only positive weights.
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained>;
+
+    /// Whether it can go on from a model that it has made, see [`Context::previous`].
+    fn goes_on(&self) -> bool {
+        false
+    }
 
     /// Learns a model with seed 0 on all cores.
     fn fit(&self, data: &Dataset) -> Result<Model>

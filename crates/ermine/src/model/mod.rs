@@ -3,6 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`certificate`] | what was minimised and what is proven about it |
+//! | [`ensemble`] | what models made of many parts can tell: stages, leaves, quantiles, trees |
 //! | [`prediction`] | what a model says about rows |
 //! | [`mod@file`] | the model file |
 //!
@@ -10,10 +11,12 @@
 //! learner brings along.
 
 pub mod certificate;
+pub mod ensemble;
 pub mod file;
 pub mod prediction;
 
 pub use certificate::{Certificate, Proof, Status};
+pub use ensemble::{Staged, Stages, TreeSum};
 pub use prediction::{Output, Prediction};
 
 use crate::error::{Error, Result};
@@ -93,6 +96,21 @@ pub trait Fitted: Any + Send + Sync {
 
     /// Why a row gets its prediction, where the model can say it.
     fn reasons(&self, _schema: &Schema, _features: &Features, _row: usize) -> Option<String> {
+        None
+    }
+
+    /// The stages that it is made of, where it is made in stages.
+    fn staged(&self) -> Option<&dyn Staged> {
+        None
+    }
+
+    /// The trees that it is a sum of, where it is one.
+    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+        None
+    }
+
+    /// Quantiles of the target for each row, one for each level, where it keeps what they follow from.
+    fn quantiles(&self, _features: &Features, _levels: &[f64]) -> Option<Result<Vec<f64>>> {
         None
     }
 

@@ -12,7 +12,7 @@
 use super::committee::{self, LoadPart, Member};
 use super::estimator::Estimator;
 use crate::error::{Error, Result};
-use crate::learner::forest::fitted::OutOfBag;
+use crate::learner::forest::judge::OutOfBag;
 use crate::learner::tree_parameters::Amount;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
@@ -242,7 +242,7 @@ impl Fitted for Bag {
         text
     }
 
-    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        self.out_of_bag.iter().map(OutOfBag::attribute).collect()
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        self.out_of_bag.iter().flat_map(|oob| oob.attributes(schema.task, self.width)).collect()
     }
 }

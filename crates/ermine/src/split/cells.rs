@@ -14,6 +14,7 @@
 //! decides between splits only; what leaves predict comes from the numbers themselves.
 
 use crate::choice;
+use std::borrow::Cow;
 
 choice! {
     /// What a forest's splits minimise.
@@ -462,7 +463,7 @@ impl Statistics for Counts {
 /// Rows, weight and target sums in f64.
 pub struct Sums<'a> {
     /// The weight of each row of the data.
-    pub weight: &'a [f64],
+    pub weight: Cow<'a, [f64]>,
     /// The classes of the rows, or `None` where numbers are learned.
     pub classes: Option<&'a [u32]>,
     /// The numbers of the rows, `n_targets` each, centred.
@@ -558,7 +559,7 @@ mod tests {
             let ones = vec![1.0; rows.len()];
             let packed = Packed::new(rows.iter().map(|r| u64::from(r.1)).sum(), criterion, true).0;
             let counts = Counts { n_classes: 2, criterion };
-            let sums = Sums { weight: &ones, classes: Some(&classes), values: &[], n_targets: 2, criterion };
+            let sums = Sums { weight: Cow::Borrowed(&ones), classes: Some(&classes), values: &[], n_targets: 2, criterion };
             let gain = [gain(&packed, &rows, left.len()), gain(&counts, &rows, left.len()), gain(&sums, &rows, left.len())];
             // The score of one indicator is half of what two indicators gain.
             let packed_gain = if entropy { gain[0] } else { 2.0 * gain[0] };

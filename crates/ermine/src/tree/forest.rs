@@ -117,6 +117,9 @@ impl Forest {
     /// Adds a tree.
     pub fn push(&mut self, tree: &Tree) {
         self.coded = OnceLock::new();
+        if self.shared.is_empty() {
+            self.share_again();
+        }
         let base = self.nodes.len() as u32;
         self.roots.push(base);
         for node in 0..tree.n_nodes() {
@@ -158,6 +161,15 @@ impl Forest {
         }
         self.values.extend_from_slice(value);
         next
+    }
+
+    /// Finds the predictions of trees that were read from a file again, as they were shared when the trees were added.
+    fn share_again(&mut self) {
+        for (row, value) in self.values.chunks(self.width.max(1)).enumerate() {
+            if (self.width > 1 || self.shared.len() < 64) && self.shared.len() < MAX_SHARED {
+                self.shared.entry(value.iter().map(|v| v.to_bits()).collect()).or_insert(row as u32);
+            }
+        }
     }
 
     /// The form for many rows, where there is one.

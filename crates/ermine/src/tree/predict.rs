@@ -14,13 +14,13 @@ use crate::matrix::Features;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows that meet a tree together.
-const BLOCK: usize = 512;
-
 /// Walks at once.
 const LANES: usize = 16;
 
 impl Forest {
+    /// Rows that meet a tree together.
+    pub(crate) const BLOCK: usize = 512;
+
     /// The sum of the predictions of all trees, for each row.
     pub fn sum(&self, features: &Features) -> Vec<f64> {
         self.sum_of(0..self.n_trees(), features)
@@ -30,33 +30,47 @@ impl Forest {
     pub fn sum_of(&self, trees: Range<usize>, features: &Features) -> Vec<f64> {
         let mut sums = vec![0.0; features.n_rows() * self.width];
         let block = |(block, sums): (usize, &mut [f64])| {
-            self.each_leaf(features, block * BLOCK, sums.len() / self.width, trees.clone(), |row, _, leaf| {
+            self.each_leaf(features, block * Self::BLOCK, sums.len() / self.width, trees.clone(), |row, _, leaf| {
                 let value = self.value(leaf);
                 sums[row * self.width..(row + 1) * self.width].iter_mut().zip(value).for_each(|(s, v)| *s += v);
             });
         };
-        sums.par_chunks_mut(BLOCK * self.width).enumerate().for_each(block);
+        sums.par_chunks_mut(Self::BLOCK * self.width).enumerate().for_each(block);
         sums
     }
 
     /// The node where each row ends in each tree: `n_trees` numbers for each row.
     pub fn apply(&self, features: &Features) -> Vec<u32> {
-        let n_trees = self.n_trees();
+        self.apply_to(0..self.n_trees(), features)
+    }
+
+    /// The same with nodes counted within their tree.
+    pub fn apply_within(&self, features: &Features) -> Vec<u32> {
+        let mut ends = self.apply(features);
+        for row in ends.chunks_mut(self.n_trees().max(1)) {
+            row.iter_mut().zip(&self.roots).for_each(|(end, root)| *end -= root);
+        }
+        ends
+    }
+
+    /// The node where each row ends in some trees: a number for each of them for each row.
+    pub fn apply_to(&self, trees: Range<usize>, features: &Features) -> Vec<u32> {
+        let n_trees = trees.len();
         let mut ends = vec![0; features.n_rows() * n_trees];
         let block = |(block, ends): (usize, &mut [u32])| {
             let rows = ends.len() / n_trees;
-            self.each_leaf(features, block * BLOCK, rows, 0..n_trees, |row, tree, leaf| {
-                ends[row * n_trees + tree] = leaf
+            self.each_leaf(features, block * Self::BLOCK, rows, trees.clone(), |row, tree, leaf| {
+                ends[row * n_trees + tree - trees.start] = leaf
             });
         };
         if n_trees > 0 {
-            ends.par_chunks_mut(BLOCK * n_trees).enumerate().for_each(block);
+            ends.par_chunks_mut(Self::BLOCK * n_trees).enumerate().for_each(block);
         }
         ends
     }
 
     /// Calls `each(row, tree, leaf)` for `n` rows from `first` on, counted from `first`; tree after tree for every row.
-    fn each_leaf(
+    pub(crate) fn each_leaf(
         &self,
         features: &Features,
         first: usize,
