@@ -45,11 +45,23 @@ ATTRIBUTES = {
     "oob_score": ("float", "The score on rows that members didn't see in training, where ``oob_score`` is set."),
     "n_estimators": ("int", "How many rounds there are."),
     "estimator_weights": ("ndarray of shape (n_rounds,)", "The vote of each round."),
-    "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round."),
+    "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round; for numbers, its mean loss."),
+    "train_errors": ("ndarray of shape (n_rounds,)", "The training error after each round; for numbers, the mean absolute error."),
+    "normalizers": ("ndarray of shape (n_rounds,)", "What the weights of each round are divided by (Z)."),
+    "train_error_bounds": ("ndarray of shape (n_rounds,)", "What the training error is at most: the product of the normalizers so far."),
+    "oob_decision_function": ("ndarray of shape (n_samples, n_classes)",
+                              "What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row."),
+    "oob_prediction": ("ndarray of shape (n_samples,) or (n_samples, n_outputs)",
+                       "What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row."),
+    "permutation_importances": ("ndarray of shape (n_features_in_,)",
+                                "How much worse trees get on rows that they didn't see when a column is shuffled (accuracy lost, or squared error "
+                                "gained), where ``permutation_importances`` is set."),
 }
 
 RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "int, RandomState instance or None",
                 "Every random choice follows from it; the same number gives the same model.")
+WARM_START = ("warm_start", "bool", "False", "bool",
+              "Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state then stays what it was.")
 COMMON = (
     ("n_jobs", "int | None", "None", "int",
      "How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model doesn't "
@@ -125,7 +137,7 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
             usual = (type_hint(p["kind"]), type_words(p["kind"]), p["doc"])
             hint, words, doc = PYTHON_FORM.get(p["name"], usual)
             own.append((p["name"], hint, literal(p["default"]), words, doc))
-    return own + [RANDOM_STATE] * is_random(entry) + list(COMMON)
+    return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 
 
 def is_random(entry: Entry) -> bool:
@@ -138,7 +150,7 @@ def attributes(entry: Entry) -> list[str]:
     y = [0] * 6 + [1] * 6
     target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
-    params = {name: True for name in ("oob_score", "bootstrap") if name in names}
+    params = {name: True for name in ("oob_score", "bootstrap", "permutation_importances") if name in names}
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
 
 
@@ -167,7 +179,7 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
 
 
 def bases(entry: Entry) -> list[str]:
-    return ["Tree"] * entry.tree + [base(entry)]
+    return ["Tree"] * entry.tree + [entry.many] * bool(entry.many) + [base(entry)]
 
 
 def base(entry: Entry) -> str:
@@ -204,13 +216,16 @@ def module_source(module: str) -> str:
     entries = [entry for entry in CATALOG if entry.module == module]
     body = "\n\n\n".join(class_source(entry) for entry in entries)
     names = ", ".join(f'"{entry.name}"' for entry in entries)
-    ours = {name for entry in entries for name in bases(entry)} | ({"Estimator"} if "| Estimator" in body else set())
+    many = {entry.many for entry in entries} - {""}
+    ours = {name for entry in entries for name in bases(entry)} - many | ({"Estimator"} if "| Estimator" in body else set())
     imports = []
     for source, names_there in (("collections.abc", ("Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
         used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body]
         imports += [f"from {source} import {', '.join(used)}"] * bool(used)
     imports += [""] * bool(imports)
-    imports += ["import numpy as np", ""] * ("np." in body) + [f"from ermine._estimator import {', '.join(sorted(ours))}"]
+    imports += ["import numpy as np", ""] * ("np." in body)
+    imports += [f"from ermine._ensemble import {', '.join(sorted(many))}"] * bool(many)
+    imports += [f"from ermine._estimator import {', '.join(sorted(ours))}"]
     head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
     return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", "", body, ""])
 

@@ -8,12 +8,14 @@
 //! | [`value`] | parameters from Python |
 //! | [`job`] | long work away from the interpreter, with progress and Ctrl-C |
 //! | [`model`] | `Model`: fit, predict, save, load |
+//! | [`ensemble`] | what models made of many parts can tell |
 //! | [`error`] | errors become Python exceptions |
 //!
 //! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
 //! shapes and names, and keeps scikit-learn's manners.
 
 mod array;
+mod ensemble;
 mod error;
 mod job;
 mod model;
@@ -40,10 +42,17 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<target::Target>()?;
     module.add_class::<model::Model>()?;
+    module.add_class::<ensemble::Stages>()?;
     module.add_function(wrap_pyfunction!(learners, module)?)?;
     module.add_function(wrap_pyfunction!(target::integer_classes, module)?)?;
     module.add_function(wrap_pyfunction!(target::text_classes, module)?)?;
     module.add_function(wrap_pyfunction!(model::fit, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::stages, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::members, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::leaves, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::proximity, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::shap, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())
 }

@@ -10,6 +10,8 @@ DRAWS = {"check_sample_weight_equivalence_on_dense_data": "draws rows by their n
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "RandomForestClassifier": DRAWS,
     "RandomForestRegressor": DRAWS,
+    "ComparisonForestClassifier": DRAWS,
+    "ComparisonForestRegressor": DRAWS,
     "BaggingClassifier": DRAWS,
     "BaggingRegressor": DRAWS,
 }

@@ -22,6 +22,10 @@ class Entry(NamedTuple):
     seeded: bool = False
     #: One tree, which has a depth and a number of leaves.
     tree: bool = False
+    #: What it can tell because it is made of many: a class of ``_ensemble``.
+    many: str = ""
+    #: Can go on from what it has learned before (``warm_start``).
+    goes_on: bool = False
 
 
 CATALOG: tuple[Entry, ...] = (
@@ -38,19 +42,21 @@ CATALOG: tuple[Entry, ...] = (
     Entry("tree", "ObliqueTreeRegressor", "oblique-tree", "regression", tree=True),
     Entry("tree", "QuadTreeClassifier", "quad-tree", "classification", tree=True),
     Entry("tree", "QuadTreeRegressor", "quad-tree", "regression", tree=True),
-    Entry("ensemble", "RandomForestClassifier", "random-forest", "classification"),
-    Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("criterion", "class_weight")),
-    Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification"),
-    Entry("ensemble", "ExtraTreesRegressor", "extra-trees", "regression", hidden=("criterion", "class_weight")),
+    Entry("ensemble", "RandomForestClassifier", "random-forest", "classification", hidden=("quantiles",), many="Forest", goes_on=True),
+    Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True),
+    Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification", hidden=("quantiles",), many="Forest", goes_on=True),
+    Entry("ensemble", "ExtraTreesRegressor", "extra-trees", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True),
+    Entry("ensemble", "ComparisonForestClassifier", "comparison-forest", "classification"),
+    Entry("ensemble", "ComparisonForestRegressor", "comparison-forest", "regression"),
     Entry("ensemble", "GradientBoostingClassifier", "gradient-boosting", "classification"),
     Entry("ensemble", "GradientBoostingRegressor", "gradient-boosting", "regression"),
-    Entry("ensemble", "AdaBoostClassifier", "adaboost", "classification", hidden=("loss",), seeded=True),
+    Entry("ensemble", "AdaBoostClassifier", "adaboost", "classification", hidden=("loss",), seeded=True, many="BoostedClasses"),
     Entry(
         "ensemble", "AdaBoostRegressor", "adaboost", "regression",
-        hidden=("algorithm", "criterion", "max_categories", "n_iter_no_change", "validation_fraction"), seeded=True,
+        hidden=("algorithm", "criterion", "max_categories"), seeded=True, many="BoostedNumbers",
     ),
-    Entry("ensemble", "BaggingClassifier", "bagging", "classification"),
-    Entry("ensemble", "BaggingRegressor", "bagging", "regression"),
+    Entry("ensemble", "BaggingClassifier", "bagging", "classification", many="Committee", goes_on=True),
+    Entry("ensemble", "BaggingRegressor", "bagging", "regression", many="Committee", goes_on=True),
 )
 
 #: Learners without an estimator, and why.

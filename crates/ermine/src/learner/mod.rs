@@ -10,6 +10,7 @@
 //! | [`optimal_tree`] | the least training error of all trees of a depth, proven |
 //! | [`oblique_tree`] | nodes that ask about weighted sums of the columns |
 //! | [`comparison_tree`] | nodes that ask which of two rows is nearer |
+//! | [`comparison_forest`] | the mean of many comparison trees |
 //! | [`quad_tree`] | cells cut at a point into 2^d cells |
 //! | [`density_tree`] | a density for each class, constant on boxes |
 //! | [`row_tree`] | the fitted form of trees whose nodes look at whole rows |
@@ -25,6 +26,7 @@
 
 pub mod baseline;
 pub mod c45;
+pub mod comparison_forest;
 pub mod comparison_tree;
 pub mod decision_tree;
 pub mod density_tree;

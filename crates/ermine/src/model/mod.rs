@@ -104,6 +104,16 @@ pub trait Fitted: Any + Send + Sync {
         None
     }
 
+    /// How many models it is made of; 0 where it isn't made of models.
+    fn n_parts(&self) -> usize {
+        0
+    }
+
+    /// One of the models that it is made of, as in a file of its own. Parameters that are not named have their defaults.
+    fn part(&self, _part: usize, header: &Header) -> Result<(Header, Sections)> {
+        Err(Error::Unsupported { learner: header.learner.clone(), need: "being made of other models".into() })
+    }
+
     /// The trees that it is a sum of, where it is one.
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
         None
@@ -135,6 +145,11 @@ impl Model {
     /// The learner's own part of the model.
     pub(crate) fn into_fitted(self) -> Box<dyn Fitted> {
         self.fitted
+    }
+
+    /// The learner's own part of the model, whatever it is.
+    pub(crate) fn own(&self) -> &dyn Fitted {
+        &*self.fitted
     }
 
     /// Learner, parameters, schema, certificate.

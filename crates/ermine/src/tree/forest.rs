@@ -147,6 +147,39 @@ impl Forest {
         }
     }
 
+    /// A forest of one tree.
+    pub fn of(tree: &Tree) -> Forest {
+        let mut forest = Forest::new(tree.width);
+        forest.push(tree);
+        forest
+    }
+
+    /// Adds the trees of another forest. Trees that were made side by side are put together faster than one by one.
+    pub fn append(&mut self, other: &Forest) {
+        self.coded = OnceLock::new();
+        if self.shared.is_empty() {
+            self.share_again();
+        }
+        let (base, set_base) = (self.nodes.len() as u32, self.sets.len() as u64);
+        let rows: Vec<u32> = other.values.chunks(self.width.max(1)).map(|value| self.value_row(value)).collect();
+        let moved = |node: &Node| match node.kind() {
+            kind::LEAF => Node { child: rows[node.child as usize], ..*node },
+            kind::EACH | kind::EACH_AND_MISSING => {
+                let word = node.word & u64::from(u32::MAX) | u64::from(rows[(node.word >> 32) as usize]) << 32;
+                Node { word, child: node.child + base, ..*node }
+            }
+            kind::IN_SET_ELSE_LEFT | kind::IN_SET_ELSE_RIGHT => {
+                Node { word: node.word + set_base, child: node.child + base, ..*node }
+            }
+            _ => Node { child: node.child + base, ..*node },
+        };
+        self.nodes.extend(other.nodes.iter().map(moved));
+        self.roots.extend(other.roots.iter().map(|root| root + base));
+        self.weights.extend_from_slice(&other.weights);
+        self.sets.extend_from_slice(&other.sets);
+        self.only_thresholds &= other.only_thresholds;
+    }
+
     /// The place of a prediction in the table, where it is put if it isn't there.
     fn value_row(&mut self, value: &[f64]) -> u32 {
         let next = (self.values.len() / self.width.max(1)) as u32;

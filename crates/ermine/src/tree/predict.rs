@@ -9,6 +9,7 @@
 //!
 //! **Cost.** About 10 cycles a step. The block's values take 8 bytes for each row and column.
 
+use super::coded::Coded;
 use super::forest::{Forest, Node, kind};
 use crate::matrix::Features;
 use rayon::prelude::*;
@@ -29,10 +30,21 @@ impl Forest {
     /// The sum of the predictions of some trees, for each row.
     pub fn sum_of(&self, trees: Range<usize>, features: &Features) -> Vec<f64> {
         let mut sums = vec![0.0; features.n_rows() * self.width];
+        let width = self.width;
         let block = |(block, sums): (usize, &mut [f64])| {
-            self.each_leaf(features, block * Self::BLOCK, sums.len() / self.width, trees.clone(), |row, _, leaf| {
-                let value = self.value(leaf);
-                sums[row * self.width..(row + 1) * self.width].iter_mut().zip(value).for_each(|(s, v)| *s += v);
+            let (first, n) = (block * Self::BLOCK, sums.len() / width);
+            if let Some(coded) = self.coded_for(n, &trees, features) {
+                let codes = coded.rows(features, first, n);
+                for tree in trees.clone() {
+                    coded.walk(self.roots[tree], &codes, |row, leaf| {
+                        let from = coded.value_row(self, leaf) * width;
+                        add(&mut sums[row * width..(row + 1) * width], &self.values[from..from + width]);
+                    });
+                }
+                return;
+            }
+            self.each_leaf(features, first, n, trees.clone(), |row, _, leaf| {
+                add(&mut sums[row * width..(row + 1) * width], self.value(leaf));
             });
         };
         sums.par_chunks_mut(Self::BLOCK * self.width).enumerate().for_each(block);
@@ -69,6 +81,11 @@ impl Forest {
         ends
     }
 
+    /// The form on codes, where it pays: from a few dozen rows on, in forests of several trees.
+    fn coded_for(&self, n: usize, trees: &Range<usize>, features: &Features) -> Option<&Coded> {
+        if n >= 64 && trees.len() >= 8 { self.coded(features.n_columns()) } else { None }
+    }
+
     /// Calls `each(row, tree, leaf)` for `n` rows from `first` on, counted from `first`; tree after tree for every row.
     pub(crate) fn each_leaf(
         &self,
@@ -78,14 +95,10 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
-        // Coding the rows pays from a few dozen of them on, in forests of several trees.
-        if n >= 64
-            && trees.len() >= 8
-            && let Some(coded) = self.coded(features.n_columns())
-        {
-            let (width, codes) = coded.rows(features, first, n);
+        if let Some(coded) = self.coded_for(n, &trees, features) {
+            let codes = coded.rows(features, first, n);
             for tree in trees {
-                coded.walk(self.roots[tree], (width, &codes), |row, leaf| each(row, tree, leaf));
+                coded.walk(self.roots[tree], &codes, |row, leaf| each(row, tree, leaf));
             }
             return;
         }
@@ -153,6 +166,11 @@ impl Forest {
             }
         }
     }
+}
+
+#[inline(always)]
+fn add(sums: &mut [f64], value: &[f64]) {
+    sums.iter_mut().zip(value).for_each(|(sum, v)| *sum += v);
 }
 
 #[inline(always)]

@@ -417,3 +417,43 @@ fn stages_lead_to_the_whole() {
     }
     assert_eq!(last.unwrap(), model.predict_data(&data).unwrap());
 }
+
+#[test]
+fn the_trees_of_a_forest_are_trees_of_their_own() {
+    let data = sample(500, 11, 3);
+    let model = RandomForest { n_estimators: 6, max_depth: Some(4), ..Default::default() }.fit(&data).unwrap();
+    let said = model.predict_data(&data).unwrap();
+    let mut mean = vec![0.0; said.values().len()];
+    for t in 0..6 {
+        let tree = model.member(t).unwrap();
+        assert_eq!(
+            (tree.header().learner.as_str(), tree.header().params["max_depth"].to_string()),
+            ("decision-tree", "4".into())
+        );
+        mean.iter_mut().zip(tree.predict_data(&data).unwrap().values()).for_each(|(sum, v)| *sum += v / 6.0);
+        assert!(tree.svg().is_some() && tree.rules().is_some());
+    }
+    assert!(mean.iter().zip(said.values()).all(|(a, b)| (a - b).abs() < 1e-12));
+    // What one tree says of its columns is what the forest of that tree says.
+    let one = RandomForest { n_estimators: 1, bootstrap: false, ..Default::default() }.fit(&data).unwrap();
+    let shares = |m: &Model| m.attributes().into_iter().find(|a| a.name == "feature_importances").unwrap().values;
+    let (forest, tree) = (shares(&one), shares(&one.member(0).unwrap()));
+    assert!(forest.iter().zip(&tree).all(|(a, b)| (a - b).abs() < 1e-6), "{forest:?} {tree:?}");
+}
+
+#[test]
+fn shap_values_add_up_and_find_the_columns_that_matter() {
+    let data = sample(600, 12, 3);
+    let model = RandomForest { n_estimators: 10, ..Default::default() }.fit(&data).unwrap();
+    let rows = data.select(&(0..40).collect::<Vec<u32>>()).unwrap();
+    let (shap, said) = (model.shap_of(rows.features()).unwrap(), model.predict_data(&rows).unwrap());
+    for row in 0..40 {
+        for k in 0..3 {
+            let all: f64 = (0..10).map(|column| shap.get(row, column)[k]).sum();
+            assert!((shap.expected[k] + all - said.row(row)[k]).abs() < 1e-9);
+        }
+    }
+    let importances = model.shap_importances(&rows).unwrap();
+    assert!((3..9).all(|column| importances[column] < importances[0]), "{importances:?}");
+    assert!(Baseline::default().fit(&data).unwrap().shap_of(rows.features()).is_err());
+}

@@ -6,6 +6,7 @@
 mod adaboost;
 mod bagging;
 mod boosting;
+mod comparison_forest;
 mod contract;
 mod forest;
 mod model_file;

@@ -13,6 +13,7 @@ use crate::learner::tree_parameters::{Amount, ClassWeight, MaxFeatures};
 use crate::matrix::Task;
 use crate::progress::Silent;
 use crate::rng;
+use crate::tree::Forest;
 use crate::tree::prune::cost_complexity;
 use rand::RngExt;
 
@@ -67,6 +68,6 @@ impl Job<'_> {
             grown = cost_complexity(&grown, self.settings.ccp_alpha);
         }
         let gains = importances(&grown, self.data.features().n_columns());
-        Ok((grown.tree, gains))
+        Ok((Forest::of(&grown.tree), gains))
     }
 }

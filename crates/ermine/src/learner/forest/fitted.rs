@@ -3,10 +3,12 @@
 use super::judge::{LeafTargets, OutOfBag};
 use crate::chart::text::number;
 use crate::error::{Error, Result};
+use crate::learner::fitted_tree::{FittedTree, Missing};
 use crate::matrix::{Features, Schema, Task};
-use crate::model::{Attribute, Fitted, Header, Output, Staged, TreeSum};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Staged, TreeSum};
 use crate::section::Sections;
-use crate::tree::Forest;
+use crate::split::Test;
+use crate::tree::{Forest, Grown, Tree};
 use std::borrow::Cow;
 
 /// A fitted random forest or extra-trees.
@@ -61,14 +63,13 @@ impl FittedForest {
         let n_features = header.schema.features.len();
         let forest = Forest::load(sections, n_features, output.width(&header.schema))?;
         let shares = sections.f64s("importance")?;
-        let permutation: Option<Vec<f64>> = sections.json("permutation")?;
+        let permutation = sections.has("permutation").then(|| sections.f64s("permutation")).transpose()?;
         let fits = |shares: &Vec<f64>| shares.len() == n_features;
         if forest.n_trees() == 0 || !fits(&shares) || !permutation.as_ref().is_none_or(fits) {
             return Err(Error::model_file("a forest without trees, or with importances of other columns"));
         }
         let out_of_bag = sections.json("out_of_bag")?;
-        let keeps_targets: bool = sections.json("keeps_targets")?;
-        let leaf_targets = keeps_targets.then(|| LeafTargets::load(sections, &forest)).transpose()?;
+        let leaf_targets = sections.has("leaf_target").then(|| LeafTargets::load(sections, &forest)).transpose()?;
         Ok(Box::new(FittedForest { forest, output, shares, out_of_bag, permutation, leaf_targets }))
     }
 }
@@ -89,8 +90,9 @@ impl Fitted for FittedForest {
         self.forest.save(sections)?;
         sections.put_f64s("importance", &self.shares);
         sections.put_json("output", &self.output)?;
-        sections.put_json("permutation", &self.permutation)?;
-        sections.put_json("keeps_targets", &self.leaf_targets.is_some())?;
+        if let Some(permutation) = &self.permutation {
+            sections.put_f64s("permutation", permutation);
+        }
         if let Some(leaf_targets) = &self.leaf_targets {
             leaf_targets.save(sections);
         }
@@ -113,6 +115,19 @@ impl Fitted for FittedForest {
             text.push_str(&bars(permutation, schema));
         }
         text
+    }
+
+    fn n_parts(&self) -> usize {
+        self.forest.n_trees()
+    }
+
+    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
+        let tree = whole_tree(self.forest.tree(part));
+        let mut sections = Sections::default();
+        FittedTree::new(grown(tree, self.output), self.output, Missing::Learned).save(&mut sections)?;
+        let because = format!("it is tree {part} of a forest");
+        let certificate = Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
+        Ok((Header { learner: "decision-tree".into(), certificate, ..header.clone() }, sections))
     }
 
     fn staged(&self) -> Option<&dyn Staged> {
@@ -154,6 +169,33 @@ impl Staged for FittedForest {
     fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64> {
         said.iter().map(|sum| sum / n_stages as f64).collect()
     }
+}
+
+/// A tree whose inner nodes predict the mean of what is below them.
+fn whole_tree(mut tree: Tree) -> Tree {
+    let width = tree.width;
+    for node in (0..tree.n_nodes()).rev().filter(|&node| tree.test[node] != Test::Leaf) {
+        for k in 0..width {
+            let part = |child: usize| tree.weight[child] * tree.value[child * width + k];
+            let total: f64 = tree.children(node).map(|child| tree.weight[child]).sum();
+            tree.value[node * width + k] = tree.children(node).map(part).sum::<f64>() / total;
+        }
+    }
+    tree
+}
+
+/// A tree with what can be told of its nodes afterwards: how impure they are (of numbers, as far as the leaves differ), and how much is in them.
+fn grown(tree: Tree, output: Output) -> Grown {
+    let squares = |node: usize| tree.value(node).iter().map(|v| v * v).sum::<f64>();
+    let mut cost = vec![0.0; tree.n_nodes()];
+    for node in (0..tree.n_nodes()).rev() {
+        let between = |child: usize| tree.weight[child] * (squares(child) - squares(node));
+        let impurity = if output == Output::Values { 0.0 } else { tree.weight[node] * (1.0 - squares(node)) };
+        let below = |child: usize| cost[child] + between(child);
+        cost[node] = if tree.test[node] == Test::Leaf { impurity } else { tree.children(node).map(below).sum() };
+    }
+    let count = tree.weight.iter().map(|&w| w.round() as u32).collect();
+    Grown { tree, cost, count, searches: [0; 3] }
 }
 
 /// The columns with the highest importances, each with a bar.

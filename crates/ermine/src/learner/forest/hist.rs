@@ -9,6 +9,7 @@ use crate::matrix::Target;
 use crate::matrix::ranked::ranked_bins;
 use crate::rng;
 use crate::split::cells::{Counts, ForestCriterion, Item, Packed, Statistics, Sums};
+use crate::tree::Forest;
 use crate::tree::lines::{Limits, Lines};
 use std::borrow::Cow;
 
@@ -47,6 +48,14 @@ impl Job<'_> {
         }
     }
 
+    /// How many numbers a tree predicts.
+    fn width(&self) -> usize {
+        match self.data.target() {
+            Target::Classes { labels, .. } => labels.len(),
+            Target::Values { n_outputs, .. } => *n_outputs,
+        }
+    }
+
     /// What the weights of a tree's rows add up to, at most.
     fn most_weight(&self) -> u64 {
         let heaviest = self.weight.map_or(1.0, |w| w.iter().fold(1.0, |a: f64, &b| a.max(b)));
@@ -59,9 +68,10 @@ fn whole(weight: &[f64]) -> Option<Vec<u16>> {
     weight.iter().map(|&w| (w.fract() == 0.0 && w <= 1000.0).then_some(w as u16)).collect()
 }
 
-fn shares(sums: &[f64]) -> Vec<f64> {
-    let total: f64 = sums.iter().sum();
-    sums.iter().map(|s| s / total).collect()
+/// Writes each number as a share of their sum.
+fn shares(sums: impl Iterator<Item = f64> + Clone, out: &mut [f64]) {
+    let total: f64 = sums.clone().sum();
+    out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum / total);
 }
 
 /// What the rows of a leaf and their sums say.
@@ -78,7 +88,7 @@ impl OnBins<'_> {
     fn classes(&self, codes: &[u32], n_classes: usize, fitted: &mut FittedForest) -> Result<()> {
         let (job, criterion) = (self.job, self.criterion);
         let class = |row: usize| codes[row] as i32;
-        let of_sums = |_: Rows<'_>, sums: &[f64]| shares(&sums[2..]);
+        let of_sums = |_: Rows<'_>, sums: &[f64], out: &mut [f64]| shares(sums[2..].iter().copied(), out);
         let sums = |weight| Sums { weight, classes: Some(codes), values: &[], n_targets: n_classes, criterion };
         if *job.settings.class_weight == ForestClassWeight::BalancedSubsample {
             return self.grow_each(fitted, |drawn| Ok(sums(Cow::Owned(job.balanced(drawn)?))), class, of_sums);
@@ -88,13 +98,16 @@ impl OnBins<'_> {
         }
         if n_classes <= 2 {
             let packed = Packed::new(job.most_weight(), criterion, true).0;
-            let value = |_: Rows<'_>, sums: &[u64]| {
-                let second = packed.order(sums, sums);
-                if n_classes == 1 { vec![1.0] } else { vec![1.0 - second, second] }
+            let value = |_: Rows<'_>, sums: &[u64], out: &mut [f64]| match out {
+                [first, second] => {
+                    *second = packed.order(sums, sums);
+                    *first = 1.0 - *second;
+                }
+                _ => out.fill(1.0),
             };
             return self.grow(fitted, &packed, class, value);
         }
-        let value = |_: Rows<'_>, sums: &[u32]| shares(&sums.iter().map(|&c| f64::from(c)).collect::<Vec<f64>>());
+        let value = |_: Rows<'_>, sums: &[u32], out: &mut [f64]| shares(sums.iter().map(|&c| f64::from(c)), out);
         self.grow(fitted, &Counts { n_classes, criterion }, class, value)
     }
 
@@ -103,8 +116,9 @@ impl OnBins<'_> {
         let weight = self.job.weight;
         let of_row = |row: u32| weight.map_or(1.0, |w| w[row as usize]);
         let whole_weights = weight.is_none_or(|w| whole(w).is_some());
-        let mean = |items: Rows<'_>| {
-            let (mut sums, mut total) = (vec![0.0; n_outputs], 0.0);
+        let mean = |items: Rows<'_>, sums: &mut [f64]| {
+            let mut total = 0.0;
+            sums.fill(0.0);
             for item in items {
                 let w = if whole_weights { f64::from(item.weight) } else { f64::from(item.weight) * of_row(item.row) };
                 let ys = &values[item.row as usize * n_outputs..(item.row as usize + 1) * n_outputs];
@@ -112,12 +126,11 @@ impl OnBins<'_> {
                 total += w;
             }
             sums.iter_mut().for_each(|sum| *sum /= total);
-            sums
         };
         if n_outputs == 1 && whole_weights {
             let (packed, most) = Packed::new(self.job.most_weight(), ForestCriterion::Gini, false);
             let steps = Steps::new(values, most);
-            return self.grow(fitted, &packed, |row| steps.of(values[row]), |items, _| mean(items));
+            return self.grow(fitted, &packed, |row| steps.of(values[row]), |items, _, out| mean(items, out));
         }
         let n = self.job.data.n_rows();
         let means: Vec<f64> =
@@ -127,7 +140,7 @@ impl OnBins<'_> {
         let weight = weight.filter(|_| !whole_weights).map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let sums =
             Sums { weight, classes: None, values: &centred, n_targets: n_outputs, criterion: ForestCriterion::Gini };
-        self.grow(fitted, &sums, |_| 0, |items, _| mean(items))
+        self.grow(fitted, &sums, |_| 0, |items, _, out| mean(items, out))
     }
 
     /// Grows all trees with the same statistics.
@@ -136,7 +149,7 @@ impl OnBins<'_> {
         fitted: &mut FittedForest,
         statistics: &S,
         target: impl Fn(usize) -> i32 + Sync,
-        value: impl Fn(Rows<'_>, &[S::Number]) -> Vec<f64> + Sync,
+        value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]) + Sync,
     ) -> Result<()> {
         let given = self.job.weight.and_then(whole);
         self.job.each_tree(fitted, |tree| {
@@ -154,7 +167,7 @@ impl OnBins<'_> {
         fitted: &mut FittedForest,
         statistics: impl Fn(&[u16]) -> Result<S> + Sync,
         target: impl Fn(usize) -> i32 + Sync,
-        value: impl Fn(Rows<'_>, &[S::Number]) -> Vec<f64> + Sync,
+        value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]) + Sync,
     ) -> Result<()> {
         self.job.each_tree(fitted, |tree| {
             let drawn = self.job.draws(tree);
@@ -168,11 +181,11 @@ impl OnBins<'_> {
         statistics: &S,
         drawn: &[u16],
         target: impl Fn(usize) -> i32,
-        value: impl Fn(Rows<'_>, &[S::Number]) -> Vec<f64>,
+        value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]),
     ) -> train::GrownTree {
         let rng = rng::stream(self.job.context.seed, &[SPLITS, tree as u64]);
-        let grown = self.lines.grow(statistics, drawn, target, &self.limits, rng, value);
-        (grown.tree, grown.gains)
+        let grown = self.lines.grow(statistics, drawn, target, &self.limits, rng, self.job.width(), value);
+        (Forest::of(&grown.tree), grown.gains)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::matrix::{Dataset, Target, Task};
 use crate::model::{Certificate, Output, Proof, Status};
 use crate::progress::{Event, report};
 use crate::rng;
-use crate::tree::{Forest, Tree};
+use crate::tree::Forest;
 use rayon::prelude::*;
 
 /// The random streams of a tree: which rows it sees, and which splits it tries.
@@ -47,7 +47,7 @@ pub struct Settings<'a> {
 }
 
 /// A tree, and what the splits of each column gain in it.
-pub(super) type GrownTree = (Tree, Vec<f64>);
+pub(super) type GrownTree = (Forest, Vec<f64>);
 
 /// Trains a forest.
 pub fn train(settings: &Settings<'_>, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
@@ -236,11 +236,11 @@ impl FittedForest {
     }
 
     /// Adds a tree; what the splits of each column gain counts as a share of what all of them gain.
-    fn push(&mut self, tree: &Tree, gains: &[f64]) {
+    fn push(&mut self, tree: &Forest, gains: &[f64]) {
         if self.forest.n_trees() == 0 {
-            self.forest = Forest::new(tree.width);
+            self.forest = Forest::new(tree.width());
         }
-        self.forest.push(tree);
+        self.forest.append(tree);
         let total: f64 = gains.iter().sum();
         if total > 0.0 {
             self.shares.iter_mut().zip(gains).for_each(|(share, gain)| *share += gain / total);
