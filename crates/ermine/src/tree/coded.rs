@@ -120,58 +120,66 @@ impl Coded {
         }
     }
 
-    /// Calls `each(row, leaf)` for the leaf where each row ends in the tree that starts at `root`.
-    pub fn walk(&self, root: u32, codes: &Codes, each: impl FnMut(usize, u32)) {
+    /// The leaf where each row ends in the tree that starts at `root`.
+    pub fn leaves(&self, root: u32, codes: &Codes, leaves: &mut Vec<u32>) {
+        leaves.clear();
+        leaves.resize(codes.bytes.len() / codes.stride, root);
         match codes.stride {
-            64 => self.walk_rows(root, codes.bytes.as_chunks::<64>().0, each),
-            128 => self.walk_rows(root, codes.bytes.as_chunks::<128>().0, each),
-            256 => self.walk_rows(root, codes.bytes.as_chunks::<256>().0, each),
-            _ => self.walk_any(root, codes, each),
+            64 => walk(&self.nodes, codes.bytes.as_chunks::<64>().0, leaves),
+            128 => walk(&self.nodes, codes.bytes.as_chunks::<128>().0, leaves),
+            256 => walk(&self.nodes, codes.bytes.as_chunks::<256>().0, leaves),
+            stride => {
+                for (row, at) in codes.bytes.chunks_exact(stride).zip(leaves) {
+                    walk_one(&self.nodes, row, at);
+                }
+            }
         }
     }
+}
 
-    fn walk_rows<const STRIDE: usize>(&self, root: u32, rows: &[[u8; STRIDE]], mut each: impl FnMut(usize, u32)) {
-        let nodes = self.nodes.as_slice();
-        let step = |at: u32, row: &[u8; STRIDE]| {
-            let node = nodes[at as usize];
-            node.child + u32::from(row[node.place as usize % STRIDE] > node.bin)
-        };
-        for (block, rows) in rows.chunks(LANES).enumerate() {
-            // The last block may be short: its last row fills the lanes that are left.
-            let lanes: [&[u8; STRIDE]; LANES] = std::array::from_fn(|lane| &rows[lane.min(rows.len() - 1)]);
-            let mut at = [root; LANES];
-            loop {
-                for _ in 0..STEPS - 1 {
-                    (0..LANES).for_each(|lane| at[lane] = step(at[lane], lanes[lane]));
-                }
-                let mut moved = 0;
+/// Walks sixteen rows at once from where they are to their leaves.
+#[inline(never)]
+fn walk<const STRIDE: usize>(nodes: &[CodedNode], rows: &[[u8; STRIDE]], leaves: &mut [u32]) {
+    let (blocks, rest) = rows.as_chunks::<LANES>();
+    let (ends, last) = leaves.as_chunks_mut::<LANES>();
+    for (rows, ends) in blocks.iter().zip(ends) {
+        let mut at = *ends;
+        loop {
+            for _ in 0..STEPS - 1 {
                 for lane in 0..LANES {
-                    let next = step(at[lane], lanes[lane]);
-                    moved |= next ^ at[lane];
-                    at[lane] = next;
-                }
-                if moved == 0 {
-                    break;
+                    at[lane] = step(nodes, at[lane], &rows[lane]);
                 }
             }
-            (0..rows.len()).for_each(|lane| each(block * LANES + lane, at[lane]));
+            let mut moved = 0;
+            for lane in 0..LANES {
+                let next = step(nodes, at[lane], &rows[lane]);
+                moved |= next ^ at[lane];
+                at[lane] = next;
+            }
+            if moved == 0 {
+                break;
+            }
         }
+        *ends = at;
     }
+    rest.iter().zip(last).for_each(|(row, at)| walk_one(nodes, row, at));
+}
 
-    /// The same for rows of any length.
-    fn walk_any(&self, root: u32, codes: &Codes, mut each: impl FnMut(usize, u32)) {
-        for (i, row) in codes.bytes.chunks_exact(codes.stride).enumerate() {
-            let mut at = root;
-            loop {
-                let node = self.nodes[at as usize];
-                let next = node.child + u32::from(row[node.place as usize % codes.stride] > node.bin);
-                if next == at {
-                    break;
-                }
-                at = next;
-            }
-            each(i, at);
+#[inline(always)]
+fn step<const STRIDE: usize>(nodes: &[CodedNode], at: u32, row: &[u8; STRIDE]) -> u32 {
+    let node = nodes[at as usize];
+    node.child + u32::from(row[node.place as usize % STRIDE] > node.bin)
+}
+
+/// The same for one row, of any length that is a power of two.
+fn walk_one(nodes: &[CodedNode], row: &[u8], at: &mut u32) {
+    loop {
+        let node = nodes[*at as usize];
+        let next = node.child + u32::from(row[node.place as usize % row.len()] > node.bin);
+        if next == *at {
+            return;
         }
+        *at = next;
     }
 }
 

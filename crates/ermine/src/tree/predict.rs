@@ -35,11 +35,13 @@ impl Forest {
             let (first, n) = (block * Self::BLOCK, sums.len() / width);
             if let Some(coded) = self.coded_for(n, &trees, features) {
                 let codes = coded.rows(features, first, n);
+                let mut leaves = Vec::new();
                 for tree in trees.clone() {
-                    coded.walk(self.roots[tree], &codes, |row, leaf| {
+                    coded.leaves(self.roots[tree], &codes, &mut leaves);
+                    for (sums, &leaf) in sums.chunks_exact_mut(width).zip(&leaves) {
                         let from = coded.value_row(self, leaf) * width;
-                        add(&mut sums[row * width..(row + 1) * width], &self.values[from..from + width]);
-                    });
+                        add(sums, &self.values[from..from + width]);
+                    }
                 }
                 return;
             }
@@ -97,8 +99,10 @@ impl Forest {
     ) {
         if let Some(coded) = self.coded_for(n, &trees, features) {
             let codes = coded.rows(features, first, n);
+            let mut leaves = Vec::new();
             for tree in trees {
-                coded.walk(self.roots[tree], &codes, |row, leaf| each(row, tree, leaf));
+                coded.leaves(self.roots[tree], &codes, &mut leaves);
+                leaves.iter().enumerate().for_each(|(row, &leaf)| each(row, tree, leaf));
             }
             return;
         }

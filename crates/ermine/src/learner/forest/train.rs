@@ -193,7 +193,7 @@ impl Job<'_> {
         for first in (fitted.forest.n_trees()..n).step_by(BATCH) {
             let last = (first + BATCH).min(n);
             let grown: Result<Vec<GrownTree>> = (first..last).into_par_iter().with_max_len(1).map(&grow).collect();
-            grown?.iter().for_each(|(tree, gains)| fitted.push(tree, gains));
+            fitted.append(grown?);
             report(self.context.observer, Event::Step { done: last as u64, score: None })?;
         }
         report(self.context.observer, Event::End)
@@ -235,15 +235,18 @@ impl FittedForest {
         }
     }
 
-    /// Adds a tree; what the splits of each column gain counts as a share of what all of them gain.
-    fn push(&mut self, tree: &Forest, gains: &[f64]) {
+    /// Adds trees; what the splits of each column gain counts as a share of what all splits of the tree gain.
+    fn append(&mut self, grown: Vec<GrownTree>) {
+        let (trees, gains): (Vec<Forest>, Vec<Vec<f64>>) = grown.into_iter().unzip();
         if self.forest.n_trees() == 0 {
-            self.forest = Forest::new(tree.width());
+            self.forest = Forest::new(trees.first().map_or(0, Forest::width));
         }
-        self.forest.append(tree);
-        let total: f64 = gains.iter().sum();
-        if total > 0.0 {
-            self.shares.iter_mut().zip(gains).for_each(|(share, gain)| *share += gain / total);
+        self.forest.append(&trees);
+        for gains in gains {
+            let total: f64 = gains.iter().sum();
+            if total > 0.0 {
+                self.shares.iter_mut().zip(gains).for_each(|(share, gain)| *share += gain / total);
+            }
         }
     }
 }

@@ -115,13 +115,31 @@ impl<'a> Lines<'a> {
 
     /// A copy of the lines of the rows that were drawn, with weight and target.
     fn drawn(&self, drawn: &[u16], target: impl Fn(usize) -> i32) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(drawn.iter().filter(|&&w| w > 0).count() * self.stride);
-        for (row, &weight) in drawn.iter().enumerate().filter(|(_, w)| **w > 0) {
-            bytes.extend_from_slice(&self.bytes[row * self.stride..(row + 1) * self.stride]);
-            let at = bytes.len() - TAIL;
-            Item { weight: u32::from(weight), target: target(row), row: row as u32 }.write(&mut bytes[at..]);
+        match self.stride {
+            64 => self.drawn_lines::<64>(drawn, target).into_flattened(),
+            128 => self.drawn_lines::<128>(drawn, target).into_flattened(),
+            stride => {
+                let mut bytes = Vec::with_capacity(drawn.iter().filter(|&&w| w > 0).count() * stride);
+                for (row, &weight) in drawn.iter().enumerate().filter(|(_, w)| **w > 0) {
+                    bytes.extend_from_slice(&self.bytes[row * stride..(row + 1) * stride]);
+                    let at = bytes.len() - TAIL;
+                    Item { weight: u32::from(weight), target: target(row), row: row as u32 }.write(&mut bytes[at..]);
+                }
+                bytes
+            }
         }
-        bytes
+    }
+
+    fn drawn_lines<const STRIDE: usize>(&self, drawn: &[u16], target: impl Fn(usize) -> i32) -> Vec<[u8; STRIDE]> {
+        let mut lines = Vec::with_capacity(drawn.iter().filter(|&&w| w > 0).count());
+        for (row, (line, &weight)) in self.bytes.as_chunks::<STRIDE>().0.iter().zip(drawn).enumerate() {
+            if weight > 0 {
+                let mut line = *line;
+                Item { weight: u32::from(weight), target: target(row), row: row as u32 }.write(&mut line);
+                lines.push(line);
+            }
+        }
+        lines
     }
 
     /// Grows a tree. `drawn` is how often each row was drawn, `target` what the statistics want to know of a row, `value(items, sums, out)` what a leaf predicts: `width` numbers.
@@ -135,12 +153,16 @@ impl<'a> Lines<'a> {
         width: usize,
         value: impl Fn(&mut dyn Iterator<Item = Item>, &[S::Number], &mut [f64]),
     ) -> Grown {
-        let mut lines = self.drawn(drawn, target);
+        let lines = self.drawn(drawn, target);
         let mut grower = Grower::new(self, statistics, limits, rng);
         let mut all = vec![S::Number::default(); statistics.width()];
         lines.chunks_exact(self.stride).for_each(|line| statistics.add(&mut all, Item::of_line(line)));
         let root = Open { node: 0, start: 0, end: lines.len() / self.stride, depth: 0, all };
-        let tree = Tree::leaf(statistics.weight(&root.all), &vec![0.0; width]);
+        let mut tree = Tree::leaf(statistics.weight(&root.all), &vec![0.0; width]);
+        tree.reserve(root.end / 2);
+        // The lines of a node stand in the buffer of its depth, even or odd.
+        let mut buffers = [vec![0; lines.len()], lines];
+        buffers.swap(0, 1);
         let mut grown = Grown { tree, gains: vec![0.0; self.columns.len()] };
         let mut queue = Queue::new(limits.max_leaf_nodes);
         let mut n_leaves = 1;
@@ -148,21 +170,24 @@ impl<'a> Lines<'a> {
         loop {
             for open in arrivals.iter_mut().filter_map(Option::take) {
                 if grower.takes_small(&open) {
-                    grower.small(&lines, open, &mut grown, &value);
+                    grower.small(&buffers[open.depth % 2], open, &mut grown, &value);
                     continue;
                 }
-                match grower.try_split(&lines, open) {
+                match grower.try_split(&buffers[open.depth % 2], open) {
                     Ok(found) => queue.push(found),
-                    Err(leaf) => self.say(&lines, &leaf, &mut grown, &value),
+                    Err(leaf) => self.say(&buffers[leaf.depth % 2], &leaf, &mut grown, &value),
                 }
             }
             let Some((open, split)) = queue.pop() else { return grown };
             if limits.max_leaf_nodes.is_some_and(|most| n_leaves >= most) {
-                self.say(&lines, &open, &mut grown, &value);
+                self.say(&buffers[open.depth % 2], &open, &mut grown, &value);
                 continue;
             }
             n_leaves += 1;
-            let n_left = grower.partition(&mut lines[open.start * self.stride..open.end * self.stride], &split);
+            let place = open.start * self.stride..open.end * self.stride;
+            let [even, odd] = &mut buffers;
+            let (from, to) = if open.depth % 2 == 0 { (even, odd) } else { (odd, even) };
+            let n_left = grower.partition(&from[place.clone()], &mut to[place], &split);
             let children = open.children(grown.tree.n_nodes(), n_left, &split.left, statistics);
             let weights = children.each_ref().map(|child| statistics.weight(&child.all));
             grown.tree.split_in_two(open.node, self.test(&split), weights);

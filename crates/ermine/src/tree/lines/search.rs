@@ -10,7 +10,7 @@ use crate::split::ranges::line_ranges;
 use rand::RngExt;
 
 /// Nodes with at least this many lines go through all bins of a column; smaller ones only through those that occur.
-const DENSE: usize = 512;
+const DENSE: usize = 160;
 
 /// What growing needs at hand.
 pub(super) struct Grower<'a, S: Statistics> {
@@ -23,7 +23,8 @@ pub(super) struct Grower<'a, S: Statistics> {
     cells: Vec<S::Number>,
     /// Which bins occur, for each column drawn.
     seen: Vec<Seen>,
-    pub spare: Vec<u8>,
+    /// Whether the node has so many lines that all bins are looked at.
+    dense: bool,
     pub nursery: Nursery,
     pub scratch: [Vec<S::Number>; 2],
 }
@@ -41,7 +42,7 @@ impl<'a, S: Statistics> Grower<'a, S> {
             order: (0..d as u16).collect(),
             cells: vec![S::Number::default(); tried * MAX_BINS * width],
             seen: vec![[0; 4]; tried],
-            spare: Vec::new(),
+            dense: false,
             nursery: Nursery::default(),
             scratch,
         }
@@ -185,20 +186,10 @@ impl<'a, S: Statistics> Grower<'a, S> {
 
     /// Adds up the bins of the columns in places `first..last` of the order.
     fn add_up(&mut self, lines: &[u8], first: usize, last: usize) {
-        let (stride, width) = (self.lines.stride, self.statistics.width());
         let columns = &self.order[first..last];
-        if lines.len() / stride < DENSE {
-            self.statistics.add_up(lines, stride, columns, &mut self.cells, Some(&mut self.seen));
-            return;
-        }
-        self.statistics.add_up(lines, stride, columns, &mut self.cells, None);
-        let zero = S::Number::default();
-        for slot in 0..columns.len() {
-            let cells = self.cells[slot * MAX_BINS * width..(slot + 1) * MAX_BINS * width].chunks_exact(width);
-            for (bin, cell) in cells.enumerate() {
-                self.seen[slot][bin / 64] |= u64::from(cell.iter().any(|n| *n != zero)) << (bin % 64);
-            }
-        }
+        self.dense = lines.len() / self.lines.stride >= DENSE;
+        let seen = (!self.dense).then_some(self.seen.as_mut_slice());
+        self.statistics.add_up(lines, self.lines.stride, columns, &mut self.cells, seen);
     }
 
     /// Looks for the best split of one column and clears its cells.
@@ -210,21 +201,67 @@ impl<'a, S: Statistics> Grower<'a, S> {
         own: f64,
         best: &mut Option<LineSplit<S::Number>>,
     ) {
-        let column = &self.lines.columns[feature];
-        let seen = std::mem::take(&mut self.seen[slot]);
-        let has_missing = seen[column.missing as usize / 64] >> (column.missing % 64) & 1 == 1;
-        let width = self.statistics.width();
+        let size = MAX_BINS * self.statistics.width();
+        let base = slot * size;
+        if !self.search_dense(base, feature, all, own, best) {
+            self.search_seen(slot, feature, all, own, best);
+        }
+        self.cells[base..base + size].fill(S::Number::default());
+    }
+
+    /// Looks at all bins of a column at once, where that can be done.
+    fn search_dense(
+        &mut self,
+        base: usize,
+        feature: usize,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) -> bool {
+        let (column, width) = (&self.lines.columns[feature], self.statistics.width());
+        let free = self.limits.min_samples_leaf <= 1.0 && self.limits.min_weight_leaf <= 0.0;
+        let cells = &self.cells[base..base + MAX_BINS * width];
+        let empty = |bin: usize| cells[bin * width..(bin + 1) * width].iter().all(|n| *n == S::Number::default());
+        if !self.dense || !free || column.nominal || self.limits.random_splits || !empty(column.missing as usize) {
+            return false;
+        }
+        let bar = best.as_ref().map_or(-1.0, |best| best.gain + own);
+        let Some(found) = self.statistics.best_dense_cut(cells, all, bar) else { return false };
+        let Some(cut) = found.map(usize::from) else { return true };
+        let before = (0..=cut).rev().find(|&bin| !empty(bin)).unwrap_or(cut);
+        let after = (cut + 1..MAX_BINS).find(|&bin| !empty(bin)).unwrap_or(cut + 1);
+        self.scratch[0].fill(S::Number::default());
+        cells[..(before + 1) * width].chunks_exact(width).for_each(|cell| self.statistics.merge(&mut self.scratch[0], cell));
+        self.consider(Place::between(feature, before as u8, after as u8), all, own, best);
+        true
+    }
+
+    /// Looks at the bins of a column that occur.
+    fn search_seen(
+        &mut self,
+        slot: usize,
+        feature: usize,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) {
+        let (column, width) = (&self.lines.columns[feature], self.statistics.width());
         let base = slot * MAX_BINS * width;
-        if seen.iter().map(|w| w.count_ones()).sum::<u32>() > 1 {
-            if column.nominal || has_missing || self.limits.random_splits {
-                self.search_list(slot, feature, &seen, all, own, best);
-            } else {
-                self.sweep(base, feature, &seen, all, own, best);
+        let mut seen = std::mem::take(&mut self.seen[slot]);
+        if self.dense {
+            let zero = S::Number::default();
+            for (bin, cell) in self.cells[base..base + MAX_BINS * width].chunks_exact(width).enumerate() {
+                seen[bin / 64] |= u64::from(cell.iter().any(|n| *n != zero)) << (bin % 64);
             }
         }
-        for bin in bits(&seen) {
-            let at = base + bin as usize * width;
-            self.cells[at..at + width].fill(S::Number::default());
+        let has_missing = seen[column.missing as usize / 64] >> (column.missing % 64) & 1 == 1;
+        if seen.iter().map(|w| w.count_ones()).sum::<u32>() <= 1 {
+            return;
+        }
+        if column.nominal || has_missing || self.limits.random_splits {
+            self.search_list(slot, feature, &seen, all, own, best);
+        } else {
+            self.sweep(base, feature, &seen, all, own, best);
         }
     }
 
