@@ -24,6 +24,8 @@ WIDTH = 120
 
 TITLES = {
     "dummy": "Predictors that ignore their input: what any other must beat.",
+    "calibration": "Probabilities that mean what they say.",
+    "multiclass": "Many classes by learners of two.",
     "linear_model": "Linear models.",
     "ensemble": "Many models that answer as one.",
     "neighbors": "Nearest neighbours: what is near is alike.",
@@ -46,7 +48,7 @@ PYTHON_FORM = {
 }
 
 #: Parameters of nearest neighbours that may be functions: what such a function does.
-FUNCTIONS = {
+CALLABLES = {
     "metric": ("Callable[[np.ndarray, np.ndarray], float]", "A function gives the distance between two rows of numbers: symmetric, and not negative."),
     "weights": ("Callable[[np.ndarray], np.ndarray]", "A function gives the weights of neighbours at the distances it is called with."),
 }
@@ -75,15 +77,27 @@ ATTRIBUTES = {
     "r_squared": ("float", "The share of the variance that is explained."),
     "std_errors": ("ndarray of shape (n_columns,)", "The standard errors of the coefficients."),
     "n_mistakes": ("int", "How many mistakes were made in all passes."),
-    "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round."),
     "n_neighbors": ("int", "How many neighbours count."),
     "n_samples_fit": ("int", "How many rows are kept."),
     "leave_one_out_errors": ("ndarray of shape (max_neighbors,)",
                              "The leave-one-out error of each number of neighbours from 1 up, where ``max_neighbors`` is set."),
+    "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round; for numbers, its mean loss."),
+    "train_errors": ("ndarray of shape (n_rounds,)", "The training error after each round; for numbers, the mean absolute error."),
+    "normalizers": ("ndarray of shape (n_rounds,)", "What the weights of each round are divided by (Z)."),
+    "train_error_bounds": ("ndarray of shape (n_rounds,)", "What the training error is at most: the product of the normalizers so far."),
+    "oob_decision_function": ("ndarray of shape (n_samples, n_classes)",
+                              "What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row."),
+    "oob_prediction": ("ndarray of shape (n_samples,) or (n_samples, n_outputs)",
+                       "What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row."),
+    "permutation_importances": ("ndarray of shape (n_features_in_,)",
+                                "How much worse trees get on rows that they didn't see when a column is shuffled (accuracy lost, or squared error "
+                                "gained), where ``permutation_importances`` is set."),
 }
 
 RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "int, RandomState instance or None",
                 "Every random choice follows from it; the same number gives the same model.")
+WARM_START = ("warm_start", "bool", "False", "bool",
+              "Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state then stays what it was.")
 COMMON = (
     ("n_jobs", "int | None", "None", "int",
      "How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model doesn't "
@@ -166,14 +180,14 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         if p["name"] not in entry.hidden:
             usual = (type_hint(p["kind"]), type_words(p["kind"]), p["doc"])
             hint, words, doc = PYTHON_FORM.get(p["name"], usual)
-            if entry.neighbors and p["name"] in FUNCTIONS:
-                function, what = FUNCTIONS[p["name"]]
+            if entry.neighbors and p["name"] in CALLABLES:
+                function, what = CALLABLES[p["name"]]
                 hint, words, doc = f"{hint} | {function}", f"{words} or callable", f"{doc} {what}"
             default = dict(entry.defaults).get(p["name"], p["default"])
             if default is not p["default"]:
                 hint, words = hint.removesuffix(" | None"), words.removesuffix(" or None")
             own.append((p["name"], hint, literal(default), words, doc))
-    return own + [RANDOM_STATE] * is_random(entry) + list(COMMON)
+    return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 
 
 def is_random(entry: Entry) -> bool:
@@ -186,7 +200,8 @@ def attributes(entry: Entry) -> list[str]:
     y = [0] * 6 + [1] * 6
     target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)  # ranking shows what regression shows
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
-    params = {name: value for name, value in (("oob_score", True), ("bootstrap", True), ("max_neighbors", 3)) if name in names - set(entry.hidden)}
+    wanted = (("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3))
+    params = {name: value for name, value in wanted if name in names - set(entry.hidden)}
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
 
 
@@ -215,13 +230,15 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
 
 
 def bases(entry: Entry) -> list[str]:
-    return ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["Neighbors"] * entry.neighbors + [base(entry)]
+    return ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["Neighbors"] * entry.neighbors + [entry.many] * bool(entry.many) + [base(entry)]
 
 
 def home(entry: Entry, name: str) -> str:
     """The module where a base class lives."""
     if name == "Neighbors":
         return "_neighbors"
+    if name == entry.many:
+        return "_ensemble"
     return entry.base[0] if entry.base and entry.base[1] == name else "_estimator"
 
 

@@ -20,7 +20,7 @@ Examples:
   ermine predict species.ermine new.csv --proba --id name | head
 
 The output is CSV with a line for each row of FILE, in its order: the columns asked for with --id, then predicted_<target>, then
-with --proba probability_<class> for each class. FILE needs the columns that the model was trained on, in any order; others
+with --proba probability_<class> for each class, with --quantiles quantile_<level> for each level. FILE needs the columns that the model was trained on, in any order; others
 are passed over. A category that training didn't have counts as missing.";
 
 /// Predict for each row of a table
@@ -37,6 +37,9 @@ pub struct Args {
     /// The probability of each class too
     #[arg(long)]
     proba: bool,
+    /// Quantiles of the target too, of a forest that was trained with --quantiles true: levels from 0 to 1, separated by commas
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
+    quantiles: Vec<f64>,
     /// Columns of the table to keep beside the prediction; repeat for several
     #[arg(long, value_name = "COLUMN")]
     id: Vec<String>,
@@ -66,7 +69,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let table = read(&args.file, &options, manner.threads(), &progress).map_err(|e| blame(e, args))?;
     let kept: Vec<Column> = args.id.iter().map(|name| table.column(name).cloned()).collect::<ermine::Result<_>>()?;
     let prediction = progress.stage("predicting", manner.threads(), || model.predict(&table)).map_err(Failure::work)?;
-    let result = Table::new([kept, columns(&prediction, model.schema(), args.proba)?].concat())?;
+    let quantiles = quantiles(&model, &table, &args.quantiles)?;
+    let result = Table::new([kept, columns(&prediction, model.schema(), args.proba)?, quantiles].concat())?;
     drop(progress);
     match output {
         None => result.write_csv_to(std::io::stdout().lock()).map_err(stdout_failure),
@@ -98,6 +102,18 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("{place}: results are written as .csv or .csv.gz, not as .{ending}")));
     }
     Ok(())
+}
+
+/// The columns that hold quantiles, one for each level.
+fn quantiles(model: &Model, table: &Table, levels: &[f64]) -> Result<Vec<Column>, Failure> {
+    if levels.is_empty() {
+        return Ok(Vec::new());
+    }
+    let values = model.quantiles(&model.schema().features_of(table)?, levels)?;
+    let column = |(k, level): (usize, &f64)| {
+        Column::numeric(format!("quantile_{level}"), values.iter().skip(k).step_by(levels.len()).copied().collect::<Vec<f64>>())
+    };
+    Ok(levels.iter().enumerate().map(column).collect())
 }
 
 /// The columns that hold the predictions.

@@ -1,20 +1,24 @@
 //! `ermine show`: a model for people: what made it, what it expects, what is proven about it, and how it looks.
 
+use crate::data::read;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::grid::Grid;
+use crate::progress::Progress;
 use crate::terminal::{bold, clean, count, dim, fact, fitted, green, listed, print, print_json, width};
 use crate::train::certificate;
 use ermine::matrix::{FeatureSpec, Task};
 use ermine::model::Model;
 use ermine::model::file::FORMAT_VERSION;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   ermine show species.ermine
   ermine show species.ermine --svg species.svg
+  ermine show forest.ermine --tree 0
+  ermine show forest.ermine --shap penguins.csv
   ermine show species.ermine --json";
 
 /// Describe a model
@@ -35,6 +39,12 @@ pub struct Args {
     /// Say the model as if-then rules
     #[arg(long)]
     rules: bool,
+    /// Show one of the models that it is made of: a tree of a forest, a member of a committee
+    #[arg(long, value_name = "N", visible_alias = "tree")]
+    member: Option<usize>,
+    /// How much each column matters to what the model says about the rows of this table: the mean size of its SHAP values
+    #[arg(long, value_name = "TABLE")]
+    shap: Option<PathBuf>,
     /// Say it in JSON
     #[arg(long)]
     json: bool,
@@ -49,7 +59,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for path in outputs.into_iter().flatten() {
         check_output(path, &[&args.model])?;
     }
-    let model = Model::load(&args.model)?;
+    let whole = Model::load(&args.model)?;
+    let model = if let Some(member) = args.member { whole.member(member)? } else { whole };
     let none = |what: &str| {
         let learner = &model.header().learner;
         Failure::Work(format!("{}: there is no {what} of a {learner}", args.model.display()))
@@ -61,7 +72,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     draw(&args.svg, "picture", Model::svg)?;
     draw(&args.html, "page", Model::html)?;
     draw(&args.dot, "graph", Model::dot)?;
-    let body = if args.rules { model.rules().ok_or_else(|| none("set of rules"))? } else { model.text() };
+    let body = match &args.shap {
+        Some(table) => shap(&model, table)?,
+        None if args.rules => model.rules().ok_or_else(|| none("set of rules"))?,
+        None => model.text(),
+    };
     if args.json {
         return print_json(&json!({
             "file": args.model,
@@ -76,6 +91,22 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
     }
     print(&said)
+}
+
+/// The columns by the mean size of their SHAP values on the rows of a table.
+fn shap(model: &Model, table: &Path) -> Result<String, Failure> {
+    let table = read(table, &model.schema().read_options(), None, &Progress::new(true))?;
+    let importances = model.shap_values(&table)?.importances();
+    let most = importances.iter().fold(0.0, |a: f64, &b| a.max(b));
+    let mut order: Vec<usize> = (0..importances.len()).collect();
+    order.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
+    let mut text = format!("mean size of the SHAP values on {} rows:\n", count(table.n_rows()));
+    for column in order {
+        let size = importances[column];
+        let bar = "█".repeat((size / most * 40.0).round().clamp(0.0, 40.0) as usize);
+        text += &format!("  {:<24} {size:>10.5} {bar}\n", model.schema().features[column].name);
+    }
+    Ok(text)
 }
 
 fn text(args: &Args, model: &Model) -> String {

@@ -21,6 +21,7 @@ Examples:
   ermine train penguins.csv --target species -o species.ermine
   ermine train penguins.csv --target species --learner decision-stump --criterion gini -o species.ermine
   ermine train adult.csv --target income --type education-num=nominal --id name --seed 7 -o income.ermine
+  ermine train penguins.csv --target species --learner random-forest --n-estimators 200 --warm-start half.ermine -o whole.ermine
   ermine train --learner decision-stump --help        the parameters of a learner
   ermine learners                                     all learners";
 
@@ -42,6 +43,9 @@ pub struct Args {
     /// Every random choice follows from this
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
+    /// Go on from this model: keep its trees or members and add more (forests and bagging)
+    #[arg(long, value_name = "FILE.ermine")]
+    warm_start: Option<PathBuf>,
     #[command(flatten)]
     manner: Manner,
 }
@@ -51,6 +55,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let mut learner = registry::learner(&args.learner)?;
     flags::set(&mut *learner, &[given, args.set.clone()].concat())?;
     check_output(&args.output, &[&args.data.file])?;
+    let previous = args.warm_start.as_ref().map(Model::load).transpose()?;
     let progress = Progress::new(!args.manner.chatty());
     let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
     check(&*learner, &data)?;
@@ -58,8 +63,13 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         print(&understanding.text())?;
     }
     let start = Instant::now();
-    let context =
-        Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
+    let context = Context {
+        seed: args.seed,
+        threads: args.manner.threads(),
+        observer: &progress,
+        previous: previous.as_ref(),
+        ..Default::default()
+    };
     let what = format!("training {}", args.learner);
     let model = progress.stage(&what, None, || fit(&*learner, &data, &context))?;
     let seconds = start.elapsed().as_secs_f64();
@@ -73,7 +83,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
             "seconds": seconds,
             "learner": model.header().learner,
             "params": model.header().params,
-            "seed": args.seed,
+            "seed": model.header().seed,
             "certificate": model.certificate(),
             "data": understanding,
         }));

@@ -322,7 +322,7 @@ fn boosted(model: &CoreModel) -> PyResult<&Boosted> {
 pub fn quantiles<'py>(py: Python<'py>, model: &Model, table: &Table) -> PyResult<Bound<'py, PyAny>> {
     let model = model.core();
     let features = model.schema().features_in_order(table.inner.columns().to_vec()).map_err(python)?;
-    let fitted = boosted(model)?;
+    let fitted = boosted(&model)?;
     let values = py.detach(|| fitted.quantiles(&features)).map_err(python)?;
     Ok(array::shaped(py, values, &[table.inner.n_rows(), fitted.booster().n_scores()])?.into_any())
 }

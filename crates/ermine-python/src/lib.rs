@@ -10,6 +10,7 @@
 //! | [`model`] | `Model`: fit, predict, save, load |
 //! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
 //! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
+//! | [`ensemble`] | what models made of many parts can tell |
 //! | [`error`] | errors become Python exceptions |
 //!
 //! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
@@ -17,6 +18,7 @@
 
 mod array;
 mod boosting;
+mod ensemble;
 mod error;
 mod job;
 mod model;
@@ -45,6 +47,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<target::Target>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<neighbor::NeighborIndex>()?;
+    module.add_class::<ensemble::Stages>()?;
     module.add_function(wrap_pyfunction!(learners, module)?)?;
     module.add_function(wrap_pyfunction!(target::integer_classes, module)?)?;
     module.add_function(wrap_pyfunction!(target::text_classes, module)?)?;
@@ -54,6 +57,12 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<boosting::Staged>()?;
     module.add_function(wrap_pyfunction!(boosting::boost, module)?)?;
     module.add_function(wrap_pyfunction!(boosting::quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::stages, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::members, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::leaves, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::proximity, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::shap, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())
 }

@@ -33,9 +33,9 @@ pub struct Model {
     trouble: Trouble,
 }
 
-/// Learns a model. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters.
+/// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters.
 #[pyfunction]
-#[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, own = None))]
+#[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, own = None, previous = None))]
 #[expect(clippy::too_many_arguments, reason = "this is the one call from Python, with keywords")]
 pub fn fit(
     py: Python<'_>,
@@ -49,6 +49,7 @@ pub fn fit(
     note: &str,
     progress: Option<&Bound<'_, PyAny>>,
     own: Option<&Bound<'_, PyDict>>,
+    previous: Option<&Model>,
 ) -> PyResult<Model> {
     let trouble = Trouble::default();
     let learner = match own.filter(|own| !own.is_empty()) {
@@ -58,8 +59,10 @@ pub fn fit(
     let weight = weight.map(array::numbers).transpose()?;
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let data = target.dataset(table.inner.clone(), weight)?;
+    let previous = previous.map(Model::core);
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        let previous = previous.as_deref();
+        let context = Context { seed, threads: Some(threads), observer: watch, previous, ..Default::default() };
         learner::fit(learner.as_ref(), &data, &context)
     };
     let mut model = trouble.check(job::run(py, progress, work)?)?;
@@ -138,7 +141,7 @@ pub(crate) const PROGRAM: &str = "python";
 
 /// What a prediction is asked for.
 #[derive(Clone, Copy, PartialEq)]
-enum Wanted {
+pub enum Wanted {
     /// The code of the class of each row.
     Classes,
     /// All numbers of each row.
@@ -148,7 +151,8 @@ enum Wanted {
 }
 
 impl Wanted {
-    fn new(word: &str) -> PyResult<Wanted> {
+    /// What a word stands for.
+    pub fn new(word: &str) -> PyResult<Wanted> {
         match word {
             "classes" => Ok(Wanted::Classes),
             "numbers" => Ok(Wanted::Numbers),
@@ -336,7 +340,8 @@ impl Model {
 }
 
 /// A prediction in the form in which Python wants it.
-enum Answer {
+pub enum Answer {
+    /// The code of the class of each row.
     Classes(Vec<i64>),
     /// Numbers, row by row, and how many for each row.
     Numbers(Vec<f64>, usize),
@@ -353,7 +358,8 @@ impl Answer {
         }
     }
 
-    fn new(prediction: &Prediction, wanted: Wanted) -> Answer {
+    /// The answer to what was wanted.
+    pub fn new(prediction: &Prediction, wanted: Wanted) -> Answer {
         match wanted {
             Wanted::Classes if prediction.output() != Output::Values => {
                 Answer::Classes((0..prediction.n_rows()).map(|row| prediction.class(row) as i64).collect())
@@ -362,7 +368,8 @@ impl Answer {
         }
     }
 
-    fn array(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    /// It as an array.
+    pub fn array(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
             Answer::Classes(codes) => PyArray1::from_vec(py, codes).into_bound_py_any(py),
             Answer::Numbers(values, width) => {

@@ -17,6 +17,8 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "ElasticNetCV": DRAWS_SPARSE,
     "RandomForestClassifier": DRAWS,
     "RandomForestRegressor": DRAWS,
+    "ComparisonForestClassifier": DRAWS,
+    "ComparisonForestRegressor": DRAWS,
     "BaggingClassifier": DRAWS,
     "BaggingRegressor": DRAWS,
 }

@@ -165,3 +165,85 @@ def test_the_same_seed_gives_the_same_model():
     np.testing.assert_array_equal(proba[0], proba[1])
     assert (proba[0] != proba[2]).any()
     assert tree.DecisionTreeClassifier(splitter="random", random_state=1).fit(X, y).score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("name", ["RandomForestClassifier", "ExtraTreesClassifier", "BaggingClassifier"])
+def test_warm_start_adds_members(name):
+    X, y = load_wine(return_X_y=True)
+    cls = getattr(ensemble, name)
+    model = cls(n_estimators=4, random_state=1, warm_start=True).fit(X, y)
+    first = model.predict_proba(X)
+    model.set_params(n_estimators=9).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), cls(n_estimators=9, random_state=1).fit(X, y).predict_proba(X))
+    assert (first != model.predict_proba(X)).any() and len(model.estimators_) == 9
+    np.testing.assert_allclose(np.mean([part.predict_proba(X) for part in model.estimators_], axis=0), model.predict_proba(X), atol=1e-12)
+    with pytest.raises(ValueError, match="at least 9"):
+        model.set_params(n_estimators=3).fit(X, y)
+
+
+def test_a_forest_tells_leaves_proximity_and_reasons():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = ensemble.RandomForestClassifier(
+        n_estimators=20, max_depth=5, oob_score=True, permutation_importances=True, random_state=0).fit(X, y)
+    leaves, alike = model.apply(X[:50]), model.proximity(X[:50])
+    assert leaves.shape == (50, 20)
+    np.testing.assert_allclose(alike, (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2))
+    values = model.shap_values(X[:30])
+    assert values.shape == (30, 30, 2)
+    np.testing.assert_allclose(values.sum(axis=1) + model.expected_value_, model.predict_proba(X[:30]), atol=1e-9)
+    assert model.shap_importances(X[:30]).shape == model.permutation_importances_.shape == (30,)
+    assert model.oob_decision_function_.shape == (len(X), 2)
+    seen = ~np.isnan(model.oob_decision_function_[:, 0])
+    right = model.classes_[model.oob_decision_function_[seen].argmax(axis=1)] == y[seen]
+    assert right.mean() == pytest.approx(model.oob_score_)
+    tree_ = model.estimators_[0]
+    assert isinstance(tree_, DecisionTreeClassifier) and tree_.get_depth() <= 5 and tree_.svg()
+
+
+def test_quantiles_cover_what_they_say():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 10, size=(3000, 2))
+    y = X[:, 0] + rng.normal(scale=1 + X[:, 1], size=3000)
+    model = ensemble.RandomForestRegressor(min_samples_leaf=20, quantiles=True, random_state=0).fit(X[:2000], y[:2000])
+    low, middle, high = model.predict_quantiles(X[2000:], [0.1, 0.5, 0.9]).T
+    assert (low <= middle).all() and (middle <= high).all()
+    assert ((y[2000:] >= low) & (y[2000:] <= high)).mean() == pytest.approx(0.8, abs=0.05)
+    wide = X[2000:, 1] > 8
+    assert (high - low)[wide].mean() > 2 * (high - low)[X[2000:, 1] < 2].mean(), "the spread follows the noise"
+    with pytest.raises(ValueError, match="targets of its leaves"):
+        ensemble.RandomForestRegressor(n_estimators=2).fit(X, y).predict_quantiles(X)
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_forests_have_the_criteria_of_their_twins(criterion):
+    X, y = load_diabetes(return_X_y=True)
+    ours = ensemble.RandomForestRegressor(n_estimators=20, criterion=criterion, min_samples_leaf=5, random_state=0)
+    theirs = theirs_ensemble.RandomForestRegressor(n_estimators=20, criterion=criterion, min_samples_leaf=5, random_state=0)
+    assert cross_val_score(ours, X, y, cv=3).mean() > cross_val_score(theirs, X, y, cv=3).mean() - 0.04
+
+
+def test_boosting_tells_its_rounds():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = ensemble.AdaBoostClassifier(n_estimators=30).fit(X, y)
+    errors = [1 - score for score in model.staged_score(X, y)]
+    np.testing.assert_allclose(errors, model.train_errors_)
+    assert (model.train_errors_ <= model.train_error_bounds_ + 1e-12).all()
+    np.testing.assert_allclose(np.cumprod(model.normalizers_), model.train_error_bounds_)
+    *_, last = model.staged_predict_proba(X)
+    np.testing.assert_array_equal(last, model.predict_proba(X))
+    np.testing.assert_array_equal(model.decision_function(X) > 0, model.predict(X) == model.classes_[1])
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    stopped = ensemble.AdaBoostClassifier(n_estimators=300, n_iter_no_change=5, random_state=0).fit(X, y)
+    assert len(stopped.validation_errors_) == len(stopped.estimator_weights_) < 300
+    numbers, t = load_diabetes(return_X_y=True)
+    regressor = ensemble.AdaBoostRegressor(estimator=DecisionTreeRegressor(max_depth=2), n_estimators=8).fit(numbers, t)
+    stages = list(regressor.staged_predict(numbers))
+    np.testing.assert_array_equal(stages[-1], regressor.predict(numbers))
+    np.testing.assert_array_equal(stages[0], regressor.estimators_[0].predict(numbers))
+
+
+def test_comparison_forests_take_any_metric():
+    X, y = load_wine(return_X_y=True)
+    for metric in ["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis"]:
+        model = ensemble.ComparisonForestClassifier(n_estimators=30, metric=metric, oob_score=True, random_state=0).fit(X, y)
+        assert model.oob_score_ > 0.85, metric

@@ -38,6 +38,7 @@ pub mod prelude {
     pub use crate::evaluate::{CrossValidation, Evaluation};
     pub use crate::learner::baseline::Baseline;
     pub use crate::learner::c45::C45;
+    pub use crate::learner::comparison_forest::ComparisonForest;
     pub use crate::learner::decision_tree::DecisionTree;
     pub use crate::learner::forest::{ExtraTrees, RandomForest};
     pub use crate::learner::gradient_boosting::GradientBoosting;

@@ -40,6 +40,10 @@ pub const LEARNERS: &[Entry] = &[
         make: || Box::new(learner::comparison_tree::ComparisonTree::default()),
         load: learner::row_tree::FittedRows::load,
     },
+    Entry {
+        make: || Box::new(learner::comparison_forest::ComparisonForest::default()),
+        load: learner::comparison_forest::FittedComparisons::load,
+    },
     Entry { make: || Box::new(learner::quad_tree::QuadTree::default()), load: learner::row_tree::FittedRows::load },
     Entry {
         make: || Box::new(learner::density_tree::DensityTree::default()),
@@ -141,7 +145,7 @@ pub const DEFAULT: &str = "gradient-boosting";
 impl Default for Context<'_> {
     /// Seed 0, all cores, nobody watching, all learners of the registry.
     fn default() -> Self {
-        Context { seed: 0, threads: None, observer: &Silent, learners: learner }
+        Context { seed: 0, threads: None, observer: &Silent, previous: None, learners: learner }
     }
 }
 
@@ -176,6 +180,28 @@ impl Model {
         let entry = find(&header.learner).map_err(|_| {
             Error::model_file(format!("it was made by a learner '{}' that is not known here", header.learner))
         })?;
+        let fitted = (entry.load)(&sections, &header)?;
+        Ok(Model::new(header, fitted))
+    }
+
+    /// How many models it is made of: the trees of a forest, the members of a committee. 0 where it isn't made of models.
+    pub fn n_members(&self) -> usize {
+        self.own().n_parts()
+    }
+
+    /// One of the models that it is made of, as a model of its own.
+    pub fn member(&self, member: usize) -> Result<Model> {
+        let n = self.n_members();
+        if member >= n && n > 0 {
+            return Err(Error::data(format!("member {member} was asked for, but there are {n}")));
+        }
+        let (mut header, sections) = self.own().part(member, self.header())?;
+        let entry = find(&header.learner)?;
+        let mut learner = (entry.make)();
+        // Parameters of the whole that its parts don't have, or have in another form, are passed over.
+        header.params.iter().for_each(|(name, value)| drop(learner.set(name, value)));
+        header.params = learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        header.notes.clear();
         let fitted = (entry.load)(&sections, &header)?;
         Ok(Model::new(header, fitted))
     }

@@ -73,6 +73,12 @@ impl Sections {
         Ok(())
     }
 
+    /// Whether there is a section of this name: files of earlier versions lack what came later.
+    pub fn has(&self, name: &str) -> bool {
+        let full = format!("{}{name}", self.prefix);
+        self.entries.iter().any(|(spec, _)| spec.name == full)
+    }
+
     /// Reads a value from JSON.
     pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let bytes = self.find(name, SectionKind::Json)?;

@@ -240,3 +240,32 @@ fn neighbours_of_rows_are_found() {
     place.run(&["train", &train, "-t", "colour", "-o", "stump.ermine"]).succeeds();
     place.run(&["neighbors", "stump.ermine", &new]).fails(1, &["nearest-neighbors"]);
 }
+
+#[test]
+fn a_forest_is_grown_in_two_goes_looked_into_and_predicts_quantiles() {
+    let place = Place::new("forest");
+    let penguins = penguins();
+    let train = |more: &[&str]| {
+        let base = ["train", &penguins, "-t", "body_mass_g", "--learner", "random-forest", "--quantiles", "true"];
+        place.run(&[&base[..], more].concat()).succeeds()
+    };
+    train(&["--n-estimators", "5", "--seed", "3", "-o", "half.ermine"]);
+    train(&["--n-estimators", "12", "--warm-start", "half.ermine", "-o", "whole.ermine"]);
+    train(&["--n-estimators", "12", "--seed", "3", "-o", "once.ermine"]);
+    assert!(place.read("whole.ermine") == place.read("once.ermine"), "the seed that it began with goes on");
+    place.run(&["show", "whole.ermine"]).succeeds().says(&["the mean of 12 trees", "share of each column"]);
+    place.run(&["show", "whole.ermine", "--tree", "0"]).succeeds().says(&["decision-tree", "it is tree 0 of a forest"]);
+    place.run(&["show", "whole.ermine", "--shap", &penguins]).succeeds().says(&["SHAP values on 344 rows", "flipper_length_mm"]);
+    place.run(&["show", "whole.ermine", "--tree", "12"]).fails(1, &["member 12 was asked for, but there are 12"]);
+    let said = place.run(&["predict", "whole.ermine", &penguins, "--quantiles", "0.1,0.9"]).succeeds();
+    assert_eq!(said.out.lines().next(), Some("predicted_body_mass_g,quantile_0.1,quantile_0.9"));
+}
+
+#[test]
+fn the_training_error_of_adaboost_is_plotted_under_its_bound() {
+    let place = Place::new("adaboost");
+    place.run(&["train", &penguins(), "-t", "sex", "--learner", "adaboost", "-o", "m.ermine"]).succeeds().says(&["the training error"]);
+    let said = place.run(&["show", "m.ermine", "--svg", "m.svg"]).succeeds();
+    said.says(&["eps", "alpha", "training error (o) under its bound (-)"]);
+    assert!(String::from_utf8(place.read("m.svg")).unwrap().contains("bound: product of Z"));
+}

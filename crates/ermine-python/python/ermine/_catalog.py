@@ -32,6 +32,10 @@ class Entry(NamedTuple):
     defaults: tuple[tuple[str, float], ...] = ()
     #: Another base class than the task's, and where it lives.
     base: tuple[str, str] | None = None
+    #: What it can tell because it is made of many: a class of ``_ensemble``.
+    many: str = ""
+    #: Can go on from what it has learned before (``warm_start``).
+    goes_on: bool = False
 
 
 #: Parameters of nearest neighbours that are about classes.
@@ -54,20 +58,22 @@ CATALOG: tuple[Entry, ...] = (
     Entry("tree", "ObliqueTreeRegressor", "oblique-tree", "regression", tree=True),
     Entry("tree", "QuadTreeClassifier", "quad-tree", "classification", tree=True),
     Entry("tree", "QuadTreeRegressor", "quad-tree", "regression", tree=True),
-    Entry("ensemble", "RandomForestClassifier", "random-forest", "classification"),
-    Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("criterion", "class_weight")),
-    Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification"),
-    Entry("ensemble", "ExtraTreesRegressor", "extra-trees", "regression", hidden=("criterion", "class_weight")),
+    Entry("ensemble", "RandomForestClassifier", "random-forest", "classification", hidden=("quantiles",), many="Forest", goes_on=True),
+    Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True),
+    Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification", hidden=("quantiles",), many="Forest", goes_on=True),
+    Entry("ensemble", "ExtraTreesRegressor", "extra-trees", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True),
+    Entry("ensemble", "ComparisonForestClassifier", "comparison-forest", "classification"),
+    Entry("ensemble", "ComparisonForestRegressor", "comparison-forest", "regression"),
     Entry(
         "ensemble", "GradientBoostingClassifier", "gradient-boosting", "classification", hidden=("loss", *OF_NUMBERS),
         base=("_boosting", "BoostingClassifier"),
     ),
     Entry("ensemble", "GradientBoostingRegressor", "gradient-boosting", "regression", base=("_boosting", "BoostingRegressor")),
     Entry("ensemble", "GradientBoostingRanker", "gradient-boosting", "ranking", hidden=OF_NUMBERS, base=("_boosting", "BoostingRanker")),
-    Entry("ensemble", "AdaBoostClassifier", "adaboost", "classification", hidden=("loss",), seeded=True),
+    Entry("ensemble", "AdaBoostClassifier", "adaboost", "classification", hidden=("loss",), seeded=True, many="BoostedClasses"),
     Entry(
         "ensemble", "AdaBoostRegressor", "adaboost", "regression",
-        hidden=("algorithm", "criterion", "max_categories", "n_iter_no_change", "validation_fraction"), seeded=True,
+        hidden=("algorithm", "criterion", "max_categories"), seeded=True, many="BoostedNumbers",
     ),
     Entry("linear_model", "LinearRegression", "linear-regression", "regression"),
     Entry("linear_model", "Ridge", "ridge", "regression"),
@@ -86,8 +92,6 @@ CATALOG: tuple[Entry, ...] = (
     Entry("linear_model", "SGDRegressor", "sgd", "regression", hidden=("class_weight",), stream=True),
     Entry("linear_model", "GradientDescentClassifier", "gradient-descent", "classification", hidden=("quantile",)),
     Entry("linear_model", "GradientDescentRegressor", "gradient-descent", "regression", hidden=("class_weight",)),
-    Entry("ensemble", "BaggingClassifier", "bagging", "classification"),
-    Entry("ensemble", "BaggingRegressor", "bagging", "regression"),
     Entry("calibration", "CalibratedClassifier", "calibrated", "classification"),
     Entry("multiclass", "OneVsRestClassifier", "one-vs-rest", "classification"),
     Entry("multiclass", "OneVsOneClassifier", "one-vs-one", "classification"),
@@ -102,6 +106,8 @@ CATALOG: tuple[Entry, ...] = (
         "neighbors", "RadiusNeighborsRegressor", "nearest-neighbors", "regression",
         hidden=("n_neighbors", "max_neighbors", *VOTES), neighbors=True, defaults=(("radius", 1.0),),
     ),
+    Entry("ensemble", "BaggingClassifier", "bagging", "classification", many="Committee", goes_on=True),
+    Entry("ensemble", "BaggingRegressor", "bagging", "regression", many="Committee", goes_on=True),
 )
 
 #: Learners without an estimator, and why.

@@ -85,6 +85,7 @@ class Estimator(Plain):
                 note=json.dumps(note),
                 progress=progress,
                 own=self._own(),
+                previous=self.__dict__.get("_model") if getattr(self, "warm_start", False) else None,
             )
         finally:
             if progress is not None:
@@ -443,7 +444,11 @@ class Tree:
 
 def from_file(path: str) -> Estimator:
     """The fitted estimator of a model file."""
-    model = Model.load(path)
+    return from_model(Model.load(path))
+
+
+def from_model(model: Model) -> Estimator:
+    """The fitted estimator of a model."""
     header = json.loads(model.header())
     note = header.get("notes", {}).get("python", {})
     entry = _catalog.find(note.get("class"), header["learner"], header["schema"]["task"])

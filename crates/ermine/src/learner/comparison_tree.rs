@@ -10,7 +10,9 @@ use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::Result;
 use crate::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
 use crate::neighbor::metric::Metric;
+use crate::neighbor::rows::Rows;
 use crate::neighbor::strings::StringMetric;
+use crate::neighbor::whiten::Whitening;
 use crate::param::Range;
 use crate::rng;
 use crate::split::node::NodeCriterion;
@@ -24,6 +26,14 @@ choice! {
         Euclidean = "euclidean",
         /// Sum of absolute differences of the same.
         Manhattan = "manhattan",
+        /// Largest absolute difference of the same.
+        Chebyshev = "chebyshev",
+        /// The power p of the differences.
+        Minkowski = "minkowski",
+        /// One minus the cosine of the angle between the same.
+        Cosine = "cosine",
+        /// Straight-line distance after taking out scale and correlation.
+        Mahalanobis = "mahalanobis",
         /// Share of the columns that differ.
         Hamming = "hamming",
         /// Fewest single-character edits between the names of categories, added up; differences of numbers.
@@ -38,6 +48,8 @@ params! {
     pub struct ComparisonTree("comparison-tree") {
         /// How far apart two rows are.
         metric: ComparisonMetric = ComparisonMetric::Euclidean, tune Each;
+        /// The power of the minkowski metric.
+        p: f64 = 2.0, range Range::at_least(1.0);
         /// How many pairs of rows each node tries.
         n_pairs: usize = 20, range Range::at_least(1.0), tune Log(1, 100);
         /// No leaf is deeper than this; none for no limit.
@@ -72,43 +84,84 @@ impl Learner for ComparisonTree {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let encoder = |standardize| Encoder::fit(data.features(), EncodeOptions { standardize, ..Default::default() });
-        let space = match self.metric {
-            ComparisonMetric::Euclidean => RowSpace::Encoded(encoder(true), Metric::Euclidean),
-            ComparisonMetric::Manhattan => RowSpace::Encoded(encoder(true), Metric::Manhattan),
-            ComparisonMetric::Hamming => RowSpace::Encoded(encoder(false), Metric::Hamming),
-            ComparisonMetric::Edit => RowSpace::Strings(StringMetric::Edit),
-            ComparisonMetric::StringHamming => RowSpace::Strings(StringMetric::Hamming),
-        };
+        let space = self.metric.space(data, self.p)?;
         let (rows, width) = space.rows(data.features());
-        let pairs = Pairs { learner: self, data, space: &space, rows: &rows, width, seed: context.seed };
+        let all: Vec<u32> = (0..data.n_rows() as u32).collect();
+        let max_depth = self.max_depth.unwrap_or(usize::MAX);
+        let pairs = Pairs {
+            n_pairs: self.n_pairs,
+            limits: RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.min_samples_leaf },
+            data,
+            space: &space,
+            rows: &rows,
+            width,
+            place: &all,
+            by_number: false,
+            seed: context.seed,
+        };
         let (tree, cost) = grow_for(data, pairs);
         let certificate = greedy_certificate(data, cost);
         Ok(Trained { fitted: Box::new(FittedRows::new(tree, space, data.task())), certificate })
     }
 }
 
+impl ComparisonMetric {
+    /// How rows of the data become numbers, and how far they are apart.
+    pub(super) fn space(self, data: &Dataset, p: f64) -> Result<RowSpace> {
+        let encoder = |standardize| Encoder::fit(data.features(), EncodeOptions { standardize, ..Default::default() });
+        let metric = match self {
+            ComparisonMetric::Edit => return Ok(RowSpace::Strings(StringMetric::Edit)),
+            ComparisonMetric::StringHamming => return Ok(RowSpace::Strings(StringMetric::Hamming)),
+            ComparisonMetric::Hamming => return Ok(RowSpace::Encoded(encoder(false), Metric::Hamming)),
+            ComparisonMetric::Euclidean => Metric::Euclidean,
+            ComparisonMetric::Manhattan => Metric::Manhattan,
+            ComparisonMetric::Chebyshev => Metric::Chebyshev,
+            ComparisonMetric::Minkowski => Metric::Minkowski { p },
+            ComparisonMetric::Cosine => Metric::Cosine,
+            ComparisonMetric::Mahalanobis => {
+                let encoder = encoder(true);
+                let (rows, width) = RowSpace::Encoded(encoder.clone(), Metric::Euclidean).rows(data.features());
+                let whitening = Whitening::estimated(&Rows::row_major(&rows, width)?)?;
+                return Ok(RowSpace::Encoded(encoder, Metric::Mahalanobis(whitening)));
+            }
+        };
+        Ok(RowSpace::Encoded(encoder(true), metric))
+    }
+}
+
 /// Proposes pairs of rows.
-struct Pairs<'a> {
-    learner: &'a ComparisonTree,
-    data: &'a Dataset,
-    space: &'a RowSpace,
-    rows: &'a [f64],
-    width: usize,
-    seed: u64,
+pub(super) struct Pairs<'a> {
+    /// How many for each node.
+    pub n_pairs: usize,
+    pub limits: RowLimits,
+    pub data: &'a Dataset,
+    pub space: &'a RowSpace,
+    /// Rows as numbers, `width` each.
+    pub rows: &'a [f64],
+    pub width: usize,
+    /// Where each row of the data stands among them.
+    pub place: &'a [u32],
+    /// Whether questions name rows by their place, instead of holding them.
+    pub by_number: bool,
+    pub seed: u64,
 }
 
 impl WithCriterion for Pairs<'_> {
     fn grow<C: NodeCriterion>(self, criterion: C) -> RowGrower<C> {
-        let max_depth = self.learner.max_depth.unwrap_or(usize::MAX);
-        let limits = RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.learner.min_samples_leaf };
-        RowGrower::grow(self.data.n_rows(), criterion, limits, |open| self.propose(open))
+        RowGrower::grow(self.data.n_rows(), criterion, self.limits, |open| self.propose(open))
     }
 }
 
 impl Pairs<'_> {
     fn row(&self, row: u32) -> &[f64] {
-        &self.rows[row as usize * self.width..(row as usize + 1) * self.width]
+        &self.rows[self.place[row as usize] as usize * self.width..][..self.width]
+    }
+
+    fn question(&self, a: u32, b: u32) -> RowQuestion {
+        let said = |row: u32| {
+            if self.by_number { vec![f64::from(self.place[row as usize])] } else { self.row(row).to_vec() }
+        };
+        RowQuestion::Nearer { a: said(a), b: said(b) }
     }
 
     fn differ(&self, a: u32, b: u32) -> bool {
@@ -123,24 +176,19 @@ impl Pairs<'_> {
         let mut rng = rng::stream(self.seed, &[PAIRS, open.node as u64]);
         let mut draw = || open.rows[rng::below(&mut rng, open.rows.len())];
         let mut proposals = Vec::new();
-        for _ in 0..self.learner.n_pairs {
+        for _ in 0..self.n_pairs {
             let a = draw();
             // A partner with another target; a few tries find one unless nearly all are the same.
             let partner = (0..50).map(|_| draw()).find(|&b| self.differ(a, b) && self.row(a) != self.row(b));
             let other = || open.rows.iter().copied().find(|&b| self.differ(a, b) && self.row(a) != self.row(b));
             let Some(b) = partner.or_else(other) else { continue };
-            let (a, b) = (self.row(a).to_vec(), self.row(b).to_vec());
-            let features = self.data.features();
+            let distance =
+                |row: u32, other: u32| self.space.distance(self.data.features(), self.row(row), self.row(other));
             // 0 where it is no farther from a, 1 where it is nearer to b: exactly what the question will say.
-            let side = |&row: &u32| {
-                let (to_a, to_b) = (
-                    self.space.distance(features, self.row(row), &a),
-                    self.space.distance(features, self.row(row), &b),
-                );
-                f64::from(u8::from(to_a > to_b))
-            };
+            let side = |&row: &u32| f64::from(u8::from(distance(row, a) > distance(row, b)));
             let score = open.rows.iter().map(side).collect();
-            let question = Box::new(move |_| RowQuestion::Nearer { a, b });
+            let nearer = self.question(a, b);
+            let question = Box::new(move |_| nearer);
             proposals.push(Proposal { score, threshold: Some(0.5), question, preference: 1.0 });
         }
         proposals

@@ -20,6 +20,11 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     }
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
+    let seed = context.previous.map_or(context.seed, |model| model.header().seed);
+    let context = &Context { seed, ..*context };
+    if let Some(previous) = context.previous {
+        check_previous(learner, data, previous)?;
+    }
     let trained = run(context.threads, || learner.train(data, context))??;
     Ok(wrap(learner, None, data, context, trained))
 }
@@ -69,6 +74,21 @@ pub(super) fn wrap(
         notes: BTreeMap::new(),
     };
     Model::new(header, trained.fitted)
+}
+
+/// Checks that a learner can go on from a model with this data.
+fn check_previous(learner: &dyn Learner, data: &Dataset, previous: &Model) -> Result<()> {
+    let (name, before, now) = (learner.info().name, previous.header(), Schema::of(data));
+    let unsupported = |need: String| Err(Error::Unsupported { learner: name.to_string(), need });
+    if !learner.goes_on() || before.learner != name {
+        return unsupported(format!("going on from a model of {}", before.learner));
+    }
+    let same_target = (before.schema.task, before.schema.n_outputs) == (now.task, now.n_outputs)
+        && before.schema.classes == now.classes;
+    if before.schema.features != now.features || !same_target {
+        return unsupported("going on from a model of other columns or classes".into());
+    }
+    Ok(())
 }
 
 /// Checks that a learner can learn from this data, before any work is done.

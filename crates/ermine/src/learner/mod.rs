@@ -10,6 +10,7 @@
 //! | [`optimal_tree`] | the least training error of all trees of a depth, proven |
 //! | [`oblique_tree`] | nodes that ask about weighted sums of the columns |
 //! | [`comparison_tree`] | nodes that ask which of two rows is nearer |
+//! | [`comparison_forest`] | the mean of many comparison trees |
 //! | [`quad_tree`] | cells cut at a point into 2^d cells |
 //! | [`density_tree`] | a density for each class, constant on boxes |
 //! | [`row_tree`] | the fitted form of trees whose nodes look at whole rows |
@@ -28,6 +29,7 @@
 
 pub mod baseline;
 pub mod c45;
+pub mod comparison_forest;
 pub mod comparison_tree;
 pub mod decision_tree;
 pub mod density_tree;
@@ -98,6 +100,8 @@ pub struct Context<'a> {
     pub threads: Option<usize>,
     /// Who is told about progress and may stop the work.
     pub observer: &'a dyn Observer,
+    /// A model of the same learner to go on from (`warm_start`): its seed holds, and what it has is kept.
+    pub previous: Option<&'a Model>,
     /// Makes the learner of a name, for learners over learners. The default context, which the registry makes, knows all of them.
     pub learners: fn(&str) -> Result<Box<dyn Learner>>,
 }
@@ -122,6 +126,11 @@ pub trait Learner: Parameters + Send + Sync {
     /// The parameter along which one fit gives the models of many values, where there is one.
     fn path(&self) -> Option<&dyn Path> {
         None
+    }
+
+    /// Whether it can go on from a model that it has made, see [`Context::previous`].
+    fn goes_on(&self) -> bool {
+        false
     }
 
     /// Learns a model with seed 0 on all cores.

@@ -32,24 +32,46 @@ impl RowSpace {
     /// All rows of the features as numbers, row by row, and how many each has.
     pub fn rows(&self, features: &Features) -> (Vec<f64>, usize) {
         match self {
-            RowSpace::Encoded(encoder, _) => {
+            RowSpace::Encoded(encoder, metric) => {
                 let width = encoder.n_columns();
                 let mut out = vec![0.0; features.n_rows() * width];
                 encoder.encode_rows(features, 0..features.n_rows(), &mut out);
                 // No weighted sum and no distance knows what to do with infinity.
                 out.iter_mut().for_each(|x| *x = x.clamp(-1e150, 1e150));
-                (out, width)
+                embedded(metric, out, width)
             }
             RowSpace::Strings(_) => raw(features, |_| -1.0),
             RowSpace::Raw(fill) => raw(features, |f| fill[f]),
         }
     }
 
+    /// Checks a space that comes from outside.
+    pub fn check(&self, n_features: usize) -> Result<()> {
+        match self {
+            RowSpace::Encoded(encoder, metric) if encoder.columns().len() == n_features => metric
+                .check(encoder.n_columns())
+                .map_err(|_| Error::model_file("a metric has another number of columns")),
+            RowSpace::Encoded(..) => Err(Error::model_file("a tree's encoder has another number of columns")),
+            RowSpace::Raw(fill) if fill.len() != n_features || fill.iter().any(|x| !x.is_finite()) => {
+                Err(Error::model_file("a tree has numbers for another number of columns"))
+            }
+            RowSpace::Strings(_) | RowSpace::Raw(_) => Ok(()),
+        }
+    }
+
+    /// How many numbers a row has; `n_features` is the number of columns.
+    pub fn width(&self, n_features: usize) -> usize {
+        match self {
+            RowSpace::Encoded(encoder, metric) => metric.embedded_features(encoder.n_columns()),
+            RowSpace::Strings(_) | RowSpace::Raw(_) => n_features,
+        }
+    }
+
     /// How far two rows are apart; `features` says what codes stand for.
     pub fn distance(&self, features: &Features, a: &[f64], b: &[f64]) -> f64 {
         match self {
-            RowSpace::Encoded(_, metric) => metric.between(a, b),
-            RowSpace::Raw(_) => Metric::Euclidean.between(a, b),
+            RowSpace::Encoded(_, metric) => metric.distance(a, b),
+            RowSpace::Raw(_) => Metric::Euclidean.distance(a, b),
             RowSpace::Strings(metric) => {
                 let of_column = |(column, (x, y)): (&crate::table::Column, (&f64, &f64))| match column.levels() {
                     // A missing name is the empty one.
@@ -63,6 +85,17 @@ impl RowSpace {
             }
         }
     }
+}
+
+/// Rows as the metric measures them: cosine and Mahalanobis distances are Euclidean between other rows.
+fn embedded(metric: &Metric, rows: Vec<f64>, width: usize) -> (Vec<f64>, usize) {
+    let own = metric.embedded_features(width);
+    if width == 0 || !matches!(metric, Metric::Cosine | Metric::Mahalanobis(_)) {
+        return (rows, width);
+    }
+    let mut out = vec![0.0; rows.len() / width * own];
+    out.chunks_mut(own).zip(rows.chunks(width)).for_each(|(out, row)| metric.embed(row, out));
+    (out, own)
 }
 
 /// All values row by row, with `fill(column)` for missing ones.
@@ -109,14 +142,8 @@ impl FittedRows {
             width: output.width(&header.schema),
         };
         let n_features = header.schema.features.len();
-        let dimension = match &space {
-            RowSpace::Encoded(encoder, _) if encoder.columns().len() == n_features => encoder.n_columns(),
-            RowSpace::Encoded(..) => return Err(Error::model_file("a tree's encoder has another number of columns")),
-            RowSpace::Raw(fill) if fill.len() != n_features || fill.iter().any(|x| !x.is_finite()) => {
-                return Err(Error::model_file("a tree has numbers for another number of columns"));
-            }
-            RowSpace::Strings(_) | RowSpace::Raw(_) => n_features,
-        };
+        space.check(n_features)?;
+        let dimension = space.width(n_features);
         let n = tree.question.len();
         let fits = |node: usize| {
             let (first, count) = (tree.child[node] as usize, tree.question[node].n_children());

@@ -3,6 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`certificate`] | what was minimised and what is proven about it |
+//! | [`ensemble`] | what models made of many parts can tell: stages, leaves, quantiles, trees |
 //! | [`prediction`] | what a model says about rows |
 //! | [`mod@file`] | the model file |
 //!
@@ -10,10 +11,12 @@
 //! learner brings along.
 
 pub mod certificate;
+pub mod ensemble;
 pub mod file;
 pub mod prediction;
 
 pub use certificate::{Certificate, Proof, Status};
+pub use ensemble::{Staged, Stages, TreeSum};
 pub use prediction::{Output, Prediction};
 
 use crate::error::{Error, Result};
@@ -107,6 +110,31 @@ pub trait Fitted: Any + Send + Sync {
         None
     }
 
+    /// The stages that it is made of, where it is made in stages.
+    fn staged(&self) -> Option<&dyn Staged> {
+        None
+    }
+
+    /// How many models it is made of; 0 where it isn't made of models.
+    fn n_parts(&self) -> usize {
+        0
+    }
+
+    /// One of the models that it is made of, as in a file of its own. Parameters that are not named have their defaults.
+    fn part(&self, _part: usize, header: &Header) -> Result<(Header, Sections)> {
+        Err(Error::Unsupported { learner: header.learner.clone(), need: "being made of other models".into() })
+    }
+
+    /// The trees that it is a sum of, where it is one.
+    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+        None
+    }
+
+    /// Quantiles of the target for each row, one for each level, where it keeps what they follow from.
+    fn quantiles(&self, _features: &Features, _levels: &[f64]) -> Option<Result<Vec<f64>>> {
+        None
+    }
+
     /// The numbers in it that users look at: coefficients, importances, how many iterations it took.
     fn attributes(&self, _schema: &Schema) -> Vec<Attribute> {
         Vec::new()
@@ -133,6 +161,11 @@ impl Model {
     /// Header and fitted part, for learners whose models take in more rows.
     pub(crate) fn parts_mut(&mut self) -> (&mut Header, &mut dyn Fitted) {
         (&mut self.header, self.fitted.as_mut())
+    }
+
+    /// The learner's own part of the model, whatever it is.
+    pub(crate) fn own(&self) -> &dyn Fitted {
+        &*self.fitted
     }
 
     /// Learner, parameters, schema, certificate.

@@ -12,12 +12,12 @@
 use super::committee::{self, LoadPart, Member};
 use super::estimator::Estimator;
 use crate::error::{Error, Result};
-use crate::learner::forest::fitted::OutOfBag;
+use crate::learner::forest::judge::OutOfBag;
 use crate::learner::tree_parameters::Amount;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
-use crate::param::Range;
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Staged, Status};
+use crate::param::{ParamType, Range, Value};
 use crate::params;
 use crate::progress::{Event, report};
 use crate::rng;
@@ -72,12 +72,16 @@ impl Learner for Bagging {
         &INFO
     }
 
+    fn goes_on(&self) -> bool {
+        true
+    }
+
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let learner = self.estimator.learner(context)?;
         let weighted = learner.info().capabilities.weights;
         report(context.observer, Event::Begin { what: "members", total: Some(self.n_estimators as u64) })?;
-        let mut members = Vec::with_capacity(self.n_estimators);
-        for first in (0..self.n_estimators).step_by(BATCH) {
+        let mut members = self.members_before(data, context)?;
+        for first in (members.len()..self.n_estimators).step_by(BATCH) {
             let last = (first + BATCH).min(self.n_estimators);
             let train = |t: usize| {
                 let draw = self.draw(data, t, context.seed);
@@ -89,7 +93,7 @@ impl Learner for Bagging {
         report(context.observer, Event::End)?;
         let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
         let width = output.width(&Schema::of(data));
-        let mut bag = Bag { members, output, width, estimator: self.estimator.to_string(), out_of_bag: None };
+        let mut bag = Bag { members, output, width, estimator: self.estimator.clone(), out_of_bag: None };
         if self.oob_score {
             bag.out_of_bag = self.out_of_bag(&bag, data, context.seed)?;
         }
@@ -128,6 +132,25 @@ impl Draw {
 }
 
 impl Bagging {
+    /// The members of the model to go on from.
+    fn members_before(&self, data: &Dataset, context: &Context<'_>) -> Result<Vec<Member>> {
+        let Some(model) = context.previous else { return Ok(Vec::new()) };
+        let unsupported = |need: &str| Err(Error::Unsupported { learner: INFO.name.into(), need: need.into() });
+        let Some(bag) = model.fitted::<Bag>().filter(|bag| bag.estimator.name == self.estimator.name) else {
+            return unsupported("going on from a committee of another learner");
+        };
+        let n = bag.members.len();
+        if self.n_estimators < n {
+            let (name, value) = ("n_estimators".into(), self.n_estimators.to_string());
+            let allowed = format!("at least {n}, as many members as there are already");
+            return Err(Error::Param { owner: INFO.name.into(), name, value, allowed });
+        }
+        if self.oob_score && model.header().n_rows != data.n_rows() {
+            return unsupported("out-of-bag rows of members that were trained on other data");
+        }
+        Ok(bag.members.clone())
+    }
+
     /// Draws rows and columns for a member.
     fn draw(&self, data: &Dataset, t: usize, seed: u64) -> Draw {
         let mut rng = rng::stream(seed, &[MEMBER, t as u64]);
@@ -178,7 +201,7 @@ pub struct Bag {
     members: Vec<Member>,
     output: Output,
     width: usize,
-    estimator: String,
+    estimator: Estimator,
     out_of_bag: Option<OutOfBag>,
 }
 
@@ -209,8 +232,27 @@ impl Bag {
         {
             return Err(Error::model_file("the members of a committee don't fit the target"));
         }
-        let (estimator, out_of_bag) = (sections.json("estimator")?, sections.json("out_of_bag")?);
+        let (text, out_of_bag): (String, Option<OutOfBag>) =
+            (sections.json("estimator")?, sections.json("out_of_bag")?);
+        let estimator = Estimator::from_value(&Value::Text(text))
+            .ok_or_else(|| Error::model_file("a committee doesn't say what its members are"))?;
         Ok(Box::new(Bag { members, output, width, estimator, out_of_bag }))
+    }
+}
+
+/// A member is a stage; the prediction is the mean of the members so far.
+impl Staged for Bag {
+    fn n_stages(&self) -> usize {
+        self.members.len()
+    }
+
+    fn add_stage(&self, features: &Features, stage: usize, said: &mut Vec<f64>) -> Result<()> {
+        said.resize(features.n_rows() * self.width, 0.0);
+        self.add(&self.members[stage], features, said)
+    }
+
+    fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64> {
+        said.iter().map(|sum| sum / n_stages as f64).collect()
     }
 }
 
@@ -229,9 +271,21 @@ impl Fitted for Bag {
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("output", &self.output)?;
-        sections.put_json("estimator", &self.estimator)?;
+        sections.put_json("estimator", &self.estimator.to_string())?;
         sections.put_json("out_of_bag", &self.out_of_bag)?;
         committee::save(&self.members, sections)
+    }
+
+    fn n_parts(&self) -> usize {
+        self.members.len()
+    }
+
+    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
+        self.members[part].part(header, &self.estimator)
+    }
+
+    fn staged(&self) -> Option<&dyn Staged> {
+        Some(self)
     }
 
     fn text(&self, schema: &Schema) -> String {
@@ -242,7 +296,7 @@ impl Fitted for Bag {
         text
     }
 
-    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        self.out_of_bag.iter().map(OutOfBag::attribute).collect()
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        self.out_of_bag.iter().flat_map(|oob| oob.attributes(schema.task, self.width)).collect()
     }
 }

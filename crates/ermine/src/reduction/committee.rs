@@ -1,9 +1,10 @@
 //! Models side by side: what bagging, and boosting over any learner, are made of.
 
+use super::estimator::Estimator;
 use crate::error::{Error, Result};
 use crate::learner::{Context, Learner, fit};
 use crate::matrix::{Dataset, Features};
-use crate::model::{Fitted, Header, Output};
+use crate::model::{Fitted, Header, Output, Proof};
 use crate::progress::Silent;
 use crate::section::Sections;
 use crate::table::{Column, Table};
@@ -12,12 +13,13 @@ use std::sync::Arc;
 /// Reads the part of a model that belongs to the learner of this name. The registry hands it in.
 pub type LoadPart = fn(&str, &Sections, &Header) -> Result<Box<dyn Fitted>>;
 
-/// A model of a committee.
+/// A model of a committee. Committees may share it.
+#[derive(Clone)]
 pub struct Member {
     learner: String,
     /// The columns it was trained on; `None` for all.
     columns: Option<Vec<u32>>,
-    fitted: Box<dyn Fitted>,
+    fitted: Arc<dyn Fitted>,
 }
 
 /// The features of some columns; rows may repeat and stay as they are.
@@ -37,7 +39,7 @@ impl Member {
         seed: u64,
         context: &Context<'_>,
     ) -> Result<Member> {
-        let own = Context { seed, threads: None, observer: &Silent, learners: context.learners };
+        let own = Context { seed, threads: None, observer: &Silent, previous: None, learners: context.learners };
         let model = match &columns {
             None => fit(learner, data, &own)?,
             Some(columns) => {
@@ -46,7 +48,7 @@ impl Member {
                 fit(learner, &part.with_weight(data.weight().map(<[f64]>::to_vec))?, &own)?
             }
         };
-        Ok(Member { learner: learner.info().name.into(), columns, fitted: model.into_fitted() })
+        Ok(Member { learner: learner.info().name.into(), columns, fitted: model.into_fitted().into() })
     }
 
     /// What its numbers are.
@@ -74,6 +76,27 @@ impl Member {
         })
     }
 
+    /// The columns it was trained on; `None` for all.
+    pub fn columns(&self) -> Option<&[u32]> {
+        self.columns.as_deref()
+    }
+
+    /// It as a model of its own, for a committee over this estimator.
+    pub fn part(&self, header: &Header, estimator: &Estimator) -> Result<(Header, Sections)> {
+        let mut sections = Sections::default();
+        self.fitted.save(&mut sections)?;
+        let mut own = header.clone();
+        own.learner.clone_from(&self.learner);
+        own.params = estimator.params.iter().cloned().collect();
+        if let Some(columns) = &self.columns {
+            own.schema.features = columns.iter().map(|&c| header.schema.features[c as usize].clone()).collect();
+        }
+        let because = format!("it is a part of a model of {}", header.learner);
+        own.certificate.proofs = vec![Proof::Nothing { because }];
+        own.certificate.notes.clear();
+        Ok((own, sections))
+    }
+
     /// Writes it.
     pub fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("learner", &self.learner)?;
@@ -95,7 +118,7 @@ impl Member {
         }
         own.learner.clone_from(&learner);
         let fitted = load(&learner, &sections.part("part"), &own)?;
-        Ok(Member { learner, columns, fitted })
+        Ok(Member { learner, columns, fitted: fitted.into() })
     }
 }
 

@@ -13,7 +13,10 @@
 //! **Exactness.** The first two add whole numbers. A number is taken in steps of its range / 2^k with k as high as the word allows (28 bits for 100,000 rows): that
 //! decides between splits only; what leaves predict comes from the numbers themselves.
 
+use super::left_sums::add_left;
+use super::packed_scan::{Word, best_packed_cut};
 use crate::choice;
+use std::borrow::Cow;
 
 choice! {
     /// What a forest's splits minimise.
@@ -133,6 +136,24 @@ pub trait Statistics: Sync {
         false
     }
 
+    /// How many classes [`Item::target`] tells apart, where splits are chosen by their Gini impurity, as [`masks`](super::masks) does it.
+    fn n_classes(&self) -> Option<usize> {
+        None
+    }
+
+    /// For each cut (a column, and the last bin on the left) adds up the lines of `stride` bytes on its left.
+    fn add_left(&self, lines: &[u8], stride: usize, cuts: &[(u16, u8)], cells: &mut [Self::Number]) {
+        let width = self.width();
+        for line in lines.chunks_exact(stride) {
+            let item = Item::of_line(line);
+            for (cell, &(column, bin)) in cells.chunks_exact_mut(width).zip(cuts) {
+                if line[column as usize] <= bin {
+                    self.add(cell, item);
+                }
+            }
+        }
+    }
+
     /// Adds lines of `stride` bytes to the cells of some columns, 256 cells each, and marks the bins that occur where `seen` is given.
     fn add_up(
         &self,
@@ -154,6 +175,11 @@ pub trait Statistics: Sync {
                 }
             }
         }
+    }
+
+    /// The bin after which the best cut of a column lies, if its score is above `bar`, from all of its cells at once; the outer `None` where there is no such way.
+    fn best_dense_cut(&self, _cells: &[Self::Number], _all: &[Self::Number], _bar: f64) -> Option<Option<u8>> {
+        None
     }
 
     /// The best cut of a column with a score above `bar`, where there is a faster way to it than one cut after the other; the outer `None` where there is none.
@@ -310,6 +336,14 @@ impl Statistics for Packed {
         self.criterion == ForestCriterion::Gini
     }
 
+    fn n_classes(&self) -> Option<usize> {
+        (self.two_classes && self.criterion == ForestCriterion::Gini).then_some(2)
+    }
+
+    fn add_left(&self, lines: &[u8], stride: usize, cuts: &[(u16, u8)], cells: &mut [u64]) {
+        add_left(lines, stride, cuts, |line| self.word(Item::of_line(line)), cells);
+    }
+
     fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u64], seen: Option<&mut [Seen]>) {
         let (columns_of_cells, _) = cells.as_chunks_mut::<MAX_BINS>();
         match (stride, seen) {
@@ -319,6 +353,14 @@ impl Statistics for Packed {
             (128, Some(seen)) => self.add_and_mark::<128>(lines, columns, columns_of_cells, seen),
             (_, seen) => self.add_any(lines, stride, columns, columns_of_cells, seen),
         }
+    }
+
+    fn best_dense_cut(&self, cells: &[u64], all: &[u64], bar: f64) -> Option<Option<u8>> {
+        if self.criterion != ForestCriterion::Gini {
+            return None;
+        }
+        let found = best_packed_cut(cells.first_chunk()?, Word { shift: self.shift }, all[0], bar);
+        Some(found.map(|(bin, _)| bin))
     }
 
     /// Compares fractions, without a division for each cut.
@@ -359,9 +401,13 @@ pub struct Counts {
 impl Statistics for Counts {
     type Number = u32;
 
+    /// A few more than there are classes, so that a cell fills whole vectors.
     #[inline(always)]
     fn width(&self) -> usize {
-        self.n_classes
+        match self.n_classes {
+            0..=4 => 4,
+            n => n.next_multiple_of(8),
+        }
     }
 
     #[inline(always)]
@@ -405,12 +451,16 @@ impl Statistics for Counts {
         f64::from(cell[most]) / self.weight(cell)
     }
 
+    fn n_classes(&self) -> Option<usize> {
+        (self.criterion == ForestCriterion::Gini && self.n_classes <= 32).then_some(self.n_classes)
+    }
+
     fn is_pure(&self, cell: &[u32]) -> bool {
         cell.iter().filter(|&&c| c > 0).count() <= 1
     }
 
     fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u32], mut seen: Option<&mut [Seen]>) {
-        let k = self.n_classes;
+        let k = self.width();
         for line in lines.chunks_exact(stride) {
             let item = Item::of_line(line);
             for (slot, &column) in columns.iter().enumerate() {
@@ -423,46 +473,85 @@ impl Statistics for Counts {
         }
     }
 
-    /// Keeps the sums of squares of both sides up to date in whole numbers, and compares fractions.
     fn best_cut(&self, cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Option<Cut>> {
-        const MOST: usize = 32;
-        let k = self.n_classes;
-        if self.criterion != ForestCriterion::Gini || k > MOST {
+        if self.criterion != ForestCriterion::Gini {
             return None;
         }
-        let mut left = [0u64; MOST];
-        let (mut squares_left, mut squares_right) = (0u64, all.iter().map(|&c| u64::from(c).pow(2)).sum::<u64>());
-        let (mut weight_left, total) = (0u64, all.iter().map(|&c| u64::from(c)).sum::<u64>());
-        let (mut best_num, mut best_den, mut best) = (bar, 1.0, None);
-        let mut before = None;
-        for bin in bits(seen) {
-            if let Some(before) = before {
-                let (v, w) = (weight_left as f64, (total - weight_left) as f64);
-                let (num, den) = (squares_left as f64 * w + squares_right as f64 * v, v * w);
-                if num * best_den > best_num * den {
-                    (best_num, best_den) = (num, den);
-                    best = Some((before, bin));
-                }
-            }
-            let cell = &cells[bin as usize * k..(bin as usize + 1) * k];
-            for ((left, &moved), &all) in left.iter_mut().zip(cell).zip(all) {
-                let (moved, right) = (u64::from(moved), u64::from(all) - *left);
-                squares_left += moved * (2 * *left + moved);
-                squares_right -= moved * (2 * right - moved);
-                *left += moved;
-                weight_left += moved;
-            }
-            before = Some(bin);
+        match self.width() {
+            4 => Some(best_class_cut::<4>(cells, seen, all, bar)),
+            8 => Some(best_class_cut::<8>(cells, seen, all, bar)),
+            16 => Some(best_class_cut::<16>(cells, seen, all, bar)),
+            24 => Some(best_class_cut::<24>(cells, seen, all, bar)),
+            32 => Some(best_class_cut::<32>(cells, seen, all, bar)),
+            _ => None,
         }
-        let score = best_num / best_den;
-        Some(best.map(|(before, after)| Cut { score, before, after }))
     }
+}
+
+/// The best cut between the bins of a column whose cells have a count for each of W classes.
+fn best_class_cut<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { best_class_cut_avx512::<W>(cells, seen, all, bar) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { best_class_cut_avx2::<W>(cells, seen, all, bar) };
+        }
+    }
+    best_class_cut_plain::<W>(cells, seen, all, bar)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi1,bmi2")]
+fn best_class_cut_avx512<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    best_class_cut_plain::<W>(cells, seen, all, bar)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn best_class_cut_avx2<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    best_class_cut_plain::<W>(cells, seen, all, bar)
+}
+
+/// Counts and their squares are added up in whole numbers, whose order doesn't matter: wide units give the same bits.
+#[inline(always)]
+fn best_class_cut_plain<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    let (cells, all): (&[[u32; W]], &[u32; W]) = (cells.as_chunks().0, all.first_chunk()?);
+    let all = all.map(u64::from);
+    let total: u64 = all.iter().sum();
+    let mut left = [0u64; W];
+    let (mut best_num, mut best_den, mut best) = (bar, 1.0, None);
+    let mut before = None;
+    for bin in bits(seen) {
+        if let Some(before) = before {
+            let (mut weight_left, mut squares_left, mut squares_right) = (0, 0, 0);
+            for (&left, &all) in left.iter().zip(&all) {
+                let right = all - left;
+                weight_left += left;
+                squares_left += left * left;
+                squares_right += right * right;
+            }
+            let (v, w) = (weight_left as f64, (total - weight_left) as f64);
+            let (num, den) = (squares_left as f64 * w + squares_right as f64 * v, v * w);
+            if num * best_den > best_num * den {
+                (best_num, best_den) = (num, den);
+                best = Some((before, bin));
+            }
+        }
+        left.iter_mut().zip(&cells[bin as usize]).for_each(|(left, &moved)| *left += u64::from(moved));
+        before = Some(bin);
+    }
+    let score = best_num / best_den;
+    best.map(|(before, after)| Cut { score, before, after })
 }
 
 /// Rows, weight and target sums in f64.
 pub struct Sums<'a> {
     /// The weight of each row of the data.
-    pub weight: &'a [f64],
+    pub weight: Cow<'a, [f64]>,
     /// The classes of the rows, or `None` where numbers are learned.
     pub classes: Option<&'a [u32]>,
     /// The numbers of the rows, `n_targets` each, centred.
@@ -558,7 +647,7 @@ mod tests {
             let ones = vec![1.0; rows.len()];
             let packed = Packed::new(rows.iter().map(|r| u64::from(r.1)).sum(), criterion, true).0;
             let counts = Counts { n_classes: 2, criterion };
-            let sums = Sums { weight: &ones, classes: Some(&classes), values: &[], n_targets: 2, criterion };
+            let sums = Sums { weight: Cow::Borrowed(&ones), classes: Some(&classes), values: &[], n_targets: 2, criterion };
             let gain = [gain(&packed, &rows, left.len()), gain(&counts, &rows, left.len()), gain(&sums, &rows, left.len())];
             // The score of one indicator is half of what two indicators gain.
             let packed_gain = if entropy { gain[0] } else { 2.0 * gain[0] };

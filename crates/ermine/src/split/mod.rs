@@ -9,6 +9,10 @@
 //! | [`histogram`] | the best split from sums by bin, for gradient boosting |
 //! | [`bucket`] | the best threshold of many columns of a large table, without sorting them |
 //! | [`few`] | the best cuts of all columns of a few rows at once |
+//! | [`masks`] | splits of at most 64 rows, as sets of rows in one word |
+//! | [`left_sums`] | what is left of one cut for each of some columns |
+//! | [`packed_scan`] | the best cut of a column of many rows, for one target number |
+//! | [`ranges`] | the range of the bins of some columns over many lines |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 //! | [`node`] | what growing a tree asks of a criterion; the plain sweep over the thresholds of a node |
 //! | [`two_classes`] | two classes that all count the same, swept in blocks with bounds |
@@ -28,9 +32,13 @@ pub mod criterion;
 pub mod exact;
 pub mod few;
 pub mod histogram;
+pub mod left_sums;
+pub mod masks;
 pub mod node;
 pub mod nominal;
 pub mod numbers;
+pub mod packed_scan;
+pub mod ranges;
 pub mod reweighted;
 pub mod test;
 pub mod two_classes;

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::section::Sections;
 use crate::split::Test;
 use crate::split::test::CodeSet;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -78,6 +79,31 @@ pub struct Forest {
     coded: OnceLock<Option<Coded>>,
 }
 
+/// Where the parts of a forest go when it is added to another.
+struct Move {
+    base: u32,
+    set_base: u64,
+    /// The place of each of its predictions in the table of the whole.
+    rows: Vec<u32>,
+}
+
+impl Move {
+    fn of(&self, node: &Node) -> Node {
+        match node.kind() {
+            kind::LEAF => Node { child: self.rows[node.child as usize], ..*node },
+            kind::EACH | kind::EACH_AND_MISSING => {
+                let row = self.rows[(node.word >> 32) as usize];
+                let word = node.word & u64::from(u32::MAX) | u64::from(row) << 32;
+                Node { word, child: node.child + self.base, ..*node }
+            }
+            kind::IN_SET_ELSE_LEFT | kind::IN_SET_ELSE_RIGHT => {
+                Node { word: node.word + self.set_base, child: node.child + self.base, ..*node }
+            }
+            _ => Node { child: node.child + self.base, ..*node },
+        }
+    }
+}
+
 /// Trees are the same if they ask and say the same, whatever else is at hand.
 impl PartialEq for Forest {
     fn eq(&self, other: &Self) -> bool {
@@ -117,6 +143,9 @@ impl Forest {
     /// Adds a tree.
     pub fn push(&mut self, tree: &Tree) {
         self.coded = OnceLock::new();
+        if self.shared.is_empty() {
+            self.share_again();
+        }
         let base = self.nodes.len() as u32;
         self.roots.push(base);
         for node in 0..tree.n_nodes() {
@@ -144,6 +173,45 @@ impl Forest {
         }
     }
 
+    /// A forest of one tree.
+    pub fn of(tree: &Tree) -> Forest {
+        let mut forest = Forest::new(tree.width);
+        forest.push(tree);
+        forest
+    }
+
+    /// Adds the trees of other forests: trees that were made side by side are put together side by side.
+    pub fn append(&mut self, others: &[Forest]) {
+        self.coded = OnceLock::new();
+        if self.shared.is_empty() {
+            self.share_again();
+        }
+        let start = self.nodes.len();
+        let mut moves = Vec::with_capacity(others.len());
+        let mut base = start as u32;
+        for other in others {
+            let rows: Vec<u32> = other.values.chunks(self.width.max(1)).map(|value| self.value_row(value)).collect();
+            moves.push(Move { base, set_base: self.sets.len() as u64, rows });
+            self.roots.extend(other.roots.iter().map(|root| root + base));
+            self.weights.extend_from_slice(&other.weights);
+            self.sets.extend_from_slice(&other.sets);
+            self.only_thresholds &= other.only_thresholds;
+            base += other.nodes.len() as u32;
+        }
+        self.nodes.resize(base as usize, Node { word: 0, child: 0, feature: 0 });
+        let mut rest = &mut self.nodes[start..];
+        let mut places = Vec::with_capacity(others.len());
+        for other in others {
+            let (place, after) = rest.split_at_mut(other.nodes.len());
+            places.push(place);
+            rest = after;
+        }
+        let put = |((place, other), moved): ((&mut [Node], &Forest), Move)| {
+            place.iter_mut().zip(&other.nodes).for_each(|(to, from)| *to = moved.of(from));
+        };
+        places.into_par_iter().zip(others).zip(moves).for_each(put);
+    }
+
     /// The place of a prediction in the table, where it is put if it isn't there.
     fn value_row(&mut self, value: &[f64]) -> u32 {
         let next = (self.values.len() / self.width.max(1)) as u32;
@@ -158,6 +226,15 @@ impl Forest {
         }
         self.values.extend_from_slice(value);
         next
+    }
+
+    /// Finds the predictions of trees that were read from a file again, as they were shared when the trees were added.
+    fn share_again(&mut self) {
+        for (row, value) in self.values.chunks(self.width.max(1)).enumerate() {
+            if (self.width > 1 || self.shared.len() < 64) && self.shared.len() < MAX_SHARED {
+                self.shared.entry(value.iter().map(|v| v.to_bits()).collect()).or_insert(row as u32);
+            }
+        }
     }
 
     /// The form for many rows, where there is one.

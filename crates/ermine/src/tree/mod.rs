@@ -85,6 +85,24 @@ impl Tree {
         }
     }
 
+    /// Makes room for so many more nodes.
+    pub(crate) fn reserve(&mut self, n_nodes: usize) {
+        self.test.reserve(n_nodes);
+        self.child.reserve(n_nodes);
+        self.weight.reserve(n_nodes);
+        self.value.reserve(n_nodes * self.width);
+    }
+
+    /// The same for a test with two answers. The children predict zeros until that is changed.
+    pub(crate) fn split_in_two(&mut self, node: usize, test: Test, weights: [f64; 2]) {
+        self.child[node] = self.test.len() as u32;
+        self.test[node] = test;
+        self.test.extend([Test::Leaf, Test::Leaf]);
+        self.child.extend([0, 0]);
+        self.weight.extend(weights);
+        self.value.resize(self.value.len() + 2 * self.width, 0.0);
+    }
+
     /// How many nodes, leaves among them.
     pub fn n_nodes(&self) -> usize {
         self.test.len()

@@ -9,18 +9,19 @@
 //!
 //! **Cost.** About 10 cycles a step. The block's values take 8 bytes for each row and column.
 
+use super::coded::Coded;
 use super::forest::{Forest, Node, kind};
 use crate::matrix::Features;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows that meet a tree together.
-const BLOCK: usize = 512;
-
 /// Walks at once.
 const LANES: usize = 16;
 
 impl Forest {
+    /// Rows that meet a tree together.
+    pub(crate) const BLOCK: usize = 512;
+
     /// The sum of the predictions of all trees, for each row.
     pub fn sum(&self, features: &Features) -> Vec<f64> {
         self.sum_of(0..self.n_trees(), features)
@@ -29,34 +30,66 @@ impl Forest {
     /// The sum of the predictions of some trees, for each row.
     pub fn sum_of(&self, trees: Range<usize>, features: &Features) -> Vec<f64> {
         let mut sums = vec![0.0; features.n_rows() * self.width];
+        let width = self.width;
         let block = |(block, sums): (usize, &mut [f64])| {
-            self.each_leaf(features, block * BLOCK, sums.len() / self.width, trees.clone(), |row, _, leaf| {
-                let value = self.value(leaf);
-                sums[row * self.width..(row + 1) * self.width].iter_mut().zip(value).for_each(|(s, v)| *s += v);
+            let (first, n) = (block * Self::BLOCK, sums.len() / width);
+            if let Some(coded) = self.coded_for(n, &trees, features) {
+                let codes = coded.rows(features, first, n);
+                let mut leaves = Vec::new();
+                for tree in trees.clone() {
+                    coded.leaves(self.roots[tree], &codes, &mut leaves);
+                    for (sums, &leaf) in sums.chunks_exact_mut(width).zip(&leaves) {
+                        let from = coded.value_row(self, leaf) * width;
+                        add(sums, &self.values[from..from + width]);
+                    }
+                }
+                return;
+            }
+            self.each_leaf(features, first, n, trees.clone(), |row, _, leaf| {
+                add(&mut sums[row * width..(row + 1) * width], self.value(leaf));
             });
         };
-        sums.par_chunks_mut(BLOCK * self.width).enumerate().for_each(block);
+        sums.par_chunks_mut(Self::BLOCK * self.width).enumerate().for_each(block);
         sums
     }
 
     /// The node where each row ends in each tree: `n_trees` numbers for each row.
     pub fn apply(&self, features: &Features) -> Vec<u32> {
-        let n_trees = self.n_trees();
-        let mut ends = vec![0; features.n_rows() * n_trees];
-        let block = |(block, ends): (usize, &mut [u32])| {
-            let rows = ends.len() / n_trees;
-            self.each_leaf(features, block * BLOCK, rows, 0..n_trees, |row, tree, leaf| {
-                ends[row * n_trees + tree] = leaf
-            });
-        };
-        if n_trees > 0 {
-            ends.par_chunks_mut(BLOCK * n_trees).enumerate().for_each(block);
+        self.apply_to(0..self.n_trees(), features)
+    }
+
+    /// The same with nodes counted within their tree.
+    pub fn apply_within(&self, features: &Features) -> Vec<u32> {
+        let mut ends = self.apply(features);
+        for row in ends.chunks_mut(self.n_trees().max(1)) {
+            row.iter_mut().zip(&self.roots).for_each(|(end, root)| *end -= root);
         }
         ends
     }
 
+    /// The node where each row ends in some trees: a number for each of them for each row.
+    pub fn apply_to(&self, trees: Range<usize>, features: &Features) -> Vec<u32> {
+        let n_trees = trees.len();
+        let mut ends = vec![0; features.n_rows() * n_trees];
+        let block = |(block, ends): (usize, &mut [u32])| {
+            let rows = ends.len() / n_trees;
+            self.each_leaf(features, block * Self::BLOCK, rows, trees.clone(), |row, tree, leaf| {
+                ends[row * n_trees + tree - trees.start] = leaf
+            });
+        };
+        if n_trees > 0 {
+            ends.par_chunks_mut(Self::BLOCK * n_trees).enumerate().for_each(block);
+        }
+        ends
+    }
+
+    /// The form on codes, where it pays: from a few dozen rows on, in forests of several trees.
+    fn coded_for(&self, n: usize, trees: &Range<usize>, features: &Features) -> Option<&Coded> {
+        if n >= 64 && trees.len() >= 8 { self.coded(features.n_columns()) } else { None }
+    }
+
     /// Calls `each(row, tree, leaf)` for `n` rows from `first` on, counted from `first`; tree after tree for every row.
-    fn each_leaf(
+    pub(crate) fn each_leaf(
         &self,
         features: &Features,
         first: usize,
@@ -64,14 +97,12 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
-        // Coding the rows pays from a few dozen of them on, in forests of several trees.
-        if n >= 64
-            && trees.len() >= 8
-            && let Some(coded) = self.coded(features.n_columns())
-        {
-            let (width, codes) = coded.rows(features, first, n);
+        if let Some(coded) = self.coded_for(n, &trees, features) {
+            let codes = coded.rows(features, first, n);
+            let mut leaves = Vec::new();
             for tree in trees {
-                coded.walk(self.roots[tree], (width, &codes), |row, leaf| each(row, tree, leaf));
+                coded.leaves(self.roots[tree], &codes, &mut leaves);
+                leaves.iter().enumerate().for_each(|(row, &leaf)| each(row, tree, leaf));
             }
             return;
         }
@@ -139,6 +170,11 @@ impl Forest {
             }
         }
     }
+}
+
+#[inline(always)]
+fn add(sums: &mut [f64], value: &[f64]) {
+    sums.iter_mut().zip(value).for_each(|(sum, v)| *sum += v);
 }
 
 #[inline(always)]

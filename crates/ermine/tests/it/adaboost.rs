@@ -61,6 +61,13 @@ impl Problem {
     }
 }
 
+/// The classes that the first round, the first two and so on give to each row.
+fn stages(model: &Model, data: &Dataset) -> Vec<Vec<usize>> {
+    let mut stages = model.stages(data.features().clone()).unwrap();
+    let classes = |p: Prediction| (0..p.n_rows()).map(|row| p.class(row)).collect();
+    std::iter::from_fn(|| stages.next(model)).map(|stage| classes(stage.unwrap())).collect()
+}
+
 /// What the tree of a round says for each row: the class with the vote.
 fn said(model: &Boosted, round: usize, data: &Dataset) -> Vec<usize> {
     let tree = model.forest().unwrap().tree(round);
@@ -83,7 +90,7 @@ proptest! {
         let first: Vec<f64> = problem.weights.iter().map(|w| w / total).collect();
         let mut weights = first.clone();
         let mut bound = 1.0;
-        let stages: Vec<Vec<usize>> = boosted.staged_classes(data.features()).collect::<Result<_>>().unwrap();
+        let stages = stages(&model, &data);
         for (t, round) in boosted.rounds().iter().enumerate() {
             let said = said(boosted, t, &data);
             let wrong: Vec<bool> = said.iter().zip(&problem.classes).map(|(a, b)| a != b).collect();
@@ -234,4 +241,38 @@ fn boosted_numbers_are_better_than_one_round_and_votes_follow_from_losses() {
         said.values().iter().zip(data.values().unwrap().0).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / f64::from(n)
     };
     assert!(error(30) < 0.9 * error(1), "{} {}", error(30), error(1));
+}
+
+#[test]
+fn stages_and_members_of_boosted_numbers() {
+    let x: Vec<f64> = (0..400).map(|i| f64::from(i) / 40.0).collect();
+    let y: Vec<f64> = x.iter().map(|x| x.sin() + x / 5.0).collect();
+    let data = Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)]).unwrap().dataset("y").unwrap();
+    let estimator = Estimator::named("decision-tree").with("max_depth", 2usize);
+    let learner = AdaBoost { estimator, n_estimators: 15, ..Default::default() };
+    let model = learner.fit(&data).unwrap();
+    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    let mut stages = model.stages(data.features().clone()).unwrap();
+    let said: Vec<Vec<f64>> =
+        std::iter::from_fn(|| stages.next(&model)).map(|p| p.unwrap().values().to_vec()).collect();
+    assert_eq!(said.len(), rounds.len());
+    assert_eq!(said.last().unwrap(), model.predict_data(&data).unwrap().values());
+    for (round, said) in rounds.iter().zip(&said) {
+        let error = said.iter().zip(data.values().unwrap().0).map(|(a, b)| (a - b).abs()).sum::<f64>() / 400.0;
+        assert!((error - round.error).abs() < 1e-12);
+    }
+    assert_eq!(model.n_members(), rounds.len());
+    let first = model.member(0).unwrap();
+    assert_eq!(first.header().learner, "decision-tree");
+    assert_eq!(first.header().params["max_depth"].to_string(), "2");
+    assert_eq!(first.predict_data(&data).unwrap().values(), said[0]);
+    assert!(model.member(99).is_err());
+    // Early stopping keeps the rounds up to the lowest error on rows kept aside.
+    let stopping = AdaBoost { n_iter_no_change: Some(3), n_estimators: 200, ..learner };
+    let model = fit(&stopping, &data, &Context { seed: 3, ..Default::default() }).unwrap();
+    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    let last = rounds.last().unwrap().validation;
+    assert!(rounds.len() < 200 && rounds[..rounds.len() - 1].iter().all(|r| r.validation > last));
+    let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert!(again.to_bytes().unwrap() == model.to_bytes().unwrap());
 }

@@ -73,3 +73,32 @@ fn an_unknown_learner_or_parameter_is_said() {
     assert!(message(Estimator::named("decision-stmp")).contains("did you mean 'decision-stump'?"));
     assert!(message(Estimator::named("decision-stump").with("criterion", "guess".to_string())).contains("criterion"));
 }
+
+#[test]
+fn going_on_gives_the_committee_that_was_trained_at_once() {
+    let data = sample(300, 6);
+    let bag = |n_estimators: usize| Bagging {
+        n_estimators,
+        max_features: Amount::Share(0.6),
+        oob_score: true,
+        ..Default::default()
+    };
+    let context = Context { seed: 4, ..Default::default() };
+    let (few, many) = (fit(&bag(3), &data, &context).unwrap(), fit(&bag(11), &data, &context).unwrap());
+    let few = Model::from_bytes(&few.to_bytes().unwrap()).unwrap();
+    let on = Context { previous: Some(&few), ..Default::default() };
+    assert!(fit(&bag(11), &data, &on).unwrap().to_bytes().unwrap() == many.to_bytes().unwrap());
+    assert!(fit(&bag(2), &data, &on).unwrap_err().to_string().contains("at least 3"));
+    let other = Bagging { estimator: Estimator::named("decision-stump"), ..bag(11) };
+    assert!(fit(&other, &data, &on).is_err());
+    // Members are models of their own, on their own columns; the mean of their answers is the answer of the whole.
+    let said = many.predict_data(&data).unwrap();
+    let mut mean = vec![0.0; said.values().len()];
+    for t in 0..many.n_members() {
+        let member = many.member(t).unwrap();
+        let own = member.predict_data(&data).unwrap();
+        mean.iter_mut().zip(own.values()).for_each(|(sum, v)| *sum += v / 11.0);
+        assert!(member.schema().features.len() < many.schema().features.len());
+    }
+    assert!(mean.iter().zip(said.values()).all(|(a, b)| (a - b).abs() < 1e-12));
+}

@@ -8,6 +8,7 @@ mod bagging;
 mod boosting;
 mod calibration;
 mod boosting_golden;
+mod comparison_forest;
 mod contract;
 mod evaluate;
 mod forest;

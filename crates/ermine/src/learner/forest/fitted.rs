@@ -1,71 +1,26 @@
 //! The fitted forest.
 
+use super::judge::{LeafTargets, OutOfBag};
 use crate::chart::text::number;
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Attribute, Fitted, Header, Output};
+use crate::learner::fitted_tree::{FittedTree, Missing};
+use crate::matrix::{Features, Schema, Task};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Staged, TreeSum};
 use crate::section::Sections;
-use crate::tree::Forest;
-use serde::{Deserialize, Serialize};
+use crate::split::Test;
+use crate::tree::{Forest, Grown, Tree};
+use std::borrow::Cow;
 
 /// A fitted random forest or extra-trees.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedForest {
     pub(super) forest: Forest,
     pub(super) output: Output,
-    pub(super) importances: Vec<f64>,
+    /// What the splits of each column gain, as a share of what all splits of a tree gain, added up over the trees.
+    pub(super) shares: Vec<f64>,
     pub(super) out_of_bag: Option<OutOfBag>,
-}
-
-/// How good the forest is on rows that trees didn't see in training.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OutOfBag {
-    /// The accuracy, or for numbers the share of variance explained (R^2), by weight.
-    pub score: f64,
-    /// The rows that at least one tree didn't see.
-    pub n_judged: usize,
-    /// What the trees that didn't see a row say, row by row; NaN where all have seen it. Not kept in a file.
-    #[serde(skip)]
-    pub prediction: Vec<f64>,
-}
-
-impl OutOfBag {
-    /// Judges out-of-bag predictions; `None` where there are none.
-    pub fn new(prediction: Vec<f64>, width: usize, data: &Dataset) -> Option<OutOfBag> {
-        let judged: Vec<usize> = (0..data.n_rows()).filter(|&row| prediction[row * width].is_finite()).collect();
-        let said = |row: usize| &prediction[row * width..(row + 1) * width];
-        let weight: f64 = judged.iter().map(|&row| data.row_weight(row)).sum();
-        let score = match data.target() {
-            Target::Classes { codes, .. } => {
-                let class = |p: &[f64]| (1..p.len()).fold(0, |best, k| if p[k] > p[best] { k } else { best });
-                let right = judged.iter().filter(|&&row| class(said(row)) == codes[row] as usize);
-                right.map(|&row| data.row_weight(row)).sum::<f64>() / weight
-            }
-            Target::Values { values, n_outputs } => {
-                let explained = (0..*n_outputs).map(|k| {
-                    let y = |row: usize| values[row * n_outputs + k];
-                    let mean = judged.iter().map(|&row| data.row_weight(row) * y(row)).sum::<f64>() / weight;
-                    let sum = |f: &dyn Fn(usize) -> f64| -> f64 {
-                        judged.iter().map(|&row| data.row_weight(row) * f(row).powi(2)).sum()
-                    };
-                    let (rest, all) = (sum(&|row| y(row) - said(row)[k]), sum(&|row| y(row) - mean));
-                    if all > 0.0 { 1.0 - rest / all } else { 0.0 }
-                });
-                explained.sum::<f64>() / *n_outputs as f64
-            }
-        };
-        score.is_finite().then_some(OutOfBag { score, n_judged: judged.len(), prediction })
-    }
-
-    /// What the score is.
-    pub fn measure(&self, task: Task) -> &'static str {
-        if task == Task::Classification { "accuracy" } else { "R^2" }
-    }
-
-    /// The score under the name that users know.
-    pub fn attribute(&self) -> Attribute {
-        Attribute { name: "oob_score", shape: Vec::new(), values: vec![self.score] }
-    }
+    pub(super) permutation: Option<Vec<f64>>,
+    pub(super) leaf_targets: Option<LeafTargets>,
 }
 
 impl FittedForest {
@@ -75,8 +30,26 @@ impl FittedForest {
     }
 
     /// The share of each column in what all splits gained; they add up to 1 where there are any splits.
-    pub fn importances(&self) -> &[f64] {
-        &self.importances
+    pub fn importances(&self) -> Vec<f64> {
+        let total: f64 = self.shares.iter().sum();
+        if total > 0.0 { self.shares.iter().map(|share| share / total).collect() } else { self.shares.clone() }
+    }
+
+    /// How much worse trees get on rows that they didn't see when a column is shuffled (accuracy lost, or squared error gained), where that was asked for.
+    pub fn permutation_importances(&self) -> Option<&[f64]> {
+        self.permutation.as_deref()
+    }
+
+    /// The same trees, without what was found out about the rows that they saw.
+    pub(super) fn without_judgement(&self) -> FittedForest {
+        FittedForest {
+            forest: self.forest.clone(),
+            shares: self.shares.clone(),
+            output: self.output,
+            out_of_bag: None,
+            permutation: None,
+            leaf_targets: None,
+        }
     }
 
     /// How good the forest is on rows that trees didn't see, where that was asked for.
@@ -84,27 +57,20 @@ impl FittedForest {
         self.out_of_bag.as_ref()
     }
 
-    /// How alike rows are to the forest: the share of trees in which two rows end in the same leaf, for all pairs, row by row.
-    pub fn proximity(&self, features: &Features) -> Vec<f64> {
-        let (n, n_trees) = (features.n_rows(), self.forest.n_trees());
-        let leaves = self.forest.apply(features);
-        let of = |row: usize| &leaves[row * n_trees..(row + 1) * n_trees];
-        let alike =
-            |a: usize, b: usize| of(a).iter().zip(of(b)).filter(|(a, b)| a == b).count() as f64 / n_trees as f64;
-        (0..n).flat_map(|a| (0..n).map(move |b| (a, b))).map(|(a, b)| alike(a, b)).collect()
-    }
-
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let output: Output = sections.json("output")?;
         let n_features = header.schema.features.len();
         let forest = Forest::load(sections, n_features, output.width(&header.schema))?;
-        let importances = sections.f64s("importance")?;
-        if forest.n_trees() == 0 || importances.len() != n_features {
+        let shares = sections.f64s("importance")?;
+        let permutation = sections.has("permutation").then(|| sections.f64s("permutation")).transpose()?;
+        let fits = |shares: &Vec<f64>| shares.len() == n_features;
+        if forest.n_trees() == 0 || !fits(&shares) || !permutation.as_ref().is_none_or(fits) {
             return Err(Error::model_file("a forest without trees, or with importances of other columns"));
         }
         let out_of_bag = sections.json("out_of_bag")?;
-        Ok(Box::new(FittedForest { forest, output, importances, out_of_bag }))
+        let leaf_targets = sections.has("leaf_target").then(|| LeafTargets::load(sections, &forest)).transpose()?;
+        Ok(Box::new(FittedForest { forest, output, shares, out_of_bag, permutation, leaf_targets }))
     }
 }
 
@@ -122,35 +88,126 @@ impl Fitted for FittedForest {
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
         self.forest.save(sections)?;
-        sections.put_f64s("importance", &self.importances);
+        sections.put_f64s("importance", &self.shares);
         sections.put_json("output", &self.output)?;
+        if let Some(permutation) = &self.permutation {
+            sections.put_f64s("permutation", permutation);
+        }
+        if let Some(leaf_targets) = &self.leaf_targets {
+            leaf_targets.save(sections);
+        }
         sections.put_json("out_of_bag", &self.out_of_bag)
     }
 
     fn text(&self, schema: &Schema) -> String {
-        const SHOWN: usize = 20;
         let mut text =
             format!("the mean of {} trees with {} nodes in all\n", self.forest.n_trees(), self.forest.n_nodes());
         if let Some(oob) = &self.out_of_bag {
             let measure = oob.measure(schema.task);
             text.push_str(&format!("out-of-bag {measure}: {} on {} rows\n", number(oob.score), oob.n_judged));
         }
-        let mut order: Vec<usize> = (0..self.importances.len()).collect();
-        order.sort_by(|&a, &b| self.importances[b].total_cmp(&self.importances[a]).then(a.cmp(&b)));
+        let importances = self.importances();
         text.push_str("share of each column in what the splits gained:\n");
-        for &column in order.iter().take(SHOWN) {
-            let share = self.importances[column];
-            let bar = "█".repeat((share * 40.0).round().clamp(0.0, 40.0) as usize);
-            text.push_str(&format!("  {:<24} {share:>7.4} {bar}\n", schema.features[column].name));
+        text.push_str(&bars(&importances, schema));
+        if let Some(permutation) = &self.permutation {
+            let what = if schema.task == Task::Classification { "accuracy lost" } else { "squared error gained" };
+            text.push_str(&format!("{what} on out-of-bag rows when a column is shuffled:\n"));
+            text.push_str(&bars(permutation, schema));
         }
         text
     }
 
-    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        let importances = self.importances.clone();
-        let mut all =
-            vec![Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances }];
-        all.extend(self.out_of_bag.as_ref().map(OutOfBag::attribute));
+    fn n_parts(&self) -> usize {
+        self.forest.n_trees()
+    }
+
+    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
+        let tree = whole_tree(self.forest.tree(part));
+        let mut sections = Sections::default();
+        FittedTree::new(grown(tree, self.output), self.output, Missing::Learned).save(&mut sections)?;
+        let because = format!("it is tree {part} of a forest");
+        let certificate = Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
+        Ok((Header { learner: "decision-tree".into(), certificate, ..header.clone() }, sections))
+    }
+
+    fn staged(&self) -> Option<&dyn Staged> {
+        Some(self)
+    }
+
+    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+        let scale = 1.0 / self.forest.n_trees() as f64;
+        Some(TreeSum { forest: Cow::Borrowed(&self.forest), scale, base: vec![0.0; self.forest.width()] })
+    }
+
+    fn quantiles(&self, features: &Features, levels: &[f64]) -> Option<Result<Vec<f64>>> {
+        self.leaf_targets.as_ref().map(|targets| Ok(targets.quantiles(&self.forest, features, levels)))
+    }
+
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        let list = |name, values: Vec<f64>| Attribute { name, shape: vec![values.len()], values };
+        let mut all = vec![list("feature_importances", self.importances())];
+        all.extend(self.permutation.clone().map(|values| list("permutation_importances", values)));
+        let oob = self.out_of_bag.as_ref().map(|oob| oob.attributes(schema.task, self.forest.width()));
+        all.extend(oob.into_iter().flatten());
         all
     }
+}
+
+/// A tree is a stage; the prediction is the mean of the trees so far.
+impl Staged for FittedForest {
+    fn n_stages(&self) -> usize {
+        self.forest.n_trees()
+    }
+
+    fn add_stage(&self, features: &Features, stage: usize, said: &mut Vec<f64>) -> Result<()> {
+        said.resize(features.n_rows() * self.forest.width(), 0.0);
+        let tree = self.forest.sum_of(stage..stage + 1, features);
+        said.iter_mut().zip(tree).for_each(|(sum, v)| *sum += v);
+        Ok(())
+    }
+
+    fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64> {
+        said.iter().map(|sum| sum / n_stages as f64).collect()
+    }
+}
+
+/// A tree whose inner nodes predict the mean of what is below them.
+fn whole_tree(mut tree: Tree) -> Tree {
+    let width = tree.width;
+    for node in (0..tree.n_nodes()).rev().filter(|&node| tree.test[node] != Test::Leaf) {
+        for k in 0..width {
+            let part = |child: usize| tree.weight[child] * tree.value[child * width + k];
+            let total: f64 = tree.children(node).map(|child| tree.weight[child]).sum();
+            tree.value[node * width + k] = tree.children(node).map(part).sum::<f64>() / total;
+        }
+    }
+    tree
+}
+
+/// A tree with what can be told of its nodes afterwards: how impure they are (of numbers, as far as the leaves differ), and how much is in them.
+fn grown(tree: Tree, output: Output) -> Grown {
+    let squares = |node: usize| tree.value(node).iter().map(|v| v * v).sum::<f64>();
+    let mut cost = vec![0.0; tree.n_nodes()];
+    for node in (0..tree.n_nodes()).rev() {
+        let between = |child: usize| tree.weight[child] * (squares(child) - squares(node));
+        let impurity = if output == Output::Values { 0.0 } else { tree.weight[node] * (1.0 - squares(node)) };
+        let below = |child: usize| cost[child] + between(child);
+        cost[node] = if tree.test[node] == Test::Leaf { impurity } else { tree.children(node).map(below).sum() };
+    }
+    let count = tree.weight.iter().map(|&w| w.round() as u32).collect();
+    Grown { tree, cost, count, searches: [0; 3] }
+}
+
+/// The columns with the highest importances, each with a bar.
+fn bars(importances: &[f64], schema: &Schema) -> String {
+    const SHOWN: usize = 20;
+    let most = importances.iter().fold(0.0, |a: f64, &b| a.max(b));
+    let mut order: Vec<usize> = (0..importances.len()).collect();
+    order.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
+    let line = |&column: &usize| {
+        let share = importances[column];
+        let bar = "█".repeat((share / most * 40.0).round().clamp(0.0, 40.0) as usize);
+        format!("  {:<24} {share:>10.5} {bar}\n", schema.features[column].name)
+    };
+    order.iter().take(SHOWN).map(line).collect()
 }

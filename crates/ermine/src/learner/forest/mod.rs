@@ -3,31 +3,50 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | the parameters of both learners |
-//! | [`train`] | from data to trees |
-//! | [`fitted`] | the fitted forest: prediction, importances, proximity |
+//! | [`train`] | from data to trees, by one of the next two |
+//! | `hist` | trees on bins |
+//! | `exact` | trees on all thresholds |
+//! | [`judge`] | what follows from the rows that a tree saw and didn't see: out-of-bag scores, permutation importances, the targets of leaves |
+//! | [`fitted`] | the fitted forest: prediction, importances, quantiles |
 //!
 //! **Idea.** A full tree fits its training data and little else. The mean of many that differ (rows drawn with replacement, columns drawn anew at every node) keeps
 //! what they have in common. In extra-trees the thresholds are drawn too, and every tree sees all rows.
 //!
-//! **Splits** are between bins: at most 255 for each column, of equal count, each value its own where there are no more; see
-//! [`crate::tree::lines`]. Forests on bins are as accurate as on exact thresholds, and much faster.
+//! **Splits** (`tree_method`). `hist`: between bins, at most 255 for each column, of equal count, each value its own where there are no more; see
+//! [`crate::tree::lines`]. `exact`: all thresholds, by the grower of single trees ([`mod@crate::tree::grow`]). Both are equally accurate, and bins are much faster. `auto`, the default,
+//! takes bins wherever they can do what is asked; the criteria error, absolute_error and poisson, ccp_alpha and monotonic_cst need exact trees.
 //!
 //! **Seeds.** Tree t depends on the seed and on t only: a forest of 100 trees begins with the trees of a forest of 50.
 //!
 //! **Reference.** Breiman, Random forests, 2001; Geurts, Ernst and Wehenkel, Extremely randomized trees, 2006.
 
+mod exact;
 pub mod fitted;
+mod hist;
+pub mod judge;
 pub mod train;
 
 pub use fitted::FittedForest;
 
+use super::decision_tree::TreeCriterion;
 use super::tree_parameters::{Amount, ClassWeight, MaxFeatures};
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::Result;
 use crate::matrix::{Dataset, Task};
 use crate::param::{Kind, ParamType, Range, Value};
-use crate::params;
-use crate::split::cells::ForestCriterion;
+use crate::{choice, params};
+
+choice! {
+    /// Which thresholds are tried.
+    pub enum ForestMethod {
+        /// Bounds of bins, unless another parameter needs all thresholds.
+        Auto = "auto",
+        /// Bounds of bins.
+        Hist = "hist",
+        /// All.
+        Exact = "exact",
+    }
+}
 
 /// How many columns a node of a forest tries.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,6 +85,34 @@ impl ParamType for ColumnsTried {
     }
 }
 
+/// How much the rows of each class count in a forest.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ForestClassWeight {
+    /// The same for all trees.
+    Of(ClassWeight),
+    /// Balanced among the rows that were drawn for a tree, for each tree anew.
+    BalancedSubsample,
+}
+
+impl ParamType for ForestClassWeight {
+    fn kind() -> Kind {
+        let choice = Kind::Choice(vec!["balanced", "balanced_subsample"]);
+        Kind::Optional(Box::new(Kind::Either(vec![choice, Kind::List(Box::new(Kind::Text))])))
+    }
+    fn to_value(&self) -> Value {
+        match self {
+            ForestClassWeight::Of(weight) => weight.to_value(),
+            ForestClassWeight::BalancedSubsample => Value::Text("balanced_subsample".into()),
+        }
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(word) if word == "balanced_subsample" => Some(ForestClassWeight::BalancedSubsample),
+            other => ClassWeight::from_value(other).map(ForestClassWeight::Of),
+        }
+    }
+}
+
 macro_rules! forest_params {
     ($(#[$meta:meta])* $name:ident, $word:literal, $bootstrap:literal) => {
         params! {
@@ -73,8 +120,8 @@ macro_rules! forest_params {
             pub struct $name($word) {
                 /// Trees.
                 n_estimators: usize = 100, range Range::between(1.0, 1e6), tune Log(10, 1000);
-                /// What splits of classes minimise. Numbers have the squared error.
-                criterion: ForestCriterion = ForestCriterion::Gini, tune Each;
+                /// What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
+                criterion: Option<TreeCriterion> = None, tune Each;
                 /// Depth of a tree, at most; none for no limit.
                 max_depth: Option<usize> = None, range Range::at_least(1.0);
                 /// A node with fewer rows, or a smaller share of them, is not split.
@@ -94,9 +141,19 @@ macro_rules! forest_params {
                 /// How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
                 max_samples: Option<Amount> = None, range Range::more_than(0.0);
                 /// How much the rows of each class count: none, balanced, or class=weight pairs.
-                class_weight: ClassWeight = ClassWeight::Equal;
+                class_weight: ForestClassWeight = ForestClassWeight::Of(ClassWeight::Equal);
+                /// For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no constraints. Needs exact trees.
+                monotonic_cst: Vec<i64> = Vec::new(), range Range::between(-1.0, 1.0);
+                /// Splits that lower the impurity by less than this for each leaf they add are pruned. Needs exact trees.
+                ccp_alpha: f64 = 0.0, range Range::at_least(0.0);
                 /// Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
                 oob_score: bool = false;
+                /// Whether to find out how much worse each tree gets on the rows that it didn't see when the values of a column are shuffled. Only with bootstrap.
+                permutation_importances: bool = false;
+                /// Whether to keep the training targets of all leaves, from which quantiles are predicted. For one number.
+                quantiles: bool = false;
+                /// Which thresholds are tried: bounds of bins (hist), all (exact), or bins unless another parameter needs exact trees (auto).
+                tree_method: ForestMethod = ForestMethod::Auto;
                 /// Bins of a column, at most.
                 max_bins: usize = 255, range Range::between(2.0, 255.0);
             }
@@ -106,6 +163,7 @@ macro_rules! forest_params {
             fn settings(&self, random_splits: bool) -> train::Settings<'_> {
                 train::Settings {
                     n_estimators: self.n_estimators,
+                    name: $word,
                     criterion: self.criterion,
                     max_depth: self.max_depth,
                     min_samples_split: self.min_samples_split,
@@ -117,7 +175,12 @@ macro_rules! forest_params {
                     bootstrap: self.bootstrap,
                     max_samples: self.max_samples,
                     class_weight: &self.class_weight,
+                    monotonic_cst: &self.monotonic_cst,
+                    ccp_alpha: self.ccp_alpha,
                     oob_score: self.oob_score,
+                    permutation_importances: self.permutation_importances,
+                    quantiles: self.quantiles,
+                    tree_method: self.tree_method,
                     max_bins: self.max_bins,
                     random_splits,
                 }
@@ -165,6 +228,10 @@ impl Learner for RandomForest {
         &RANDOM_FOREST
     }
 
+    fn goes_on(&self) -> bool {
+        true
+    }
+
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         train::train(&self.settings(false), data, context)
     }
@@ -173,6 +240,10 @@ impl Learner for RandomForest {
 impl Learner for ExtraTrees {
     fn info(&self) -> &'static Info {
         &EXTRA_TREES
+    }
+
+    fn goes_on(&self) -> bool {
+        true
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {

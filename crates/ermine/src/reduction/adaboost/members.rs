@@ -15,6 +15,7 @@ use crate::progress::{Event, report};
 use crate::reduction::committee::Member;
 use crate::rng;
 use rand::RngExt;
+use rayon::prelude::*;
 
 /// The random stream of a round.
 const ROUND: u64 = 40;
@@ -88,14 +89,17 @@ pub fn add_votes(scores: &mut [f64], said: &[u16], alpha: f64, n_classes: usize)
     scores.chunks_mut(n_classes).zip(said).for_each(|(scores, &said)| scores[said as usize] += alpha);
 }
 
-/// Boosts a regressor. In the rounds, epsilon is the mean loss, z is beta, and error the mean absolute error of the committee; no bound is proven.
+/// Boosts a regressor. In the rounds, epsilon is the mean loss, z is beta, error and validation are the mean absolute error of the committee; no bound is proven.
 pub fn boost_numbers(
     params: &AdaBoost,
     learner: &dyn Learner,
     data: &Dataset,
+    held_out: Option<&Dataset>,
     context: &Context<'_>,
 ) -> Result<(Vec<Member>, Rounds)> {
     let (values, _) = data.values()?;
+    // What each member says about each row: of the training data, and of the rows kept for validation.
+    let (mut said_so_far, mut held_said) = (Vec::new(), Vec::new());
     let mut weights = shares(data);
     let (mut members, mut rounds) = (Vec::new(), Rounds::default());
     report(context.observer, Event::Begin { what: "AdaBoost.R2", total: Some(params.n_estimators as u64) })?;
@@ -105,35 +109,72 @@ pub fn boost_numbers(
         let said = member.predict(data.features())?;
         let errors: Vec<f64> = said.iter().zip(values).map(|(a, b)| (a - b).abs()).collect();
         let most = errors.iter().fold(0.0, |a: f64, &b| a.max(b));
-        let mut round =
-            Round { epsilon: 0.0, alpha: 1.0, z: 0.0, error: f64::NAN, bound: f64::NAN, validation: f64::NAN };
-        if most <= 0.0 {
-            // Without errors: nothing is left to learn, and this one alone has the say.
-            round.alpha = 1.0 + rounds.0.iter().map(|r| r.alpha).sum::<f64>();
-            rounds.0.push(round);
-            members.push(member);
-            break;
+        let losses: Vec<f64> = errors.iter().map(|e| if most > 0.0 { params.loss.of(e / most) } else { 0.0 }).collect();
+        let mean_loss: f64 = weights.iter().zip(&losses).map(|(w, l)| w * l).sum();
+        let (step, votes) = (NumberStep::new(mean_loss, params.learning_rate), rounds.0.iter().map(|r| r.alpha));
+        let (alpha, beta) = match step {
+            NumberStep::Useless if !members.is_empty() => break,
+            NumberStep::Useless => (1.0, 0.0),
+            // Nothing is left to learn, and this one alone has the say.
+            NumberStep::Perfect => (1.0 + votes.sum::<f64>(), 0.0),
+            NumberStep::Vote { alpha, beta } => (alpha, beta),
+        };
+        let (bound, error, validation) = (f64::NAN, f64::NAN, f64::NAN);
+        rounds.0.push(Round { epsilon: mean_loss, alpha, z: beta, error, bound, validation });
+        said_so_far.extend(said);
+        rounds.0[t].error = mean_error(&said_so_far, data, &rounds.0)?;
+        if let Some(held_out) = held_out {
+            held_said.extend(member.predict(held_out.features())?);
+            rounds.0[t].validation = mean_error(&held_said, held_out, &rounds.0)?;
         }
-        let losses: Vec<f64> = errors.iter().map(|e| params.loss.of(e / most)).collect();
-        round.epsilon = weights.iter().zip(&losses).map(|(w, l)| w * l).sum();
-        if round.epsilon >= 0.5 {
-            if members.is_empty() {
-                rounds.0.push(round);
-                members.push(member);
-            }
-            break;
-        }
-        round.z = round.epsilon / (1.0 - round.epsilon);
-        round.alpha = params.learning_rate * (1.0 / round.z).ln();
-        weights.iter_mut().zip(&losses).for_each(|(w, l)| *w *= round.z.powf(params.learning_rate * (1.0 - l)));
-        let total: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= total);
-        rounds.0.push(round);
         members.push(member);
         report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
+        let patience = params.n_iter_no_change.unwrap_or(usize::MAX);
+        let waited = held_out.is_some() && t + 1 - rounds.best_length() >= patience;
+        if waited || !matches!(step, NumberStep::Vote { .. }) {
+            break;
+        }
+        weights.iter_mut().zip(&losses).for_each(|(w, l)| *w *= beta.powf(params.learning_rate * (1.0 - l)));
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= total);
     }
     report(context.observer, Event::End)?;
     Ok((members, rounds))
+}
+
+/// How a round of numbers goes on from its mean loss.
+enum NumberStep {
+    /// Half of the largest error or more: no use.
+    Useless,
+    /// Without errors.
+    Perfect,
+    /// The vote, and what the weight of a row without error is multiplied by.
+    Vote { alpha: f64, beta: f64 },
+}
+
+impl NumberStep {
+    fn new(mean_loss: f64, rate: f64) -> NumberStep {
+        if mean_loss <= 0.0 {
+            return NumberStep::Perfect;
+        }
+        let beta = mean_loss / (1.0 - mean_loss);
+        if mean_loss >= 0.5 { NumberStep::Useless } else { NumberStep::Vote { alpha: rate * (1.0 / beta).ln(), beta } }
+    }
+}
+
+/// The mean absolute error of the committee so far, by weight.
+fn mean_error(said: &[f64], data: &Dataset, rounds: &[Round]) -> Result<f64> {
+    let (values, shares) = (data.values()?.0, shares(data));
+    let error = |row: usize| shares[row] * (median_of_row(said, row, rounds) - values[row]).abs();
+    let errors: Vec<f64> = (0..data.n_rows()).into_par_iter().with_min_len(1024).map(error).collect();
+    Ok(errors.iter().sum())
+}
+
+/// The weighted median of what the members of some rounds say about a row; `said` is what each of them says about each row.
+pub fn median_of_row(said: &[f64], row: usize, rounds: &[Round]) -> f64 {
+    let n_rows = said.len() / rounds.len().max(1);
+    let pair = |(t, round): (usize, &Round)| (said[t * n_rows + row], round.alpha);
+    weighted_median(&mut rounds.iter().enumerate().map(pair).collect::<Vec<(f64, f64)>>())
 }
 
 impl RegressionLoss {

@@ -26,8 +26,8 @@ pub mod stumps;
 use crate::error::{Error, Result};
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
-use crate::param::Range;
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Staged, Status, TreeSum};
+use crate::param::{ParamType, Range, Value};
 use crate::reduction::committee::{self, LoadPart, Member};
 use crate::reduction::estimator::Estimator;
 use crate::section::Sections;
@@ -36,6 +36,7 @@ use crate::split::reweighted::Reweighted;
 use crate::tree::{Forest, draw};
 use crate::{choice, params};
 use rounds::Rounds;
+use std::borrow::Cow;
 
 choice! {
     /// How a round changes weights and vote.
@@ -115,9 +116,7 @@ impl Learner for AdaBoost {
         }
         let n_classes = data.classes()?.1.len();
         self.check(n_classes)?;
-        let parts =
-            self.n_iter_no_change.map(|_| data.split(1.0 - self.validation_fraction, context.seed)).transpose()?;
-        let parts = parts.filter(|(train, rest)| train.n_rows() > 0 && rest.n_rows() > 0);
+        let parts = self.kept_aside(data, context)?;
         let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
         let (mut parts, mut rounds) = if self.algorithm != Algorithm::Discrete {
             let (forest, rounds) = additive::boost(self, train, held_out, context)?;
@@ -134,11 +133,21 @@ impl Learner for AdaBoost {
         rounds.0.truncate(rounds.best_length());
         parts.truncate(rounds.0.len());
         let certificate = self.certificate(&rounds, n_run);
-        Ok(Trained { fitted: Box::new(Boosted { parts, rounds, n_classes }), certificate })
+        Ok(Trained {
+            fitted: Box::new(Boosted { parts, rounds, n_classes, estimator: self.estimator.clone() }),
+            certificate,
+        })
     }
 }
 
 impl AdaBoost {
+    /// The rows to train on and those kept for validation, where they are wanted and there are enough.
+    fn kept_aside(&self, data: &Dataset, context: &Context<'_>) -> Result<Option<(Dataset, Dataset)>> {
+        let parts =
+            self.n_iter_no_change.map(|_| data.split(1.0 - self.validation_fraction, context.seed)).transpose()?;
+        Ok(parts.filter(|(train, rest)| train.n_rows() > 0 && rest.n_rows() > 0))
+    }
+
     /// Whether the search for stumps is used.
     fn over_stumps(&self) -> bool {
         self.estimator == Estimator::named("decision-stump")
@@ -165,16 +174,26 @@ impl AdaBoost {
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
         let learner = self.estimator.learner(context)?;
-        let (members, rounds) = members::boost_numbers(self, &*learner, data, context)?;
+        let parts = self.kept_aside(data, context)?;
+        let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
+        let (mut members, mut rounds) = members::boost_numbers(self, &*learner, train, held_out, context)?;
+        let n_run = rounds.0.len();
+        rounds.0.truncate(rounds.best_length());
+        members.truncate(rounds.0.len());
+        let mut notes = vec![format!("{} rounds: {}", rounds.0.len(), self.estimator)];
+        if rounds.0.len() < n_run {
+            notes.push(format!("the validation error was lowest after {} of {n_run} rounds", rounds.0.len()));
+        }
         let because = "for numbers, boosting has no bound on the training error".to_string();
         let certificate = Certificate {
             objective: format!("{} loss of each round's learner under its weights", self.loss),
             value: None,
             status: Status::Done,
             proofs: vec![Proof::Nothing { because }],
-            notes: vec![format!("{} rounds: {}", rounds.0.len(), self.estimator)],
+            notes,
         };
-        Ok(Trained { fitted: Box::new(Boosted { parts: Parts::Members(members), rounds, n_classes: 0 }), certificate })
+        let (parts, estimator) = (Parts::Members(members), self.estimator.clone());
+        Ok(Trained { fitted: Box::new(Boosted { parts, rounds, n_classes: 0, estimator }), certificate })
     }
 
     fn certificate(&self, rounds: &Rounds, n_run: usize) -> Certificate {
@@ -261,6 +280,7 @@ pub struct Boosted {
     rounds: Rounds,
     /// 0 where numbers are predicted.
     n_classes: usize,
+    estimator: Estimator,
 }
 
 impl Boosted {
@@ -274,7 +294,7 @@ impl Boosted {
         if let Parts::Trees(forest) = &self.parts { Some(forest) } else { None }
     }
 
-    /// The scores of each row after the given rounds: one signed number for stumps and two classes, else one for each class.
+    /// What rounds add to the scores of each row: one signed number for stumps and two classes, else one for each class.
     fn scores(&self, rounds: std::ops::Range<usize>, features: &Features) -> Result<Vec<f64>> {
         match &self.parts {
             Parts::Trees(forest) => Ok(forest.sum_of(rounds, features)),
@@ -289,31 +309,20 @@ impl Boosted {
         }
     }
 
+    /// The share of each column in all votes: a stump asks about one column, which counts as its vote does.
+    fn importances(&self, forest: &Forest, n_features: usize) -> Vec<f64> {
+        let mut shares = vec![0.0; n_features];
+        let total: f64 = self.rounds.0.iter().map(|round| round.alpha).sum();
+        for (t, round) in self.rounds.0.iter().enumerate() {
+            if let Some(feature) = forest.tree(t).test[0].feature() {
+                shares[feature] += round.alpha / total;
+            }
+        }
+        shares
+    }
+
     fn width(&self) -> usize {
         if let Parts::Trees(forest) = &self.parts { forest.width() } else { self.n_classes }
-    }
-
-    /// The class that the vote of the first rounds gives each row: after 1 round, after 2, and so on.
-    pub fn staged_classes(&self, features: &Features) -> impl Iterator<Item = Result<Vec<usize>>> + '_ {
-        let width = self.width();
-        let mut scores = vec![0.0; features.n_rows() * width];
-        let features = features.clone();
-        (0..self.rounds.0.len()).map(move |t| {
-            let votes = self.scores(t..t + 1, &features)?;
-            scores.iter_mut().zip(votes).for_each(|(score, vote)| *score += vote);
-            let class = |s: &[f64]| if let &[score] = s { usize::from(score > TIE) } else { heaviest(s) };
-            Ok(scores.chunks(width).map(class).collect())
-        })
-    }
-
-    /// What the committee says about numbers: the weighted median of its members.
-    fn median(&self, members: &[Member], features: &Features) -> Result<Vec<f64>> {
-        let said = members.iter().map(|member| member.predict(features)).collect::<Result<Vec<_>>>()?;
-        let row = |row: usize| {
-            let mut pairs: Vec<(f64, f64)> = said.iter().zip(&self.rounds.0).map(|(s, r)| (s[row], r.alpha)).collect();
-            members::weighted_median(&mut pairs)
-        };
-        Ok((0..features.n_rows()).map(row).collect())
     }
 
     /// Reads it from a model file.
@@ -340,7 +349,38 @@ impl Boosted {
                 "boosting has not one part for each round, or one that doesn't fit the target",
             ));
         }
-        Ok(Box::new(Boosted { parts, rounds, n_classes }))
+        let named = |name: &str| Estimator::from_value(&Value::Text(name.into()));
+        let text: String =
+            if sections.has("estimator") { sections.json("estimator")? } else { "decision-stump".into() };
+        let estimator = named(&text).ok_or_else(|| Error::model_file("boosting doesn't say what was boosted"))?;
+        Ok(Box::new(Boosted { parts, rounds, n_classes, estimator }))
+    }
+}
+
+/// A round is a stage. For classes, what was said are the scores so far; for numbers, what each member said about each row.
+impl Staged for Boosted {
+    fn n_stages(&self) -> usize {
+        self.rounds.0.len()
+    }
+
+    fn add_stage(&self, features: &Features, stage: usize, said: &mut Vec<f64>) -> Result<()> {
+        if let (0, Parts::Members(members)) = (self.n_classes, &self.parts) {
+            said.extend(members[stage].predict(features)?);
+            return Ok(());
+        }
+        said.resize(features.n_rows() * self.width(), 0.0);
+        said.iter_mut().zip(self.scores(stage..stage + 1, features)?).for_each(|(score, vote)| *score += vote);
+        Ok(())
+    }
+
+    fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64> {
+        if self.n_classes == 0 {
+            let n_rows = said.len() / n_stages.max(1);
+            return (0..n_rows).map(|row| members::median_of_row(said, row, &self.rounds.0[..n_stages])).collect();
+        }
+        let mut out = Vec::with_capacity(said.len() / self.width() * self.n_classes);
+        said.chunks(self.width()).for_each(|scores| probabilities(scores, self.n_classes, &mut out));
+        out
     }
 }
 
@@ -350,15 +390,37 @@ impl Fitted for Boosted {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        if let (0, Parts::Members(members)) = (self.n_classes, &self.parts) {
-            return self.median(members, features);
+        let mut said = Vec::new();
+        if let (Parts::Trees(forest), true) = (&self.parts, self.n_classes > 0) {
+            said = forest.sum(features);
+        } else {
+            (0..self.n_stages()).try_for_each(|t| self.add_stage(features, t, &mut said))?;
+            said.resize(said.len().max(features.n_rows() * self.n_classes), 0.0);
         }
-        let mut out = Vec::with_capacity(features.n_rows() * self.n_classes);
-        let width = self.width();
-        for scores in self.scores(0..self.rounds.0.len(), features)?.chunks(width) {
-            probabilities(scores, self.n_classes, &mut out);
+        Ok(self.after(&said, self.n_stages()))
+    }
+
+    fn n_parts(&self) -> usize {
+        if let Parts::Members(members) = &self.parts { members.len() } else { 0 }
+    }
+
+    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
+        match &self.parts {
+            Parts::Members(members) => members[part].part(header, &self.estimator),
+            Parts::Trees(_) => {
+                let need = "models of its stumps (they are votes in one list of trees)".into();
+                Err(Error::Unsupported { learner: header.learner.clone(), need })
+            }
         }
-        Ok(out)
+    }
+
+    fn staged(&self) -> Option<&dyn Staged> {
+        Some(self)
+    }
+
+    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+        let forest = self.forest()?;
+        Some(TreeSum { forest: Cow::Borrowed(forest), scale: 1.0, base: vec![0.0; forest.width()] })
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
@@ -366,7 +428,10 @@ impl Fitted for Boosted {
         sections.put_json("over_trees", &matches!(self.parts, Parts::Trees(_)))?;
         match &self.parts {
             Parts::Trees(forest) => forest.save(sections),
-            Parts::Members(members) => committee::save(members, sections),
+            Parts::Members(members) => {
+                sections.put_json("estimator", &self.estimator.to_string())?;
+                committee::save(members, sections)
+            }
         }
     }
 
@@ -386,13 +451,26 @@ impl Fitted for Boosted {
         (self.n_classes > 0).then(|| self.rounds.svg())
     }
 
-    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
         let rounds = &self.rounds.0;
         let each = |name, of: fn(&rounds::Round) -> f64| Attribute {
             name,
             shape: vec![rounds.len()],
             values: rounds.iter().map(of).collect(),
         };
-        vec![each("estimator_weights", |round| round.alpha), each("estimator_errors", |round| round.epsilon)]
+        let mut all =
+            vec![each("estimator_weights", |round| round.alpha), each("estimator_errors", |round| round.epsilon)];
+        all.push(each("train_errors", |round| round.error));
+        if self.n_classes > 0 {
+            all.extend([each("normalizers", |round| round.z), each("train_error_bounds", |round| round.bound)]);
+        }
+        if rounds.first().is_some_and(|round| !round.validation.is_nan()) {
+            all.push(each("validation_errors", |round| round.validation));
+        }
+        if let Parts::Trees(forest) = &self.parts {
+            let values = self.importances(forest, schema.features.len());
+            all.push(Attribute { name: "feature_importances", shape: vec![values.len()], values });
+        }
+        all
     }
 }

@@ -1,0 +1,156 @@
+"""What estimators made of many parts can tell: their parts, what the first of them say, leaves, quantiles, SHAP values."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ermine import _ermine, _target
+from ermine._ermine import Table
+from ermine._estimator import Estimator, from_model
+
+
+class Part(Estimator):
+    """Reads data for what the parts tell."""
+
+    def _table(self, X: Any) -> Table:
+        self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        return table
+
+    def _stages(self, X: Any, wanted: str) -> Iterator[np.ndarray]:
+        return iter(_ermine.stages(self._fitted(), self._table(X), wanted))
+
+
+class Explained(Part):
+    """An estimator that is a sum of trees."""
+
+    def shap_values(self, X: Any) -> np.ndarray:
+        """How much each column adds to what is said about each row: exact SHAP values.
+
+        They add up to the difference between what is said about a row and ``expected_value_``. They explain the probabilities of a forest, the votes of boosted stumps, and numbers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows to explain.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or (n_samples, n_features, n_outputs) where several numbers are predicted
+            The SHAP values.
+        """
+        values, _ = _ermine.shap(self._fitted(), self._table(X), self.n_jobs)
+        return values[:, :, 0] if values.shape[2] == 1 else values
+
+    def shap_importances(self, X: Any) -> np.ndarray:
+        """The mean size of the SHAP values of each column, added up over what is predicted, as an array of shape (n_features,)."""
+        values, _ = _ermine.shap(self._fitted(), self._table(X), self.n_jobs)
+        return np.abs(values).mean(axis=0).sum(axis=1)
+
+    @property
+    def expected_value_(self) -> np.ndarray:
+        """What is predicted when nothing is known of a row."""
+        unknown = np.full((1, self.n_features_in_), np.nan)
+        _, expected = _ermine.shap(self._fitted(), Table.from_array(unknown), 1)
+        return expected
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The number of the leaf in which each row ends in each tree, as an array of shape (n_samples, n_trees)."""
+        return _ermine.leaves(self._fitted(), self._table(X), self.n_jobs)
+
+
+class Committee(Part):
+    """An estimator that is made of others."""
+
+    @property
+    def estimators_(self) -> list[Estimator]:
+        """The fitted estimators that it is made of, each made when it is asked for."""
+        parts = [from_model(model) for model in _ermine.members(self._fitted())]
+        for part in parts:
+            if "classes_" in self.__dict__:
+                part.classes_ = self.classes_  # type: ignore[attr-defined]
+            if "feature_names_in_" not in self.__dict__:
+                part.__dict__.pop("feature_names_in_", None)
+        return parts
+
+
+class Forest(Explained, Committee):
+    """A forest."""
+
+    def proximity(self, X: Any) -> np.ndarray:
+        """How alike rows are to the forest: the share of its trees in which two rows end in the same leaf, as an array of shape (n_samples, n_samples)."""
+        return _ermine.proximity(self._fitted(), self._table(X), self.n_jobs)
+
+
+class QuantileForest(Forest):
+    """A forest of numbers, which can predict quantiles."""
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> np.ndarray:
+        """Quantiles of the target, from the training rows in the leaves of each row. Needs ``quantiles=True`` in training.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows to predict for.
+        quantiles : sequence of floats from 0 to 1, default=(0.05, 0.5, 0.95)
+            Their levels.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_quantiles)
+            The least number that has at least that share of the weight up to it.
+        """
+        levels = [float(level) for level in np.atleast_1d(np.asarray(quantiles, dtype=np.float64))]
+        return _ermine.quantiles(self._fitted(), self._table(X), levels, self.n_jobs)
+
+
+class BoostedNumbers(Committee):
+    """Boosted regressors, round by round."""
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """What is predicted after the first round, after the first two, and so on."""
+        return (numbers[:, 0] for numbers in self._stages(X, "numbers"))
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """The share of the variance that is explained after each round."""
+        true = np.asarray(y, dtype=np.float64)
+        weights = _target.weights(sample_weight, len(true))
+        spread = np.average((true - np.average(true, weights=weights)) ** 2, weights=weights)
+        for predicted in self.staged_predict(X):
+            yield float(1 - np.average((true - predicted) ** 2, weights=weights) / spread)
+
+
+class BoostedClasses(Explained, Committee):
+    """Boosted classifiers, round by round."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Half the log odds of the second of two classes; of more classes, half the logarithm of each probability."""
+        return self._decision(self.predict_proba(X))  # type: ignore[attr-defined]
+
+    @staticmethod
+    def _decision(probabilities: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            halves = 0.5 * np.log(probabilities)
+        return halves[:, 1] - halves[:, 0] if halves.shape[1] == 2 else halves
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The classes after the first round, after the first two, and so on."""
+        return (self.classes_.take(codes) for codes in self._stages(X, "classes"))  # type: ignore[attr-defined]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """The probabilities of the classes after each round."""
+        return self._stages(X, "numbers")
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """The decision function after each round."""
+        return (self._decision(probabilities) for probabilities in self._stages(X, "numbers"))
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """The share of rows whose class is predicted right after each round."""
+        true = _target.labels_like(y)
+        weights = _target.weights(sample_weight, len(true))
+        for predicted in self.staged_predict(X):
+            _target.check_rows(len(predicted), len(true))
+            yield float(np.average(predicted == true, weights=weights))

@@ -1,0 +1,121 @@
+//! What models made of many parts can tell: stages, members, leaves, quantiles, SHAP values.
+
+use crate::array;
+use crate::error::python;
+use crate::job;
+use crate::model::{Answer, Model, Wanted};
+use crate::neighbor::Trouble;
+use crate::table::Table;
+use ermine::learner::fit::run;
+use ermine::matrix::Features;
+use ermine::model::{Model as CoreModel, Stages as CoreStages};
+use numpy::{PyArray, PyArray1};
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// The predictions of the first stage, of the first two, and so on.
+#[pyclass(module = "ermine._ermine")]
+pub struct Stages {
+    model: Arc<CoreModel>,
+    stages: CoreStages,
+    wanted: Wanted,
+}
+
+#[pymethods]
+impl Stages {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (stages, model) = (&mut self.stages, &self.model);
+        let wanted = self.wanted;
+        let next = py.detach(|| stages.next(model).map(|said| said.map(|p| Answer::new(&p, wanted))));
+        next.transpose().map_err(python)?.map(|answer| answer.array(py)).transpose()
+    }
+}
+
+/// Numbers as an array of the given shape.
+type Shaped<'py, T> = Bound<'py, PyArray<T, numpy::IxDyn>>;
+
+/// SHAP values, and what is expected when nothing is known.
+type Shap<'py> = (Shaped<'py, f64>, Bound<'py, PyArray1<f64>>);
+
+/// The features of a table whose columns stand in the model's order.
+fn features(model: &Model, table: &Table) -> PyResult<Features> {
+    model.core().schema().features_in_order(table.inner.columns().to_vec()).map_err(python)
+}
+
+/// Works on the features of a table with the asked number of threads, away from the interpreter.
+fn with_features<T: Send + 'static>(
+    py: Python<'_>,
+    model: &Model,
+    table: &Table,
+    n_jobs: Option<i64>,
+    work: impl FnOnce(&CoreModel, &Features) -> ermine::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (features, threads, model) = (features(model, table)?, job::threads(n_jobs)?, model.core());
+    let work = move |_: &job::Watch| run(Some(threads), || work(&model, &features)).and_then(|result| result);
+    job::run(py, None, work)?.map_err(python)
+}
+
+/// What a model predicts after its first stage, after the first two, and so on.
+#[pyfunction]
+pub fn stages(model: &Model, table: &Table, wanted: &str) -> PyResult<Stages> {
+    let stages = model.core().stages(features(model, table)?).map_err(python)?;
+    Ok(Stages { model: model.core(), stages, wanted: Wanted::new(wanted)? })
+}
+
+/// The models that a model is made of.
+#[pyfunction]
+pub fn members(py: Python<'_>, model: &Model) -> PyResult<Vec<Model>> {
+    let member = |member| model.core().member(member).map(|model| Model::of(model, Trouble::default()));
+    py.detach(|| (0..model.core().n_members()).map(member).collect::<ermine::Result<Vec<Model>>>()).map_err(python)
+}
+
+/// The leaf of each row in each tree.
+#[pyfunction]
+pub fn leaves<'py>(
+    py: Python<'py>,
+    model: &Model,
+    table: &Table,
+    n_jobs: Option<i64>,
+) -> PyResult<Shaped<'py, i64>> {
+    let (leaves, n_trees) = with_features(py, model, table, n_jobs, |model, features| model.leaves(features))?;
+    array::shaped(py, leaves.into_iter().map(i64::from).collect(), &[table.inner.n_rows(), n_trees])
+}
+
+/// The share of the trees in which two rows end in the same leaf.
+#[pyfunction]
+pub fn proximity<'py>(
+    py: Python<'py>,
+    model: &Model,
+    table: &Table,
+    n_jobs: Option<i64>,
+) -> PyResult<Shaped<'py, f64>> {
+    let n = table.inner.n_rows();
+    let alike = with_features(py, model, table, n_jobs, |model, features| model.proximity(features))?;
+    array::shaped(py, alike, &[n, n])
+}
+
+/// Quantiles of the target for each row, one for each level.
+#[pyfunction]
+pub fn quantiles<'py>(
+    py: Python<'py>,
+    model: &Model,
+    table: &Table,
+    levels: Vec<f64>,
+    n_jobs: Option<i64>,
+) -> PyResult<Shaped<'py, f64>> {
+    let shape = [table.inner.n_rows(), levels.len()];
+    let values = with_features(py, model, table, n_jobs, move |model, features| model.quantiles(features, &levels))?;
+    array::shaped(py, values, &shape)
+}
+
+/// The SHAP values of each row, column and output, and what is expected of each output when nothing is known.
+#[pyfunction]
+pub fn shap<'py>(py: Python<'py>, model: &Model, table: &Table, n_jobs: Option<i64>) -> PyResult<Shap<'py>> {
+    let shap = with_features(py, model, table, n_jobs, |model, features| model.shap_of(features))?;
+    let shape = [shap.n_rows, shap.n_columns, shap.n_outputs];
+    Ok((array::shaped(py, shap.values, &shape)?, PyArray1::from_vec(py, shap.expected)))
+}

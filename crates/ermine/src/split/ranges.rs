@@ -1,0 +1,84 @@
+//! The range of the bins of some columns over many lines.
+//!
+//! **Idea.** The least and the greatest byte at every place of the lines, in one pass: a line is one or two vectors, and taking the lesser of two vectors is one instruction.
+//! **Same bits everywhere.** The loops are plain Rust, compiled again for wider vector units.
+
+/// The least and the greatest byte at each of these places of the lines.
+pub fn line_ranges(lines: &[u8], stride: usize, places: &[u16]) -> Vec<(u8, u8)> {
+    match stride {
+        64 => of_chunks::<64>(lines, places),
+        128 => of_chunks::<128>(lines, places),
+        _ => {
+            let range = |&place: &u16| {
+                let bytes = lines.chunks_exact(stride).map(|line| line[place as usize]);
+                bytes.fold((u8::MAX, 0), |(low, high), byte| (low.min(byte), high.max(byte)))
+            };
+            places.iter().map(range).collect()
+        }
+    }
+}
+
+fn of_chunks<const STRIDE: usize>(lines: &[u8], places: &[u16]) -> Vec<(u8, u8)> {
+    let (low, high) = ranges(lines.as_chunks::<STRIDE>().0);
+    places.iter().map(|&place| (low[place as usize], high[place as usize])).collect()
+}
+
+fn ranges<const STRIDE: usize>(lines: &[[u8; STRIDE]]) -> ([u8; STRIDE], [u8; STRIDE]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512bw") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { ranges_avx512(lines) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { ranges_avx2(lines) };
+        }
+    }
+    ranges_plain(lines)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn ranges_avx512<const STRIDE: usize>(lines: &[[u8; STRIDE]]) -> ([u8; STRIDE], [u8; STRIDE]) {
+    ranges_plain(lines)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn ranges_avx2<const STRIDE: usize>(lines: &[[u8; STRIDE]]) -> ([u8; STRIDE], [u8; STRIDE]) {
+    ranges_plain(lines)
+}
+
+#[inline(always)]
+fn ranges_plain<const STRIDE: usize>(lines: &[[u8; STRIDE]]) -> ([u8; STRIDE], [u8; STRIDE]) {
+    let (mut low, mut high) = ([u8::MAX; STRIDE], [0; STRIDE]);
+    for line in lines {
+        for place in 0..STRIDE {
+            low[place] = low[place].min(line[place]);
+            high[place] = high[place].max(line[place]);
+        }
+    }
+    (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_ways_find_the_same(bytes in prop::collection::vec(any::<u8>(), 64 * 4..64 * 40), places in prop::collection::vec(0u16..64, 1..9)) {
+            let whole = bytes.len() / 128 * 128;
+            for stride in [64, 128, 32] {
+                let places: Vec<u16> = places.iter().map(|p| p % stride as u16).collect();
+                let got = line_ranges(&bytes[..whole], stride, &places);
+                for (&place, range) in places.iter().zip(got) {
+                    let column: Vec<u8> = bytes[..whole].chunks(stride).map(|line| line[place as usize]).collect();
+                    prop_assert_eq!(range, (*column.iter().min().unwrap(), *column.iter().max().unwrap()));
+                }
+            }
+        }
+    }
+}

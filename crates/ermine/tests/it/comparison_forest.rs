@@ -1,0 +1,96 @@
+//! Comparison-based forests: any metric, strings too.
+
+use ermine::learner::comparison_forest::FittedComparisons;
+use ermine::learner::comparison_tree::ComparisonMetric;
+use ermine::learner::{Context, fit};
+use ermine::prelude::*;
+
+/// Rows on a ring: inside or outside.
+fn ring(n: usize, seed: u64) -> Dataset {
+    let mut rng = ermine::rng::stream(seed, &[]);
+    let mut draw = || ermine::rng::below(&mut rng, 20001) as f64 / 10000.0 - 1.0;
+    let (x, y): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (draw(), draw())).unzip();
+    let class: Vec<Option<&str>> =
+        x.iter().zip(&y).map(|(x, y)| Some(if x * x + y * y < 0.5 { "in" } else { "out" })).collect();
+    let columns = vec![Column::numeric("x", x), Column::numeric("y", y), Column::nominal("class", &class)];
+    Table::new(columns).unwrap().dataset("class").unwrap()
+}
+
+fn accuracy(model: &Model, data: &Dataset) -> f64 {
+    let said = model.predict_data(data).unwrap();
+    let (codes, _) = data.classes().unwrap();
+    codes.iter().enumerate().filter(|&(row, &c)| said.class(row) == c as usize).count() as f64 / codes.len() as f64
+}
+
+#[test]
+fn every_metric_learns_a_ring_and_the_forest_beats_a_tree() {
+    let (train, test) = (ring(500, 1), ring(500, 2));
+    use ComparisonMetric::{Chebyshev, Euclidean, Mahalanobis, Manhattan, Minkowski};
+    for metric in [Euclidean, Manhattan, Chebyshev, Minkowski, Mahalanobis] {
+        let forest = ComparisonForest { metric, p: 3.0, n_estimators: 40, oob_score: true, ..Default::default() };
+        let model = forest.fit(&train).unwrap();
+        let oob = model.fitted::<FittedComparisons>().unwrap().out_of_bag().unwrap().score;
+        let seen = accuracy(&model, &test);
+        assert!(seen > 0.92 && (seen - oob).abs() < 0.04, "{metric}: {seen}, out of bag {oob}");
+        let one = ComparisonForest { metric, p: 3.0, n_estimators: 1, ..Default::default() }.fit(&train).unwrap();
+        assert!(seen > accuracy(&one, &test), "{metric}");
+        let bytes = model.to_bytes().unwrap();
+        let read = Model::from_bytes(&bytes).unwrap();
+        assert!(
+            read.to_bytes().unwrap() == bytes
+                && read.predict_data(&test).unwrap() == model.predict_data(&test).unwrap()
+        );
+    }
+}
+
+#[test]
+fn a_users_own_metric_is_the_built_in_one_if_it_says_the_same() {
+    let (train, test) = (ring(200, 3), ring(100, 4));
+    let forest = ComparisonForest { n_estimators: 10, metric: ComparisonMetric::Manhattan, ..Default::default() };
+    let context = Context { seed: 7, ..Default::default() };
+    let own = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum();
+    let (own, built_in) = (forest.fit_with(own, &train, &context).unwrap(), fit(&forest, &train, &context).unwrap());
+    assert_eq!(own.predict_data(&test).unwrap().values(), built_in.predict_data(&test).unwrap().values());
+    assert!(own.to_bytes().is_err(), "a function can't be written");
+}
+
+#[test]
+fn names_are_told_apart_by_their_letters_and_directions_by_their_angle() {
+    let names =
+        ["anna", "anne", "hanna", "hannes", "johann", "johanna", "peter", "petra", "piet", "pieter", "petro", "pete"];
+    let rows: Vec<usize> = (0..120).map(|i| i % names.len()).collect();
+    let columns = vec![
+        Column::nominal("name", &rows.iter().map(|&r| Some(names[r])).collect::<Vec<_>>()),
+        Column::nominal("family", &rows.iter().map(|&r| Some(if r < 6 { "j" } else { "p" })).collect::<Vec<_>>()),
+    ];
+    let data = Table::new(columns).unwrap().dataset("family").unwrap();
+    for metric in [ComparisonMetric::Edit, ComparisonMetric::StringHamming, ComparisonMetric::Hamming] {
+        let model = ComparisonForest { metric, n_estimators: 20, ..Default::default() }.fit(&data).unwrap();
+        assert_eq!(accuracy(&model, &data), 1.0, "{metric}");
+    }
+    let angle: Vec<f64> = (0..300).map(|i| f64::from(i) * 0.37).collect();
+    let at = |f: fn(f64) -> f64| angle.iter().enumerate().map(|(i, a)| (1.0 + i as f64) * f(*a)).collect::<Vec<f64>>();
+    let columns = vec![
+        Column::numeric("x", at(f64::cos)),
+        Column::numeric("y", at(f64::sin)),
+        Column::numeric("target", angle.iter().map(|a| a.cos()).collect::<Vec<_>>()),
+    ];
+    let data = Table::new(columns).unwrap().dataset("target").unwrap();
+    let model = ComparisonForest { metric: ComparisonMetric::Cosine, n_estimators: 30, ..Default::default() }
+        .fit(&data)
+        .unwrap();
+    let said = model.predict_data(&data).unwrap();
+    let worst = said.values().iter().zip(&angle).map(|(s, a)| (s - a.cos()).abs()).fold(0.0, f64::max);
+    assert!(worst < 0.3, "{worst}");
+}
+
+#[test]
+fn what_needs_draws_is_refused_without_them() {
+    let forest = ComparisonForest { bootstrap: false, oob_score: true, ..Default::default() };
+    assert!(forest.fit(&ring(30, 5)).unwrap_err().to_string().contains("oob_score"));
+    assert!(
+        ComparisonForest { p: 0.5, metric: ComparisonMetric::Minkowski, ..Default::default() }
+            .fit(&ring(30, 5))
+            .is_err()
+    );
+}
