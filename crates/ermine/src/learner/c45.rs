@@ -25,6 +25,8 @@ params! {
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// At least two branches of a split have this many rows.
         min_samples_leaf: usize = 2, range Range::at_least(1.0), tune Log(1, 100);
+        /// Part the categories of a nominal column in two, instead of a branch for each.
+        binary_splits: bool = false, tune Each;
         /// Prune the tree by upper limits of its errors.
         prune: bool = true, tune Each;
         /// The confidence of these limits: lower prunes more.
@@ -48,6 +50,7 @@ impl Learner for C45 {
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let options = MultiwayOptions {
             c45: true,
+            binary: self.binary_splits,
             max_depth: self.max_depth.unwrap_or(usize::MAX),
             min_samples: self.min_samples_leaf as f64,
             min_gain: 0.0,

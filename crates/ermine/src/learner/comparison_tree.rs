@@ -18,6 +18,7 @@ use crate::rng;
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
 use crate::{choice, params};
+use rand::RngExt;
 
 choice! {
     /// How far apart two rows are.
@@ -174,7 +175,21 @@ impl Pairs<'_> {
 
     fn propose(&self, open: &OpenNode) -> Vec<Proposal> {
         let mut rng = rng::stream(self.seed, &[PAIRS, open.node as u64]);
-        let mut draw = || open.rows[rng::below(&mut rng, open.rows.len())];
+        // A row that counts twice is drawn twice as often, as if it were there twice.
+        let until: Option<Vec<f64>> = self.data.weight().map(|weight| {
+            let running = open.rows.iter().scan(0.0, |sum, &row| {
+                *sum += weight[row as usize];
+                Some(*sum)
+            });
+            running.collect()
+        });
+        let mut draw = || match &until {
+            None => open.rows[rng::below(&mut rng, open.rows.len())],
+            Some(until) => {
+                let at = rng.random::<f64>() * until[until.len() - 1];
+                open.rows[until.partition_point(|sum| *sum <= at).min(until.len() - 1)]
+            }
+        };
         let mut proposals = Vec::new();
         for _ in 0..self.n_pairs {
             let a = draw();

@@ -92,6 +92,8 @@ params! {
         max_leaf_nodes: Option<usize> = None, range Range::at_least(2.0), tune Log(4, 1000);
         /// A split must lower the impurity by at least this much, as a share of all rows.
         min_impurity_decrease: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-6, 0.1);
+        /// A node whose impurity is no more than this is pure enough, and not split.
+        min_impurity: f64 = 0.0, range Range::at_least(0.0);
         /// How much rows of each class count: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
         /// For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no constraints.
@@ -192,7 +194,7 @@ impl DecisionTree {
             }
             Some(Pruning::Greedy) => {
                 let (grown, loss) = validate()?;
-                Ok((by_alpha(prune::greedy(&grown, loss), self.ccp_alpha), None))
+                Ok((by_alpha(prune::greedy(&grown, &loss), self.ccp_alpha), None))
             }
             Some(Pruning::Pessimistic) if data.task() != Task::Classification => {
                 Err(unsupported("pessimistic pruning of a tree for numbers (it counts errors of classes)".into()))
@@ -323,6 +325,7 @@ impl DecisionTree {
             min_samples_leaf: self.min_samples_leaf.of(n),
             min_weight_leaf: self.min_weight_fraction_leaf * total,
             min_gain: self.min_impurity_decrease * total,
+            min_impurity: self.min_impurity,
             max_leaf_nodes: self.max_leaf_nodes,
             max_features: self.max_features.of(data.features().n_columns()),
             random_thresholds: self.splitter == Splitter::Random,

@@ -3,7 +3,8 @@
 //! **Idea.** Each class gets a [density tree](crate::tree::density): boxes with a constant height, which integrate to 1. A new row's class probabilities are the classes' shares times their densities there. The
 //! densities themselves are what sets it apart: how likely a row is at all, and the log-likelihood of the data.
 //!
-//! **Formula.** P(k | x) = pi_k p_k(x) / sum_j pi_j p_j(x). Where all densities are 0, the shares pi. Missing values are put in the middle of their column's range.
+//! **Formula.** P(k | x) = pi_k p_k(x) / sum_j pi_j p_j(x). Where all densities are 0, the shares pi. A missing value of an ordered column is put in the middle of its range; one
+//! of a nominal column is a category of its own. Categories stand in the order of how common they are in the class, each with an interval of length 1.
 
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::{Error, Result};
@@ -12,7 +13,8 @@ use crate::model::{Certificate, Fitted, Header, Output, Proof, Status};
 use crate::param::Range;
 use crate::params;
 use crate::section::Sections;
-use crate::tree::density::{BoxDensity, DensityLimits};
+use crate::table::ColumnKind;
+use crate::tree::density::{self, BoxDensity, DensityLimits, Frame};
 use serde::{Deserialize, Serialize};
 
 params! {
@@ -48,9 +50,13 @@ impl Learner for DensityTree {
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let (codes, labels) = data.classes()?;
-        let ranges: Vec<(f64, f64)> = (0..data.features().n_columns()).map(|f| range(data.features(), f)).collect();
-        let columns = filled(data.features(), &ranges);
-        let (low, high): (Vec<f64>, Vec<f64>) = ranges.iter().copied().unzip();
+        let axes: Vec<Axis> = (0..data.features().n_columns()).map(|f| Axis::of(data.features(), f)).collect();
+        let columns = filled(data.features(), &axes);
+        let frame = Frame {
+            low: axes.iter().map(|axis| axis.low).collect(),
+            high: axes.iter().map(|axis| axis.high).collect(),
+            step: axes.iter().map(|axis| axis.step).collect(),
+        };
         let weight = |row: u32| data.row_weight(row as usize);
         let total: f64 = (0..data.n_rows() as u32).map(weight).sum();
         let limits = DensityLimits { max_depth: self.max_depth, min_weight: self.min_samples_leaf };
@@ -62,11 +68,12 @@ impl Learner for DensityTree {
                 classes.push(None);
                 continue;
             }
-            let x = |row: u32, j: usize| columns[j][row as usize];
-            let density = BoxDensity::fit(rows.clone(), x, weight, (low.clone(), high.clone()), limits);
-            let of_row = |&row: &u32| weight(row) * density.log_density(|j| columns[j][row as usize]);
-            likelihood += rows.iter().map(of_row).sum::<f64>();
-            classes.push(Some(ClassDensity { share, density }));
+            let place: Vec<Vec<u32>> =
+                axes.iter().zip(&columns).map(|(axis, column)| axis.places(column, &rows, weight)).collect();
+            let x = |row: u32, j: usize| placed(&place[j], columns[j][row as usize]);
+            let density = BoxDensity::fit(rows.clone(), x, weight, &frame, limits);
+            likelihood += rows.iter().map(|&row| weight(row) * density.log_density(|j| x(row, j))).sum::<f64>();
+            classes.push(Some(ClassDensity { share, place, density }));
         }
         let mean = likelihood / total;
         let certificate = Certificate {
@@ -76,37 +83,84 @@ impl Learner for DensityTree {
             proofs: vec![Proof::Nothing { because: "each cut was chosen for its box".into() }],
             notes: vec![format!("log-likelihood of the training data: {likelihood:.6} ({mean:.6} for each row)")],
         };
-        let fitted = FittedDensity { classes, ranges };
+        let fitted = FittedDensity { classes, axes };
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
 
-/// The range of a column with some room; for categories an interval of length 1 around each code.
-fn range(features: &Features, column: usize) -> (f64, f64) {
-    if let Some(levels) = features.columns()[column].levels() {
-        return (-0.5, levels.len().max(1) as f64 - 0.5);
+/// What is known about a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Axis {
+    low: f64,
+    high: f64,
+    /// The steps in which values come; 0 for any value.
+    step: f64,
+    /// How many categories a nominal column has, those missing as one more where training had some; `None` for an ordered column.
+    n_places: Option<u32>,
+    /// What stands for a missing value.
+    fill: f64,
+}
+
+impl Axis {
+    /// The range of a column with some room; half a step on either side where values come in steps.
+    fn of(features: &Features, column: usize) -> Axis {
+        let (column, numbers) = (&features.columns()[column], features.numbers(column));
+        if let Some(levels) = column.levels() {
+            let (n, nominal) = (levels.len().max(1), column.kind == ColumnKind::Nominal);
+            let lost = nominal && numbers.iter().any(|x| x.is_nan());
+            let (n_places, middle) = (n + usize::from(lost), ((n - 1) / 2) as f64);
+            return Axis {
+                low: -0.5,
+                high: n_places as f64 - 0.5,
+                step: 1.0,
+                n_places: nominal.then_some(n_places as u32),
+                fill: if lost { n as f64 } else { middle },
+            };
+        }
+        let values: Vec<f64> = numbers.into_iter().filter(|x| !x.is_nan()).map(|x| x.clamp(-1e150, 1e150)).collect();
+        let (least, most) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), &x| (l.min(x), m.max(x)));
+        let step = density::step(&values);
+        let room = if step > 0.0 { step / 2.0 } else { 0.005 * (most - least) };
+        let (low, high) = match least <= most {
+            true if least - room < most + room => (least - room, most + room),
+            // One value only: an interval of length 1, or as little as numbers of this size can tell apart.
+            true => (least - 0.5f64.max(least.abs() * 1e-9), least + 0.5f64.max(least.abs() * 1e-9)),
+            false => (0.0, 1.0),
+        };
+        Axis { low, high, step, n_places: None, fill: low / 2.0 + high / 2.0 }
     }
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for x in features.numbers(column).into_iter().filter(|x| !x.is_nan()) {
-        low = low.min(x.clamp(-1e150, 1e150));
-        high = high.max(x.clamp(-1e150, 1e150));
-    }
-    let room = 0.005 * (high - low);
-    match low <= high {
-        true if low - room < high + room => (low - room, high + room),
-        // One value only: an interval of length 1, or as little as numbers of this size can tell apart.
-        true => (low - 0.5f64.max(low.abs() * 1e-9), low + 0.5f64.max(low.abs() * 1e-9)),
-        false => (0.0, 1.0),
+
+    /// The place of each category: the commonest of these rows first, so that a cut parts common ones from rare ones.
+    fn places(&self, column: &[f64], rows: &[u32], weight: impl Fn(u32) -> f64) -> Vec<u32> {
+        let Some(n) = self.n_places else { return Vec::new() };
+        let mut weights = vec![0.0; n as usize];
+        rows.iter().for_each(|&row| weights[column[row as usize] as usize] += weight(row));
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+        let mut places = vec![0; weights.len()];
+        order.iter().enumerate().for_each(|(place, &category)| places[category] = place as u32);
+        places
     }
 }
 
-/// The columns with missing values in the middle of their ranges, and all values within them.
-fn filled(features: &Features, ranges: &[(f64, f64)]) -> Vec<Vec<f64>> {
-    let fill = |(f, &(low, high)): (usize, &(f64, f64))| {
-        let middle = low / 2.0 + high / 2.0;
-        features.numbers(f).into_iter().map(|x| if x.is_nan() { middle } else { x.clamp(low, high) }).collect()
+/// A value, or the place of a category.
+fn placed(place: &[u32], x: f64) -> f64 {
+    place.get(x as usize).map_or(x, |&place| f64::from(place))
+}
+
+/// The columns without missing values, and all values within their ranges.
+fn filled(features: &Features, axes: &[Axis]) -> Vec<Vec<f64>> {
+    let fill = |(f, axis): (usize, &Axis)| {
+        let value = |x: f64| match axis.n_places {
+            _ if x.is_nan() => axis.fill,
+            // A category that training didn't have is like a missing one.
+            Some(n) if x >= f64::from(n) => axis.fill,
+            Some(_) => x,
+            None => x.clamp(axis.low, axis.high),
+        };
+        features.numbers(f).into_iter().map(value).collect()
     };
-    ranges.iter().enumerate().map(fill).collect()
+    axes.iter().enumerate().map(fill).collect()
 }
 
 /// The share and the density of a class.
@@ -114,6 +168,8 @@ fn filled(features: &Features, ranges: &[(f64, f64)]) -> Vec<Vec<f64>> {
 pub struct ClassDensity {
     /// Its share of the training rows, by weight.
     pub share: f64,
+    /// For each nominal column the place of each category; nothing for the others.
+    place: Vec<Vec<u32>>,
     /// The density of its rows.
     pub density: BoxDensity,
 }
@@ -122,7 +178,7 @@ pub struct ClassDensity {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedDensity {
     classes: Vec<Option<ClassDensity>>,
-    ranges: Vec<(f64, f64)>,
+    axes: Vec<Axis>,
 }
 
 impl FittedDensity {
@@ -133,10 +189,12 @@ impl FittedDensity {
 
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        let fitted = FittedDensity { classes: sections.json("classes")?, ranges: sections.json("ranges")? };
+        let fitted = FittedDensity { classes: sections.json("classes")?, axes: sections.json("axes")? };
         let d = header.schema.features.len();
-        let class = |c: &ClassDensity| c.share > 0.0 && c.share <= 1.0 + 1e-9 && c.density.is_sound(d);
-        let ranges = fitted.ranges.len() == d && fitted.ranges.iter().all(|(l, h)| l <= h);
+        let class = |c: &ClassDensity| {
+            c.share > 0.0 && c.share <= 1.0 + 1e-9 && c.place.len() == d && c.density.is_sound(d)
+        };
+        let ranges = fitted.axes.len() == d && fitted.axes.iter().all(|axis| axis.low <= axis.high);
         let some = fitted.classes.iter().flatten().next().is_some();
         if !ranges
             || !some
@@ -155,12 +213,13 @@ impl Fitted for FittedDensity {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        let columns = filled(features, &self.ranges);
+        let columns = filled(features, &self.axes);
         let mut out = Vec::with_capacity(features.n_rows() * self.classes.len());
         let mut add = |row: usize| {
             let log = |class: &Option<ClassDensity>| {
                 class.as_ref().map_or(f64::NEG_INFINITY, |class| {
-                    class.share.ln() + class.density.log_density_near(|j| columns[j][row])
+                    let x = |j: usize| placed(&class.place[j], columns[j][row]);
+                    class.share.ln() + class.density.log_density_near(x)
                 })
             };
             let logs: Vec<f64> = self.classes.iter().map(log).collect();
@@ -179,7 +238,7 @@ impl Fitted for FittedDensity {
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
-        sections.put_json("ranges", &self.ranges)?;
+        sections.put_json("axes", &self.axes)?;
         sections.put_json("classes", &self.classes)
     }
 

@@ -44,6 +44,7 @@ impl Learner for Id3 {
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let options = MultiwayOptions {
             c45: false,
+            binary: false,
             max_depth: self.max_depth.unwrap_or(usize::MAX),
             min_samples: self.min_samples_leaf as f64,
             min_gain: self.min_gain,

@@ -14,7 +14,8 @@ use crate::model::{Certificate, Output, Proof, Status};
 use crate::param::Range;
 use crate::params;
 use crate::split::{Impurity, Test};
-use crate::tree::optimal::{Found, OptimalOptions, Optimiser, Solution};
+use crate::table::ColumnKind;
+use crate::tree::optimal::{ALL_SETS, Found, OptimalOptions, Optimiser, Solution};
 use crate::tree::{Grown, prune};
 use std::time::{Duration, Instant};
 
@@ -74,7 +75,7 @@ impl Learner for OptimalTree {
             plant(data, codes, labels.len(), &solution.tree)
         };
         let value = solution.cost.min(if timed_out { greedy.1 } else { f64::INFINITY });
-        let certificate = self.certificate(&solution, value / total, total, timed_out);
+        let certificate = self.certificate(data, &solution, value / total, total, timed_out);
         let fitted = FittedTree::new(grown, Output::Probabilities, Missing::Learned);
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
@@ -112,13 +113,23 @@ impl OptimalTree {
         best.ok_or_else(|| crate::error::Error::data("there is no tree to start from"))
     }
 
-    fn certificate(&self, solution: &Solution, value: f64, total: f64, timed_out: bool) -> Certificate {
+    fn certificate(&self, data: &Dataset, solution: &Solution, value: f64, total: f64, timed_out: bool) -> Certificate {
         let objective = if self.leaf_penalty > 0.0 {
             format!("0-1 risk on the training data + {} for each leaf beyond the first", self.leaf_penalty)
         } else {
             "weighted 0-1 risk on the training data".into()
         };
-        let over = format!("all trees of depth at most {} with thresholds and sets of categories", self.max_depth);
+        let features = data.features();
+        let has_many = |&f: &usize| {
+            let n_levels = features.columns()[f].levels().map_or(0, |levels| levels.len());
+            let n_groups = n_levels + usize::from(features.numbers(f).iter().any(|x| x.is_nan()));
+            features.columns()[f].kind == ColumnKind::Nominal && n_groups > ALL_SETS
+        };
+        let many = (0..features.n_columns()).filter(has_many);
+        let many: Vec<String> = many.map(|f| format!("'{}'", features.columns()[f].name)).collect();
+        let single = if many.is_empty() { String::new() } else { format!(" (single categories of {})", many.join(", ")) };
+        let depth = self.max_depth;
+        let over = format!("all trees of depth at most {depth} with thresholds and sets of categories{single}");
         if !timed_out {
             return Certificate::optimal(objective, value, over);
         }

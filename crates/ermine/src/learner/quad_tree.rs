@@ -2,11 +2,12 @@
 //!
 //! **Idea.** The cell that holds all rows is cut at its middle (or at the medians of its rows) in every column at once; each part that has rows is cut again, until it has few rows or is deep enough.
 //! Every cell predicts the class shares or the mean of its rows: empirical risk minimisation on a partition that the features alone decide. A row in a cell without training rows gets the
-//! prediction of the smallest cell around it that has some. Missing values lie below all others, categories by their codes.
+//! prediction of the smallest cell around it that has some. Missing values lie below all others; nominal categories in the order of
+//! their mean target (the share of the commonest class, or the first number), which is kept with the model.
 //!
 //! **Cost.** O(n d) for each level; only cells with rows are kept. **Reference.** Finkel and Bentley, Quad trees (1974).
 
-use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
+use super::row_tree::{FittedRows, Places, RowSpace, WithCriterion, greedy_certificate, grow_for};
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Task};
@@ -65,12 +66,7 @@ impl Learner for QuadTree {
             let need = format!("{d} columns (it cuts all at once, and takes up to 64)");
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
-        let below = |f: usize| {
-            let numbers = data.features().numbers(f);
-            let least = numbers.into_iter().filter(|x| !x.is_nan()).fold(f64::INFINITY, f64::min);
-            if least.is_finite() { least.clamp(-1e150, 1e150) - 1.0 } else { 0.0 }
-        };
-        let space = RowSpace::Raw((0..d).map(below).collect());
+        let space = RowSpace::Placed(Places::fit(data));
         let (rows, width) = space.rows(data.features());
         let (tree, cost) = grow_for(data, Cells { learner: self, n: data.n_rows(), rows: &rows, width });
         let mut certificate = greedy_certificate(data, cost);

@@ -13,6 +13,7 @@ use crate::split::classes::ClassWeights;
 use crate::split::node::NodeCriterion;
 use crate::split::numbers::{Loss, Numbers};
 use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
+use crate::table::ColumnKind;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +25,86 @@ pub enum RowSpace {
     Encoded(Encoder, Metric),
     /// Values as they are, categories as codes; the distance adds up differences of numbers and distances of the categories' names.
     Strings(StringMetric),
-    /// Values as they are, categories as codes; these numbers, below all values, in place of missing ones.
-    Raw(Vec<f64>),
+    /// Values as they are, nominal categories by their places in an order.
+    Placed(Places),
+}
+
+/// Where values lie that are no numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Places {
+    /// For each column what stands for a missing value, or for a category that training didn't have: below all others.
+    fill: Vec<f64>,
+    /// For each nominal column the place of each category, as training found it; nothing for the others.
+    place: Vec<Vec<f64>>,
+}
+
+impl Places {
+    /// Missing values below all others; nominal categories in ascending order of their mean target: of the share of the commonest class, or of the first number.
+    pub fn fit(data: &Dataset) -> Places {
+        let d = data.features().n_columns();
+        let response = first_response(data);
+        let (mut fill, mut place) = (vec![0.0; d], vec![Vec::new(); d]);
+        for f in 0..d {
+            let column = &data.features().columns()[f];
+            let numbers = data.features().numbers(f);
+            if column.kind == ColumnKind::Nominal {
+                let n_levels = column.levels().map_or(0, |levels| levels.len());
+                place[f] = by_mean_response(&numbers, n_levels, &response, |row| data.row_weight(row));
+                fill[f] = -1.0;
+                continue;
+            }
+            let least = numbers.into_iter().filter(|x| !x.is_nan()).fold(f64::INFINITY, f64::min);
+            fill[f] = if least.is_finite() { least.clamp(-1e150, 1e150) - 1.0 } else { 0.0 };
+        }
+        Places { fill, place }
+    }
+
+    fn of(&self, column: usize, x: f64) -> f64 {
+        match &self.place[column][..] {
+            _ if x.is_nan() => self.fill[column],
+            [] => x,
+            places => places.get(x as usize).copied().unwrap_or(self.fill[column]),
+        }
+    }
+
+    fn is_sound(&self, n_columns: usize) -> bool {
+        let finite = self.fill.iter().chain(self.place.iter().flatten()).all(|x| x.is_finite());
+        self.fill.len() == n_columns && self.place.len() == n_columns && finite
+    }
+}
+
+/// 1 for rows of the commonest class and 0 for others, or the first number of each row.
+fn first_response(data: &Dataset) -> Vec<f64> {
+    match data.target() {
+        Target::Classes { codes, labels } => {
+            let mut weights = vec![0.0; labels.len()];
+            codes.iter().enumerate().for_each(|(row, &c)| weights[c as usize] += data.row_weight(row));
+            let commonest = (1..weights.len()).fold(0, |best, k| if weights[k] > weights[best] { k } else { best });
+            codes.iter().map(|&c| f64::from(u8::from(c as usize == commonest))).collect()
+        }
+        Target::Values { values, n_outputs } => values.iter().step_by(*n_outputs).copied().collect(),
+    }
+}
+
+/// The place of each category in ascending order of its mean response; -1 for those without rows.
+fn by_mean_response(
+    codes: &[f64],
+    n_levels: usize,
+    response: &[f64],
+    weight: impl Fn(usize) -> f64,
+) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0.0); n_levels];
+    for (row, &code) in codes.iter().enumerate().filter(|(_, code)| !code.is_nan()) {
+        let sum = &mut sums[code as usize];
+        sum.0 += weight(row);
+        sum.1 += weight(row) * response[row];
+    }
+    let mut order: Vec<usize> = (0..n_levels).filter(|&level| sums[level].0 > 0.0).collect();
+    let mean = |level: usize| sums[level].1 / sums[level].0;
+    order.sort_by(|&a, &b| mean(a).total_cmp(&mean(b)).then(a.cmp(&b)));
+    let mut places = vec![-1.0; n_levels];
+    order.iter().enumerate().for_each(|(place, &level)| places[level] = place as f64);
+    places
 }
 
 impl RowSpace {
@@ -40,8 +119,8 @@ impl RowSpace {
                 out.iter_mut().for_each(|x| *x = x.clamp(-1e150, 1e150));
                 embedded(metric, out, width)
             }
-            RowSpace::Strings(_) => raw(features, |_| -1.0),
-            RowSpace::Raw(fill) => raw(features, |f| fill[f]),
+            RowSpace::Strings(_) => raw(features, |_, x| if x.is_nan() { -1.0 } else { x }),
+            RowSpace::Placed(places) => raw(features, |f, x| places.of(f, x)),
         }
     }
 
@@ -52,10 +131,10 @@ impl RowSpace {
                 .check(encoder.n_columns())
                 .map_err(|_| Error::model_file("a metric has another number of columns")),
             RowSpace::Encoded(..) => Err(Error::model_file("a tree's encoder has another number of columns")),
-            RowSpace::Raw(fill) if fill.len() != n_features || fill.iter().any(|x| !x.is_finite()) => {
-                Err(Error::model_file("a tree has numbers for another number of columns"))
+            RowSpace::Placed(places) if !places.is_sound(n_features) => {
+                Err(Error::model_file("a tree has places for another number of columns"))
             }
-            RowSpace::Strings(_) | RowSpace::Raw(_) => Ok(()),
+            RowSpace::Strings(_) | RowSpace::Placed(_) => Ok(()),
         }
     }
 
@@ -63,7 +142,7 @@ impl RowSpace {
     pub fn width(&self, n_features: usize) -> usize {
         match self {
             RowSpace::Encoded(encoder, metric) => metric.embedded_features(encoder.n_columns()),
-            RowSpace::Strings(_) | RowSpace::Raw(_) => n_features,
+            RowSpace::Strings(_) | RowSpace::Placed(_) => n_features,
         }
     }
 
@@ -71,7 +150,7 @@ impl RowSpace {
     pub fn distance(&self, features: &Features, a: &[f64], b: &[f64]) -> f64 {
         match self {
             RowSpace::Encoded(_, metric) => metric.distance(a, b),
-            RowSpace::Raw(_) => Metric::Euclidean.distance(a, b),
+            RowSpace::Placed(_) => Metric::Euclidean.distance(a, b),
             RowSpace::Strings(metric) => {
                 let of_column = |(column, (x, y)): (&crate::table::Column, (&f64, &f64))| match column.levels() {
                     // A missing name is the empty one.
@@ -98,15 +177,14 @@ fn embedded(metric: &Metric, rows: Vec<f64>, width: usize) -> (Vec<f64>, usize) 
     (out, own)
 }
 
-/// All values row by row, with `fill(column)` for missing ones.
-fn raw(features: &Features, fill: impl Fn(usize) -> f64) -> (Vec<f64>, usize) {
+/// All values row by row, each as `place(column, value)`.
+fn raw(features: &Features, place: impl Fn(usize, f64) -> f64) -> (Vec<f64>, usize) {
     let width = features.n_columns();
     let columns: Vec<Vec<f64>> = (0..width).map(|f| features.numbers(f)).collect();
     let mut rows = Vec::with_capacity(features.n_rows() * width);
     for row in 0..features.n_rows() {
         for (f, column) in columns.iter().enumerate() {
-            let x = column[row];
-            rows.push(if x.is_nan() { fill(f) } else { x.clamp(-1e150, 1e150) });
+            rows.push(place(f, column[row]).clamp(-1e150, 1e150));
         }
     }
     (rows, width)
@@ -194,7 +272,7 @@ impl Fitted for FittedRows {
     fn text(&self, schema: &Schema) -> String {
         let names = match &self.space {
             RowSpace::Encoded(encoder, _) => encoded_names(encoder, schema),
-            RowSpace::Strings(_) | RowSpace::Raw(_) => schema.features.iter().map(|f| f.name.clone()).collect(),
+            RowSpace::Strings(_) | RowSpace::Placed(_) => schema.features.iter().map(|f| f.name.clone()).collect(),
         };
         let tree = &self.tree;
         let mut text = format!("{} nodes, {} leaves, depth {}\n", tree.question.len(), tree.n_leaves(), tree.depth());

@@ -7,7 +7,7 @@
 //! **Formula.** cost = sum w |y - m|, with m the lower weighted median: the least y with at least half of the weight at or below it (half-way to the next where it is exactly
 //! half). Several outputs are added up.
 //!
-//! **Cost.** O(n log n) for each column of a node. **Nominal columns**: by the order of the medians, a heuristic. **Reference.** Fenwick 1994.
+//! **Cost.** O(n log n) for each column of a node. **Nominal columns**: all bipartitions if they are few, else by the order of the medians, a heuristic. **Reference.** Fenwick 1994.
 
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Segment, Summary};
@@ -204,6 +204,10 @@ impl NodeCriterion for Absolute {
         CategoryOrders::Heuristic(vec![groups.iter().map(median).collect()])
     }
 
+    fn grid(&self, node: &Medians) -> Grid {
+        Grid::new(node.cost)
+    }
+
     fn gain_at(&self, node: &Medians, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
         let (left, right) = column.present.split_at(place.n_left);
         let (left_missing, right_missing) =
@@ -214,7 +218,9 @@ impl NodeCriterion for Absolute {
             costs[a.len() + b.len()]
         };
         let n_left = left.len() + left_missing.len();
-        let enough = n_left >= limits.min_samples && n - n_left >= limits.min_samples;
+        let weight: f64 = left.iter().chain(left_missing).map(|e| self.weight_of((e & ROW) as usize)).sum();
+        let heavy = weight >= limits.min_weight && node.weight - weight >= limits.min_weight;
+        let enough = heavy && n_left >= limits.min_samples && n - n_left >= limits.min_samples;
         let gain = node.cost - cost(left, left_missing) - cost(right, right_missing);
         enough.then_some(gain / self.n_outputs as f64)
     }

@@ -2,12 +2,19 @@
 //!
 //! **Idea.** In the order of a nominal column the rows of a category stand side by side. Where a theorem says so, the best of the 2^(K-1) - 1 bipartitions is a
 //! threshold in some order of the categories: their rows are laid out in that order and the ordinary sweep for thresholds runs over
-//! them, with all its limits and its care for missing values. Otherwise all bipartitions are tried if there are few, and the thresholds of several promising
+//! them, with its care for missing values. Otherwise all bipartitions are tried if there are few, and the thresholds of several promising
 //! orders if there are many. [`Search`] says which it was.
 //!
-//! **Cost.** O(n + K log K) for an order. **Reference.** Fisher 1958; Breiman, Friedman, Olshen and Stone, CART (1984), 9.4.
+//! **Limits** (rows or weight on a side, bounds on predictions) break the theorems: the best bipartition that is allowed need not be a threshold. The best of all is taken if it happens to be
+//! allowed; otherwise the search goes on as if there were no theorem.
+//!
+//! **Cost.** O(n + K log K) for an order, O(2^K n) for trying all, up to [`TRIED`]. **Reference.** Fisher 1958; Breiman, Friedman, Olshen and Stone, CART (1984), 9.4.
 
-use super::node::{CategoryOrders, Limits, NodeCriterion, Segment, TIE};
+use super::exact::Threshold;
+use super::node::{Best, CategoryOrders, Limits, NodeCriterion, Segment, TIE};
+
+/// All bipartitions are tried by adding up rows if that adds up at most this many.
+pub const TRIED: usize = 1 << 16;
 
 /// How the bipartition was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,39 +65,99 @@ pub fn best_bipartition<C: NodeCriterion>(
         return None;
     }
     // Categories have no order that a prediction could follow.
-    let limits = &Limits { monotone: 0, ..*limits };
-    match criterion.category_orders(node, &groups, column.missing, limits) {
-        CategoryOrders::Exact(keys) => by_order(criterion, node, &groups, column.missing, &keys, limits, Search::Order),
-        CategoryOrders::Heuristic(orders) => orders
-            .iter()
-            .filter_map(|keys| by_order(criterion, node, &groups, column.missing, keys, limits, Search::Heuristic))
-            .reduce(|best, next| if next.gain > best.gain { next } else { best }),
+    let limits = Limits { monotone: 0, ..*limits };
+    let orders = criterion.category_orders(node, &groups, column.missing, &limits);
+    let categories = Categories { criterion, node, groups, missing: column.missing, limits };
+    match orders {
+        CategoryOrders::Exact(keys) => categories.by_theorem(keys),
+        CategoryOrders::Heuristic(orders) => categories.without_theorem(&orders),
         CategoryOrders::Enumerated(best) => best.map(|(gain, mut left)| {
-            let missing_left = left.len() > groups.len() && left[groups.len()];
-            left.truncate(groups.len());
+            let missing_left = left.len() > categories.groups.len() && left[categories.groups.len()];
+            left.truncate(categories.groups.len());
             Bipartition { gain, left, missing_left, search: Search::Enumeration }
         }),
     }
 }
 
-fn by_order<C: NodeCriterion>(
-    criterion: &C,
-    node: &C::Node,
-    groups: &[&[u32]],
-    missing: &[u32],
-    keys: &[f64],
-    limits: &Limits,
-    search: Search,
-) -> Option<Bipartition> {
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]).then(a.cmp(&b)));
-    let present: Vec<u32> = order.iter().flat_map(|&g| groups[g]).copied().collect();
-    let best = criterion.best_threshold(node, Segment { present: &present, missing }, limits)?;
-    let mut left = vec![false; groups.len()];
-    let mut n_left = 0;
-    for &g in &order {
-        left[g] = n_left < best.place.n_left;
-        n_left += groups[g].len();
+/// The categories of a node.
+struct Categories<'a, C: NodeCriterion> {
+    criterion: &'a C,
+    node: &'a C::Node,
+    groups: Vec<&'a [u32]>,
+    missing: &'a [u32],
+    limits: Limits,
+}
+
+impl<C: NodeCriterion> Categories<'_, C> {
+    /// The best threshold of an order that holds the best bipartition, if that is allowed.
+    fn by_theorem(&self, keys: Vec<f64>) -> Option<Bipartition> {
+        if self.limits == Limits::NONE {
+            return self.by_order(&keys, Search::Order);
+        }
+        let (order, present) = self.lay_out(&keys);
+        let laid_out = Segment { present: &present, missing: self.missing };
+        let best = self.criterion.best_threshold(self.node, laid_out, &Limits::NONE)?;
+        match self.criterion.gain_at(self.node, laid_out, best.place, &self.limits) {
+            Some(_) => Some(self.cut(&order, best, Search::Order)),
+            None => self.without_theorem(&[keys]),
+        }
     }
-    Some(Bipartition { gain: best.gain, left, missing_left: best.place.missing_left, search })
+
+    /// The best of all bipartitions if they are few, otherwise the best threshold of these orders.
+    fn without_theorem(&self, orders: &[Vec<f64>]) -> Option<Bipartition> {
+        let n_free = self.groups.len() - usize::from(self.missing.is_empty());
+        let n_rows = self.missing.len() + self.groups.iter().map(|group| group.len()).sum::<usize>();
+        if n_free < 16 && n_rows << n_free <= TRIED {
+            return self.try_all(n_free);
+        }
+        let by_order = |keys: &Vec<f64>| self.by_order(keys, Search::Heuristic);
+        orders.iter().filter_map(by_order).reduce(|best, next| if next.gain > best.gain { next } else { best })
+    }
+
+    /// Every set of the first `n_free` categories on the left. What is left out (the missing ones, or the last category) stays on the right: a set and its complement are the same split.
+    fn try_all(&self, n_free: usize) -> Option<Bipartition> {
+        let mut best: Option<Bipartition> = None;
+        let mut present = Vec::new();
+        for set in 1u32..1 << n_free {
+            let left: Vec<bool> = (0..self.groups.len()).map(|g| set >> g & 1 == 1).collect();
+            let side = |wanted: bool| self.groups.iter().zip(&left).filter(move |(_, left)| **left == wanted);
+            present.clear();
+            side(true).for_each(|(group, _)| present.extend_from_slice(group));
+            let place = Threshold { n_left: present.len(), missing_left: false };
+            side(false).for_each(|(group, _)| present.extend_from_slice(group));
+            let laid_out = Segment { present: &present, missing: self.missing };
+            let gain = self.criterion.gain_at(self.node, laid_out, place, &self.limits);
+            let gain = gain.map(|gain| self.criterion.grid(self.node).round(gain));
+            if let Some(gain) = gain.filter(|gain| best.as_ref().is_none_or(|best| *gain > best.gain)) {
+                best = Some(Bipartition { gain, left, missing_left: false, search: Search::Enumeration });
+            }
+        }
+        best
+    }
+
+    fn by_order(&self, keys: &[f64], search: Search) -> Option<Bipartition> {
+        let (order, present) = self.lay_out(keys);
+        let laid_out = Segment { present: &present, missing: self.missing };
+        let best = self.criterion.best_threshold(self.node, laid_out, &self.limits)?;
+        Some(self.cut(&order, best, search))
+    }
+
+    /// The categories in ascending order of their keys, and their rows in that order.
+    fn lay_out(&self, keys: &[f64]) -> (Vec<usize>, Vec<u32>) {
+        let mut order: Vec<usize> = (0..self.groups.len()).collect();
+        order.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]).then(a.cmp(&b)));
+        let present = order.iter().flat_map(|&g| self.groups[g]).copied().collect();
+        (order, present)
+    }
+
+    /// The bipartition of a threshold in an order.
+    fn cut(&self, order: &[usize], best: Best, search: Search) -> Bipartition {
+        let mut left = vec![false; self.groups.len()];
+        let mut n_left = 0;
+        for &g in order {
+            left[g] = n_left < best.place.n_left;
+            n_left += self.groups[g].len();
+        }
+        Bipartition { gain: best.gain, left, missing_left: best.place.missing_left, search }
+    }
 }

@@ -177,6 +177,10 @@ impl NodeCriterion for ClassWeights {
         CategoryOrders::Heuristic(orders)
     }
 
+    fn grid(&self, node: &Weights) -> Grid {
+        Grid::new(node.cost)
+    }
+
     fn gain_at(&self, node: &Weights, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
         gain_at(&self.running(node), column, place, limits)
     }

@@ -172,6 +172,9 @@ pub trait NodeCriterion: Send + Sync + Sized {
     /// What a threshold with `n_left` values below it gains; `None` where the limits forbid it.
     fn gain_at(&self, node: &Self::Node, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64>;
 
+    /// The grid on which the gains of a node lie.
+    fn grid(&self, node: &Self::Node) -> Grid;
+
     /// The marks that the entries of a row carry: [`LABEL`] or nothing.
     fn mark(&self, _row: usize) -> u32 {
         0

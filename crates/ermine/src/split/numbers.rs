@@ -4,8 +4,11 @@
 //! were a row's share. Counts: half the Poisson deviance, sum w (y ln(y / m) - y + m), with m the mean of the side; a side whose counts are all zero predicts
 //! zero, which is impossible for any later count, and is not allowed.
 //!
+//! **Nominal columns.** One number: by the order of the means, which is exact. Several: all bipartitions of up to [`ENUMERATED`] categories, above the orders of the means of each number.
+//!
 //! **Cost.** O(outputs) for each entry.
 
+use super::classes::ENUMERATED;
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
 
@@ -51,6 +54,48 @@ impl Numbers {
 
     fn running<'a>(&'a self, node: &'a Sums) -> RunningSums<'a> {
         RunningSums { criterion: self, node, weight: 0.0, sums: vec![0.0; self.n_outputs] }
+    }
+
+    /// Weight and sums of some rows, around these means.
+    fn sums(&self, entries: &[u32], means: &[f64]) -> (f64, Vec<f64>) {
+        let mut weight = 0.0;
+        let mut sums = vec![0.0; self.n_outputs];
+        for row in entries.iter().map(|e| (e & ROW) as usize) {
+            let w = self.weight_of(row);
+            weight += w;
+            let numbers = sums.iter_mut().zip(self.of_row(row)).zip(means);
+            numbers.for_each(|((sum, y), mean)| *sum += w * (y - mean));
+        }
+        (weight, sums)
+    }
+
+    /// The best of all bipartitions of groups with these sums: its gain and who is on the left. The last group stays on the right.
+    fn enumerate(
+        &self,
+        node: &Sums,
+        groups: &[(f64, Vec<f64>)],
+        sizes: &[usize],
+        limits: &Limits,
+    ) -> Option<(f64, Vec<bool>)> {
+        let grid = Grid::new(node.cost);
+        let n_rows: usize = sizes.iter().sum();
+        let mut best: Option<(f64, u32)> = None;
+        for set in 1u32..1 << (groups.len() - 1) {
+            let chosen = || (0..groups.len()).filter(|g| set >> g & 1 == 1);
+            let n_left: usize = chosen().map(|g| sizes[g]).sum();
+            if n_left < limits.min_samples || n_rows - n_left < limits.min_samples {
+                continue;
+            }
+            let weight: f64 = chosen().map(|g| groups[g].0).sum();
+            let square = |k: usize| chosen().map(|g| groups[g].1[k]).sum::<f64>().powi(2);
+            let squares: f64 = (0..self.n_outputs).map(square).sum();
+            let right = node.weight - weight;
+            let gain = grid.round(squares * node.weight / (weight * right) / self.n_outputs as f64);
+            if right > 0.0 && best.is_none_or(|best| gain > best.0) {
+                best = Some((gain, set));
+            }
+        }
+        best.map(|(gain, set)| (gain, (0..groups.len()).map(|g| set >> g & 1 == 1).collect()))
     }
 
     fn cost(&self, entries: &[u32], means: &[f64]) -> f64 {
@@ -108,20 +153,27 @@ impl NodeCriterion for Numbers {
         sweep(&self.running(node), column, limits, Grid::new(node.cost))
     }
 
-    fn category_orders(&self, _: &Sums, groups: &[&[u32]], _: &[u32], _: &Limits) -> CategoryOrders {
-        let mean = |k: usize| {
-            move |group: &&[u32]| {
-                let (mut weight, mut sum) = (0.0, 0.0);
-                for row in group.iter().map(|e| (e & ROW) as usize) {
-                    weight += self.weight_of(row);
-                    sum += self.weight_of(row) * self.of_row(row)[k];
-                }
-                sum / weight
-            }
-        };
-        let mut orders: Vec<Vec<f64>> = (0..self.n_outputs).map(|k| groups.iter().map(mean(k)).collect()).collect();
+    fn category_orders(&self, node: &Sums, groups: &[&[u32]], missing: &[u32], limits: &Limits) -> CategoryOrders {
+        let sums: Vec<(f64, Vec<f64>)> = groups.iter().map(|group| self.sums(group, &node.means)).collect();
+        let mean = |k: usize| sums.iter().map(move |(weight, sums)| sums[k] / weight).collect::<Vec<f64>>();
         // With one output the order of the means is provably enough, for the deviance as for the squared error.
-        if orders.len() == 1 { CategoryOrders::Exact(orders.remove(0)) } else { CategoryOrders::Heuristic(orders) }
+        if self.n_outputs == 1 {
+            return CategoryOrders::Exact(mean(0));
+        }
+        let n_groups = groups.len() + usize::from(!missing.is_empty());
+        if n_groups <= ENUMERATED && self.loss == Loss::Squared && limits.only_samples() {
+            let (mut sums, mut sizes) = (sums, groups.iter().map(|group| group.len()).collect::<Vec<usize>>());
+            if !missing.is_empty() {
+                sums.push(self.sums(missing, &node.means));
+                sizes.push(missing.len());
+            }
+            return CategoryOrders::Enumerated(self.enumerate(node, &sums, &sizes, limits));
+        }
+        CategoryOrders::Heuristic((0..self.n_outputs).map(mean).collect())
+    }
+
+    fn grid(&self, node: &Sums) -> Grid {
+        Grid::new(node.cost)
     }
 
     fn gain_at(&self, node: &Sums, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {

@@ -201,6 +201,10 @@ impl NodeCriterion for TwoClassCounts {
         CategoryOrders::Exact(groups.iter().map(share).collect())
     }
 
+    fn grid(&self, node: &Counts) -> Grid {
+        Grid::new(node.cost)
+    }
+
     fn gain_at(&self, node: &Counts, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
         gain_at(&self.running(node), column, place, limits)
     }

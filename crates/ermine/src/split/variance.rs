@@ -176,6 +176,10 @@ impl NodeCriterion for Variance {
         CategoryOrders::Exact(groups.iter().map(mean).collect())
     }
 
+    fn grid(&self, node: &Moments) -> Grid {
+        Grid::new(node.cost)
+    }
+
     fn gain_at(&self, node: &Moments, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
         gain_at(&self.running(node), column, place, limits)
     }

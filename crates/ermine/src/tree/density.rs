@@ -4,7 +4,10 @@
 //! grid of [`GRID`] steps across the cell, so that no cell shrinks around a few rows at a time; a cut must gain more than it costs to describe.
 //!
 //! **Formula.** Gain in log-likelihood of a cut: n_l ln(n_l / v_l) + n_r ln(n_r / v_r) - n ln(n / v); taken if it is more than ln N (a threshold and one more height, by the Bayesian
-//! information criterion). Volumes are kept as logarithms. A category counts as an interval of length 1 around its code.
+//! information criterion). Volumes are kept as logarithms.
+//!
+//! **Steps.** Values that were counted or rounded (whole numbers, prices, places of categories) stand for intervals: a value x of a column with steps of h is somewhere in x - h/2 to x + h/2, and
+//! cuts lie half-way between neighbours. Otherwise slivers around the values would have any density one likes.
 //!
 //! **Cost.** O(n d) for each level. **Reference.** Ram and Gray, Density estimation trees (2011).
 
@@ -26,6 +29,17 @@ pub struct BoxDensity {
     mass: Vec<f64>,
     /// The logarithm of each cell's volume.
     log_volume: Vec<f64>,
+}
+
+/// The box of a density, and the steps in which the values of each column come; 0 for any value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// The lower ends.
+    pub low: Vec<f64>,
+    /// The upper ends.
+    pub high: Vec<f64>,
+    /// The steps: cuts lie at odd multiples of half a step.
+    pub step: Vec<f64>,
 }
 
 /// When a cell is not cut.
@@ -51,9 +65,10 @@ impl BoxDensity {
         rows: Vec<u32>,
         x: impl Fn(u32, usize) -> f64,
         weight: impl Fn(u32) -> f64,
-        (low, high): (Vec<f64>, Vec<f64>),
+        frame: &Frame,
         limits: DensityLimits,
     ) -> BoxDensity {
+        let (low, high) = (frame.low.clone(), frame.high.clone());
         let total: f64 = rows.iter().map(|&row| weight(row)).sum();
         let log_volume = low.iter().zip(&high).map(|(l, h)| (h - l).ln()).sum();
         let mut density = BoxDensity {
@@ -70,7 +85,7 @@ impl BoxDensity {
             if cell.depth >= limits.max_depth {
                 continue;
             }
-            let Some((j, threshold)) = best_cut(&cell, &x, &weight, total, limits) else { continue };
+            let Some((j, threshold)) = best_cut(&cell, &x, &weight, total, &frame.step, limits) else { continue };
             stack.extend(density.cut(cell, j, threshold, &x, &weight, total));
         }
         density
@@ -159,6 +174,7 @@ fn best_cut(
     x: &impl Fn(u32, usize) -> f64,
     weight: &impl Fn(u32) -> f64,
     total: f64,
+    step: &[f64],
     limits: DensityLimits,
 ) -> Option<(usize, f64)> {
     let n: f64 = cell.rows.iter().map(|&row| weight(row)).sum();
@@ -167,34 +183,83 @@ fn best_cut(
     }
     let mut best = (total.ln(), None);
     for j in 0..cell.low.len() {
-        let (low, width) = (cell.low[j], cell.high[j] - cell.low[j]);
-        let cut = |i: usize| low + width * (i as f64 / GRID as f64);
-        let mut steps = vec![0.0; GRID];
+        let (low, high) = (cell.low[j], cell.high[j]);
+        let cuts = cuts(low, high, step[j]);
+        let mut parts = vec![0.0; cuts.len() + 1];
         for &row in &cell.rows {
-            let mut i = (((x(row, j) - low) / width * GRID as f64) as usize).min(GRID - 1);
-            // The cell of a value is decided by the cut itself, whatever the division rounds to.
-            while i > 0 && x(row, j) <= cut(i) {
-                i -= 1;
-            }
-            while i + 1 < GRID && x(row, j) > cut(i + 1) {
-                i += 1;
-            }
-            steps[i] += weight(row);
+            parts[cuts.partition_point(|cut| *cut < x(row, j))] += weight(row);
         }
         let mut left = 0.0;
-        for i in 1..GRID {
-            left += steps[i - 1];
+        for (i, &cut) in cuts.iter().enumerate() {
+            left += parts[i];
             let right = n - left;
-            if left < limits.min_weight.max(1e-9 * n) || right < limits.min_weight.max(1e-9 * n) || cut(i) <= low {
+            if left < limits.min_weight.max(1e-9 * n) || right < limits.min_weight.max(1e-9 * n) {
                 continue;
             }
-            let share = i as f64 / GRID as f64;
+            let share = (cut - low) / (high - low);
             let gain = left * (left / n / share).ln() + right * (right / n / (1.0 - share)).ln();
             // Equal up to rounding is equal: the first column and cut stay.
-            if gain > best.0 * (1.0 + 1e-12) && cut(i) < cell.high[j] {
-                best = (gain, Some((j, cut(i))));
+            if gain > best.0 * (1.0 + 1e-12) {
+                best = (gain, Some((j, cut)));
             }
         }
     }
     best.1
+}
+
+/// Where a cell may be cut, ascending: the ends of equal steps across it, moved between the values that a column can have.
+fn cuts(low: f64, high: f64, step: f64) -> Vec<f64> {
+    let even = (1..GRID).map(|i| low + (high - low) * (i as f64 / GRID as f64));
+    let between = |cut: f64| if step > 0.0 { ((cut / step - 0.5).round() + 0.5) * step } else { cut };
+    let mut cuts: Vec<f64> = even.map(between).filter(|cut| *cut > low && *cut < high).collect();
+    cuts.dedup();
+    cuts
+}
+
+/// The steps in which these values come: 1, 0.1, 0.01 or 0.001 where all are multiples of it and many are equal; 0 for none of these.
+pub fn step(values: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    sorted.dedup();
+    if 2 * sorted.len() > n {
+        return 0.0;
+    }
+    let fits = |scale: f64| sorted.iter().all(|x| (x * scale).abs() < 1e9 && (x * scale - (x * scale).round()).abs() < 1e-6);
+    [1.0, 10.0, 100.0, 1000.0].into_iter().find(|&scale| fits(scale)).map_or(0.0, |scale| 1.0 / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whole_numbers_get_the_shares_that_they_have(counts in prop::collection::vec(40usize..400, 2..9)) {
+            let values: Vec<f64> = counts.iter().enumerate().flat_map(|(v, &n)| vec![v as f64; n]).collect();
+            let (low, high) = (vec![-0.5], vec![counts.len() as f64 - 0.5]);
+            let frame = Frame { low, high, step: vec![step(&values)] };
+            let rows = (0..values.len() as u32).collect();
+            let limits = DensityLimits { max_depth: 50, min_weight: 1.0 };
+            let density = BoxDensity::fit(rows, |row, _| values[row as usize], |_| 1.0, &frame, limits);
+            prop_assert!((density.integral() - 1.0).abs() < 1e-9);
+            // Each value has an interval of length 1: its density is about its share, and all of them add up to 1.
+            let heights: Vec<f64> = (0..counts.len()).map(|v| density.log_density(|_| v as f64).exp()).collect();
+            prop_assert!((heights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{heights:?}");
+            for (&n, height) in counts.iter().zip(&heights) {
+                let share = n as f64 / values.len() as f64;
+                prop_assert!((height - share).abs() < 0.1, "{height} {share}");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_are_seen() {
+        let of = |f: fn(usize) -> f64| step(&(0..100).map(f).collect::<Vec<_>>());
+        assert_eq!(of(|i| (i % 7) as f64), 1.0);
+        assert_eq!(of(|i| (i % 7) as f64 / 10.0 + 0.2), 0.1);
+        assert_eq!(of(|i| (i as f64).sqrt()), 0.0);
+        assert_eq!(of(|i| i as f64), 0.0, "all different: nothing says that they were rounded");
+    }
 }

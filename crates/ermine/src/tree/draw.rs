@@ -5,6 +5,7 @@ use crate::chart::svg::{Anchor, COLOURS, Svg};
 use crate::chart::text::{curve, number};
 use crate::matrix::{Schema, Task};
 use crate::split::Test;
+use crate::table::ColumnKind;
 
 /// The question a node asks, e.g. `flipper_length_mm <= 206.5`; empty for a leaf.
 pub fn question(test: &Test, schema: &Schema) -> String {
@@ -22,6 +23,9 @@ pub fn question(test: &Test, schema: &Schema) -> String {
             let level = if threshold >= 0.0 { spec.levels.get(threshold as usize) } else { None };
             if threshold == f64::INFINITY {
                 return format!("{} is there", spec.name);
+            }
+            if let (ColumnKind::Boolean, Some(level)) = (spec.kind, level) {
+                return format!("{} = {level}", spec.name);
             }
             format!("{} <= {}", spec.name, level.cloned().unwrap_or_else(|| number(threshold)))
         }

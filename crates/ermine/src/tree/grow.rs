@@ -40,6 +40,8 @@ pub struct GrowOptions {
     pub min_weight_leaf: f64,
     /// A split must gain at least this much (weight times impurity).
     pub min_gain: f64,
+    /// A node whose impurity is no more than this is not split.
+    pub min_impurity: f64,
     /// At most this many leaves; the splits that gain most come first.
     pub max_leaf_nodes: Option<usize>,
     /// How many columns, drawn at random, each node looks at; all if there are no more.
@@ -60,6 +62,7 @@ impl Default for GrowOptions {
             min_samples_leaf: 1,
             min_weight_leaf: 0.0,
             min_gain: 0.0,
+            min_impurity: 0.0,
             max_leaf_nodes: None,
             max_features: usize::MAX,
             random_thresholds: false,
@@ -160,7 +163,8 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
     fn may_split(&self, summary: &Summary, n: usize, depth: usize) -> bool {
         let o = self.options;
         let enough = n >= o.min_samples_split.max(2) && n >= o.min_samples_leaf.saturating_mul(2);
-        enough && depth < o.max_depth && !summary.pure && summary.weight >= 2.0 * o.min_weight_leaf
+        let pure = summary.pure || o.min_impurity > 0.0 && summary.cost <= o.min_impurity * summary.weight;
+        enough && depth < o.max_depth && !pure && summary.weight >= 2.0 * o.min_weight_leaf
     }
 
     fn searcher(&self) -> Searcher<'_, C> {

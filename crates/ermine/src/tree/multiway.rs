@@ -1,6 +1,7 @@
 //! Growing trees with a branch for each category: ID3 and C4.5.
 //!
 //! **Idea.** A nominal column splits a node into one branch for each of its categories and is not asked again below; an ordered column splits it at its best threshold.
+//! Or the categories are parted in two (C4.5's binary splits), and the column may be asked again.
 //! The column is chosen by information gain (ID3) or gain ratio (C4.5).
 //!
 //! **Formula.** With T the rows of a node and T_i those of branch i: gain = H(T) - sum |T_i|/|T| H(T_i), with H the entropy of the classes in bits; split information =
@@ -18,6 +19,7 @@
 use super::Grown;
 use crate::error::Result;
 use crate::matrix::{Dataset, binned};
+use crate::split::test::CodeSet;
 use crate::split::{Impurity, Test};
 use crate::table::ColumnKind;
 
@@ -26,6 +28,8 @@ use crate::table::ColumnKind;
 pub struct MultiwayOptions {
     /// Choose by gain ratio, and let rows without a value go down every branch: C4.5. Otherwise by gain: ID3.
     pub c45: bool,
+    /// Part the categories of a nominal column in two, instead of a branch for each.
+    pub binary: bool,
     /// No node is deeper.
     pub max_depth: usize,
     /// At least two branches of a split have this many rows.
@@ -155,6 +159,7 @@ impl Grower<'_> {
         let values = &self.columns[feature];
         match values.n_levels {
             Some(n) if n == 0 || n > self.options.max_categories => None,
+            Some(n) if self.options.binary => self.bipartition(feature, n, rows),
             Some(n) => {
                 let missing = !self.options.c45 && values.has_missing;
                 let test = Test::Each { feature: feature as u32, n_levels: n as u32, missing };
@@ -189,6 +194,42 @@ impl Grower<'_> {
         let parts = sizes.iter().copied().chain([total - known]).filter(|&size| size > 1e-12 * total);
         let information: f64 = parts.map(|size| size / total * (total / size).log2()).sum();
         Some(Candidate { test, gain, ratio: if information > 0.0 { gain / information } else { 0.0 } })
+    }
+
+    /// The categories in two parts, by gain: the best cut of their order by the share of each class.
+    fn bipartition(&self, feature: usize, n_levels: usize, rows: &Rows) -> Option<Candidate> {
+        let mut levels = vec![vec![0.0; self.n_classes]; n_levels];
+        for &(row, weight) in rows {
+            let x = self.columns[feature].numbers[row as usize];
+            if !x.is_nan() {
+                levels[x as usize][self.codes[row as usize] as usize] += weight;
+            }
+        }
+        let size = |level: usize| levels[level].iter().sum::<f64>();
+        let occurring: Vec<usize> = (0..n_levels).filter(|&level| size(level) > 0.0).collect();
+        let all = occurring.iter().fold(vec![0.0; self.n_classes], |sum, &level| added(sum, &levels[level], 1.0));
+        let mut best: Option<(f64, Vec<usize>)> = None;
+        // With two classes the order by one of them holds the best bipartition (Breiman et al. 1984).
+        for class in usize::from(self.n_classes == 2)..self.n_classes {
+            let share = |level: usize| levels[level][class] / size(level);
+            let mut order = occurring.clone();
+            order.sort_by(|&a, &b| share(a).total_cmp(&share(b)).then(a.cmp(&b)));
+            let (mut left, mut right) = (vec![0.0; self.n_classes], all.clone());
+            for at in 1..order.len() {
+                left = added(left, &levels[order[at - 1]], 1.0);
+                right = added(right, &levels[order[at - 1]], -1.0);
+                let lightest = left.iter().sum::<f64>().min(right.iter().sum());
+                let cost = Impurity::Entropy.cost(&left) + Impurity::Entropy.cost(&right);
+                let better = best.as_ref().is_none_or(|best| cost < best.0 - 1e-9);
+                if better && lightest >= self.options.min_samples - 1e-9 {
+                    best = Some((cost, order[..at].to_vec()));
+                }
+            }
+        }
+        let (_, set) = best?;
+        let heavier = 2.0 * set.iter().map(|&level| size(level)).sum::<f64>() > all.iter().sum();
+        let test = Test::InSet { feature: feature as u32, set: CodeSet::new(set), missing_left: heavier };
+        self.measure(test, rows, 0.0)
     }
 
     /// The best threshold of an ordered column, by gain.
@@ -268,6 +309,12 @@ impl Grower<'_> {
         }
         parts
     }
+}
+
+/// `sum + sign * part`, not below 0.
+fn added(mut sum: Vec<f64>, part: &[f64], sign: f64) -> Vec<f64> {
+    sum.iter_mut().zip(part).for_each(|(sum, part)| *sum = (*sum + sign * part).max(0.0));
+    sum
 }
 
 /// The prediction of a tree for one row, where a row without a value goes down every branch in proportion to its training weight.

@@ -11,21 +11,27 @@
 //! minimises (R(t) - R(T_t)) / (L - 1). Pessimistic: with E errors among N rows, the upper limit of a binomial share with the given
 //! confidence. Where a node and its subtree are equal the smaller tree is kept.
 //!
-//! **Cost.** The whole path in O(L log L + sum of the depths of the removed nodes), by a heap whose outdated entries are passed over; the bottom-up ways O(nodes).
+//! **The path** is found bottom-up. As a function of alpha, the least cost of a subtree is made of straight pieces, whose ends are the alphas at which nodes below become leaves. From large alphas down, the
+//! line of the node as a leaf is held against that of its children: where they meet, the node becomes a leaf, and what would have happened below it at larger alphas is dropped.
+//!
+//! **Greedy.** Once a node is removed because its change is the least, no node above it can lower the error any more: its change was no less, and is now made less by just that. So one pass over the
+//! nodes in order of their changes does it, passing over what lies below or above a removed node.
+//!
+//! **Cost.** The whole path in O(L log^2 L) by heaps that are merged, the smaller into the larger, also for trees as deep as a chain; greedy O(L log L); the bottom-up ways O(nodes).
 //! **Reference.** Breiman et al., CART (1984), chapter 3; Quinlan, C4.5 (1993), chapter 4.
 
 use super::{Grown, Tree};
 use crate::matrix::Features;
 use crate::split::Test;
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// One step of a pruning path: the tree after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// From this alpha on (for greedy pruning: the change of the validation error).
+    /// From this alpha on.
     pub alpha: f64,
-    /// The sum over its leaves: of the impurities as shares of all weight, or of the validation errors.
+    /// The sum over its leaves of the impurities as shares of all weight.
     pub total: f64,
     /// How many leaves it has.
     pub n_leaves: usize,
@@ -33,116 +39,99 @@ pub struct Step {
     pub node: Option<usize>,
 }
 
-/// What each node costs as a leaf, all that lies below it, and its leaves.
-struct Links<'a> {
-    tree: &'a Tree,
-    parent: Vec<u32>,
-    own: Vec<f64>,
-    branch: Vec<f64>,
-    leaves: Vec<u32>,
+/// A node that becomes a leaf at some alpha, and what that changes. Ordered by alpha, of equal ones the higher node first.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    alpha: f64,
+    node: usize,
+    /// How much the cost rises, and another loss with it.
+    rise: f64,
+    loss_rise: f64,
+    /// How many leaves go.
+    leaves: usize,
 }
 
-impl<'a> Links<'a> {
-    fn new(tree: &'a Tree, own: Vec<f64>) -> Links<'a> {
-        let mut links = Links {
-            tree,
-            parent: vec![u32::MAX; own.len()],
-            branch: vec![0.0; own.len()],
-            leaves: vec![0; own.len()],
-            own,
-        };
-        for node in (0..tree.n_nodes()).rev() {
-            let children = tree.children(node);
-            if children.is_empty() {
-                links.branch[node] = links.own[node];
-                links.leaves[node] = 1;
-            }
-            for child in children {
-                links.parent[child] = node as u32;
-                links.branch[node] += links.branch[child];
-                links.leaves[node] += links.leaves[child];
-            }
-        }
-        links
-    }
-
-    /// Makes a node a leaf; gives back its ancestors, nearest first.
-    fn collapse(&mut self, node: usize) -> Vec<usize> {
-        let (change, leaves) = (self.own[node] - self.branch[node], self.leaves[node] - 1);
-        self.branch[node] = self.own[node];
-        self.leaves[node] = 1;
-        let mut ancestors = Vec::new();
-        let mut at = self.parent[node];
-        while at != u32::MAX {
-            let up = at as usize;
-            self.branch[up] += change;
-            self.leaves[up] -= leaves;
-            ancestors.push(up);
-            at = self.parent[up];
-        }
-        ancestors
-    }
-
-    /// Always collapses the node with the least key, as long as it is below `limit`.
-    fn weakest(mut self, key: impl Fn(f64, f64, u32) -> f64, stop: impl Fn(f64) -> bool) -> Vec<Step> {
-        let mut steps = vec![self.step(0.0, None)];
-        let mut gone = vec![false; self.own.len()];
-        let of = |links: &Self, node: usize| key(links.own[node], links.branch[node], links.leaves[node]);
-        let inner = (0..self.own.len()).filter(|&node| self.leaves[node] > 1);
-        let mut heap: BinaryHeap<Reverse<(Key, usize)>> =
-            inner.map(|node| Reverse((Key(of(&self, node)), node))).collect();
-        while let Some(Reverse((Key(weakest), node))) = heap.pop() {
-            // Outdated: the node is a leaf now, is gone, or has another key.
-            if gone[node] || self.leaves[node] == 1 || of(&self, node).total_cmp(&weakest).is_ne() {
-                continue;
-            }
-            if stop(weakest) {
-                break;
-            }
-            self.mark_below(node, &mut gone);
-            for up in self.collapse(node) {
-                heap.push(Reverse((Key(of(&self, up)), up)));
-            }
-            steps.push(self.step(weakest, Some(node)));
-        }
-        steps
-    }
-
-    fn mark_below(&self, node: usize, gone: &mut [bool]) {
-        let mut stack: Vec<usize> = self.tree.children(node).collect();
-        while let Some(below) = stack.pop() {
-            if !std::mem::replace(&mut gone[below], true) {
-                stack.extend(self.tree.children(below));
-            }
-        }
-    }
-
-    fn step(&self, alpha: f64, node: Option<usize>) -> Step {
-        Step { alpha, total: self.branch[0], n_leaves: self.leaves[0] as usize, node }
+impl Ord for Link {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.alpha.total_cmp(&other.alpha).then(self.node.cmp(&other.node))
     }
 }
-
-/// A number with a total order.
-#[derive(PartialEq)]
-struct Key(f64);
-impl Eq for Key {}
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+impl PartialOrd for Link {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Key {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
+impl PartialEq for Link {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
     }
+}
+impl Eq for Link {}
+
+/// The nodes that become leaves as alpha grows, in this order. `own` is the cost of each node as a leaf, `loss` another loss of it.
+fn links(tree: &Tree, own: &[f64], loss: &[f64]) -> Vec<Link> {
+    let mut heaps: Vec<BinaryHeap<Link>> = vec![BinaryHeap::new(); tree.n_nodes()];
+    for node in (0..tree.n_nodes()).rev() {
+        let children = tree.children(node);
+        if children.is_empty() {
+            continue;
+        }
+        let mut heap = BinaryHeap::new();
+        let (mut cost, mut lost, mut leaves) = (0.0, 0.0, 0);
+        for child in children {
+            let mut other = std::mem::take(&mut heaps[child]);
+            if other.len() > heap.len() {
+                std::mem::swap(&mut heap, &mut other);
+            }
+            heap.extend(other);
+            cost += own[child];
+            lost += loss[child];
+            leaves += 1;
+        }
+        // For all alphas above the largest link below, the children are leaves.
+        let meet = |cost: f64, leaves: usize| (own[node] - cost) / (leaves - 1).max(1) as f64;
+        while heap.peek().is_some_and(|last: &Link| meet(cost, leaves) <= last.alpha) {
+            let Some(last) = heap.pop() else { break };
+            cost -= last.rise;
+            lost -= last.loss_rise;
+            leaves += last.leaves;
+        }
+        let link = Link {
+            alpha: meet(cost, leaves),
+            node,
+            rise: own[node] - cost,
+            loss_rise: loss[node] - lost,
+            leaves: leaves - 1,
+        };
+        heap.push(link);
+        heaps[node] = heap;
+    }
+    std::mem::take(&mut heaps[0]).into_sorted_vec()
+}
+
+/// The cost of each node as a leaf, as a share of all weight.
+fn shares(grown: &Grown) -> Vec<f64> {
+    grown.cost.iter().map(|cost| cost / grown.tree.weight[0]).collect()
+}
+
+/// What the leaves of a tree add up to.
+fn over_leaves(tree: &Tree, of_node: &[f64]) -> f64 {
+    (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).map(|leaf| of_node[leaf]).sum()
 }
 
 /// The whole path of cost-complexity pruning, from the tree as it is to its root.
 pub fn cost_complexity_path(grown: &Grown) -> Vec<Step> {
-    let total = grown.tree.weight[0];
-    let own = grown.cost.iter().map(|cost| cost / total).collect();
-    let key = |own: f64, branch: f64, leaves: u32| (own - branch) / f64::from(leaves - 1).max(1.0);
-    Links::new(&grown.tree, own).weakest(key, |_| false)
+    let own = shares(grown);
+    let whole = Step { alpha: 0.0, total: over_leaves(&grown.tree, &own), n_leaves: grown.tree.n_leaves(), node: None };
+    let mut steps = vec![whole];
+    for link in links(&grown.tree, &own, &own) {
+        let before = steps[steps.len() - 1];
+        // All leaves gone, the root's own cost is what is left, without what rounding made of the sum.
+        let total = if link.node == 0 { own[0] } else { before.total + link.rise };
+        let n_leaves = before.n_leaves - link.leaves;
+        steps.push(Step { alpha: link.alpha, total, n_leaves, node: Some(link.node) });
+    }
+    steps
 }
 
 /// The tree of the path for this alpha: every link whose strength is at most alpha is removed.
@@ -179,21 +168,44 @@ fn used_columns(tree: &Tree, features: &Features) -> Vec<Vec<f64>> {
 
 /// The losses along the cost-complexity path of a tree, for rows that have `loss` in each node: from which alpha, and how much.
 pub fn losses_along_path(grown: &Grown, loss: &[f64]) -> Vec<(f64, f64)> {
-    let mut links = Links::new(&grown.tree, loss.to_vec());
-    let path = cost_complexity_path(grown);
-    let after = |step: &Step| {
-        if let Some(node) = step.node {
-            links.collapse(node);
-        }
-        (step.alpha, links.branch[0])
-    };
-    path.iter().map(after).collect()
+    let mut losses = vec![(0.0, over_leaves(&grown.tree, loss))];
+    for link in links(&grown.tree, &shares(grown), loss) {
+        losses.push((link.alpha, losses[losses.len() - 1].1 + link.loss_rise));
+    }
+    losses
 }
 
 /// Removes the split that lowers the validation error most, again and again, while any does. `loss` is the validation loss of each node as a leaf.
-pub fn greedy(grown: &Grown, loss: Vec<f64>) -> Grown {
-    let steps = Links::new(&grown.tree, loss).weakest(|own, branch, _| own - branch, |change| change >= 0.0);
-    collapse(grown, &steps.iter().filter_map(|step| step.node).collect::<Vec<_>>())
+pub fn greedy(grown: &Grown, loss: &[f64]) -> Grown {
+    let tree = &grown.tree;
+    let mut parent = vec![usize::MAX; tree.n_nodes()];
+    let mut branch = loss.to_vec();
+    for node in (0..tree.n_nodes()).rev().filter(|&node| !tree.children(node).is_empty()) {
+        branch[node] = tree.children(node).map(|child| branch[child]).sum();
+        tree.children(node).for_each(|child| parent[child] = node);
+    }
+    let change = |node: usize| loss[node] - branch[node];
+    let mut order: Vec<usize> = (0..tree.n_nodes()).filter(|&node| change(node) < 0.0).collect();
+    order.sort_by(|&a, &b| change(a).total_cmp(&change(b)).then(a.cmp(&b)));
+    let mut settled = vec![false; tree.n_nodes()];
+    let mut removed = Vec::new();
+    for node in order {
+        if settled[node] {
+            continue;
+        }
+        removed.push(node);
+        let mut stack = vec![node];
+        while let Some(below) = stack.pop() {
+            settled[below] = true;
+            stack.extend(tree.children(below).filter(|&child| !settled[child]));
+        }
+        let mut above = parent[node];
+        while above != usize::MAX && !settled[above] {
+            settled[above] = true;
+            above = parent[above];
+        }
+    }
+    collapse(grown, &removed)
 }
 
 /// Bottom-up, makes a node a leaf if that has no more loss than its subtree has after pruning. `slack` is forgiven.
@@ -292,6 +304,103 @@ pub fn collapse(grown: &Grown, removed: &[usize]) -> Grown {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// A tree by where to split: the n-th number chooses the leaf that is split next. Costs fall from a node to its children, losses are anything.
+    fn random_tree(choices: &[(u8, u8, u8)]) -> (Grown, Vec<f64>) {
+        let mut tree = Tree::leaf(1.0, &[0.0]);
+        let (mut cost, mut loss) = (vec![1.0], vec![100.0]);
+        for &(which, part, lost) in choices {
+            let leaves: Vec<usize> = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).collect();
+            let node = leaves[which as usize * leaves.len() / 256];
+            let test = Test::AtMost { feature: 0, threshold: 0.0, missing_left: false };
+            tree.split(node, test, &[(0.5, vec![0.0]), (0.5, vec![0.0])]);
+            let (own, share) = (cost[node], f64::from(part) / 256.0);
+            cost.extend([own * 0.9 * share, own * 0.9 * (1.0 - share)]);
+            loss.extend([f64::from(lost % 16) * 0.5, f64::from(lost / 16) * 0.4]);
+        }
+        let count = vec![1; cost.len()];
+        (Grown { tree, cost, count, searches: [0; 3] }, loss)
+    }
+
+    /// Removes the node with the least key, again and again, looking at all nodes each time: nodes, keys, leaves left and what they add up to.
+    fn by_hand(grown: &Grown, own: &[f64], per_leaf: bool, stop: f64) -> Vec<(usize, f64)> {
+        let mut tree = grown.tree.clone();
+        let mut removed = Vec::new();
+        loop {
+            let (mut branch, mut leaves) = (own.to_vec(), vec![1.0f64; own.len()]);
+            for node in (0..tree.n_nodes()).rev().filter(|&node| !tree.children(node).is_empty()) {
+                branch[node] = tree.children(node).map(|child| branch[child]).sum();
+                leaves[node] = tree.children(node).map(|child| leaves[child]).sum();
+            }
+            let reached = (0..tree.n_nodes()).filter(|&node| {
+                let mut stack = vec![0];
+                let mut found = false;
+                while let Some(at) = stack.pop() {
+                    found |= at == node;
+                    stack.extend(tree.children(at));
+                }
+                found && !tree.children(node).is_empty()
+            });
+            let key = |node: usize| (own[node] - branch[node]) / if per_leaf { leaves[node] - 1.0 } else { 1.0 };
+            let Some(least) = reached.min_by(|&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b))) else { break };
+            if key(least) >= stop {
+                break;
+            }
+            removed.push((least, key(least)));
+            tree.test[least] = Test::Leaf;
+        }
+        removed
+    }
+
+    proptest! {
+        #[test]
+        fn paths_are_those_of_removing_one_after_the_other(choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1..12)) {
+            let (grown, loss) = random_tree(&choices);
+            let slow = by_hand(&grown, &grown.cost, true, f64::INFINITY);
+            let path = cost_complexity_path(&grown);
+            for step in &path[1..] {
+                // Of nodes with equal keys it may be the other one; where it stands by itself, node and alpha are the same.
+                let near: Vec<_> = slow.iter().filter(|(_, key)| (key - step.alpha).abs() < 1e-9).collect();
+                prop_assert!(!near.is_empty(), "{step:?} {slow:?}");
+                prop_assert!(near.len() > 1 || Some(near[0].0) == step.node, "{step:?} {slow:?}");
+            }
+            let last = path[path.len() - 1];
+            prop_assert_eq!((last.node, last.n_leaves), (Some(0), 1));
+            for (step, (alpha, lost)) in path.iter().zip(losses_along_path(&grown, &loss)) {
+                let pruned: Vec<usize> = path.iter().filter(|s| s.alpha <= alpha).filter_map(|s| s.node).collect();
+                let tree = collapse(&Grown { cost: loss.clone(), ..grown.clone() }, &pruned);
+                let total = over_leaves(&tree.tree, &tree.cost);
+                let equal = path.iter().filter(|s| (s.alpha - alpha).abs() < 1e-12).count();
+                prop_assert!(equal > 1 || (total - lost).abs() < 1e-9, "{step:?}: {total} {lost}");
+            }
+        }
+
+        #[test]
+        fn greedy_removes_what_helps_most_first(choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1..12)) {
+            let (grown, loss) = random_tree(&choices);
+            let removed: Vec<usize> = by_hand(&grown, &loss, false, 0.0).into_iter().map(|(node, _)| node).collect();
+            prop_assert_eq!(greedy(&grown, &loss).tree, collapse(&grown, &removed).tree);
+        }
+    }
+
+    #[test]
+    fn chains_are_pruned_in_no_time() {
+        // 200,000 nodes one below the other: quadratic work would take hours.
+        let n = 200_000;
+        let mut grown = Grown { tree: Tree::leaf(1.0, &[0.0]), cost: vec![1.0], count: vec![1], ..Grown::default() };
+        let test = Test::AtMost { feature: 0, threshold: 0.0, missing_left: false };
+        let mut node = 0;
+        for i in 0..n {
+            grown.tree.split(node, test.clone(), &[(0.0, vec![0.0]), (1.0, vec![0.0])]);
+            node = grown.tree.n_nodes() - 1;
+            grown.cost.extend([0.0, 1.0 - (i + 1) as f64 / n as f64]);
+            grown.count.extend([1, 1]);
+        }
+        assert_eq!(cost_complexity_path(&grown).last().map(|step| step.n_leaves), Some(1));
+        assert_eq!(greedy(&grown, &grown.cost).tree.n_leaves(), n + 1);
+        assert_eq!(losses_along_path(&grown, &grown.cost).last().map(|(_, loss)| (loss - 1.0).abs() < 1e-6), Some(true));
+    }
 
     #[test]
     fn upper_limits_are_those_of_the_book() {

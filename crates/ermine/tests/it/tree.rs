@@ -158,12 +158,7 @@ fn cost_of_one_split(data: &Dataset, criterion: TreeCriterion, min_samples: usiz
     (if split { grown.cost[1] + grown.cost[2] } else { grown.cost[0] }, split)
 }
 
-fn assert_best(
-    found: (f64, bool),
-    least: Option<f64>,
-    root: f64,
-    exact: bool,
-) -> std::result::Result<(), TestCaseError> {
+fn assert_best(found: (f64, bool), least: Option<f64>, root: f64) -> std::result::Result<(), TestCaseError> {
     let (cost, split) = found;
     match least {
         None => prop_assert!(!split, "a split where there is none"),
@@ -171,7 +166,7 @@ fn assert_best(
         Some(least) => {
             prop_assert!(split, "no split where one is allowed");
             prop_assert!(cost >= least - 1e-9 * (1.0 + least), "better than the best: {cost} {least}");
-            prop_assert!(!exact || cost <= least + 1e-9 * (1.0 + least), "{cost} where {least} is possible");
+            prop_assert!(cost <= least + 1e-9 * (1.0 + least), "{cost} where {least} is possible");
         }
     }
     Ok(())
@@ -188,14 +183,9 @@ proptest! {
             (TreeCriterion::Error, Impurity::Error),
         ][which];
         let cost = |rows: &[usize]| problem.class_cost(impurity, rows);
-        // With a limit on rows the best allowed bipartition need not be a threshold of an order.
-        let ordered = problem.n_classes == 2 && problem.columns.iter().any(|(nominal, _)| *nominal);
-        let exact = !(ordered && min_samples > 1);
         let found = cost_of_one_split(&problem.classes(), criterion, min_samples);
         let root = cost(&(0..problem.n()).collect::<Vec<_>>());
-        let least = problem.least_cost(min_samples, &cost);
-        prop_assume!(exact || found.1 || least.is_none());
-        assert_best(found, least, root, exact)?;
+        assert_best(found, problem.least_cost(min_samples, &cost), root)?;
     }
 
     #[test]
@@ -212,14 +202,9 @@ proptest! {
             2 => problem.absolute_cost(rows),
             _ => problem.poisson_cost(rows),
         };
-        let nominal = problem.columns.iter().any(|(nominal, _)| *nominal);
-        let heuristic = nominal && (n_outputs > 1 || which >= 2 || min_samples > 1);
         let found = cost_of_one_split(&problem.numbers(n_outputs), criterion, min_samples);
         let root = cost(&(0..problem.n()).collect::<Vec<_>>());
-        let least = problem.least_cost(min_samples, &cost);
-        // An order may hold no cut that the limits allow, where some other bipartition is allowed.
-        prop_assume!(!(heuristic && !found.1 && least.is_some()));
-        assert_best(found, least, root, !heuristic)?;
+        assert_best(found, problem.least_cost(min_samples, &cost), root)?;
     }
 
     #[test]
