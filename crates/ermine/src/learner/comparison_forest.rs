@@ -20,7 +20,7 @@ use crate::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof,
 use crate::neighbor::metric::{Custom, Metric};
 use crate::param::{ParamSpec, Parameters, Range, Value};
 use crate::params;
-use crate::progress::{Event, report};
+use crate::progress::{Event, Silent, report};
 use crate::rng;
 use crate::section::Sections;
 use crate::tree::rows::{RowLimits, RowQuestion, RowTree};
@@ -161,7 +161,7 @@ impl ComparisonForest {
         let limits = RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.min_samples_leaf };
         let (n_pairs, data, place) = (self.n_pairs, &data, &place);
         let pairs = Pairs { n_pairs, limits, data, space, rows, width, place, by_number: true, seed };
-        Ok(grow_for(data, pairs).0)
+        Ok(grow_for(data, pairs, &Silent)?.0)
     }
 
     fn out_of_bag(&self, fitted: &FittedComparisons, data: &Dataset, seed: u64) -> Option<OutOfBag> {

@@ -14,6 +14,7 @@ use crate::neighbor::rows::Rows;
 use crate::neighbor::strings::StringMetric;
 use crate::neighbor::whiten::Whitening;
 use crate::param::Range;
+use crate::progress::Observer;
 use crate::rng;
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
@@ -100,7 +101,7 @@ impl Learner for ComparisonTree {
             by_number: false,
             seed: context.seed,
         };
-        let (tree, cost) = grow_for(data, pairs);
+        let (tree, cost) = grow_for(data, pairs, context.observer)?;
         let certificate = greedy_certificate(data, cost);
         Ok(Trained { fitted: Box::new(FittedRows::new(tree, space, data.task())), certificate })
     }
@@ -148,8 +149,8 @@ pub(super) struct Pairs<'a> {
 }
 
 impl WithCriterion for Pairs<'_> {
-    fn grow<C: NodeCriterion>(self, criterion: C) -> RowGrower<C> {
-        RowGrower::grow(self.data.n_rows(), criterion, self.limits, |open| self.propose(open))
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>> {
+        RowGrower::grow(self.data.n_rows(), criterion, self.limits, observer, |open| self.propose(open))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
 use crate::neighbor::metric::Metric;
 use crate::param::Range;
 use crate::params;
+use crate::progress::Observer;
 use crate::rng;
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion, dot};
@@ -67,7 +68,7 @@ impl Learner for ObliqueTree {
         let space = RowSpace::Encoded(encoder, Metric::Euclidean);
         let (rows, width) = space.rows(data.features());
         let directions = Directions { learner: self, data, rows: &rows, width, seed: context.seed };
-        let (tree, cost) = grow_for(data, directions);
+        let (tree, cost) = grow_for(data, directions, context.observer)?;
         let certificate = greedy_certificate(data, cost);
         Ok(Trained { fitted: Box::new(FittedRows::new(tree, space, data.task())), certificate })
     }
@@ -83,13 +84,13 @@ struct Directions<'a> {
 }
 
 impl WithCriterion for Directions<'_> {
-    fn grow<C: NodeCriterion>(self, criterion: C) -> RowGrower<C> {
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>> {
         let limits = RowLimits {
             max_depth: self.learner.max_depth.unwrap_or(usize::MAX),
             min_samples_split: self.learner.min_samples_split,
             min_samples_leaf: self.learner.min_samples_leaf,
         };
-        RowGrower::grow(self.data.n_rows(), criterion, limits, |open| self.propose(open))
+        RowGrower::grow(self.data.n_rows(), criterion, limits, observer, |open| self.propose(open))
     }
 }
 

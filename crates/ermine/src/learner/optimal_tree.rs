@@ -127,7 +127,8 @@ impl OptimalTree {
         };
         let many = (0..features.n_columns()).filter(has_many);
         let many: Vec<String> = many.map(|f| format!("'{}'", features.columns()[f].name)).collect();
-        let single = if many.is_empty() { String::new() } else { format!(" (single categories of {})", many.join(", ")) };
+        let single =
+            if many.is_empty() { String::new() } else { format!(" (single categories of {})", many.join(", ")) };
         let depth = self.max_depth;
         let over = format!("all trees of depth at most {depth} with thresholds and sets of categories{single}");
         if !timed_out {

@@ -12,6 +12,7 @@ use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Task};
 use crate::param::Range;
+use crate::progress::{Event, Observer, report};
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, RowGrower, RowQuestion, cell};
 use crate::{choice, params};
@@ -60,7 +61,7 @@ impl Learner for QuadTree {
         &INFO
     }
 
-    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let d = data.features().n_columns();
         if d > 64 {
             let need = format!("{d} columns (it cuts all at once, and takes up to 64)");
@@ -68,7 +69,8 @@ impl Learner for QuadTree {
         }
         let space = RowSpace::Placed(Places::fit(data));
         let (rows, width) = space.rows(data.features());
-        let (tree, cost) = grow_for(data, Cells { learner: self, n: data.n_rows(), rows: &rows, width });
+        let (tree, cost) =
+            grow_for(data, Cells { learner: self, n: data.n_rows(), rows: &rows, width }, context.observer)?;
         let mut certificate = greedy_certificate(data, cost);
         certificate.proofs = vec![crate::model::Proof::Optimal {
             over: "all predictors that are constant on each cell of this partition".into(),
@@ -85,7 +87,8 @@ struct Cells<'a> {
 }
 
 impl WithCriterion for Cells<'_> {
-    fn grow<C: NodeCriterion>(self, criterion: C) -> RowGrower<C> {
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>> {
+        report(observer, Event::Begin { what: "cutting cells", total: None })?;
         let (mut grower, summary, root) = RowGrower::new(criterion, self.n);
         let whole = self.extent(&root.rows);
         let mut stack = if summary.pure { Vec::new() } else { vec![(root, whole)] };
@@ -95,6 +98,7 @@ impl WithCriterion for Cells<'_> {
             {
                 continue;
             }
+            report(observer, Event::Step { done: grower.cost.len() as u64, score: None })?;
             let point = self.point(&open, &low, &high);
             let mut parts: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
             open.rows.iter().for_each(|&row| parts.entry(cell(self.row(row), &point)).or_default().push(row));
@@ -113,7 +117,8 @@ impl WithCriterion for Cells<'_> {
                 stack.push((child, (low, high)));
             }
         }
-        grower
+        report(observer, Event::End)?;
+        Ok(grower)
     }
 }
 

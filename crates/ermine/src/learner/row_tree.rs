@@ -7,13 +7,14 @@ use crate::matrix::{Dataset, Encoder, Features, Schema, Target, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
 use crate::neighbor::metric::Metric;
 use crate::neighbor::strings::StringMetric;
+use crate::progress::Observer;
 use crate::section::Sections;
 use crate::split::Impurity;
 use crate::split::classes::ClassWeights;
 use crate::split::node::NodeCriterion;
 use crate::split::numbers::{Loss, Numbers};
-use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
 use crate::table::ColumnKind;
+use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -87,12 +88,7 @@ fn first_response(data: &Dataset) -> Vec<f64> {
 }
 
 /// The place of each category in ascending order of its mean response; -1 for those without rows.
-fn by_mean_response(
-    codes: &[f64],
-    n_levels: usize,
-    response: &[f64],
-    weight: impl Fn(usize) -> f64,
-) -> Vec<f64> {
+fn by_mean_response(codes: &[f64], n_levels: usize, response: &[f64], weight: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); n_levels];
     for (row, &code) in codes.iter().enumerate().filter(|(_, code)| !code.is_nan()) {
         let sum = &mut sums[code as usize];
@@ -349,25 +345,25 @@ fn row_words(row: &[f64]) -> String {
 /// Works with the criterion of the data's task: Gini impurity for classes, squared error for numbers.
 pub(super) trait WithCriterion {
     /// Grows with this criterion.
-    fn grow<C: NodeCriterion>(self, criterion: C) -> RowGrower<C>;
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>>;
 }
 
 /// Grows a tree with the criterion of the data's task; gives back the tree and its mean cost.
-pub(super) fn grow_for(data: &Dataset, work: impl WithCriterion) -> (RowTree, f64) {
+pub(super) fn grow_for(data: &Dataset, work: impl WithCriterion, observer: &dyn Observer) -> Result<(RowTree, f64)> {
     fn finish<C: NodeCriterion>(grower: RowGrower<C>) -> (RowTree, f64) {
         let leaves = (0..grower.cost.len()).filter(|&node| grower.tree.question[node].n_children() == 0);
         let cost: f64 = leaves.map(|leaf| grower.cost[leaf]).sum();
         let mean = cost / grower.tree.weight[0];
         (grower.tree, mean)
     }
-    match data.target() {
+    Ok(match data.target() {
         Target::Classes { codes, labels } => {
-            finish(work.grow(ClassWeights::new(codes, data.weight(), labels.len(), Impurity::Gini)))
+            finish(work.grow(ClassWeights::new(codes, data.weight(), labels.len(), Impurity::Gini), observer)?)
         }
         Target::Values { values, n_outputs } => {
-            finish(work.grow(Numbers::new(values, *n_outputs, data.weight(), Loss::Squared)))
+            finish(work.grow(Numbers::new(values, *n_outputs, data.weight(), Loss::Squared), observer)?)
         }
-    }
+    })
 }
 
 /// Nothing is proven about a tree that was chosen split by split.

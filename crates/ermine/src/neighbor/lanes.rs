@@ -8,9 +8,9 @@ use super::simd::AVX512;
 use super::simd::{larger, multiply_add};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    _mm512_abs_ps, _mm512_add_ps, _mm512_castps256_ps512, _mm512_cvtpd_ps, _mm512_fmadd_ps,
-    _mm512_insertf32x8, _mm512_loadu_pd, _mm512_loadu_ps, _mm512_max_ps, _mm512_set1_pd, _mm512_set1_ps,
-    _mm512_storeu_ps, _mm512_sub_pd, _mm512_sub_ps,
+    _mm512_abs_ps, _mm512_add_ps, _mm512_castps256_ps512, _mm512_cvtpd_ps, _mm512_fmadd_ps, _mm512_insertf32x8,
+    _mm512_loadu_pd, _mm512_loadu_ps, _mm512_max_ps, _mm512_set1_pd, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_pd,
+    _mm512_sub_ps,
 };
 
 /// Number of lanes: one AVX-512 register of single precision.

@@ -6,7 +6,9 @@
 //!
 //! **Growing.** Each node is shown some proposals (numbers for its rows, and a threshold or the wish to have the best one) and takes the one that gains most by the criterion.
 
+use crate::error::Result;
 use crate::matrix::sorted::TIE;
+use crate::progress::{Event, Observer, report};
 use crate::split::exact::Threshold;
 use crate::split::node::{Limits, NodeCriterion, ROW, Segment, Summary};
 use serde::{Deserialize, Serialize};
@@ -194,24 +196,28 @@ impl<C: NodeCriterion> RowGrower<C> {
         children
     }
 
-    /// Grows by the best of the proposals for each node.
+    /// Grows by the best of the proposals for each node; the observer may stop it between nodes.
     pub fn grow(
         n: usize,
         criterion: C,
         limits: RowLimits,
+        observer: &dyn Observer,
         mut propose: impl FnMut(&OpenNode) -> Vec<Proposal>,
-    ) -> RowGrower<C> {
+    ) -> Result<RowGrower<C>> {
+        report(observer, Event::Begin { what: "growing a tree", total: None })?;
         let (mut grower, summary, root) = RowGrower::new(criterion, n);
         let mut stack = if summary.pure { Vec::new() } else { vec![root] };
         while let Some(open) = stack.pop() {
             if open.depth >= limits.max_depth || open.rows.len() < limits.min_samples_split.max(2) {
                 continue;
             }
+            report(observer, Event::Step { done: grower.cost.len() as u64, score: None })?;
             let proposals = propose(&open);
             let Some((question, left, right)) = grower.choose(&open, proposals, limits) else { continue };
             stack.extend(grower.split(&open, question, vec![left, right]));
         }
-        grower
+        report(observer, Event::End)?;
+        Ok(grower)
     }
 
     fn choose(

@@ -42,7 +42,9 @@ fn numbers(n: usize) -> Dataset {
 fn a_column_of_noise_that_names_each_row_does_not_leak() {
     // A category for every row: whoever fits target statistics or encoders on all rows, tested ones included, predicts the coin flips.
     let n = 300;
-    let flip = |i: usize| Some(if (i * 2_654_435_761usize) >> 7 & 1 == 0 { "heads" } else { "tails" });
+    let mut stream = ermine::rng::stream(1, &[]);
+    let flips: Vec<usize> = (0..n).map(|_| ermine::rng::below(&mut stream, 2)).collect();
+    let flip = |i: usize| Some(["heads", "tails"][flips[i]]);
     let ids: Vec<Option<String>> = (0..n).map(|i| Some(format!("row {}", i / 2))).collect();
     let y: Vec<Option<&str>> = (0..n).map(flip).collect();
     let data = Table::new(vec![Column::nominal("id", &ids), Column::nominal("y", &y)]).unwrap().dataset("y").unwrap();

@@ -6,14 +6,14 @@
 mod adaboost;
 mod bagging;
 mod boosting;
-mod calibration;
 mod boosting_golden;
+mod calibration;
 mod comparison_forest;
 mod contract;
 mod evaluate;
 mod forest;
-mod metrics;
 mod linear;
+mod metrics;
 mod model_file;
 mod multiclass;
 mod neighbors;

@@ -231,7 +231,9 @@ impl<'a, S: Statistics> Grower<'a, S> {
         let before = (0..=cut).rev().find(|&bin| !empty(bin)).unwrap_or(cut);
         let after = (cut + 1..MAX_BINS).find(|&bin| !empty(bin)).unwrap_or(cut + 1);
         self.scratch[0].fill(S::Number::default());
-        cells[..(before + 1) * width].chunks_exact(width).for_each(|cell| self.statistics.merge(&mut self.scratch[0], cell));
+        cells[..(before + 1) * width]
+            .chunks_exact(width)
+            .for_each(|cell| self.statistics.merge(&mut self.scratch[0], cell));
         self.consider(Place::between(feature, before as u8, after as u8), all, own, best);
         true
     }
