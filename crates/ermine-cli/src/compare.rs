@@ -46,7 +46,7 @@ const BASELINE: &str = "baseline";
 pub struct Args {
     #[command(flatten)]
     data: DataArgs,
-    /// Which learners, separated by commas; all that can do the task if not given
+    /// Which learners, separated by commas; if not given, all that can do the task and don't wrap another
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     learners: Vec<String>,
     /// How many settings of each of the best learners are tried after all have had their turn; 0 for none
@@ -137,7 +137,7 @@ struct Trials<'a> {
 /// Compares.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let start = Instant::now();
-    let learners = chosen(&args.learners)?;
+    let asked = named(&args.learners)?;
     if let Some(html) = &args.html {
         check_output(html, &[&args.data.file])?;
     }
@@ -150,6 +150,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.manner.chatty() {
         print(&understanding.text())?;
     }
+    let learners = if args.learners.is_empty() { sensible(&data) } else { asked };
     let trials = Trials { args, data: &data, splits: &splits, measures: &measures, progress: &progress };
     let mut outcome = trials.run(&learners);
     outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
@@ -175,10 +176,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if interrupt::stopped() { Err(Failure::Stopped) } else { Ok(()) }
 }
 
-fn chosen(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
-    if names.is_empty() {
-        return Ok(LEARNERS.iter().map(|entry| (entry.make)()).collect());
-    }
+/// The learners that are asked for.
+fn named(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
     let mut distinct: Vec<&str> = Vec::new();
     for name in names.iter().map(|name| name.trim()) {
         if !distinct.contains(&name) {
@@ -186,6 +185,17 @@ fn chosen(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
         }
     }
     Ok(distinct.into_iter().map(registry::learner).collect::<ermine::Result<_>>()?)
+}
+
+/// Where none are asked for: all that can do the task, but those that only wrap one that is among them.
+fn sensible(data: &Dataset) -> Vec<Box<dyn Learner>> {
+    let all: Vec<Box<dyn Learner>> = LEARNERS.iter().map(|entry| (entry.make)()).collect();
+    let can = |learner: &dyn Learner| learner.info().capabilities.tasks.contains(&data.task());
+    let wraps = |learner: &dyn Learner| {
+        let inner = learner.get("estimator").map(|value| value.to_string());
+        inner.is_some_and(|inner| inner == registry::DEFAULT)
+    };
+    all.into_iter().filter(|learner| can(&**learner) && !wraps(&**learner)).collect()
 }
 
 impl Trials<'_> {
