@@ -45,11 +45,20 @@ pub struct Numbers<'f> {
 enum Held {
     /// The columns of the table are the numbers.
     Borrowed,
-    /// Encoded columns, one after the other.
-    Columns(Vec<f64>, usize),
+    /// Encoded columns, and columns of the table that are numbers already.
+    Mixed(Vec<Place>),
     /// Rows of terms, one after the other.
     Rows(Vec<f64>, usize),
     Sparse(SparseRows),
+}
+
+/// Where a column of numbers is.
+#[derive(Debug)]
+enum Place {
+    /// This column of the table.
+    Table(usize),
+    /// Here.
+    Owned(Vec<f64>),
 }
 
 impl FeatureMap {
@@ -127,8 +136,9 @@ impl FeatureMap {
         if features.columns().iter().any(|c| matches!(c.values, Values::Sparse { .. })) {
             return Ok(Held::Sparse(SparseRows::encode(&self.encoder, features)?));
         }
-        let dense = self.encoder.encode(features);
-        Ok(Held::Columns(dense.values, dense.n_columns))
+        let columns = features.columns().par_iter().zip(self.encoder.columns()).enumerate();
+        let places = columns.flat_map_iter(|(j, (column, encoding))| encoded_column(j, column, encoding, features));
+        Ok(Held::Mixed(places.collect()))
     }
 }
 
@@ -141,13 +151,45 @@ impl Numbers<'_> {
                 Some(dense) => dense.into(),
                 None => return Err(Error::data("columns of numbers were expected")),
             },
-            Held::Columns(values, n) => Dense::columns_f64(values, n_rows, *n, n_rows)?.into(),
+            Held::Mixed(places) => {
+                let mut views = Vec::with_capacity(places.len());
+                for place in places {
+                    views.push(match place {
+                        Place::Owned(values) => Some(ColumnView::F64(values, 1)),
+                        Place::Table(j) => column_view(&self.features.columns()[*j]),
+                    });
+                }
+                let views = views.into_iter().collect::<Option<Vec<_>>>();
+                Dense::columns(views.ok_or_else(|| Error::data("columns of numbers were expected"))?, n_rows)?.into()
+            }
             Held::Rows(values, n) => Dense::rows_f64(values, n_rows, *n, *n)?.into(),
             Held::Sparse(rows) => {
                 Sparse::from_rows(&rows.starts[..], &rows.columns[..], &rows.values[..], rows.n_columns)?.into()
             }
         })
     }
+}
+
+/// A column of numbers where it lies, if its numbers lie forwards.
+fn column_view(column: &Column) -> Option<ColumnView<'_>> {
+    match &column.values {
+        Values::F64(values) => values.span().map(|(span, stride)| ColumnView::F64(span, stride)),
+        Values::F32(values) => values.span().map(|(span, stride)| ColumnView::F32(span, stride)),
+        _ => None,
+    }
+}
+
+/// The columns of numbers that a column becomes: itself, where it is numbers without a missing one and all rows are meant.
+fn encoded_column(j: usize, column: &Column, encoding: &Encoding, features: &Features) -> Vec<Place> {
+    let plain = matches!(encoding, Encoding::Number { indicator: false, .. }) && column.kind == ColumnKind::Numeric;
+    if plain && features.rows().is_none() && column_view(column).is_some() && column.n_missing() == 0 {
+        return vec![Place::Table(j)];
+    }
+    let mut made = vec![vec![0.0; features.n_rows()]; encoding.width()];
+    for (row, x) in column.numbers(features.rows()).into_iter().enumerate() {
+        encoding.encode(x, |k, value| made[k][row] = value);
+    }
+    made.into_iter().map(Place::Owned).collect()
 }
 
 /// Which encoded columns hold nothing but zeros and ones.
@@ -180,12 +222,7 @@ fn borrowed(features: &Features) -> Option<Dense<'_>> {
     if let Some((rows, stride)) = single.and_then(|columns| Buffer::rows(&columns)) {
         return Dense::rows_f32(rows, n, columns.len(), stride).ok();
     }
-    let views = all(columns, |c| match &c.values {
-        Values::F64(values) => values.span().map(|(span, stride)| ColumnView::F64(span, stride)),
-        Values::F32(values) => values.span().map(|(span, stride)| ColumnView::F32(span, stride)),
-        _ => None,
-    });
-    Dense::columns(views?, n).ok()
+    Dense::columns(all(columns, column_view)?, n).ok()
 }
 
 /// The means of the columns, in one reading of the data; `None` where they are not all plain numbers.
@@ -290,6 +327,24 @@ mod tests {
         let (_, numbers) = FeatureMap::fit(&separate, PLAIN, None).unwrap();
         assert!(matches!(numbers.held, Held::Borrowed));
         assert_eq!(numbers.design().unwrap().times(&[1.0, 10.0], 0.0), [31.0, 42.0]);
+    }
+
+    #[test]
+    fn only_what_must_be_encoded_is_copied() {
+        let data = features(vec![
+            Column::numeric("a", vec![1.0, 2.0, 3.0]),
+            Column::numeric("b", vec![1.0, f64::NAN, 3.0]),
+            Column::nominal("c", &[Some("u"), Some("v"), Some("u")]),
+        ]);
+        let (map, numbers) = FeatureMap::fit(&data, PLAIN, None).unwrap();
+        let Held::Mixed(places) = &numbers.held else { panic!("{:?}", numbers.held) };
+        assert!(matches!(places[0], Place::Table(0)) && places[1..].iter().all(|p| matches!(p, Place::Owned(_))));
+        assert_eq!(map.names(&data), ["a", "b", "b is missing", "c=u", "c=v"]);
+        let x = numbers.design().unwrap();
+        assert_eq!(x.times(&[1.0, 10.0, 100.0, 1000.0, 10_000.0], 0.0), [1011.0, 10_122.0, 1033.0]);
+        let some = data.select(&[2, 1]).unwrap();
+        let again = map.numbers(&some).unwrap();
+        assert_eq!(again.design().unwrap().times(&[1.0, 10.0, 100.0, 1000.0, 10_000.0], 0.0), [1033.0, 10_122.0]);
     }
 
     #[test]

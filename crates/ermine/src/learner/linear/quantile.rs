@@ -13,7 +13,7 @@ use super::{report, ridge};
 use crate::error::Result;
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Context, Info, Learner, Trained};
-use crate::linalg::{Dense, Design, Matrix};
+use crate::linalg::{Dense, Design, Matrix, lanes};
 use crate::matrix::{Dataset, DesignOptions};
 use crate::model::{Certificate, Proof};
 use crate::optim::Outcome;
@@ -158,10 +158,11 @@ impl QuantileRegression {
             notes.push(format!("an optimal vertex: the function passes through {} rows", counts.join(", ")));
         }
         let mut redundant: Vec<usize> = solutions.iter().flat_map(|s| s.redundant.iter().copied()).collect();
+        redundant.retain(|&j| j < names.len());
         redundant.sort_unstable();
         redundant.dedup();
         let shown: Vec<&str> = redundant.iter().take(10).map(|&j| names[j].as_str()).collect();
-        if !shown.is_empty() && self.alpha == 0.0 {
+        if !shown.is_empty() {
             let more = if redundant.len() > shown.len() { ", ..." } else { "" };
             notes.push(format!("left out, because other columns determine them: {}{more}", shown.join(", ")));
         }
@@ -173,6 +174,11 @@ impl QuantileRegression {
         let (n, p) = (x.n_rows(), x.n_columns());
         let width = p + usize::from(self.fit_intercept);
         let total: f64 = weights.map_or(n as f64, |w| w.iter().sum());
+        // Columns are centred, as far as there is an intercept to take that up: large means would drown the penalty's rows.
+        let means = match self.fit_intercept {
+            true => x.transposed_times(&vec![1.0 / n as f64; n]),
+            false => vec![0.0; p],
+        };
         let mut rows = vec![0.0; (n + 2 * p) * width];
         let (mut buffer, mut row) = (Vec::new(), vec![0.0; p]);
         for (i, out) in rows.chunks_exact_mut(width.max(1)).enumerate().take(n) {
@@ -184,7 +190,7 @@ impl QuantileRegression {
                     places.iter().zip(numbers).for_each(|(&j, &v)| row[j as usize] = v);
                 }
             }
-            out[..p].copy_from_slice(&row);
+            out.iter_mut().zip(&row).zip(&means).for_each(|((out, x), mean)| *out = x - mean);
             out[p..].fill(1.0);
         }
         for j in 0..p {
@@ -205,7 +211,8 @@ impl QuantileRegression {
         solution.outcome.lower_bound = solution.outcome.lower_bound.map(|b| b * factor);
         solution.outcome.residual *= factor;
         if self.fit_intercept {
-            solution.intercept = solution.coefficients.pop().unwrap_or(0.0);
+            let centred = solution.coefficients.pop().unwrap_or(0.0);
+            solution.intercept = centred - lanes::dot(&means, &solution.coefficients);
         }
         Ok(solution)
     }
