@@ -76,7 +76,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Some(path) => {
             writing(|| Ok(result.write_csv(path)?))?;
             let name = bold(&clean(&path.display().to_string()));
-            let said = format!("{} {} neighbours of {} rows to {name}\n", green("wrote"), count(result.n_rows()), count(found.len()));
+            let said = format!(
+                "{} {} neighbours of {} rows to {name}\n",
+                green("wrote"),
+                count(result.n_rows()),
+                count(found.len())
+            );
             if args.quiet { Ok(()) } else { print(&said) }
         }
     }

@@ -187,7 +187,13 @@ impl Model {
 
     /// Of a nearest-neighbours model: where each row's neighbours begin, their rows, their distances. Without a table, of the rows that the model keeps,
     /// each without itself.
-    fn kneighbors<'py>(&self, py: Python<'py>, table: Option<&Table>, k: usize, n_jobs: Option<i64>) -> PyResult<Found<'py>> {
+    fn kneighbors<'py>(
+        &self,
+        py: Python<'py>,
+        table: Option<&Table>,
+        k: usize,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Found<'py>> {
         self.neighbors(py, table, n_jobs, move |model, features| match features {
             Some(features) => model.kneighbors(features, k),
             None => model.own_kneighbors(k),
@@ -195,7 +201,13 @@ impl Model {
     }
 
     /// The same for all rows within a radius.
-    fn radius_neighbors<'py>(&self, py: Python<'py>, table: &Table, radius: f64, n_jobs: Option<i64>) -> PyResult<Found<'py>> {
+    fn radius_neighbors<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Table,
+        radius: f64,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Found<'py>> {
         self.neighbors(py, Some(table), n_jobs, move |model, features| match features {
             Some(features) => model.radius_neighbors(features, radius),
             None => Ok(Default::default()),

@@ -4,9 +4,9 @@ use crate::error::python;
 use crate::job;
 use crate::value;
 use ermine::error::Error;
+use ermine::learner::Learner;
 use ermine::learner::fit::run;
 use ermine::learner::nearest_neighbors::{NearestNeighbors, Own};
-use ermine::learner::Learner;
 use ermine::neighbor::choice::Kind;
 use ermine::neighbor::codes::CodeIndex;
 use ermine::neighbor::index::Index;
@@ -69,7 +69,11 @@ impl Trouble {
 }
 
 /// The learner with functions of the user's own under "metric" and "weights".
-pub fn learner_with(params: &Bound<'_, PyDict>, own: &Bound<'_, PyDict>, trouble: &Trouble) -> PyResult<Box<dyn Learner>> {
+pub fn learner_with(
+    params: &Bound<'_, PyDict>,
+    own: &Bound<'_, PyDict>,
+    trouble: &Trouble,
+) -> PyResult<Box<dyn Learner>> {
     let mut learner = NearestNeighbors::default();
     value::set(&mut learner, params)?;
     let function = |name: &str| own.get_item(name).map(|found| found.map(Bound::unbind));
@@ -136,7 +140,8 @@ impl<'py> Given<'py> {
         if let Ok(array) = object.cast::<PyArray2<u8>>() {
             return Ok(Given::Codes(array.try_readonly()?));
         }
-        let texts = object.extract().map_err(|_| PyTypeError::new_err("expected an array of numbers or bytes, or strings"))?;
+        let texts =
+            object.extract().map_err(|_| PyTypeError::new_err("expected an array of numbers or bytes, or strings"))?;
         Ok(Given::Texts(texts))
     }
 
@@ -161,7 +166,9 @@ impl Inner {
             (Inner::Texts(index), None) => index.own_kneighbors(k),
             (Inner::Rows(index), Some(Seen::Rows(rows))) => index.kneighbors(rows, k),
             (Inner::Texts(index), Some(Seen::Texts(texts))) => index.kneighbors(texts, k),
-            (Inner::Codes(index), Some(Seen::Codes(codes, width))) if *width == index.n_bytes() => index.kneighbors(codes, k),
+            (Inner::Codes(index), Some(Seen::Codes(codes, width))) if *width == index.n_bytes() => {
+                index.kneighbors(codes, k)
+            }
             _ => Err(Inner::mismatch()),
         }
     }
@@ -170,7 +177,9 @@ impl Inner {
         match (self, queries) {
             (Inner::Rows(index), Seen::Rows(rows)) => index.radius_neighbors(rows, radius),
             (Inner::Texts(index), Seen::Texts(texts)) => index.radius_neighbors(texts, radius),
-            (Inner::Codes(index), Seen::Codes(codes, width)) if *width == index.n_bytes() => index.radius_neighbors(codes, radius),
+            (Inner::Codes(index), Seen::Codes(codes, width)) if *width == index.n_bytes() => {
+                index.radius_neighbors(codes, radius)
+            }
             _ => Err(Inner::mismatch()),
         }
     }
@@ -205,14 +214,16 @@ impl NeighborIndex {
         let seen = given.seen()?;
         let threads = job::threads(n_jobs)?;
         let trouble = Trouble::default();
-        let own = (metric.is_instance_of::<PyFunction>() || metric.is_callable()).then(|| trouble.metric(metric.clone().unbind()));
+        let own = (metric.is_instance_of::<PyFunction>() || metric.is_callable())
+            .then(|| trouble.metric(metric.clone().unbind()));
         let name: String = if own.is_some() { String::new() } else { metric.extract()? };
         let kind = kind(algorithm, search_width)?;
         let build = || match &seen {
             Seen::Codes(codes, width) => CodeIndex::build(codes, *width).map(Inner::Codes),
             Seen::Texts(texts) => StringIndex::build(texts.to_vec(), text_metric(&name)?).map(Inner::Texts),
             Seen::Rows(rows) => {
-                let metric = own.map_or_else(|| row_metric(&name, p, covariance.as_deref(), rows), |own| Ok(Metric::Custom(own)))?;
+                let metric = own
+                    .map_or_else(|| row_metric(&name, p, covariance.as_deref(), rows), |own| Ok(Metric::Custom(own)))?;
                 Index::build_as(rows, metric, kind).map(Inner::Rows)
             }
         };
@@ -222,14 +233,26 @@ impl NeighborIndex {
     }
 
     /// Where each query's neighbours begin, their rows, their distances; of the rows themselves (each without itself) where none are given.
-    fn kneighbors<'py>(&self, py: Python<'py>, rows: Option<&Bound<'py, PyAny>>, k: usize, n_jobs: Option<i64>) -> PyResult<Found<'py>> {
+    fn kneighbors<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Option<&Bound<'py, PyAny>>,
+        k: usize,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Found<'py>> {
         let given = rows.map(Given::new).transpose()?;
         let seen = given.as_ref().map(Given::seen).transpose()?;
         self.search(py, n_jobs, |inner| inner.kneighbors(seen.as_ref(), k))
     }
 
     /// The same for all rows within a radius.
-    fn radius_neighbors<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, radius: f64, n_jobs: Option<i64>) -> PyResult<Found<'py>> {
+    fn radius_neighbors<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        radius: f64,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Found<'py>> {
         let given = Given::new(rows)?;
         let seen = given.seen()?;
         self.search(py, n_jobs, |inner| inner.radius_neighbors(&seen, radius))
@@ -329,7 +352,9 @@ fn kind(algorithm: &str, search_width: usize) -> PyResult<Option<Kind>> {
         "ball_tree" => Ok(Some(Kind::VantageTree)),
         "brute" => Ok(Some(Kind::Scan)),
         "hnsw" => Ok(Some(Kind::Graph { width: search_width })),
-        other => Err(PyValueError::new_err(format!("algorithm = '{other}': expected auto, kd_tree, ball_tree, brute or hnsw"))),
+        other => Err(PyValueError::new_err(format!(
+            "algorithm = '{other}': expected auto, kd_tree, ball_tree, brute or hnsw"
+        ))),
     }
 }
 

@@ -312,7 +312,9 @@ fn scan_leaf<const SET: u8, E: Gap, N: Norm>(
     let values = &tree.leaves[leaf * width..][..width];
     // Three named registers: an array of them would be kept in memory.
     let (mut first, mut second, mut third) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
-    for ((column, &q), &q32) in values.as_chunks::<LANES>().0.as_chunks::<{ LEAF / LANES }>().0.iter().zip(query).zip(narrow) {
+    for ((column, &q), &q32) in
+        values.as_chunks::<LANES>().0.as_chunks::<{ LEAF / LANES }>().0.iter().zip(query).zip(narrow)
+    {
         first = margin.norm.add_wide::<SET>(first, E::gap::<SET>(&column[0], q, q32));
         second = margin.norm.add_wide::<SET>(second, E::gap::<SET>(&column[1], q, q32));
         third = margin.norm.add_wide::<SET>(third, E::gap::<SET>(&column[2], q, q32));

@@ -143,7 +143,8 @@ impl<'a> ByteFilter<'a> {
             constants.push((0.5 * f64::from(square) + 128.0 * sum as f64, off));
             let group = &mut packed[i / Self::GROUP * Self::GROUP * quads..];
             for (column, &c) in code.iter().enumerate() {
-                group[column / QUAD * Self::GROUP + i % Self::GROUP] |= u32::from(c.cast_unsigned()) << (column % QUAD * 8);
+                group[column / QUAD * Self::GROUP + i % Self::GROUP] |=
+                    u32::from(c.cast_unsigned()) << (column % QUAD * 8);
             }
         }
         ByteFilter { codes, points, metric, queries, packed, constants, error: 0.0 }
