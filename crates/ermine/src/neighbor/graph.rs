@@ -15,7 +15,8 @@
 //! [`BASE_LINKS`] bytes a point beside the point itself.
 //!
 //! Reference: Malkov and Yashunin (2020), "Efficient and robust approximate nearest neighbor search using hierarchical navigable small world
-//! graphs", algorithms 1, 2 and 4. Departure: batches, for speed on several cores with the same result.
+//! graphs", algorithms 1, 2 and 4. Departure: batches, for speed on several cores with the same result. (Written here and not taken from a crate
+//! because the same points must give the same graph on any number of threads, under every metric of this room.)
 
 use super::nearest::Nearest;
 use super::vantage::{RowSpace, Space};
