@@ -1,5 +1,6 @@
 """Nearest neighbours: the same answers as scikit-learn's twins, and what only Ermine has."""
 
+import doctest
 import pickle
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from sklearn import neighbors as theirs
 
 import ermine
+from ermine import _neighbors
 from ermine.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors, RadiusNeighborsClassifier, RadiusNeighborsRegressor
 
 
@@ -54,6 +56,7 @@ def test_an_index_without_a_target(data, algorithm, dtype):
     assert again.kneighbors(Q)[1].tolist() == ours.kneighbors(Q)[1].tolist()
     grown = NearestNeighbors(algorithm=algorithm).fit(X[:200]).add(X[200:])
     assert grown.n_samples_fit_ == 300 and grown.kneighbors(Q)[1].tolist() == ours.kneighbors(Q)[1].tolist()
+    assert doctest.testmod(_neighbors).failed == 0
     kind, reason, recall = ours.index_
     assert kind in ("BoxTree", "VantageTree", "Scan") and reason and recall is None
 

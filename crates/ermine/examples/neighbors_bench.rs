@@ -1,7 +1,7 @@
 //! Times nearest-neighbour search on arrays in `.npy` files (little-endian `f32`, `f64` or `u8`, row-major), beside other libraries
 //! that read the same files.
 //!
-//! `neighbors_bench points.npy queries.npy [k] [box_tree|vantage_tree|scan|auto] [metric]`; two `u8` arrays are binary codes.
+//! `neighbors_bench points.npy queries.npy [k] [box_tree|vantage_tree|scan|graph|auto] [metric]`; two `u8` arrays are binary codes.
 
 use ermine::neighbor::choice::Kind;
 use ermine::neighbor::codes::CodeIndex;
@@ -74,6 +74,7 @@ fn main() -> Result<(), Failure> {
         "box_tree" => Some(Kind::BoxTree),
         "vantage_tree" => Some(Kind::VantageTree),
         "scan" => Some(Kind::Scan),
+        "graph" => Some(Kind::Graph { width: 100 }),
         _ => None,
     };
     let metric = match get(4, "euclidean").as_str() {
@@ -94,7 +95,8 @@ fn main() -> Result<(), Failure> {
     let (build, index) = fastest(|| Index::build_as(&points, metric.clone(), wish))?;
     let (query, found) = fastest(|| index.kneighbors(&queries, k))?;
     let data = points.n_rows() * columns * if points.is_f32() { 4 } else { 8 };
-    let kind = format!("{:?} ({})", index.choice().kind, index.choice().reason);
+    let recall = index.choice().recall.map_or_else(String::new, |recall| format!(", recall {recall:.3}"));
+    let kind = format!("{:?} ({}{recall})", index.choice().kind, index.choice().reason);
     report(&kind, build, query, index.bytes() as f64 / data as f64, found.all_distances());
     Ok(())
 }

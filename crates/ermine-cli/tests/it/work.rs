@@ -243,6 +243,13 @@ fn neighbours_of_rows_are_found() {
         .says(&["6 neighbours of 2 rows"]);
     place.run(&["neighbors", "m.ermine", &new, "--radius", "-1"]).fails(1, &["radius"]);
     place.run(&["neighbors", "m.ermine", &new, "-k", "2", "--radius", "1"]).fails(2, &["--radius"]);
+    // Text is compared as text, names that training didn't have too.
+    let names = place.write("names.csv", "name,side\nanna,a\nhanna,a\nlotte,b\notto,b\n");
+    let learner = ["--learner", "nearest-neighbors", "--metric", "edit", "--n-neighbors", "1"];
+    place.run(&[&["train", &names, "-t", "side", "-o", "names.ermine"][..], &learner].concat()).succeeds();
+    let new = place.write("new-names.csv", "name\nlotto\nhannah\n");
+    let said = place.run(&["neighbors", "names.ermine", &new]).succeeds();
+    assert_eq!(said.out, "query,rank,row,distance,side\n1,1,3,1,b\n2,1,2,1,a\n");
     place.run(&["train", &train, "-t", "colour", "-o", "stump.ermine"]).succeeds();
     place.run(&["neighbors", "stump.ermine", &new]).fails(1, &["nearest-neighbors"]);
 }

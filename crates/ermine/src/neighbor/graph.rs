@@ -15,7 +15,8 @@
 //! [`BASE_LINKS`] bytes a point beside the point itself.
 //!
 //! Reference: Malkov and Yashunin (2020), "Efficient and robust approximate nearest neighbor search using hierarchical navigable small world
-//! graphs", algorithms 1, 2 and 4. Departure: batches, for speed on several cores with the same result.
+//! graphs", algorithms 1, 2 and 4. Departure: batches, for speed on several cores with the same result. (Written here and not taken from a crate
+//! because the same points must give the same graph on any number of threads, under every metric of this room.)
 
 use super::nearest::Nearest;
 use super::vantage::{RowSpace, Space};
@@ -249,18 +250,21 @@ impl Graph {
 
     /// The share of true neighbours that searches of this width find, measured on some of the points, each without itself.
     pub(super) fn recall(&self, space: &RowSpace<'_>, width: usize) -> f64 {
-        let (sample, n) = (SAMPLE.0.min(space.len()), space.len());
-        let k = SAMPLE.1.min(n);
-        let shares = (0..sample).into_par_iter().map_init(Walk::default, |walk, i| {
-            let point = i * n / sample;
-            let query = space.row(point as u32);
-            let (mut exact, mut found) = (Nearest::k(k), Nearest::k(k));
-            (0..n as u32).for_each(|other| exact.offer(space.to(&query, other), other));
+        let n = space.len();
+        let (sample, k) = (SAMPLE.0.min(n), SAMPLE.1.min(n - 1));
+        if k == 0 {
+            return 1.0;
+        }
+        let hits = (0..sample).into_par_iter().map_init(Walk::default, |walk, i| {
+            let point = (i * n / sample) as u32;
+            let query = space.row(point);
+            let (mut exact, mut found) = (Nearest::k(k), Nearest::k(k + 1));
+            (0..n as u32).filter(|&other| other != point).for_each(|other| exact.offer(space.to(&query, other), other));
             self.search(space, &query, width, &mut found, walk);
             let last = exact.sorted().last().map_or(0.0, |last| last.0);
-            found.sorted().iter().filter(|near| near.0 <= last).count()
+            found.sorted().iter().filter(|near| near.0 <= last && near.1 != point).take(k).count()
         });
-        shares.sum::<usize>() as f64 / (sample * k) as f64
+        hits.sum::<usize>() as f64 / (sample * k) as f64
     }
 
     /// Bytes held.

@@ -261,6 +261,10 @@ impl Fitted for Bag {
         self.output
     }
 
+    fn reads_text(&self) -> bool {
+        self.members.iter().any(|member| member.reads_text())
+    }
+
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         let mut sums = vec![0.0; features.n_rows() * self.width];
         self.members.iter().try_for_each(|member| self.add(member, features, &mut sums))?;

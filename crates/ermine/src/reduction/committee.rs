@@ -51,6 +51,11 @@ impl Member {
         Ok(Member { learner: learner.info().name.into(), columns, fitted: model.into_fitted().into() })
     }
 
+    /// Whether it reads categories by their text.
+    pub fn reads_text(&self) -> bool {
+        self.fitted.reads_text()
+    }
+
     /// What its numbers are.
     pub fn output(&self) -> Output {
         self.fitted.output()

@@ -143,6 +143,8 @@ fn k_is_chosen_by_leaving_each_row_out() {
     assert_eq!(errors.len(), 20);
     assert!((errors[6] - error(7)).abs() < 1e-9 && errors.iter().all(|e| *e >= errors[chosen - 1]));
     assert!([1, 2, 3, 20].into_iter().all(|k| error(k) >= error(chosen) - 1e-12));
+    let both = NearestNeighbors { max_neighbors: Some(20), radius: Some(1.0), ..Default::default() };
+    assert!(both.fit(&data).unwrap_err().to_string().contains("radius"));
 }
 
 #[test]

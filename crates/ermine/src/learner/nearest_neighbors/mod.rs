@@ -105,6 +105,10 @@ impl Learner for NearestNeighborsOf {
 impl NearestNeighborsOf {
     fn learn(&self, data: &Dataset) -> Result<Trained> {
         let params = &self.params;
+        if let (Some(_), Some(most)) = (params.radius, params.max_neighbors) {
+            let (owner, name, value) = (INFO.name.into(), "max_neighbors".into(), most.to_string());
+            return Err(Error::Param { owner, name, value, allowed: "none where a radius is set".into() });
+        }
         let reader = Reader::fit(self.form(), data.features(), params.standardize)?;
         let mut rows = reader.read(data.features());
         let mut answers = Answers::of(data.target());
@@ -126,6 +130,8 @@ impl NearestNeighborsOf {
         let mut certificate = plain_certificate(&model, data.n_rows());
         if let Some(most) = params.max_neighbors {
             certificate = choose_k(&mut model, &rows, most)?;
+        } else if radius.is_none() && k < params.n_neighbors {
+            certificate.notes.push(format!("n_neighbors = {} of {k} rows: all of them count", params.n_neighbors));
         }
         Ok(Trained { fitted: Box::new(model), certificate })
     }
