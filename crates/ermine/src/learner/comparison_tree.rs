@@ -17,6 +17,7 @@ use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
 use crate::{choice, params};
 use rand::RngExt;
+use std::cmp::Ordering;
 
 choice! {
     /// How far apart two rows are.
@@ -73,7 +74,10 @@ impl Learner for ComparisonTree {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let encoder = |standardize| Encoder::fit(data.features(), EncodeOptions { standardize, ..Default::default() });
+        let encoder = |standardize| {
+            let options = EncodeOptions { standardize, ..Default::default() };
+            Encoder::fit_weighted(data.features(), options, data.weight())
+        };
         let space = match self.metric {
             ComparisonMetric::Euclidean => RowSpace::Encoded(encoder(true), Metric::Euclidean),
             ComparisonMetric::Manhattan => RowSpace::Encoded(encoder(true), Metric::Manhattan),
@@ -82,7 +86,8 @@ impl Learner for ComparisonTree {
             ComparisonMetric::StringHamming => RowSpace::Strings(StringMetric::Hamming),
         };
         let (rows, width) = space.rows(data.features());
-        let pairs = Pairs { learner: self, data, space: &space, rows: &rows, width, seed: context.seed };
+        let rank = ranks(data, &rows, width);
+        let pairs = Pairs { learner: self, data, space: &space, rows: &rows, width, rank, seed: context.seed };
         let (tree, cost) = grow_for(data, pairs);
         let certificate = greedy_certificate(data, cost);
         Ok(Trained { fitted: Box::new(FittedRows::new(tree, space, data.task())), certificate })
@@ -96,7 +101,26 @@ struct Pairs<'a> {
     space: &'a RowSpace,
     rows: &'a [f64],
     width: usize,
+    /// Where each row stands among all, by its values and its target.
+    rank: Vec<u32>,
     seed: u64,
+}
+
+/// The rank of each row in an order by values and targets, in which equal rows stand together.
+fn ranks(data: &Dataset, rows: &[f64], width: usize) -> Vec<u32> {
+    let row = |i: u32| &rows[i as usize * width..(i as usize + 1) * width];
+    let target = |i: u32| match data.target() {
+        Target::Classes { codes, .. } => vec![f64::from(codes[i as usize])],
+        Target::Values { values, n_outputs: k } => values[i as usize * k..(i as usize + 1) * k].to_vec(),
+    };
+    let by = |a: &[f64], b: &[f64]| {
+        a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    let mut order: Vec<u32> = (0..data.n_rows() as u32).collect();
+    order.sort_by(|&a, &b| by(row(a), row(b)).then_with(|| by(&target(a), &target(b))));
+    let mut rank = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &row)| rank[row as usize] = place as u32);
+    rank
 }
 
 impl WithCriterion for Pairs<'_> {
@@ -122,27 +146,26 @@ impl Pairs<'_> {
 
     fn propose(&self, open: &OpenNode) -> Vec<Proposal> {
         let mut rng = rng::stream(self.seed, &[PAIRS, open.node as u64]);
-        // A row that counts twice is drawn twice as often, as if it were there twice.
-        let until: Option<Vec<f64>> = self.data.weight().map(|weight| {
-            let running = open.rows.iter().scan(0.0, |sum, &row| {
-                *sum += weight[row as usize];
+        // A row that counts twice is drawn twice as often, as if it were there twice; where it stands in the data makes no difference.
+        let mut rows = open.rows.clone();
+        rows.sort_by_key(|&row| self.rank[row as usize]);
+        let until: Vec<f64> = rows
+            .iter()
+            .scan(0.0, |sum, &row| {
+                *sum += self.data.row_weight(row as usize);
                 Some(*sum)
-            });
-            running.collect()
-        });
-        let mut draw = || match &until {
-            None => open.rows[rng::below(&mut rng, open.rows.len())],
-            Some(until) => {
-                let at = rng.random::<f64>() * until[until.len() - 1];
-                open.rows[until.partition_point(|sum| *sum <= at).min(until.len() - 1)]
-            }
+            })
+            .collect();
+        let mut draw = || {
+            let at = rng.random::<f64>() * until[until.len() - 1];
+            rows[until.partition_point(|sum| *sum <= at).min(rows.len() - 1)]
         };
         let mut proposals = Vec::new();
         for _ in 0..self.learner.n_pairs {
             let a = draw();
             // A partner with another target; a few tries find one unless nearly all are the same.
             let partner = (0..50).map(|_| draw()).find(|&b| self.differ(a, b) && self.row(a) != self.row(b));
-            let other = || open.rows.iter().copied().find(|&b| self.differ(a, b) && self.row(a) != self.row(b));
+            let other = || rows.iter().copied().find(|&b| self.differ(a, b) && self.row(a) != self.row(b));
             let Some(b) = partner.or_else(other) else { continue };
             let (a, b) = (self.row(a).to_vec(), self.row(b).to_vec());
             let features = self.data.features();

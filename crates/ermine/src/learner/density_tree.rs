@@ -191,9 +191,8 @@ impl FittedDensity {
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let fitted = FittedDensity { classes: sections.json("classes")?, axes: sections.json("axes")? };
         let d = header.schema.features.len();
-        let class = |c: &ClassDensity| {
-            c.share > 0.0 && c.share <= 1.0 + 1e-9 && c.place.len() == d && c.density.is_sound(d)
-        };
+        let class =
+            |c: &ClassDensity| c.share > 0.0 && c.share <= 1.0 + 1e-9 && c.place.len() == d && c.density.is_sound(d);
         let ranges = fitted.axes.len() == d && fitted.axes.iter().all(|axis| axis.low <= axis.high);
         let some = fitted.classes.iter().flatten().next().is_some();
         if !ranges

@@ -66,7 +66,11 @@ impl Learner for OptimalTree {
         };
         let greedy = self.best_greedy(data, context, penalty)?;
         let mut optimiser = Optimiser::new(data, codes, labels.len(), options);
-        let solution = optimiser.solve_all(greedy.1 + 1e-6 * total);
+        let limit = greedy.1 + 1e-6 * total;
+        let solution = match optimiser.solve_binary(limit) {
+            Some(solution) => solution,
+            None => optimiser.solve_all(limit),
+        };
         let timed_out = optimiser.timed_out();
         // Out of time, a greedy tree may still be the better one.
         let grown = if timed_out && greedy.1 < solution.cost {
@@ -127,7 +131,8 @@ impl OptimalTree {
         };
         let many = (0..features.n_columns()).filter(has_many);
         let many: Vec<String> = many.map(|f| format!("'{}'", features.columns()[f].name)).collect();
-        let single = if many.is_empty() { String::new() } else { format!(" (single categories of {})", many.join(", ")) };
+        let single =
+            if many.is_empty() { String::new() } else { format!(" (single categories of {})", many.join(", ")) };
         let depth = self.max_depth;
         let over = format!("all trees of depth at most {depth} with thresholds and sets of categories{single}");
         if !timed_out {

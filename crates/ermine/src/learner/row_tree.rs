@@ -12,8 +12,8 @@ use crate::split::Impurity;
 use crate::split::classes::ClassWeights;
 use crate::split::node::NodeCriterion;
 use crate::split::numbers::{Loss, Numbers};
-use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
 use crate::table::ColumnKind;
+use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -87,12 +87,7 @@ fn first_response(data: &Dataset) -> Vec<f64> {
 }
 
 /// The place of each category in ascending order of its mean response; -1 for those without rows.
-fn by_mean_response(
-    codes: &[f64],
-    n_levels: usize,
-    response: &[f64],
-    weight: impl Fn(usize) -> f64,
-) -> Vec<f64> {
+fn by_mean_response(codes: &[f64], n_levels: usize, response: &[f64], weight: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); n_levels];
     for (row, &code) in codes.iter().enumerate().filter(|(_, code)| !code.is_nan()) {
         let sum = &mut sums[code as usize];

@@ -80,15 +80,13 @@ impl Dense {
 }
 
 impl Encoding {
-    fn fit(column: &Column, rows: Option<&[u32]>, options: EncodeOptions) -> Encoding {
+    fn fit(column: &Column, rows: Option<&[u32]>, options: EncodeOptions, weight: Option<&[f64]>) -> Encoding {
         if column.kind == ColumnKind::Nominal {
             return Encoding::fit_one_hot(column, rows, options);
         }
-        let mut values = column.numbers(rows);
-        let n_all = values.len();
-        values.retain(|x| !x.is_nan());
-        let indicator = options.indicate_missing && values.len() < n_all;
-        let (mean, deviation) = mean_and_deviation(&values);
+        let values = column.numbers(rows);
+        let indicator = options.indicate_missing && values.iter().any(|x| x.is_nan());
+        let (mean, deviation) = mean_and_deviation(&values, weight);
         let (center, scale) = if options.standardize { (mean, deviation) } else { (0.0, 1.0) };
         Encoding::Number { fill: mean, center, scale, indicator }
     }
@@ -136,7 +134,12 @@ impl Encoding {
 impl Encoder {
     /// Looks at the training data.
     pub fn fit(features: &Features, options: EncodeOptions) -> Encoder {
-        let fit = |column: &Column| Encoding::fit(column, features.rows(), options);
+        Encoder::fit_weighted(features, options, None)
+    }
+
+    /// Looks at training data whose rows have weights: means and deviations are those of rows repeated so often.
+    pub fn fit_weighted(features: &Features, options: EncodeOptions, weight: Option<&[f64]>) -> Encoder {
+        let fit = |column: &Column| Encoding::fit(column, features.rows(), options, weight);
         Encoder { columns: features.columns().par_iter().map(fit).collect() }
     }
 
@@ -207,17 +210,21 @@ impl Encoder {
     }
 }
 
-/// Mean and standard deviation; 0 and 1 where there is nothing to compute them from, deviation 1 where all are equal.
-fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let finite = || values.iter().filter(|x| x.is_finite());
-    let n = finite().count().max(1) as f64;
+/// Mean and standard deviation of what is finite; 0 and 1 where there is nothing to compute them from, deviation 1 where all are equal.
+fn mean_and_deviation(values: &[f64], weight: Option<&[f64]>) -> (f64, f64) {
+    let finite = || values.iter().enumerate().filter(|(_, x)| x.is_finite());
+    let weight = |row: usize| weight.map_or(1.0, |weight| weight[row]);
+    let total: f64 = finite().map(|(row, _)| weight(row)).sum();
+    if total <= 0.0 {
+        return (0.0, 1.0);
+    }
     // Dividing before adding keeps huge values from overflowing.
-    let mean = finite().map(|x| x / n).sum::<f64>();
-    let largest = finite().map(|x| (x - mean).abs()).fold(0.0, f64::max);
+    let mean = finite().map(|(row, x)| x / total * weight(row)).sum::<f64>();
+    let largest = finite().map(|(_, x)| (x - mean).abs()).fold(0.0, f64::max);
     if largest == 0.0 {
         return (mean, 1.0);
     }
-    let variance = finite().map(|x| ((x - mean) / largest).powi(2) / n).sum::<f64>();
+    let variance = finite().map(|(row, x)| ((x - mean) / largest).powi(2) / total * weight(row)).sum::<f64>();
     (mean, largest * variance.sqrt())
 }
 
@@ -263,16 +270,17 @@ mod tests {
         for (i, row) in block.chunks(encoder.n_columns()).enumerate() {
             (0..encoder.n_columns()).for_each(|j| assert_eq!(row[j], dense.column(j)[i + 1]));
         }
-        let (mean, deviation) = mean_and_deviation(dense.column(5));
+        let (mean, deviation) = mean_and_deviation(dense.column(5), None);
         assert!(mean.abs() < 1e-12 && (deviation - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn statistics_survive_extreme_values() {
-        assert_eq!(mean_and_deviation(&[]), (0.0, 1.0));
-        assert_eq!(mean_and_deviation(&[5.0, 5.0]), (5.0, 1.0));
-        let (mean, deviation) = mean_and_deviation(&[f64::MAX, f64::MAX / 2.0]);
+        assert_eq!(mean_and_deviation(&[], None), (0.0, 1.0));
+        assert_eq!(mean_and_deviation(&[5.0, 5.0], None), (5.0, 1.0));
+        let (mean, deviation) = mean_and_deviation(&[f64::MAX, f64::MAX / 2.0], None);
         assert!(mean.is_finite() && deviation.is_finite());
-        assert!(mean_and_deviation(&[1e-300, -1e-300]).1 > 0.0);
+        assert!(mean_and_deviation(&[1e-300, -1e-300], None).1 > 0.0);
+        assert_eq!(mean_and_deviation(&[1.0, 4.0], Some(&[3.0, 1.0])), mean_and_deviation(&[1.0, 1.0, 1.0, 4.0], None));
     }
 }

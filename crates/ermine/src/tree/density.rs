@@ -225,7 +225,8 @@ pub fn step(values: &[f64]) -> f64 {
     if 2 * sorted.len() > n {
         return 0.0;
     }
-    let fits = |scale: f64| sorted.iter().all(|x| (x * scale).abs() < 1e9 && (x * scale - (x * scale).round()).abs() < 1e-6);
+    let fits =
+        |scale: f64| sorted.iter().all(|x| (x * scale).abs() < 1e9 && (x * scale - (x * scale).round()).abs() < 1e-6);
     [1.0, 10.0, 100.0, 1000.0].into_iter().find(|&scale| fits(scale)).map_or(0.0, |scale| 1.0 / scale)
 }
 

@@ -399,7 +399,10 @@ mod tests {
         }
         assert_eq!(cost_complexity_path(&grown).last().map(|step| step.n_leaves), Some(1));
         assert_eq!(greedy(&grown, &grown.cost).tree.n_leaves(), n + 1);
-        assert_eq!(losses_along_path(&grown, &grown.cost).last().map(|(_, loss)| (loss - 1.0).abs() < 1e-6), Some(true));
+        assert_eq!(
+            losses_along_path(&grown, &grown.cost).last().map(|(_, loss)| (loss - 1.0).abs() < 1e-6),
+            Some(true)
+        );
     }
 
     #[test]
