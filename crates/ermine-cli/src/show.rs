@@ -19,6 +19,7 @@ Examples:
   ermine show species.ermine --svg species.svg
   ermine show forest.ermine --tree 0
   ermine show forest.ermine --shap penguins.csv
+  ermine show species.ermine --reasons new.csv --row 3
   ermine show species.ermine --json";
 
 /// Describe a model
@@ -45,6 +46,15 @@ pub struct Args {
     /// How much each column matters to what the model says about the rows of this table: the mean size of its SHAP values
     #[arg(long, value_name = "TABLE")]
     shap: Option<PathBuf>,
+    /// Say how the tree shrinks as ccp_alpha grows (cost-complexity pruning)
+    #[arg(long)]
+    path: bool,
+    /// Say why a row of this table gets its prediction
+    #[arg(long, value_name = "FILE")]
+    reasons: Option<PathBuf>,
+    /// Which row that is, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "reasons")]
+    row: usize,
     /// Say it in JSON
     #[arg(long)]
     json: bool,
@@ -72,10 +82,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     draw(&args.svg, "picture", Model::svg)?;
     draw(&args.html, "page", Model::html)?;
     draw(&args.dot, "graph", Model::dot)?;
-    let body = match &args.shap {
-        Some(table) => shap(&model, table)?,
-        None if args.rules => model.rules().ok_or_else(|| none("set of rules"))?,
-        None => model.text(),
+    let body = match (&args.shap, &args.reasons) {
+        (Some(table), _) => shap(&model, table)?,
+        (None, Some(file)) => reasons(args, file, &model)?.ok_or_else(|| none("way from reasons to the prediction"))?,
+        (None, None) if args.path => path(&model).ok_or_else(|| none("pruning path"))?,
+        (None, None) if args.rules => model.rules().ok_or_else(|| none("set of rules"))?,
+        (None, None) => model.text(),
     };
     if args.json {
         return print_json(&json!({
@@ -107,6 +119,30 @@ fn shap(model: &Model, table: &Path) -> Result<String, Failure> {
         text += &format!("  {:<24} {size:>10.5} {bar}\n", model.schema().features[column].name);
     }
     Ok(text)
+}
+
+/// The pruning path as a table. Of a long one the largest trees are left out.
+fn path(model: &Model) -> Option<String> {
+    const MOST: usize = 60;
+    let steps = model.pruning_path()?;
+    let hidden = steps.len().saturating_sub(MOST);
+    let mut grid = Grid::new(["from ccp_alpha", "leaves", "impurity"]);
+    for (alpha, impurity, n_leaves) in &steps[hidden..] {
+        grid.push([&format!("{alpha:.6e}"), &count(*n_leaves), &format!("{impurity:.6}")]);
+    }
+    let more = format!("  {} larger trees; all of them in Python, as cost_complexity_pruning_path\n", count(hidden));
+    Some(if hidden > 0 { dim(&more) } else { String::new() } + &grid.text(width()))
+}
+
+/// The way of one row of a table through the model.
+fn reasons(args: &Args, file: &Path, model: &Model) -> Result<Option<String>, Failure> {
+    let progress = Progress::new(args.quiet);
+    let table = read(file, &model.schema().read_options(), None, &progress)?;
+    let row = args.row.checked_sub(1).filter(|row| *row < table.n_rows()).ok_or_else(|| {
+        let (file, n) = (file.display(), count(table.n_rows()));
+        Failure::Usage(format!("--row {}: {file} has the rows 1 to {n}", args.row))
+    })?;
+    Ok(model.reasons(&table, row)?)
 }
 
 fn text(args: &Args, model: &Model) -> String {

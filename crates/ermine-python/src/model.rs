@@ -220,6 +220,31 @@ impl Model {
         self.core().svg()
     }
 
+    /// The model as a page whose parts fold, where there is one.
+    fn html(&self) -> Option<String> {
+        self.core().html()
+    }
+
+    /// The model as a graph for Graphviz, where there is one.
+    fn dot(&self) -> Option<String> {
+        self.core().dot()
+    }
+
+    /// The model as if-then rules, where it can be said in rules.
+    fn rules(&self) -> Option<String> {
+        self.core().rules()
+    }
+
+    /// The alphas of the path of cost-complexity pruning and what the leaves' impurities add up to, where there is such a path.
+    fn pruning_path(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        self.core().pruning_path().map(|path| path.into_iter().map(|(alpha, impurity, _)| (alpha, impurity)).unzip())
+    }
+
+    /// Why a row of a table gets its prediction, where the model can say it.
+    fn reasons(&self, table: &Table, row: usize) -> PyResult<Option<String>> {
+        self.core().reasons_of_columns(table.inner.columns().to_vec(), row).map_err(python)
+    }
+
     /// The numbers in it that users look at, by name.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);

@@ -115,7 +115,8 @@ fn learners_are_compared_and_the_next_command_works_as_it_is() {
     let plain = |row: &&serde_json::Value| row["setting"].as_object().is_some_and(serde_json::Map::is_empty);
     let n_ranked = json["leaderboard"].as_array().unwrap().iter().filter(plain).count();
     assert!(n_ranked >= 20 && json["absent"].as_array().unwrap().is_empty(), "every learner of classes has its place");
-    let names: Vec<&str> = json["leaderboard"].as_array().unwrap().iter().filter_map(|r| r["learner"].as_str()).collect();
+    let names: Vec<&str> =
+        json["leaderboard"].as_array().unwrap().iter().filter_map(|r| r["learner"].as_str()).collect();
     assert!(!names.contains(&"calibrated") && !names.contains(&"ridge"), "{names:?}");
 }
 
@@ -259,7 +260,17 @@ fn a_forest_is_grown_in_two_goes_looked_into_and_predicts_quantiles() {
     let place = Place::new("forest");
     let penguins = penguins();
     let train = |more: &[&str]| {
-        let base = ["train", &penguins, "-t", "body_mass_g", "--drop-missing-target", "--learner", "random-forest", "--quantiles", "true"];
+        let base = [
+            "train",
+            &penguins,
+            "-t",
+            "body_mass_g",
+            "--drop-missing-target",
+            "--learner",
+            "random-forest",
+            "--quantiles",
+            "true",
+        ];
         place.run(&[&base[..], more].concat()).succeeds()
     };
     train(&["--n-estimators", "5", "--seed", "3", "-o", "half.ermine"]);

@@ -58,6 +58,9 @@ CATALOG: tuple[Entry, ...] = (
     Entry("tree", "ObliqueTreeRegressor", "oblique-tree", "regression", tree=True),
     Entry("tree", "QuadTreeClassifier", "quad-tree", "classification", tree=True),
     Entry("tree", "QuadTreeRegressor", "quad-tree", "regression", tree=True),
+    Entry("tree", "ComparisonTreeClassifier", "comparison-tree", "classification", tree=True),
+    Entry("tree", "ComparisonTreeRegressor", "comparison-tree", "regression", tree=True),
+    Entry("tree", "DensityTreeClassifier", "density-tree", "classification"),
     Entry("ensemble", "RandomForestClassifier", "random-forest", "classification", hidden=("quantiles",), many="Forest", goes_on=True),
     Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True),
     Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification", hidden=("quantiles",), many="Forest", goes_on=True),
@@ -111,10 +114,7 @@ CATALOG: tuple[Entry, ...] = (
 )
 
 #: Learners without an estimator, and why.
-LEFT_OUT: dict[str, str] = {
-    "comparison-tree": "weights are not the same as repeated rows: it draws rows by their number, and standardises columns without weights",
-    "density-tree": "it is poor on columns of whole numbers: boxes shrink around single values",
-}
+LEFT_OUT: dict[str, str] = {}
 
 #: Tasks of learners that have estimators for others, and why.
 TASKS_LEFT_OUT: dict[tuple[str, str], str] = {}

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -188,6 +188,25 @@ class Estimator(Plain):
     def svg(self) -> str | None:
         """The fitted model as an SVG picture, where its learner draws one."""
         return self._fitted().svg()
+
+    def html(self) -> str | None:
+        """The fitted model as a page whose parts fold, where its learner makes one."""
+        return self._fitted().html()
+
+    def dot(self) -> str | None:
+        """The fitted model as a graph for Graphviz, where its learner makes one."""
+        return self._fitted().dot()
+
+    def rules(self) -> str | None:
+        """The fitted model as if-then rules with coverage and precision, where it can be said in rules."""
+        return self._fitted().rules()
+
+    def reasons(self, X: Any, row: int = 0) -> str | None:
+        """Why row ``row`` of ``X`` gets its prediction, question by question, where the model can say it."""
+        model = self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        return model.reasons(table, row)
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the fitted model to a file that ``ermine.load``, the command line and Rust read. A file that is there is replaced at once, or not at all."""
@@ -425,6 +444,15 @@ class Streaming:
         return self
 
 
+class PruningPath(NamedTuple):
+    """The path of cost-complexity pruning, from the whole tree to its root."""
+
+    #: From these alphas on a split less is worth its leaf.
+    ccp_alphas: np.ndarray
+    #: What the impurities of the leaves then add up to, each by its share of the weight.
+    impurities: np.ndarray
+
+
 class Tree:
     """What estimators that are one tree can tell."""
 
@@ -440,6 +468,18 @@ class Tree:
         """How many leaves the tree has."""
         self._fitted()  # type: ignore[attr-defined]
         return self.n_leaves_
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
+        """The whole path of cost-complexity pruning: each ``ccp_alpha`` at which the tree of these rows shrinks, and what the impurities of its leaves then add up to.
+
+        ``pruning="cross_validation"`` chooses among these alphas when the tree is fitted.
+        """
+        params = self.get_params()  # type: ignore[attr-defined]
+        if "ccp_alpha" not in params:
+            raise AttributeError(f"{type(self).__name__!r} has no ccp_alpha to choose")
+        whole = type(self)(**{**params, "ccp_alpha": 0.0, "pruning": None})
+        alphas, impurities = whole.fit(X, y, sample_weight=sample_weight)._fitted().pruning_path()  # type: ignore[attr-defined]
+        return PruningPath(np.asarray(alphas), np.asarray(impurities))
 
 
 def from_file(path: str) -> Estimator:

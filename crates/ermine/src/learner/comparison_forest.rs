@@ -9,7 +9,7 @@
 //! **Cost.** O(n log n) distances for each tree and pair tried at a node; a prediction takes two distances for each node on the way.
 //! **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests, 2018.
 
-use super::comparison_tree::{ComparisonMetric, Pairs};
+use super::comparison_tree::{ComparisonMetric, Pairs, ranks};
 use super::forest::judge::OutOfBag;
 use super::row_tree::{RowSpace, grow_for};
 use super::tree_parameters::Amount;
@@ -160,7 +160,8 @@ impl ComparisonForest {
         let max_depth = self.max_depth.unwrap_or(usize::MAX);
         let limits = RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.min_samples_leaf };
         let (n_pairs, data, place) = (self.n_pairs, &data, &place);
-        let pairs = Pairs { n_pairs, limits, data, space, rows, width, place, by_number: true, seed };
+        let rank = ranks(data, rows, width, place);
+        let pairs = Pairs { n_pairs, limits, data, space, rows, width, place, rank, by_number: true, seed };
         Ok(grow_for(data, pairs, &Silent)?.0)
     }
 

@@ -20,6 +20,7 @@ use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
 use crate::{choice, params};
 use rand::RngExt;
+use std::cmp::Ordering;
 
 choice! {
     /// How far apart two rows are.
@@ -98,6 +99,7 @@ impl Learner for ComparisonTree {
             rows: &rows,
             width,
             place: &all,
+            rank: ranks(data, &rows, width, &all),
             by_number: false,
             seed: context.seed,
         };
@@ -110,7 +112,10 @@ impl Learner for ComparisonTree {
 impl ComparisonMetric {
     /// How rows of the data become numbers, and how far they are apart.
     pub(super) fn space(self, data: &Dataset, p: f64) -> Result<RowSpace> {
-        let encoder = |standardize| Encoder::fit(data.features(), EncodeOptions { standardize, ..Default::default() });
+        let encoder = |standardize| {
+            let options = EncodeOptions { standardize, ..Default::default() };
+            Encoder::fit_weighted(data.features(), options, data.weight())
+        };
         let metric = match self {
             ComparisonMetric::Edit => return Ok(RowSpace::Strings(StringMetric::Edit)),
             ComparisonMetric::StringHamming => return Ok(RowSpace::Strings(StringMetric::Hamming)),
@@ -143,9 +148,28 @@ pub(super) struct Pairs<'a> {
     pub width: usize,
     /// Where each row of the data stands among them.
     pub place: &'a [u32],
+    /// Where each row of the data stands among all, by its values and its target.
+    pub rank: Vec<u32>,
     /// Whether questions name rows by their place, instead of holding them.
     pub by_number: bool,
     pub seed: u64,
+}
+
+/// The rank of each row in an order by values and targets, in which equal rows stand together.
+pub(super) fn ranks(data: &Dataset, rows: &[f64], width: usize, place: &[u32]) -> Vec<u32> {
+    let row = |i: u32| &rows[place[i as usize] as usize * width..][..width];
+    let target = |i: u32| match data.target() {
+        Target::Classes { codes, .. } => vec![f64::from(codes[i as usize])],
+        Target::Values { values, n_outputs: k } => values[i as usize * k..(i as usize + 1) * k].to_vec(),
+    };
+    let by = |a: &[f64], b: &[f64]| {
+        a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    let mut order: Vec<u32> = (0..data.n_rows() as u32).collect();
+    order.sort_by(|&a, &b| by(row(a), row(b)).then_with(|| by(&target(a), &target(b))));
+    let mut rank = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &row)| rank[row as usize] = place as u32);
+    rank
 }
 
 impl WithCriterion for Pairs<'_> {
@@ -176,27 +200,26 @@ impl Pairs<'_> {
 
     fn propose(&self, open: &OpenNode) -> Vec<Proposal> {
         let mut rng = rng::stream(self.seed, &[PAIRS, open.node as u64]);
-        // A row that counts twice is drawn twice as often, as if it were there twice.
-        let until: Option<Vec<f64>> = self.data.weight().map(|weight| {
-            let running = open.rows.iter().scan(0.0, |sum, &row| {
-                *sum += weight[row as usize];
+        // A row that counts twice is drawn twice as often, as if it were there twice; where it stands in the data makes no difference.
+        let mut rows = open.rows.clone();
+        rows.sort_by_key(|&row| self.rank[row as usize]);
+        let until: Vec<f64> = rows
+            .iter()
+            .scan(0.0, |sum, &row| {
+                *sum += self.data.row_weight(row as usize);
                 Some(*sum)
-            });
-            running.collect()
-        });
-        let mut draw = || match &until {
-            None => open.rows[rng::below(&mut rng, open.rows.len())],
-            Some(until) => {
-                let at = rng.random::<f64>() * until[until.len() - 1];
-                open.rows[until.partition_point(|sum| *sum <= at).min(until.len() - 1)]
-            }
+            })
+            .collect();
+        let mut draw = || {
+            let at = rng.random::<f64>() * until[until.len() - 1];
+            rows[until.partition_point(|sum| *sum <= at).min(rows.len() - 1)]
         };
         let mut proposals = Vec::new();
         for _ in 0..self.n_pairs {
             let a = draw();
             // A partner with another target; a few tries find one unless nearly all are the same.
             let partner = (0..50).map(|_| draw()).find(|&b| self.differ(a, b) && self.row(a) != self.row(b));
-            let other = || open.rows.iter().copied().find(|&b| self.differ(a, b) && self.row(a) != self.row(b));
+            let other = || rows.iter().copied().find(|&b| self.differ(a, b) && self.row(a) != self.row(b));
             let Some(b) = partner.or_else(other) else { continue };
             let distance =
                 |row: u32, other: u32| self.space.distance(self.data.features(), self.row(row), self.row(other));

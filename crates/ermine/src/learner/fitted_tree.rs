@@ -5,7 +5,7 @@ use crate::matrix::{Features, Schema};
 use crate::model::{Attribute, Fitted, Header, Output};
 use crate::section::Sections;
 use crate::tree::multiway::predict_fractional;
-use crate::tree::{Grown, Tree, draw, picture, rules};
+use crate::tree::{Grown, Tree, draw, picture, prune, rules};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -120,18 +120,22 @@ impl Fitted for FittedTree {
         Some(rules::text(&self.grown, schema))
     }
 
+    fn pruning_path(&self) -> Option<Vec<(f64, f64, usize)>> {
+        let path = prune::cost_complexity_path(&self.grown);
+        Some(path.iter().map(|step| (step.alpha, step.total, step.n_leaves)).collect())
+    }
+
     fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         Some(rules::reasons(&self.grown.tree, schema, |feature| features.number(row, feature)))
     }
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
         let tree = &self.grown.tree;
-        let n_leaves = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).count();
         let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
         let importances = importances(&self.grown, schema.features.len());
         vec![
             Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
-            one("n_leaves", n_leaves),
+            one("n_leaves", tree.n_leaves()),
             one("depth", tree.depth()),
         ]
     }

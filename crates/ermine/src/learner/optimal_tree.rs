@@ -66,7 +66,11 @@ impl Learner for OptimalTree {
         };
         let greedy = self.best_greedy(data, context, penalty)?;
         let mut optimiser = Optimiser::new(data, codes, labels.len(), options);
-        let solution = optimiser.solve_all(greedy.1 + 1e-6 * total);
+        let limit = greedy.1 + 1e-6 * total;
+        let solution = match optimiser.solve_binary(limit) {
+            Some(solution) => solution,
+            None => optimiser.solve_all(limit),
+        };
         let timed_out = optimiser.timed_out();
         // Out of time, a greedy tree may still be the better one.
         let grown = if timed_out && greedy.1 < solution.cost {

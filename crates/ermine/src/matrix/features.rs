@@ -89,6 +89,14 @@ impl Features {
         self.views.sorted.get_or_init(|| made).clone()
     }
 
+    /// The order of all columns, not kept here: for one who changes it and will not ask again.
+    pub fn sorted_once(&self) -> Arc<Sorted> {
+        match self.views.sorted.get() {
+            Some(sorted) => sorted.clone(),
+            None => Arc::new(self.derive_sorted().unwrap_or_else(|| Sorted::new(self))),
+        }
+    }
+
     /// The order of a large part of the rows, from that of the whole: folds of one table then share one sort.
     fn derive_sorted(&self) -> Option<Sorted> {
         /// Below this share of the rows, sorting them is cheaper than filtering the whole.

@@ -44,6 +44,11 @@ impl SortedColumn {
         &self.entries[self.entries.len() - self.n_missing..]
     }
 
+    /// The entries themselves, those with a value first, and how many lack one.
+    pub fn into_entries(self) -> (Vec<u32>, usize) {
+        (self.entries, self.n_missing)
+    }
+
     /// The number of distinct values.
     pub fn n_distinct(&self) -> usize {
         self.present().iter().filter(|&&e| e & TIE == 0).count()
@@ -120,7 +125,7 @@ fn sort_column(column: &Column, rows: Option<&[u32]>) -> SortedColumn {
 
 fn sort_codes(codes: &[u32]) -> SortedColumn {
     let (present, missing) = split_missing(codes.iter().map(|&c| (c != MISSING).then_some(c)));
-    finish(sort_by_upper_half(present), missing, |a, b| codes[a] == codes[b])
+    finish(sort_by_upper_half(present), missing, |a, b| a >> 32 == b >> 32)
 }
 
 /// Sorts numbers; NaN is missing, and -0 equals 0.
@@ -140,7 +145,9 @@ fn sort_numbers(values: &[f64]) -> SortedColumn {
             }
         }
     }
-    finish(order, missing, |a, b| values[a] == values[b])
+    // Equal values have equal keys; where a key is only the upper half, equal keys need a look at the values.
+    let same_value = |a: u64, b: u64| values[a as u32 as usize] == values[b as u32 as usize];
+    finish(order, missing, |a, b| a >> 32 == b >> 32 && (single || same_value(a, b)))
 }
 
 /// Packs `key << 32 | row` for each row with a key, and lists the rows without one.
@@ -155,15 +162,12 @@ fn split_missing(keys: impl ExactSizeIterator<Item = Option<u32>>) -> (Vec<u64>,
     (present, missing)
 }
 
-fn finish(order: Vec<u64>, missing: Vec<u32>, equal: impl Fn(usize, usize) -> bool) -> SortedColumn {
+/// The order of `key << 32 | row` words with marks for equal values.
+fn finish(order: Vec<u64>, missing: Vec<u32>, equal: impl Fn(u64, u64) -> bool) -> SortedColumn {
     let mut entries = Vec::with_capacity(order.len() + missing.len());
-    let mut before = None;
-    for word in order {
-        let row = word as u32;
-        let tie = before.is_some_and(|before| equal(before, row as usize));
-        entries.push(if tie { row | TIE } else { row });
-        before = Some(row as usize);
-    }
+    entries.extend(order.first().map(|&word| word as u32));
+    let tie = |pair: &[u64]| if equal(pair[0], pair[1]) { TIE } else { 0 };
+    entries.extend(order.windows(2).map(|pair| pair[1] as u32 | tie(pair)));
     entries.extend_from_slice(&missing);
     SortedColumn { entries, n_missing: missing.len() }
 }
@@ -227,7 +231,7 @@ mod tests {
         present.sort_by(|&a, &b| values[a as usize].partial_cmp(&values[b as usize]).unwrap());
         let missing: Vec<u32> = (0..values.len() as u32).filter(|&r| values[r as usize].is_nan()).collect();
         let words = present.into_iter().map(u64::from).collect();
-        finish(words, missing, |a, b| values[a] == values[b])
+        finish(words, missing, |a, b| values[a as usize] == values[b as usize])
     }
 
     fn number() -> impl Strategy<Value = f64> {

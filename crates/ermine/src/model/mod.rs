@@ -105,6 +105,11 @@ pub trait Fitted: Any + Send + Sync {
         None
     }
 
+    /// The path of cost-complexity pruning: from which alpha on, what the leaves' impurities add up to, and how many leaves there are. `None` where nothing is pruned.
+    fn pruning_path(&self) -> Option<Vec<(f64, f64, usize)>> {
+        None
+    }
+
     /// Why a row gets its prediction, where the model can say it.
     fn reasons(&self, _schema: &Schema, _features: &Features, _row: usize) -> Option<String> {
         None
@@ -259,12 +264,26 @@ impl Model {
         self.fitted.rules(&self.header.schema)
     }
 
+    /// The path of cost-complexity pruning of a tree, from the tree as it is to its root: from which alpha on, what the leaves' impurities add up to, and how many leaves there are.
+    pub fn pruning_path(&self) -> Option<Vec<(f64, f64, usize)>> {
+        self.fitted.pruning_path()
+    }
+
     /// Why a row of a table gets its prediction, where the model can say it.
     pub fn reasons(&self, table: &Table, row: usize) -> Result<Option<String>> {
         if row >= table.n_rows() {
             return Err(Error::data(format!("row {row} was asked for, but there are {} rows", table.n_rows())));
         }
         Ok(self.fitted.reasons(&self.header.schema, &self.header.schema.features_of(table)?, row))
+    }
+
+    /// The same for columns in the order of the training data, whatever their names.
+    pub fn reasons_of_columns(&self, columns: Vec<Column>, row: usize) -> Result<Option<String>> {
+        let features = self.header.schema.features_in_order(columns)?;
+        if row >= features.n_rows() {
+            return Err(Error::data(format!("row {row} was asked for, but there are {} rows", features.n_rows())));
+        }
+        Ok(self.fitted.reasons(&self.header.schema, &features, row))
     }
 
     pub(crate) fn fitted_sections(&self) -> Result<Sections> {

@@ -15,6 +15,7 @@
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
+use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit};
 use super::two_classes::x_log2_x_table;
 use std::sync::Arc;
 
@@ -175,6 +176,25 @@ impl NodeCriterion for ClassWeights {
         let mut orders = vec![principal_scores(&weights, node)];
         orders.extend((0..self.n_classes).map(|k| weights.iter().map(share(k)).collect()));
         CategoryOrders::Heuristic(orders)
+    }
+
+    fn twig_marks(&self, entries: &[u32]) -> Option<[u8; ROWS]> {
+        let plain = self.weight.is_none() && self.impurity == Impurity::Gini;
+        if !plain || self.n_classes > twig::classes::CLASSES || !twig::available() {
+            return None;
+        }
+        let mut marks = [0; ROWS];
+        for (mark, entry) in marks.iter_mut().zip(entries) {
+            *mark = 8 * self.codes[(entry & ROW) as usize] as u8;
+        }
+        Some(marks)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn best_in_twig(&self, state: &Weights, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
+        let counts = state.classes.iter().rev().fold(0u64, |word, &count| word << 8 | count as u64);
+        // SAFETY: twigs are searched only where they are available.
+        unsafe { twig::classes::best(twig, node, counts, state.cost, self.grid(state)) }
     }
 
     fn grid(&self, node: &Weights) -> Grid {

@@ -16,8 +16,10 @@
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 //! | [`node`] | what growing a tree asks of a criterion; the plain sweep over the thresholds of a node |
 //! | [`two_classes`] | two classes that all count the same, swept in blocks with bounds |
+//! | `blocks` | the labels of 64 entries as the bits of a word |
 //! | [`classes`] | any number of classes, with weights |
 //! | [`variance`] | the squared error of one number, swept several columns at a time |
+//! | [`twig`] | small nodes, all of whose columns fit into registers |
 //! | [`numbers`] | several numbers at once; Poisson deviance |
 //! | [`absolute`] | the absolute error around medians |
 //! | [`bipartition`] | the best way to cut categories in two |
@@ -25,6 +27,7 @@
 
 pub mod absolute;
 pub mod bipartition;
+mod blocks;
 pub mod bucket;
 pub mod cells;
 pub mod classes;
@@ -41,6 +44,7 @@ pub mod packed_scan;
 pub mod ranges;
 pub mod reweighted;
 pub mod test;
+pub mod twig;
 pub mod two_classes;
 pub mod variance;
 

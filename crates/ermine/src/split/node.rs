@@ -16,6 +16,7 @@
 //! **Ties** between thresholds: the lower one wins, missing values on the left before missing values on the right.
 
 use super::exact::Threshold;
+use super::twig::{ROWS, Twig, TwigNode, TwigSplit};
 
 /// The part of an entry that is the row.
 pub const ROW: u32 = (1 << 29) - 1;
@@ -114,6 +115,16 @@ impl Grid {
     pub fn round(self, gain: f64) -> f64 {
         (gain + self.anchor) - self.anchor
     }
+
+    /// The same for eight gains.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn round_lanes(self, gain: std::arch::x86_64::__m512d) -> std::arch::x86_64::__m512d {
+        use std::arch::x86_64::{_mm512_add_pd, _mm512_set1_pd, _mm512_sub_pd};
+        let anchor = _mm512_set1_pd(self.anchor);
+        _mm512_sub_pd(_mm512_add_pd(gain, anchor), anchor)
+    }
 }
 
 /// A node's weight and cost, and whether there is anything to gain in it.
@@ -174,6 +185,16 @@ pub trait NodeCriterion: Send + Sync + Sized {
 
     /// The grid on which the gains of a node lie.
     fn grid(&self, node: &Self::Node) -> Grid;
+
+    /// What a search in [twigs](super::twig) wants to know of the rows of these entries; `None` if there is no such search.
+    fn twig_marks(&self, _entries: &[u32]) -> Option<[u8; ROWS]> {
+        None
+    }
+
+    /// The best split of a node of a twig whose rows have these entries; only asked where [`twig_marks`](Self::twig_marks) gave marks.
+    fn best_in_twig(&self, _state: &Self::Node, _twig: &Twig, _node: TwigNode, _entries: &[u32]) -> Option<TwigSplit> {
+        None
+    }
 
     /// The marks that the entries of a row carry: [`LABEL`] or nothing.
     fn mark(&self, _row: usize) -> u32 {

@@ -11,14 +11,16 @@
 //! **Cost.** A fraction of a nanosecond for each entry. **Reference.** Alsabti, Ranka and Singh, CLOUDS (1998), for bounds on
 //! intervals.
 
+use super::blocks::{Block, could_win};
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{
-    Best, CategoryOrders, Grid, LABEL, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep,
+    Best, CategoryOrders, Grid, LABEL, Limits, NodeCriterion, ROW, Running, Segment, Summary, TIE, gain_at, sweep,
 };
+use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit, low_bits};
 use std::sync::Arc;
 
-/// How many entries are counted before their bound is looked at.
+/// How many entries are counted before their bound is looked at: as many as a word has bits.
 const BLOCK: usize = 64;
 
 /// Two classes without weights.
@@ -67,25 +69,28 @@ impl TwoClassCounts {
         self.logs[n as usize] - self.logs[p as usize] - self.logs[(n - p) as usize]
     }
 
-    /// The best threshold with `start` rows (and second-class rows) already on the left.
+    /// The best threshold with `start` rows (and second-class rows) already on the left, if it gains more than `floor`.
     fn sweep_blocks(
         &self,
         node: &Counts,
         entries: &[u32],
         start: (f64, f64),
         range: (usize, usize),
+        floor: f64,
     ) -> Option<(f64, usize)> {
         let (low, high) = range;
-        let mut best = (f64::NEG_INFINITY, 0);
+        let mut best = (floor, 0);
         let (mut n, mut p) = start;
-        for (block, chunk) in entries[..high].chunks(BLOCK).enumerate() {
-            let first = block * BLOCK;
-            let positives = f64::from(chunk.iter().map(|e| (e >> 30) & 1).sum::<u32>());
-            let (n_end, p_end) = (n + chunk.len() as f64, p + positives);
-            // A bound is the work of several thresholds: a short block is looked at at once.
-            let short = chunk.len() < BLOCK / 2;
-            if first + chunk.len() >= low && (short || self.bound(node, (n, p), (n_end, p_end)) > best.0) {
-                self.refine(node, entries, (first, chunk.len()), (n, p), range, &mut best);
+        for first in (0..high).step_by(BLOCK) {
+            let block = Block::new(&entries[first..]);
+            let len = (high - first).min(BLOCK);
+            let positives = f64::from((block.labels & low_bits(len)).count_ones());
+            let (n_end, p_end) = (n + len as f64, p + positives);
+            if first + len >= low && self.bound(node, (n, p), (n_end, p_end)) > best.0 {
+                let next_is_tied = entries.get(first + BLOCK).is_some_and(|next| next & TIE != 0);
+                let cuts =
+                    block.cuts(next_is_tied) & low_bits(len) & !low_bits((low - 1).saturating_sub(first).min(64));
+                self.refine(node, (block.labels, cuts, first), (n, p), &mut best);
             }
             (n, p) = (n_end, p_end);
         }
@@ -103,27 +108,25 @@ impl TwoClassCounts {
         corners + 1e-12 * node.cost
     }
 
+    /// Looks at the allowed cuts of a block from entry `first` on.
     fn refine(
         &self,
         node: &Counts,
-        entries: &[u32],
-        (first, len): (usize, usize),
-        (mut n, mut p): (f64, f64),
-        (low, high): (usize, usize),
+        (labels, mut cuts, first): (u64, u64, usize),
+        (n, p): (f64, f64),
         best: &mut (f64, usize),
     ) {
-        let column = Segment { present: entries, missing: &[] };
         let grid = Grid::new(node.cost);
-        for (i, entry) in entries[first..first + len].iter().enumerate() {
-            n += 1.0;
-            p += f64::from((entry >> 30) & 1);
-            let n_left = first + i + 1;
-            if n_left < low || n_left > high || !column.is_cut(n_left) {
-                continue;
-            }
-            let gain = grid.round(self.gain(node, n, p));
+        if self.impurity == Impurity::Gini && best.0 > 0.0 {
+            cuts = could_win(labels, cuts, (n, p), (node.n, node.p), best.0);
+        }
+        while cuts != 0 {
+            let i = cuts.trailing_zeros() as usize;
+            cuts &= cuts - 1;
+            let positives = f64::from((labels & low_bits(i + 1)).count_ones());
+            let gain = grid.round(self.gain(node, n + (i + 1) as f64, p + positives));
             if gain > best.0 {
-                *best = (gain, n_left);
+                *best = (gain, first + i + 1);
             }
         }
     }
@@ -188,17 +191,52 @@ impl NodeCriterion for TwoClassCounts {
             if range.0 > range.1 {
                 continue;
             }
-            let found = self.sweep_blocks(node, column.present, (before.len() as f64, positives), range);
-            if let Some((gain, n_left)) = found.filter(|found| best.is_none_or(|best| found.0 > best.gain)) {
+            let floor = best.map_or(f64::NEG_INFINITY, |best| best.gain);
+            let start = (before.len() as f64, positives);
+            if let Some((gain, n_left)) = self.sweep_blocks(node, column.present, start, range, floor) {
                 best = Some(Best { gain, place: Threshold { n_left, missing_left } });
             }
         }
         best
     }
 
+    /// What is no better than an earlier column is not looked for.
+    fn best_thresholds(&self, node: &Counts, columns: &[&[u32]], limits: &Limits, found: &mut Vec<Option<Best>>) {
+        if !limits.only_samples() {
+            let one = |present: &&[u32]| self.best_threshold(node, Segment { present, missing: &[] }, limits);
+            return found.extend(columns.iter().map(one));
+        }
+        let mut floor = f64::NEG_INFINITY;
+        for present in columns {
+            let range = positions(&Segment { present, missing: &[] }, 0, limits);
+            let best =
+                (range.0 <= range.1).then(|| self.sweep_blocks(node, present, (0.0, 0.0), range, floor)).flatten();
+            found.push(best.map(|(gain, n_left)| {
+                floor = gain;
+                Best { gain, place: Threshold { n_left, missing_left: false } }
+            }));
+        }
+    }
+
     fn category_orders(&self, _: &Counts, groups: &[&[u32]], _: &[u32], _: &Limits) -> CategoryOrders {
         let share = |group: &&[u32]| group.iter().filter(|&&e| e & LABEL != 0).count() as f64 / group.len() as f64;
         CategoryOrders::Exact(groups.iter().map(share).collect())
+    }
+
+    fn twig_marks(&self, entries: &[u32]) -> Option<[u8; ROWS]> {
+        if self.impurity != Impurity::Gini || !twig::available() {
+            return None;
+        }
+        let mut marks = [0; ROWS];
+        marks.iter_mut().zip(entries).for_each(|(mark, entry)| *mark = if entry & LABEL != 0 { 255 } else { 0 });
+        Some(marks)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn best_in_twig(&self, state: &Counts, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
+        let (counts, grid) = (twig::counts::TwoClasses { n: state.n, p: state.p }, self.grid(state));
+        // SAFETY: twigs are searched only where they are available.
+        unsafe { twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain(state, n, p))) }
     }
 
     fn grid(&self, node: &Counts) -> Grid {

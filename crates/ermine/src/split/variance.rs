@@ -12,6 +12,7 @@ use super::exact::Threshold;
 use super::node::{
     Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, TIE, gain_at, sweep,
 };
+use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit};
 use super::two_classes::positions;
 
 /// How many columns are swept at once.
@@ -48,18 +49,14 @@ impl Variance {
     fn running<'a>(&'a self, node: &'a Moments) -> RunningMoments<'a> {
         RunningMoments { criterion: self, node, weight: 0.0, sum: 0.0 }
     }
+}
 
+crate::versions! {
     /// The best place of each lane: score and number of values on the left. All columns have the same length.
-    #[inline(always)]
-    fn sweep_lanes<const L: usize>(
-        &self,
-        columns: [&[u32]; L],
-        (low, high): (usize, usize),
-        grid: Grid,
-    ) -> [(f64, usize); L] {
+    fn sweep_lanes<const L: usize>(centred: &[f64], columns: [&[u32]; L], range: (usize, usize), grid: Grid) -> [(f64, usize); L] {
+        let (low, high) = range;
         let n = columns[0].len();
         let columns = columns.map(|c| &c[..n]);
-        let centred = &self.centred[..];
         let mut sum = [0.0f64; L];
         let (mut best, mut at) = ([-1.0f64; L], [0u64; L]);
         for i in 0..low - 1 {
@@ -82,6 +79,87 @@ impl Variance {
         }
         std::array::from_fn(|l| (best[l], at[l] as usize))
     }
+}
+
+/// As [`sweep_lanes`] for eight columns, eight entries of each at a time: their numbers are gathered column by column and turned by registers, so that a lane is a column again.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+fn sweep_eight(centred: &[f64], columns: [&[u32]; 8], (low, high): (usize, usize), grid: Grid) -> [(f64, usize); 8] {
+    use std::arch::x86_64::*;
+    let n = columns[0].len();
+    assert!(!centred.is_empty() && high < n && columns.iter().all(|column| column.len() == n));
+    let (mut sum, mut most, mut at) = (_mm512_setzero_pd(), _mm512_set1_pd(-1.0), _mm512_setzero_pd());
+    let (row, tie) = (_mm256_set1_epi32(ROW as i32), _mm256_set1_epi32(TIE as i32));
+    let last = _mm256_set1_epi32(centred.len().saturating_sub(1).min(i32::MAX as usize) as i32);
+    for first in (0..high).step_by(8) {
+        let inside = |from: usize| ((1u32 << (n - from).min(8)) - 1) as u8;
+        let mut turned = [_mm512_setzero_pd(); 8];
+        let mut cuts = 0u64;
+        for (lane, column) in columns.iter().enumerate() {
+            // SAFETY: masks keep loads within the column; indices are held below the length of the numbers, of which there is at least one.
+            unsafe {
+                let entries = _mm256_maskz_loadu_epi32(inside(first), column.as_ptr().add(first).cast());
+                let next = _mm256_maskz_loadu_epi32(inside(first + 1), column.as_ptr().add(first + 1).cast());
+                let rows = _mm256_min_epu32(_mm256_and_si256(entries, row), last);
+                turned[lane] = _mm512_i32gather_pd::<8>(rows, centred.as_ptr());
+                cuts |= u64::from(_mm256_testn_epi32_mask(next, tie)) << (8 * lane);
+            }
+        }
+        turn(&mut turned);
+        for (i, y) in turned.iter().enumerate().take(high - first) {
+            sum = _mm512_add_pd(sum, *y);
+            let n_left = first + i + 1;
+            if n_left < low {
+                continue;
+            }
+            let factor = n as f64 / (n_left as f64 * (n as f64 - n_left as f64));
+            let gain = grid.round_lanes(_mm512_mul_pd(_mm512_mul_pd(sum, sum), _mm512_set1_pd(factor)));
+            let is_cut = _pext_u64(cuts, 0x0101_0101_0101_0101 << i) as u8;
+            let better = _mm512_mask_cmp_pd_mask::<_CMP_GT_OQ>(is_cut, gain, most);
+            most = _mm512_mask_mov_pd(most, better, gain);
+            at = _mm512_mask_mov_pd(at, better, _mm512_set1_pd(n_left as f64));
+        }
+    }
+    let (mut gains, mut places) = ([0.0; 8], [0.0; 8]);
+    // SAFETY: eight numbers each.
+    unsafe {
+        _mm512_storeu_pd(gains.as_mut_ptr(), most);
+        _mm512_storeu_pd(places.as_mut_ptr(), at);
+    }
+    std::array::from_fn(|l| (gains[l], places[l] as usize))
+}
+
+/// Turns eight rows of eight numbers into eight columns.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn turn(r: &mut [std::arch::x86_64::__m512d; 8]) {
+    use std::arch::x86_64::{_mm512_shuffle_f64x2, _mm512_unpackhi_pd, _mm512_unpacklo_pd};
+    let even: [_; 4] = std::array::from_fn(|i| _mm512_unpacklo_pd(r[2 * i], r[2 * i + 1]));
+    let odd: [_; 4] = std::array::from_fn(|i| _mm512_unpackhi_pd(r[2 * i], r[2 * i + 1]));
+    for (parity, pairs) in [even, odd].into_iter().enumerate() {
+        // Quarters 0 and 2 of each pair, then 1 and 3: numbers 0 and 4, then 2 and 6 (and one more for the odd ones).
+        let (a, b) =
+            (_mm512_shuffle_f64x2::<0x88>(pairs[0], pairs[1]), _mm512_shuffle_f64x2::<0x88>(pairs[2], pairs[3]));
+        let (c, d) =
+            (_mm512_shuffle_f64x2::<0xdd>(pairs[0], pairs[1]), _mm512_shuffle_f64x2::<0xdd>(pairs[2], pairs[3]));
+        r[parity] = _mm512_shuffle_f64x2::<0x88>(a, b);
+        r[parity + 4] = _mm512_shuffle_f64x2::<0xdd>(a, b);
+        r[parity + 2] = _mm512_shuffle_f64x2::<0x88>(c, d);
+        r[parity + 6] = _mm512_shuffle_f64x2::<0xdd>(c, d);
+    }
+}
+
+impl Variance {
+    /// Eight columns at once, by registers where there are wide ones.
+    fn sweep_eight(&self, columns: &[&[u32]; 8], range: (usize, usize), grid: Grid, found: &mut Vec<Option<Best>>) {
+        #[cfg(target_arch = "x86_64")]
+        if twig::available() && is_x86_feature_detected!("bmi2") && range.1 < columns[0].len() {
+            // SAFETY: the processor has the features.
+            return found.extend(unsafe { sweep_eight(&self.centred, *columns, range, grid) }.map(best_of));
+        }
+        self.sweep_group::<LANES>(columns, range, grid, found);
+    }
 
     fn sweep_group<const L: usize>(
         &self,
@@ -91,12 +169,14 @@ impl Variance {
         found: &mut Vec<Option<Best>>,
     ) {
         let group: [&[u32]; L] = std::array::from_fn(|l| columns[l]);
-        let best = self.sweep_lanes(group, range, grid);
-        let make = |(gain, n_left): (f64, usize)| {
-            (n_left > 0).then_some(Best { gain, place: Threshold { n_left, missing_left: false } })
-        };
-        found.extend(best.map(make));
+        let best = sweep_lanes(&self.centred, group, range, grid);
+        found.extend(best.map(best_of));
     }
+}
+
+/// The best place of a column; none if no rows are left of it.
+fn best_of((gain, n_left): (f64, usize)) -> Option<Best> {
+    (n_left > 0).then_some(Best { gain, place: Threshold { n_left, missing_left: false } })
 }
 
 impl NodeCriterion for Variance {
@@ -154,9 +234,8 @@ impl NodeCriterion for Variance {
             found.extend(columns.iter().map(|_| None));
             return;
         }
-        let mut groups = columns.chunks_exact(LANES);
-        groups.by_ref().for_each(|group| self.sweep_group::<LANES>(group, range, grid, found));
-        let mut rest = groups.remainder();
+        let (groups, mut rest) = columns.as_chunks::<LANES>();
+        groups.iter().for_each(|group| self.sweep_eight(group, range, grid, found));
         if rest.len() >= 4 {
             self.sweep_group::<4>(rest, range, grid, found);
             rest = &rest[4..];
@@ -174,6 +253,20 @@ impl NodeCriterion for Variance {
             sum / weight
         };
         CategoryOrders::Exact(groups.iter().map(mean).collect())
+    }
+
+    fn twig_marks(&self, _: &[u32]) -> Option<[u8; ROWS]> {
+        (self.weight.is_none() && twig::available()).then_some([0; ROWS])
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn best_in_twig(&self, state: &Moments, twig: &Twig, node: TwigNode, entries: &[u32]) -> Option<TwigSplit> {
+        let mut centred = [0.0; ROWS];
+        for &row in twig.rows(node, 0) {
+            centred[row as usize % ROWS] = self.centred[(entries[row as usize] & ROW) as usize];
+        }
+        // SAFETY: twigs are searched only where they are available.
+        unsafe { twig::variance::best(twig, node, &centred, self.grid(state)) }
     }
 
     fn grid(&self, node: &Moments) -> Grid {
@@ -216,5 +309,37 @@ impl Running for RunningMoments<'_> {
     fn responses(&self) -> (f64, f64) {
         let right = self.node.weight - self.weight;
         (self.node.mean + self.sum / self.weight, self.node.mean - self.sum / right)
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn wide_registers_find_the_same_places(
+            centred in prop::collection::vec(-9i16..9, 2..90), orders in prop::collection::vec(any::<u64>(), 8),
+            ties in 1u64..6, low in 1usize..20, high in 0usize..90,
+        ) {
+            let n = centred.len();
+            let centred: Vec<f64> = centred.iter().map(|&y| f64::from(y) / 7.0).collect();
+            let column = |seed: &u64| -> Vec<u32> {
+                let mut rows: Vec<u32> = (0..n as u32).collect();
+                crate::rng::shuffle(&mut crate::rng::stream(*seed, &[]), &mut rows);
+                let tied = |i: usize| i > 0 && crate::rng::place(*seed, i as u64) % ties == 1;
+                rows.iter().enumerate().map(|(i, &row)| if tied(i) { row | TIE } else { row }).collect()
+            };
+            let columns: Vec<Vec<u32>> = orders.iter().map(column).collect();
+            let columns: [&[u32]; 8] = std::array::from_fn(|l| &columns[l][..]);
+            let range = (low.min(n - 1), high.clamp(low.min(n - 1), n - 1));
+            let grid = Grid::new(40.0);
+            if twig::available() && is_x86_feature_detected!("bmi2") {
+                // SAFETY: the processor has the features, as just asked.
+                let fast = unsafe { sweep_eight(&centred, columns, range, grid) };
+                prop_assert_eq!(fast, sweep_lanes(&centred, columns, range, grid));
+            }
+        }
     }
 }

@@ -12,6 +12,7 @@
 use super::Tree;
 use super::orders::{Orders, RowSet};
 use super::search::{Choice, Place, Searcher};
+use super::twig::TwigRoom;
 use crate::error::Result;
 use crate::matrix::{Features, binned};
 use crate::progress::{Event, Observer, report};
@@ -103,8 +104,7 @@ pub fn grow<C: NodeCriterion>(
     options: &GrowOptions,
     observer: &dyn Observer,
 ) -> Result<Grown> {
-    let sorted = features.sorted();
-    let orders = Orders::new(features, &sorted, |row| criterion.mark(row))?;
+    let orders = Orders::new(features, features.sorted_once(), |row| criterion.mark(row))?;
     let n = features.n_rows();
     let rows = (0..n as u32).collect();
     let mut grower = Grower::new(criterion, orders, features, rows, options);
@@ -121,16 +121,16 @@ pub fn grow<C: NodeCriterion>(
     rayon::scope(|_| drive())
 }
 
-struct Grower<'a, C> {
-    criterion: C,
-    orders: Orders,
-    features: &'a Features,
+pub(super) struct Grower<'a, C> {
+    pub criterion: C,
+    pub orders: Orders,
+    pub features: &'a Features,
     /// The row of the features behind each of ours.
-    rows: Vec<u32>,
-    options: &'a GrowOptions,
+    pub rows: Vec<u32>,
+    pub options: &'a GrowOptions,
     is_left: RowSet,
     buffer: Vec<u32>,
-    out: Grown,
+    pub out: Grown,
 }
 
 impl<'a, C: NodeCriterion> Grower<'a, C> {
@@ -150,7 +150,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
     }
 
     /// Adds a leaf with these entries to the tree.
-    fn add_node(&mut self, entries: &[u32]) -> (Summary, C::Node) {
+    pub fn add_node(&mut self, entries: &[u32]) -> (Summary, C::Node) {
         let (summary, state) = self.criterion.prepare(entries, &mut self.out.tree.value);
         self.out.tree.test.push(Test::Leaf);
         self.out.tree.child.push(0);
@@ -160,14 +160,14 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         (summary, state)
     }
 
-    fn may_split(&self, summary: &Summary, n: usize, depth: usize) -> bool {
+    pub fn may_split(&self, summary: &Summary, n: usize, depth: usize) -> bool {
         let o = self.options;
         let enough = n >= o.min_samples_split.max(2) && n >= o.min_samples_leaf.saturating_mul(2);
         let pure = summary.pure || o.min_impurity > 0.0 && summary.cost <= o.min_impurity * summary.weight;
         enough && depth < o.max_depth && !pure && summary.weight >= 2.0 * o.min_weight_leaf
     }
 
-    fn searcher(&self) -> Searcher<'_, C> {
+    pub fn searcher(&self) -> Searcher<'_, C> {
         Searcher {
             criterion: &self.criterion,
             orders: &self.orders,
@@ -273,7 +273,14 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
     /// Grows everything below a node on this thread.
     fn depth_first(&mut self, root: Option<Pending<C::Node>>) {
         let mut stack: Vec<Pending<C::Node>> = root.into_iter().collect();
-        while let Some(pending) = stack.pop() {
+        let mut room = TwigRoom::default();
+        while let Some(mut pending) = stack.pop() {
+            if self.is_twig(&pending) {
+                match self.grow_twig(pending, &mut room) {
+                    None => continue,
+                    Some(back) => pending = back,
+                }
+            }
             let Some(choice) = self.searcher().search(&pending) else { continue };
             let children = self.split(&pending, choice);
             if !children.is_empty() {

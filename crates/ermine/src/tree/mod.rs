@@ -7,10 +7,12 @@
 //! | [`orders`] | the rows of every node in the order of every column |
 //! | [`multiway`] | growing trees with a branch for each category: ID3 and C4.5 |
 //! | [`optimal`] | the best of all trees of a depth, with proof |
+//! | [`binary`] | the same over yes/no questions |
 //! | [`rows`] | trees whose nodes look at whole rows: oblique, comparison, quad |
 //! | [`density`] | a density that is constant on boxes |
 //! | [`prune`] | pruning: cost-complexity, greedy, reduced error, pessimistic |
 //! | `search` | the best split of a node over all columns, or over some drawn at random |
+//! | `twig` | growing the last branches in registers |
 //! | [`draw`] | the tree for people: questions, answers, text |
 //! | [`picture`] | the tree as SVG, as a page that folds, for Graphviz |
 //! | [`rules`] | the tree as rules; the reasons for one row |
@@ -23,6 +25,7 @@
 //! number of its first child; a row that fits no branch (a category that no child takes) stops where it is, and every node
 //! holds a prediction, so that stopping anywhere is defined.
 
+pub mod binary;
 mod coded;
 pub mod density;
 pub mod draw;
@@ -35,6 +38,7 @@ pub mod prune;
 pub mod rows;
 pub mod rules;
 mod search;
+mod twig;
 
 pub use grow::{GrowOptions, Grown, grow};
 pub mod forest;

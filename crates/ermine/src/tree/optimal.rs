@@ -3,7 +3,7 @@
 //! **Idea.** Branch and bound over nested splits. The left sides of the thresholds of one column are nested, and a tree for more rows never errs less than the best one for
 //! fewer. Between two thresholds a < b, every split therefore costs at least what the left side of a and the right side of b cost: if that is no better than the best tree so far, the
 //! whole interval is passed over; otherwise its middle is solved and cuts it in two. Subproblems are the rows that are left and the depth; what was found about one is kept.
-//! A tree of depth 1 is found by sweeping the sorted columns.
+//! A tree of depth 1 is found by sweeping the sorted columns. Where every question has two answers, [`binary`](super::binary) counts bits instead.
 //!
 //! **Formula.** Minimise (weight of the rows that are classified wrongly) + penalty * (leaves - 1). Questions: thresholds of ordered columns with missing values on either side; sets of
 //! categories (every set for columns with at most [`ALL_SETS`] categories, single categories otherwise; those missing count as one).
@@ -13,6 +13,7 @@
 //! **Cost.** Exponential in the depth at worst, d n for each subproblem. **Reference.** Brita, van der Linden and Demirović, Optimal classification trees for continuous
 //! feature data using dynamic programming with branch-and-bound (2025); Mazumder, Meng and Wang, Quant-BnB (2022).
 
+use super::binary::{BinaryLimits, BinaryOptimiser, BinaryTree, Questions};
 use crate::matrix::Dataset;
 use crate::rng;
 use crate::split::Test;
@@ -112,6 +113,41 @@ impl<'a> Optimiser<'a> {
         };
         let orders = self.chains.iter().map(order).collect();
         self.solve(&Subset { rows, orders }, self.options.max_depth, limit)
+    }
+
+    /// The same where every question has two answers and all rows count the same; `None` elsewhere. Much faster.
+    pub fn solve_binary(&mut self, limit: f64) -> Option<Solution> {
+        const MOST: usize = 2000;
+        let weight = *self.weight.first()?;
+        let plain = self.weight.iter().all(|w| *w == weight) && weight > 0.0;
+        let two_answers = |chain: &Chain| chain.rank.iter().all(|&rank| rank <= 1);
+        if !plain || self.chains.len() > MOST || !self.chains.iter().all(two_answers) {
+            return None;
+        }
+        let answers = |chain: &Chain| chain.rank.iter().map(|&rank| rank == 0).collect();
+        let answers: Vec<Vec<bool>> = self.chains.iter().map(answers).collect();
+        let questions = Questions::new(self.codes, self.n_classes, &answers);
+        let limits = BinaryLimits {
+            max_depth: self.options.max_depth,
+            penalty: self.options.penalty / weight,
+            min_samples_leaf: self.options.min_samples_leaf,
+            deadline: self.options.deadline,
+        };
+        let mut optimiser = BinaryOptimiser::new(&questions, limits);
+        let found = optimiser.solve_all(limit / weight);
+        self.timed_out = optimiser.timed_out();
+        Some(Solution { tree: self.asked(&found.tree), cost: found.cost * weight, bound: found.bound * weight })
+    }
+
+    /// A tree of questions as a tree of tests.
+    fn asked(&self, tree: &BinaryTree) -> Found {
+        match tree {
+            BinaryTree::Leaf => Found::Leaf,
+            BinaryTree::Ask(q, yes, no) => {
+                let test = self.chains[*q].tests[0].clone();
+                Found::Split(test, Box::new(self.asked(yes)), Box::new(self.asked(no)))
+            }
+        }
     }
 
     /// Whether time ran out.

@@ -16,6 +16,7 @@ use crate::split::node::{ABSENT, ROW, Segment, TIE};
 use crate::table::ColumnKind;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The order of one column.
 #[derive(Debug, Clone)]
@@ -62,26 +63,33 @@ impl RowSet {
 
 impl Orders {
     /// The orders of all rows; `mark(row)` are marks that the entries of a row carry.
-    pub fn new(features: &Features, sorted: &Sorted, mark: impl Fn(usize) -> u32 + Sync) -> Result<Orders> {
+    pub fn new(features: &Features, sorted: Arc<Sorted>, mark: impl Fn(usize) -> u32 + Sync) -> Result<Orders> {
         if features.n_rows() > ROW as usize {
             return Err(Error::data(format!("a tree can be grown on at most {ROW} rows, not {}", features.n_rows())));
         }
-        let columns = sorted.columns.par_iter().zip(features.columns()).map(|(column, values)| {
-            let marked = |&entry: &u32| entry | mark((entry & ROW) as usize);
-            let mut entries: Vec<u32> = column.present().iter().map(marked).collect();
-            entries.extend(column.missing().iter().map(|row| marked(row) | ABSENT));
+        let marks: Vec<u32> = (0..features.n_rows()).map(mark).collect();
+        let marked = marks.iter().any(|mark| *mark != 0);
+        // What nobody else holds is taken as it is: no second copy of all orders.
+        let sorted = Arc::unwrap_or_clone(sorted);
+        let columns = sorted.columns.into_par_iter().zip(features.columns()).map(|(column, values)| {
+            let (mut entries, n_missing) = column.into_entries();
+            if marked {
+                entries.iter_mut().for_each(|entry| *entry |= marks[(*entry & ROW) as usize]);
+            }
+            let n_present = entries.len() - n_missing;
+            entries[n_present..].iter_mut().for_each(|entry| *entry |= ABSENT);
             OrderedColumn {
-                entries,
                 nominal: values.kind == ColumnKind::Nominal,
-                has_ties: column.present().iter().any(|e| e & TIE != 0),
-                has_missing: !column.missing().is_empty(),
+                has_ties: entries[..n_present].iter().any(|e| e & TIE != 0),
+                has_missing: n_missing > 0,
+                entries,
             }
         });
         Ok(Orders { columns: columns.collect() })
     }
 
     /// The orders of the rows of one node; `new_row[row]` counts its rows from 0.
-    pub fn take(&self, range: &Range<usize>, new_row: &[u32]) -> Orders {
+    pub(super) fn take(&self, range: &Range<usize>, new_row: &[u32]) -> Orders {
         let renumber = |&entry: &u32| entry & !ROW | new_row[(entry & ROW) as usize];
         let take = |column: &OrderedColumn| {
             let entries: Vec<u32> = column.entries[range.clone()].iter().map(renumber).collect();
@@ -113,52 +121,121 @@ impl OrderedColumn {
     }
 
     /// Puts the entries of a node's left rows before those of its right rows, keeping the order within each side.
-    pub fn partition(&mut self, range: &Range<usize>, is_left: &RowSet, buffer: &mut Vec<u32>) {
+    pub(super) fn partition(&mut self, range: &Range<usize>, is_left: &RowSet, buffer: &mut Vec<u32>) {
+        assert!(is_left.words.len() * 64 >= self.entries.len(), "rows are below the number of entries");
         let entries = &mut self.entries[range.clone()];
-        buffer.resize(entries.len(), 0);
+        if buffer.len() < entries.len() + 16 {
+            buffer.resize(entries.len() + 16, 0);
+        }
         let n_left = if self.has_ties {
-            partition_with_ties(entries, is_left, buffer)
+            partition::<true>(entries, is_left, buffer)
         } else {
-            partition_without_ties(entries, is_left, buffer)
+            partition::<false>(entries, is_left, buffer)
         };
         let n_right = entries.len() - n_left;
         entries[n_left..].copy_from_slice(&buffer[..n_right]);
     }
 }
 
-/// Moves left entries to the front and copies right ones to `right`.
-fn partition_without_ties(entries: &mut [u32], is_left: &RowSet, right: &mut [u32]) -> usize {
-    let (mut n_left, mut n_right) = (0, 0);
-    for i in 0..entries.len() {
-        let entry = entries[i];
-        let left = is_left.get(entry & ROW) as usize;
-        // Both places are written, and one of them is kept: no branch that could be guessed wrong.
-        entries[n_left] = entry;
-        right[n_right] = entry;
-        n_left += left;
-        n_right += 1 - left;
+/// Moves left entries to the front and copies right ones to `right`, which has room for 16 more. How many are left.
+fn partition<const TIES: bool>(entries: &mut [u32], is_left: &RowSet, right: &mut [u32]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") && right.len() >= entries.len() + 16 && entries.len() >= 16 {
+        // SAFETY: the processor has the feature; entries are rows of the set; there is room on the right.
+        return unsafe { partition_avx512::<TIES>(entries, is_left, right) };
     }
-    n_left
+    partition_from::<TIES>(entries, is_left, right, START).n_left
 }
 
-/// As above; a tie holds only if no new value began since the side's last entry.
-fn partition_with_ties(entries: &mut [u32], is_left: &RowSet, right: &mut [u32]) -> usize {
-    let (mut n_left, mut n_right) = (0, 0);
-    let (mut left_tied, mut right_tied) = (0, 0);
-    for i in 0..entries.len() {
+/// How far a partition has come: what it moved so far, and whether each side has seen a new value begin since its last entry.
+#[derive(Debug, Clone, Copy)]
+struct Parted {
+    n_seen: usize,
+    n_left: usize,
+    new_left: bool,
+    new_right: bool,
+}
+
+/// The first entry of a side is equal to none before it.
+const START: Parted = Parted { n_seen: 0, n_left: 0, new_left: true, new_right: true };
+
+/// One entry after the other. A tie holds only if no new value began since the last entry of the same side.
+fn partition_from<const TIES: bool>(entries: &mut [u32], is_left: &RowSet, right: &mut [u32], from: Parted) -> Parted {
+    let Parted { n_seen, mut n_left, .. } = from;
+    let mut n_right = n_seen - n_left;
+    let (mut left_tied, mut right_tied) = (u32::from(!from.new_left) * u32::MAX, u32::from(!from.new_right) * u32::MAX);
+    for i in n_seen..entries.len() {
         let entry = entries[i];
         let left = is_left.get(entry & ROW);
-        left_tied &= entry;
-        right_tied &= entry;
-        entries[n_left] = entry & !TIE | left_tied & TIE;
-        right[n_right] = entry & !TIE | right_tied & TIE;
-        let left_mask = left.wrapping_neg();
-        left_tied |= left_mask;
-        right_tied |= !left_mask;
+        // Both places are written, and one of them is kept: no branch that could be guessed wrong.
+        if TIES {
+            left_tied &= entry;
+            right_tied &= entry;
+            entries[n_left] = entry & !TIE | left_tied & TIE;
+            right[n_right] = entry & !TIE | right_tied & TIE;
+            let left_mask = left.wrapping_neg();
+            left_tied |= left_mask;
+            right_tied |= !left_mask;
+        } else {
+            entries[n_left] = entry;
+            right[n_right] = entry;
+        }
         n_left += left as usize;
         n_right += 1 - left as usize;
     }
-    n_left
+    Parted { n_seen: entries.len(), n_left, new_left: left_tied & TIE == 0, new_right: right_tied & TIE == 0 }
+}
+
+/// Sixteen entries at a time: their bits are gathered from the set, and each side's entries compressed in a register.
+///
+/// **Ties** are bits of a word: `starts` are the entries with a new value. A start at an entry of the other side is handed up to the side's next entry by the carry of an addition: the other side's
+/// entries are runs of ones, and adding a one anywhere in a run sets the bit after it.
+///
+/// # Safety
+/// The processor has AVX-512; every entry's row is in the set's range; `right` has at least 16 places more than there are entries.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,popcnt")]
+unsafe fn partition_avx512<const TIES: bool>(entries: &mut [u32], is_left: &RowSet, right: &mut [u32]) -> usize {
+    use std::arch::x86_64::*;
+    let mut at = START;
+    let (row, tie) = (_mm512_set1_epi32(ROW as i32), _mm512_set1_epi32(TIE as i32));
+    let untied = |sixteen: __m512i, starts: u16| {
+        let tied = _mm512_or_si512(sixteen, tie);
+        _mm512_mask_andnot_epi32(tied, starts, tie, tied)
+    };
+    while at.n_seen + 16 <= entries.len() {
+        // SAFETY: sixteen entries from n_seen on are there; rows are in the set, whose words of 64 bits are two of 32 on this machine.
+        let (sixteen, words) = unsafe {
+            let sixteen = _mm512_loadu_si512(entries.as_ptr().add(at.n_seen).cast());
+            let word = _mm512_srli_epi32::<5>(_mm512_and_si512(sixteen, row));
+            (sixteen, _mm512_i32gather_epi32::<4>(word, is_left.words.as_ptr().cast()))
+        };
+        // Shifts take the lowest five bits of the row.
+        let bit = _mm512_and_si512(sixteen, _mm512_set1_epi32(31));
+        let left = _mm512_test_epi32_mask(words, _mm512_sllv_epi32(_mm512_set1_epi32(1), bit));
+        let n_right = at.n_seen - at.n_left;
+        let (mut to_left, mut to_right) = (sixteen, sixteen);
+        if TIES {
+            let starts = u32::from(!_mm512_test_epi32_mask(sixteen, tie));
+            let (l, r) = (u32::from(left), u32::from(!left));
+            let handed_left = r + (starts & r) + u32::from(at.new_left);
+            let handed_right = l + (starts & l) + u32::from(at.new_right);
+            to_left = untied(sixteen, (starts | handed_left) as u16);
+            to_right = untied(sixteen, (starts | handed_right) as u16);
+            at.new_left = handed_left >> 16 != 0;
+            at.new_right = handed_right >> 16 != 0;
+        }
+        let to_left = _mm512_mask_compress_epi32(to_left, left, to_left);
+        let to_right = _mm512_mask_compress_epi32(to_right, !left, to_right);
+        // SAFETY: on the left, n_left + 16 is at most n_seen + 16, and what stood there has been read; on the right there is room for 16 more.
+        unsafe {
+            _mm512_storeu_si512(entries.as_mut_ptr().add(at.n_left).cast(), to_left);
+            _mm512_storeu_si512(right.as_mut_ptr().add(n_right).cast(), to_right);
+        }
+        at.n_left += left.count_ones() as usize;
+        at.n_seen += 16;
+    }
+    partition_from::<TIES>(entries, is_left, right, at).n_left
 }
 
 #[cfg(test)]
@@ -186,9 +263,13 @@ mod tests {
             column.partition(&(0..values.len()), &set, &mut Vec::new());
             prop_assert_eq!(&column.entries, &expected);
             let plain = |entries: Vec<u32>| entries.iter().map(|e| e & ROW).collect::<Vec<u32>>();
-            let mut column = OrderedColumn { entries: order, nominal: false, has_ties: false, has_missing: false };
+            let mut column = OrderedColumn { entries: order.clone(), nominal: false, has_ties: false, has_missing: false };
             column.partition(&(0..values.len()), &set, &mut Vec::new());
-            prop_assert_eq!(column.entries, plain(expected));
+            prop_assert_eq!(column.entries, plain(expected.clone()));
+            let (mut entries, mut right) = (tie(&order), vec![0; values.len()]);
+            let n_left = partition_from::<true>(&mut entries, &set, &mut right, START).n_left;
+            entries[n_left..].copy_from_slice(&right[..values.len() - n_left]);
+            prop_assert_eq!(entries, expected, "the scalar twin");
         }
     }
 }

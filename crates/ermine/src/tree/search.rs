@@ -100,14 +100,18 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         best.into_iter().map(|choice| choice.filter(|choice| self.is_enough(choice))).collect()
     }
 
-    fn draws(&self) -> bool {
+    pub fn draws(&self) -> bool {
         self.options.random_thresholds || self.options.max_features < self.orders.columns.len()
     }
 
     fn is_enough(&self, choice: &Choice) -> bool {
-        // As much as asked for, up to rounding: with nothing asked for, a split that gains nothing is taken too, as it may lead to one that does.
-        choice.gain + 1e-12 * (choice.gain.abs() + self.options.min_gain) >= self.options.min_gain
-            || self.options.min_gain <= 0.0
+        self.gains_enough(choice.gain)
+    }
+
+    /// Whether this much is as much as asked for, up to rounding. With nothing asked for, a split that gains nothing is taken too, as it may lead to one that does.
+    pub fn gains_enough(&self, gain: f64) -> bool {
+        let least = self.options.min_gain;
+        gain + 1e-12 * (gain.abs() + least) >= least || least <= 0.0
     }
 
     fn limits(&self, pending: &Pending<C::Node>, feature: usize) -> Limits {

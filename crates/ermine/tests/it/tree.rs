@@ -1,6 +1,6 @@
 //! Trees against brute force: the split of a node is the best of all that there are.
 
-use ermine::learner::decision_tree::{FittedTree, Splitter, TreeCriterion};
+use ermine::learner::decision_tree::{FittedTree, Pruning, Splitter, TreeCriterion};
 use ermine::learner::tree_parameters::Amount;
 use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
@@ -316,32 +316,66 @@ fn large_trees_are_the_same_on_any_number_of_threads() {
     assert!(model.certificate().value.unwrap() < 1e-9, "{:?}", model.certificate());
 }
 
+fn n_nodes(model: &Model) -> usize {
+    model.fitted::<FittedTree>().unwrap().tree().n_nodes()
+}
+
 #[test]
-fn degenerate_data_neither_overflows_nor_takes_for_ever() {
-    // A chain: each split takes one row off.
-    let n = 3000;
-    let chain = made(n, |i, _| i as f64, 1, |i| (i % 2) as u32, 2);
+fn chains_neither_overflow_nor_take_for_ever() {
+    // Each split takes a row or two off the end.
+    let chain = made(5000, |i, _| i as f64, 1, |i| (i % 2) as u32, 2);
     let model = DecisionTree::default().fit(&chain).unwrap();
     assert_eq!(errors(&model, &chain), 0);
+    let depth = model.fitted::<FittedTree>().unwrap().tree().depth();
+    assert!(depth > 1000, "{depth}");
     assert!(!model.text().is_empty() && model.rules().is_some() && model.svg().is_some() && model.html().is_some());
-    // All rows the same.
-    let same = made(200_000, |_, _| 1.0, 3, |i| u32::from(i % 3 == 0), 2);
-    let model = DecisionTree::default().fit(&same).unwrap();
-    assert_eq!(model.fitted::<FittedTree>().unwrap().tree().n_nodes(), 1);
-    // Nothing but missing values.
-    let nothing = made(1000, |_, _| f64::NAN, 3, |i| (i % 3) as u32, 3);
-    assert_eq!(DecisionTree::default().fit(&nothing).unwrap().fitted::<FittedTree>().unwrap().tree().n_nodes(), 1);
-    // Ten thousand categories.
-    let names: Vec<Option<String>> = (0..20_000).map(|i| Some(format!("c{}", i % 10_000))).collect();
-    let noise = Column::numeric("x", (0..20_000).map(|i| mixed(i, 4)).collect::<Vec<_>>());
+    assert_eq!(model.pruning_path().unwrap().last().unwrap().2, 1);
+    let learner = DecisionTree { pruning: Some(Pruning::CrossValidation), ..Default::default() };
+    assert!(n_nodes(&learner.fit(&chain).unwrap()) <= n_nodes(&model));
+}
+
+#[test]
+fn a_million_rows_without_information_are_one_leaf() {
+    let n = 1_000_000;
+    for (x, k) in [(1.0, 2), (f64::NAN, 2), (f64::NAN, 3), (0.0, 9)] {
+        let same = made(n, |_, _| x, 3, |i| (i % k) as u32, k);
+        assert_eq!(n_nodes(&DecisionTree::default().fit(&same).unwrap()), 1);
+        let target = Target::Values { values: (0..n).map(|i| (i % 7) as f64).collect(), n_outputs: 1 };
+        let numbers = Dataset::from_parts(same.features().clone(), target, Task::Regression).unwrap();
+        assert_eq!(n_nodes(&DecisionTree::default().fit(&numbers).unwrap()), 1);
+    }
+}
+
+#[test]
+fn ten_thousand_categories_are_parted() {
+    let n = 100_000;
+    let names: Vec<Option<String>> = (0..n).map(|i| Some(format!("c{}", i % 10_000))).collect();
+    let noise = Column::numeric("x", (0..n).map(|i| mixed(i, 4)).collect::<Vec<_>>());
     let features = Features::new(Arc::new(Table::new(vec![Column::nominal("name", &names), noise]).unwrap()));
     for k in [2u64, 3] {
-        let codes: Vec<u32> = (0..20_000u64).map(|i| (ermine::rng::place(7, i % 10_000) % k) as u32).collect();
+        let codes: Vec<u32> = (0..n as u64).map(|i| (ermine::rng::place(7, i % 10_000) % k) as u32).collect();
         let labels = (0..k).map(|c| c.to_string()).collect();
         let target = Target::Classes { codes, labels };
         let data = Dataset::from_parts(features.clone(), target, Task::Classification).unwrap();
-        assert_eq!(errors(&DecisionTree::default().fit(&data).unwrap(), &data), 0);
+        let model = DecisionTree::default().fit(&data).unwrap();
+        assert_eq!(errors(&model, &data), 0);
+        let way = if k == 2 { "by order (exact)" } else { "by heuristic" };
+        let notes = model.certificate().notes.join("; ");
+        assert!(notes.contains(&format!("splits of nominal columns were found {way}")), "{notes}");
     }
+}
+
+#[test]
+fn nodes_that_are_pure_enough_are_not_split() {
+    let x = |i: usize, j: usize| mixed(i, j as u64);
+    let data = made(800, x, 2, |i| u32::from(mixed(i, 0) + mixed(i, 9) / 3.0 > 7000.0), 2);
+    let learner = DecisionTree { min_impurity: 0.2, ..Default::default() };
+    let model = learner.fit(&data).unwrap();
+    let grown = model.fitted::<FittedTree>().unwrap().grown();
+    let impurity = |node: usize| grown.cost[node] / grown.tree.weight[node];
+    let inner = (0..grown.tree.n_nodes()).filter(|&node| !grown.tree.children(node).is_empty());
+    assert!(inner.clone().count() > 1 && inner.clone().all(|node| impurity(node) > 0.2));
+    assert!(n_nodes(&model) < n_nodes(&DecisionTree::default().fit(&data).unwrap()));
 }
 
 #[test]
@@ -417,7 +451,6 @@ fn constraints_hold_and_pruning_shrinks() {
         assert!(probe(a, b, c) <= probe(a + 0.13, b, c) + 1e-12);
         assert!(probe(a, b, c) >= probe(a, b + 0.13, c) - 1e-12);
     }
-    use ermine::learner::decision_tree::Pruning;
     let size = |learner: &DecisionTree| learner.fit(&data).unwrap().fitted::<FittedTree>().unwrap().tree().n_nodes();
     let whole = size(&DecisionTree::default());
     for pruning in [Pruning::CrossValidation, Pruning::ReducedError, Pruning::Greedy, Pruning::Pessimistic] {
@@ -425,4 +458,47 @@ fn constraints_hold_and_pruning_shrinks() {
         assert!(pruned < whole && pruned >= 3, "{pruning}: {pruned} of {whole}");
     }
     assert_eq!(size(&DecisionTree { max_leaf_nodes: Some(7), ..Default::default() }), 13);
+}
+
+/// A nominal column whose classes no order by name gives, and noise.
+fn named(n: usize) -> Dataset {
+    let name = |i: usize| Some(format!("n{}", ermine::rng::place(3, i as u64) % 24));
+    let class = |i: usize| u32::from(ermine::rng::place(5, ermine::rng::place(3, i as u64) % 24) % 2 == 0);
+    let columns = vec![
+        Column::nominal("name", &(0..n).map(name).collect::<Vec<_>>()),
+        Column::numeric("x", (0..n).map(|i| mixed(i, 1)).collect::<Vec<_>>()),
+    ];
+    let features = Features::new(Arc::new(Table::new(columns).unwrap()));
+    let target = Target::Classes { codes: (0..n).map(class).collect(), labels: ["a", "b"].map(String::from).into() };
+    Dataset::from_parts(features, target, Task::Classification).unwrap()
+}
+
+#[test]
+fn categories_need_no_order_of_names() {
+    let data = named(2000);
+    let quad = ermine::learner::quad_tree::QuadTree::default().fit(&data).unwrap();
+    let density = ermine::learner::density_tree::DensityTree::default().fit(&data).unwrap();
+    let binary = C45 { binary_splits: true, ..Default::default() }.fit(&data).unwrap();
+    assert!(errors(&quad, &data) < 20, "{}", errors(&quad, &data));
+    assert!(errors(&density, &data) < 20, "{}", errors(&density, &data));
+    assert_eq!(errors(&binary, &data), 0);
+    assert_eq!(n_nodes(&binary), 3, "one question parts the names");
+}
+
+#[test]
+fn comparisons_take_weights_as_repeated_rows() {
+    let n = 120;
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
+    let class = |i: usize| u32::from(x(i, 0) * x(i, 1) > 0.3);
+    let weight = |i: usize| 1 + i % 3;
+    let weighted = made(n, x, 2, class, 2).with_weight(Some((0..n).map(|i| weight(i) as f64).collect())).unwrap();
+    // Repeated, and in another order.
+    let rows: Vec<usize> = (0..n).rev().flat_map(|i| vec![i; weight(i)]).collect();
+    let repeated = made(rows.len(), |i, j| x(rows[i], j), 2, |i| class(rows[i]), 2);
+    let learner = ermine::learner::comparison_tree::ComparisonTree { max_depth: Some(3), ..Default::default() };
+    let (a, b) = (learner.fit(&weighted).unwrap(), learner.fit(&repeated).unwrap());
+    let probe = made(300, |i, j| x(i, j + 40), 2, |_| 0, 2);
+    let (a, b) = (a.predict_data(&probe).unwrap(), b.predict_data(&probe).unwrap());
+    let near = |row: usize| (a.row(row)[0] - b.row(row)[0]).abs() < 1e-9;
+    assert!((0..300).all(near));
 }
