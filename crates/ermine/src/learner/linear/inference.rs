@@ -6,7 +6,7 @@
 //!
 //! **Reference.** Draper and Smith, "Applied Regression Analysis", chapters 1 to 5.
 
-use super::student::{f_tail, t_tail};
+use crate::distribution::{f_above, t_two_sided};
 use crate::optim::least_squares::Solution;
 
 /// The statistics of one target's fit.
@@ -48,13 +48,13 @@ impl Inference {
     /// The F statistic of all columns against none, and its p value.
     pub fn f_test(&self) -> (f64, f64) {
         let f = self.r_squared / self.rank / ((1.0 - self.r_squared) / self.freedom);
-        (f, f_tail(f, self.rank, self.freedom))
+        (f, f_above(f, self.rank, self.freedom))
     }
 
     /// The t and p values of an estimate with this standard error.
     pub fn test(&self, estimate: f64, error: f64) -> (f64, f64) {
         let t = estimate / error;
-        (t, t_tail(t, self.freedom))
+        (t, t_two_sided(t, self.freedom))
     }
 
     /// All numbers in one line, for the model file.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`prepare`] | before solving: features become numbers, classes signs, columns get a common scale |
 //! | [`least_squares`] | linear regression |
-//! | [`inference`], [`student`] | standard errors, t and p values, R squared |
+//! | [`inference`] | standard errors, t and p values, R squared |
 //! | [`ridge`] | ridge regression, for one strength or the best of many |
 //! | [`lasso`] | lasso and elastic net, for one strength or the best of a path |
 //! | [`cross_validate`] | the errors of a path on rows left out |
@@ -40,4 +40,3 @@ pub mod ridge;
 pub mod sgd;
 pub mod sgd_model;
 pub mod show;
-pub mod student;
