@@ -10,7 +10,7 @@ import numpy as np
 
 from ermine._estimator import ProbabilisticClassifier, Regressor, Tree
 
-__all__ = ["DecisionStumpClassifier", "DecisionStumpRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor", "Id3Classifier", "C45Classifier", "OptimalTreeClassifier", "ObliqueTreeClassifier", "ObliqueTreeRegressor", "QuadTreeClassifier", "QuadTreeRegressor"]
+__all__ = ["DecisionStumpClassifier", "DecisionStumpRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor", "Id3Classifier", "C45Classifier", "OptimalTreeClassifier", "ObliqueTreeClassifier", "ObliqueTreeRegressor", "QuadTreeClassifier", "QuadTreeRegressor", "ComparisonTreeClassifier", "ComparisonTreeRegressor", "DensityTreeClassifier"]
 
 
 class DecisionStumpClassifier(ProbabilisticClassifier):
@@ -151,6 +151,8 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
         At most this many leaves, the best splits first; none for no limit.
     min_impurity_decrease : float, default=0.0
         A split must lower the impurity by at least this much, as a share of all rows.
+    min_impurity : float, default=0.0
+        A node whose impurity is no more than this is pure enough, and not split.
     class_weight : dict, 'balanced' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
         (n_classes * rows of the class).
@@ -206,7 +208,7 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
     """
 
     _learner = "decision-tree"
-    _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "class_weight", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds", "confidence_factor")
+    _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "min_impurity", "class_weight", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds", "confidence_factor")
     _is_random = True
 
     def __init__(
@@ -221,6 +223,7 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
         max_features: int | float | Literal["sqrt", "log2"] | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity: float = 0.0,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         monotonic_cst: Sequence[int] = (),
         ccp_alpha: float = 0.0,
@@ -241,6 +244,7 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity = min_impurity
         self.class_weight = class_weight
         self.monotonic_cst = monotonic_cst
         self.ccp_alpha = ccp_alpha
@@ -276,6 +280,8 @@ class DecisionTreeRegressor(Tree, Regressor):
         At most this many leaves, the best splits first; none for no limit.
     min_impurity_decrease : float, default=0.0
         A split must lower the impurity by at least this much, as a share of all rows.
+    min_impurity : float, default=0.0
+        A node whose impurity is no more than this is pure enough, and not split.
     monotonic_cst : list of int, default=()
         For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
         constraints.
@@ -322,7 +328,7 @@ class DecisionTreeRegressor(Tree, Regressor):
     """
 
     _learner = "decision-tree"
-    _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds")
+    _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "min_impurity", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds")
     _is_random = True
     _multi_output = True
 
@@ -338,6 +344,7 @@ class DecisionTreeRegressor(Tree, Regressor):
         max_features: int | float | Literal["sqrt", "log2"] | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity: float = 0.0,
         monotonic_cst: Sequence[int] = (),
         ccp_alpha: float = 0.0,
         pruning: Literal["cross_validation", "reduced_error", "greedy", "pessimistic"] | None = None,
@@ -356,6 +363,7 @@ class DecisionTreeRegressor(Tree, Regressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity = min_impurity
         self.monotonic_cst = monotonic_cst
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
@@ -444,6 +452,8 @@ class C45Classifier(Tree, ProbabilisticClassifier):
         No leaf is deeper than this; none for no limit.
     min_samples_leaf : int, default=2
         At least two branches of a split have this many rows.
+    binary_splits : bool, default=False
+        Part the categories of a nominal column in two, instead of a branch for each.
     prune : bool, default=True
         Prune the tree by upper limits of its errors.
     confidence_factor : float, default=0.25
@@ -486,13 +496,14 @@ class C45Classifier(Tree, ProbabilisticClassifier):
     """
 
     _learner = "c45"
-    _parameters = ("max_depth", "min_samples_leaf", "prune", "confidence_factor", "max_categories")
+    _parameters = ("max_depth", "min_samples_leaf", "binary_splits", "prune", "confidence_factor", "max_categories")
 
     def __init__(
         self,
         *,
         max_depth: int | None = None,
         min_samples_leaf: int = 2,
+        binary_splits: bool = False,
         prune: bool = True,
         confidence_factor: float = 0.25,
         max_categories: int = 256,
@@ -501,6 +512,7 @@ class C45Classifier(Tree, ProbabilisticClassifier):
     ) -> None:
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.binary_splits = binary_splits
         self.prune = prune
         self.confidence_factor = confidence_factor
         self.max_categories = max_categories
@@ -846,5 +858,209 @@ class QuadTreeRegressor(Tree, Regressor):
         self.cut_at = cut_at
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class ComparisonTreeClassifier(Tree, ProbabilisticClassifier):
+    """A tree that asks only which of two rows is nearer, for any metric, strings too.
+
+    Parameters
+    ----------
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'}, default="euclidean"
+        How far apart two rows are.
+    p : float, default=2.0
+        The power of the minkowski metric.
+    n_pairs : int, default=20
+        How many pairs of rows each node tries.
+    max_depth : int or None, default=None
+        No leaf is deeper than this; none for no limit.
+    min_samples_leaf : int, default=1
+        Every leaf has at least this many rows.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    n_leaves_ : int
+        How many leaves the tree has.
+    depth_ : int
+        How many questions lie on the longest way to a leaf.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.tree import ComparisonTreeClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = ComparisonTreeClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "comparison-tree"
+    _parameters = ("metric", "p", "n_pairs", "max_depth", "min_samples_leaf")
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] = "euclidean",
+        p: float = 2.0,
+        n_pairs: int = 20,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.p = p
+        self.n_pairs = n_pairs
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class ComparisonTreeRegressor(Tree, Regressor):
+    """A tree that asks only which of two rows is nearer, for any metric, strings too.
+
+    Parameters
+    ----------
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'}, default="euclidean"
+        How far apart two rows are.
+    p : float, default=2.0
+        The power of the minkowski metric.
+    n_pairs : int, default=20
+        How many pairs of rows each node tries.
+    max_depth : int or None, default=None
+        No leaf is deeper than this; none for no limit.
+    min_samples_leaf : int, default=1
+        Every leaf has at least this many rows.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    n_leaves_ : int
+        How many leaves the tree has.
+    depth_ : int
+        How many questions lie on the longest way to a leaf.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.tree import ComparisonTreeRegressor
+    >>> X = [[i] for i in range(12)]
+    >>> y = [1.0] * 6 + [2.0] * 6
+    >>> model = ComparisonTreeRegressor().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "comparison-tree"
+    _parameters = ("metric", "p", "n_pairs", "max_depth", "min_samples_leaf")
+    _is_random = True
+    _multi_output = True
+
+    def __init__(
+        self,
+        *,
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] = "euclidean",
+        p: float = 2.0,
+        n_pairs: int = 20,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.p = p
+        self.n_pairs = n_pairs
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class DensityTreeClassifier(ProbabilisticClassifier):
+    """A density of the features for each class, constant on boxes and integrating to 1; the class by Bayes' rule.
+
+    Parameters
+    ----------
+    min_samples_leaf : float, default=5.0
+        Every box has at least this many rows of its class, by weight.
+    max_depth : int, default=50
+        No box is cut out by more cuts than this.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.tree import DensityTreeClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = DensityTreeClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "density-tree"
+    _parameters = ("min_samples_leaf", "max_depth")
+
+    def __init__(
+        self,
+        *,
+        min_samples_leaf: float = 5.0,
+        max_depth: int = 50,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
         self.n_jobs = n_jobs
         self.verbose = verbose
