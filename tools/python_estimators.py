@@ -136,6 +136,10 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         if p["name"] not in entry.hidden:
             usual = (type_hint(p["kind"]), type_words(p["kind"]), p["doc"])
             hint, words, doc = PYTHON_FORM.get(p["name"], usual)
+            if "balanced_subsample" in json.dumps(p["kind"]):
+                hint = hint.replace('"balanced"', '"balanced", "balanced_subsample"')
+                words = words.replace("'balanced'", "'balanced', 'balanced_subsample'")
+                doc += " 'balanced_subsample' balances the rows that were drawn for each tree."
             own.append((p["name"], hint, literal(p["default"]), words, doc))
     return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 

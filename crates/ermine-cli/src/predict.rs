@@ -110,7 +110,10 @@ fn quantiles(model: &Model, table: &Table, levels: &[f64]) -> Result<Vec<Column>
     }
     let values = model.quantiles(&model.schema().features_of(table)?, levels)?;
     let column = |(k, level): (usize, &f64)| {
-        Column::numeric(format!("quantile_{level}"), values.iter().skip(k).step_by(levels.len()).copied().collect::<Vec<f64>>())
+        Column::numeric(
+            format!("quantile_{level}"),
+            values.iter().skip(k).step_by(levels.len()).copied().collect::<Vec<f64>>(),
+        )
     };
     Ok(levels.iter().enumerate().map(column).collect())
 }

@@ -74,12 +74,7 @@ pub fn members(py: Python<'_>, model: &Model) -> PyResult<Vec<Model>> {
 
 /// The leaf of each row in each tree.
 #[pyfunction]
-pub fn leaves<'py>(
-    py: Python<'py>,
-    model: &Model,
-    table: &Table,
-    n_jobs: Option<i64>,
-) -> PyResult<Shaped<'py, i64>> {
+pub fn leaves<'py>(py: Python<'py>, model: &Model, table: &Table, n_jobs: Option<i64>) -> PyResult<Shaped<'py, i64>> {
     let (leaves, n_trees) = with_features(py, model, table, n_jobs, |model, features| model.leaves(features))?;
     array::shaped(py, leaves.into_iter().map(i64::from).collect(), &[table.inner.n_rows(), n_trees])
 }

@@ -199,7 +199,10 @@ fn a_forest_is_grown_in_two_goes_looked_into_and_predicts_quantiles() {
     assert!(place.read("whole.ermine") == place.read("once.ermine"), "the seed that it began with goes on");
     place.run(&["show", "whole.ermine"]).succeeds().says(&["the mean of 12 trees", "share of each column"]);
     place.run(&["show", "whole.ermine", "--tree", "0"]).succeeds().says(&["decision-tree", "it is tree 0 of a forest"]);
-    place.run(&["show", "whole.ermine", "--shap", &penguins]).succeeds().says(&["SHAP values on 344 rows", "flipper_length_mm"]);
+    place
+        .run(&["show", "whole.ermine", "--shap", &penguins])
+        .succeeds()
+        .says(&["SHAP values on 344 rows", "flipper_length_mm"]);
     place.run(&["show", "whole.ermine", "--tree", "12"]).fails(1, &["member 12 was asked for, but there are 12"]);
     let said = place.run(&["predict", "whole.ermine", &penguins, "--quantiles", "0.1,0.9"]).succeeds();
     assert_eq!(said.out.lines().next(), Some("predicted_body_mass_g,quantile_0.1,quantile_0.9"));
@@ -208,7 +211,10 @@ fn a_forest_is_grown_in_two_goes_looked_into_and_predicts_quantiles() {
 #[test]
 fn the_training_error_of_adaboost_is_plotted_under_its_bound() {
     let place = Place::new("adaboost");
-    place.run(&["train", &penguins(), "-t", "sex", "--learner", "adaboost", "-o", "m.ermine"]).succeeds().says(&["the training error"]);
+    place
+        .run(&["train", &penguins(), "-t", "sex", "--learner", "adaboost", "-o", "m.ermine"])
+        .succeeds()
+        .says(&["the training error"]);
     let said = place.run(&["show", "m.ermine", "--svg", "m.svg"]).succeeds();
     said.says(&["eps", "alpha", "training error (o) under its bound (-)"]);
     assert!(String::from_utf8(place.read("m.svg")).unwrap().contains("bound: product of Z"));

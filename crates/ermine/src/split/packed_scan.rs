@@ -52,7 +52,8 @@ fn best_packed_cut_plain(cells: &[u64; MAX_BINS], word: Word, all: u64, bar: f64
         sum = sum.wrapping_add(*cell);
         *left = sum;
     }
-    let parts = |packed: u64| (((packed as i64) >> word.shift) as f64, (packed & ((1 << word.shift) - 1)) as i64 as f64);
+    let parts =
+        |packed: u64| (((packed as i64) >> word.shift) as f64, (packed & ((1 << word.shift) - 1)) as i64 as f64);
     let (total, weight) = parts(all);
     // Scores are not negative, so that their bits are ordered as they are; -1 stands for a cut with an empty side.
     let mut scores = [0i64; MAX_BINS];
