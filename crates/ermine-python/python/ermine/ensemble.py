@@ -8,20 +8,21 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ermine._ensemble import BoostedClasses, BoostedNumbers, Committee, Forest, QuantileForest
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
 
-__all__ = ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"]
+__all__ = ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "ComparisonForestClassifier", "ComparisonForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"]
 
 
-class RandomForestClassifier(ProbabilisticClassifier):
+class RandomForestClassifier(Forest, ProbabilisticClassifier):
     """The mean of many trees, each grown on rows drawn with replacement and on columns drawn at every node.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Trees.
-    criterion : {'gini', 'entropy'}, default="gini"
-        What splits of classes minimise. Numbers have the squared error.
+    criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'} or None, default=None
+        What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
     max_depth : int or None, default=None
         Depth of a tree, at most; none for no limit.
     min_samples_split : int or float, default=2
@@ -41,15 +42,29 @@ class RandomForestClassifier(ProbabilisticClassifier):
         Whether each tree sees rows drawn with replacement, or all rows.
     max_samples : int or float or None, default=None
         How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
-    class_weight : dict, 'balanced' or None, default=None
+    class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
-        (n_classes * rows of the class).
+        (n_classes * rows of the class). 'balanced_subsample' balances the rows that were drawn for each tree.
+    monotonic_cst : list of int, default=()
+        For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
+        constraints. Needs exact trees.
+    ccp_alpha : float, default=0.0
+        Splits that lower the impurity by less than this for each leaf they add are pruned. Needs exact trees.
     oob_score : bool, default=False
         Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    permutation_importances : bool, default=False
+        Whether to find out how much worse each tree gets on the rows that it didn't see when the values of a column are
+        shuffled. Only with bootstrap.
+    tree_method : {'auto', 'hist', 'exact'}, default="auto"
+        Which thresholds are tried: bounds of bins (hist), all (exact), or bins unless another parameter needs exact
+        trees (auto).
     max_bins : int, default=255
         Bins of a column, at most.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
+    warm_start : bool, default=False
+        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
+        then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -66,8 +81,12 @@ class RandomForestClassifier(ProbabilisticClassifier):
         Their names, where the data had names.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The share of each column in what all splits gain.
+    permutation_importances_ : ndarray of shape (n_features_in_,)
+        How much worse trees get on rows that they didn't see when a column is shuffled (accuracy lost, or squared error gained), where ``permutation_importances`` is set.
     oob_score_ : float
         The score on rows that members didn't see in training, where ``oob_score`` is set.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -84,14 +103,14 @@ class RandomForestClassifier(ProbabilisticClassifier):
     """
 
     _learner = "random-forest"
-    _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "oob_score", "max_bins")
+    _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "tree_method", "max_bins")
     _is_random = True
 
     def __init__(
         self,
         *,
         n_estimators: int = 100,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -101,10 +120,15 @@ class RandomForestClassifier(ProbabilisticClassifier):
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced", "balanced_subsample"] | None = None,
+        monotonic_cst: Sequence[int] = (),
+        ccp_alpha: float = 0.0,
         oob_score: bool = False,
+        permutation_importances: bool = False,
+        tree_method: Literal["auto", "hist", "exact"] = "auto",
         max_bins: int = 255,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -120,20 +144,27 @@ class RandomForestClassifier(ProbabilisticClassifier):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.class_weight = class_weight
+        self.monotonic_cst = monotonic_cst
+        self.ccp_alpha = ccp_alpha
         self.oob_score = oob_score
+        self.permutation_importances = permutation_importances
+        self.tree_method = tree_method
         self.max_bins = max_bins
         self.random_state = random_state
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class RandomForestRegressor(Regressor):
+class RandomForestRegressor(QuantileForest, Regressor):
     """The mean of many trees, each grown on rows drawn with replacement and on columns drawn at every node.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Trees.
+    criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'} or None, default=None
+        What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
     max_depth : int or None, default=None
         Depth of a tree, at most; none for no limit.
     min_samples_split : int or float, default=2
@@ -153,12 +184,28 @@ class RandomForestRegressor(Regressor):
         Whether each tree sees rows drawn with replacement, or all rows.
     max_samples : int or float or None, default=None
         How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+    monotonic_cst : list of int, default=()
+        For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
+        constraints. Needs exact trees.
+    ccp_alpha : float, default=0.0
+        Splits that lower the impurity by less than this for each leaf they add are pruned. Needs exact trees.
     oob_score : bool, default=False
         Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    permutation_importances : bool, default=False
+        Whether to find out how much worse each tree gets on the rows that it didn't see when the values of a column are
+        shuffled. Only with bootstrap.
+    quantiles : bool, default=False
+        Whether to keep the training targets of all leaves, from which quantiles are predicted. For one number.
+    tree_method : {'auto', 'hist', 'exact'}, default="auto"
+        Which thresholds are tried: bounds of bins (hist), all (exact), or bins unless another parameter needs exact
+        trees (auto).
     max_bins : int, default=255
         Bins of a column, at most.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
+    warm_start : bool, default=False
+        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
+        then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -173,8 +220,12 @@ class RandomForestRegressor(Regressor):
         Their names, where the data had names.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The share of each column in what all splits gain.
+    permutation_importances_ : ndarray of shape (n_features_in_,)
+        How much worse trees get on rows that they didn't see when a column is shuffled (accuracy lost, or squared error gained), where ``permutation_importances`` is set.
     oob_score_ : float
         The score on rows that members didn't see in training, where ``oob_score`` is set.
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -189,7 +240,7 @@ class RandomForestRegressor(Regressor):
     """
 
     _learner = "random-forest"
-    _parameters = ("n_estimators", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "oob_score", "max_bins")
+    _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "quantiles", "tree_method", "max_bins")
     _is_random = True
     _multi_output = True
 
@@ -197,6 +248,7 @@ class RandomForestRegressor(Regressor):
         self,
         *,
         n_estimators: int = 100,
+        criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -206,13 +258,20 @@ class RandomForestRegressor(Regressor):
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
+        monotonic_cst: Sequence[int] = (),
+        ccp_alpha: float = 0.0,
         oob_score: bool = False,
+        permutation_importances: bool = False,
+        quantiles: bool = False,
+        tree_method: Literal["auto", "hist", "exact"] = "auto",
         max_bins: int = 255,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -222,22 +281,28 @@ class RandomForestRegressor(Regressor):
         self.min_impurity_decrease = min_impurity_decrease
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.ccp_alpha = ccp_alpha
         self.oob_score = oob_score
+        self.permutation_importances = permutation_importances
+        self.quantiles = quantiles
+        self.tree_method = tree_method
         self.max_bins = max_bins
         self.random_state = random_state
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class ExtraTreesClassifier(ProbabilisticClassifier):
+class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
     """The mean of many trees whose thresholds are drawn at random.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Trees.
-    criterion : {'gini', 'entropy'}, default="gini"
-        What splits of classes minimise. Numbers have the squared error.
+    criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'} or None, default=None
+        What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
     max_depth : int or None, default=None
         Depth of a tree, at most; none for no limit.
     min_samples_split : int or float, default=2
@@ -257,15 +322,29 @@ class ExtraTreesClassifier(ProbabilisticClassifier):
         Whether each tree sees rows drawn with replacement, or all rows.
     max_samples : int or float or None, default=None
         How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
-    class_weight : dict, 'balanced' or None, default=None
+    class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
-        (n_classes * rows of the class).
+        (n_classes * rows of the class). 'balanced_subsample' balances the rows that were drawn for each tree.
+    monotonic_cst : list of int, default=()
+        For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
+        constraints. Needs exact trees.
+    ccp_alpha : float, default=0.0
+        Splits that lower the impurity by less than this for each leaf they add are pruned. Needs exact trees.
     oob_score : bool, default=False
         Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    permutation_importances : bool, default=False
+        Whether to find out how much worse each tree gets on the rows that it didn't see when the values of a column are
+        shuffled. Only with bootstrap.
+    tree_method : {'auto', 'hist', 'exact'}, default="auto"
+        Which thresholds are tried: bounds of bins (hist), all (exact), or bins unless another parameter needs exact
+        trees (auto).
     max_bins : int, default=255
         Bins of a column, at most.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
+    warm_start : bool, default=False
+        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
+        then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -282,8 +361,12 @@ class ExtraTreesClassifier(ProbabilisticClassifier):
         Their names, where the data had names.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The share of each column in what all splits gain.
+    permutation_importances_ : ndarray of shape (n_features_in_,)
+        How much worse trees get on rows that they didn't see when a column is shuffled (accuracy lost, or squared error gained), where ``permutation_importances`` is set.
     oob_score_ : float
         The score on rows that members didn't see in training, where ``oob_score`` is set.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -300,14 +383,14 @@ class ExtraTreesClassifier(ProbabilisticClassifier):
     """
 
     _learner = "extra-trees"
-    _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "oob_score", "max_bins")
+    _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "tree_method", "max_bins")
     _is_random = True
 
     def __init__(
         self,
         *,
         n_estimators: int = 100,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -317,10 +400,15 @@ class ExtraTreesClassifier(ProbabilisticClassifier):
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced", "balanced_subsample"] | None = None,
+        monotonic_cst: Sequence[int] = (),
+        ccp_alpha: float = 0.0,
         oob_score: bool = False,
+        permutation_importances: bool = False,
+        tree_method: Literal["auto", "hist", "exact"] = "auto",
         max_bins: int = 255,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -336,20 +424,27 @@ class ExtraTreesClassifier(ProbabilisticClassifier):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.class_weight = class_weight
+        self.monotonic_cst = monotonic_cst
+        self.ccp_alpha = ccp_alpha
         self.oob_score = oob_score
+        self.permutation_importances = permutation_importances
+        self.tree_method = tree_method
         self.max_bins = max_bins
         self.random_state = random_state
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class ExtraTreesRegressor(Regressor):
+class ExtraTreesRegressor(QuantileForest, Regressor):
     """The mean of many trees whose thresholds are drawn at random.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Trees.
+    criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'} or None, default=None
+        What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
     max_depth : int or None, default=None
         Depth of a tree, at most; none for no limit.
     min_samples_split : int or float, default=2
@@ -369,12 +464,28 @@ class ExtraTreesRegressor(Regressor):
         Whether each tree sees rows drawn with replacement, or all rows.
     max_samples : int or float or None, default=None
         How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+    monotonic_cst : list of int, default=()
+        For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
+        constraints. Needs exact trees.
+    ccp_alpha : float, default=0.0
+        Splits that lower the impurity by less than this for each leaf they add are pruned. Needs exact trees.
     oob_score : bool, default=False
         Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    permutation_importances : bool, default=False
+        Whether to find out how much worse each tree gets on the rows that it didn't see when the values of a column are
+        shuffled. Only with bootstrap.
+    quantiles : bool, default=False
+        Whether to keep the training targets of all leaves, from which quantiles are predicted. For one number.
+    tree_method : {'auto', 'hist', 'exact'}, default="auto"
+        Which thresholds are tried: bounds of bins (hist), all (exact), or bins unless another parameter needs exact
+        trees (auto).
     max_bins : int, default=255
         Bins of a column, at most.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
+    warm_start : bool, default=False
+        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
+        then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -389,8 +500,12 @@ class ExtraTreesRegressor(Regressor):
         Their names, where the data had names.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The share of each column in what all splits gain.
+    permutation_importances_ : ndarray of shape (n_features_in_,)
+        How much worse trees get on rows that they didn't see when a column is shuffled (accuracy lost, or squared error gained), where ``permutation_importances`` is set.
     oob_score_ : float
         The score on rows that members didn't see in training, where ``oob_score`` is set.
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -405,7 +520,7 @@ class ExtraTreesRegressor(Regressor):
     """
 
     _learner = "extra-trees"
-    _parameters = ("n_estimators", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "oob_score", "max_bins")
+    _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "quantiles", "tree_method", "max_bins")
     _is_random = True
     _multi_output = True
 
@@ -413,6 +528,7 @@ class ExtraTreesRegressor(Regressor):
         self,
         *,
         n_estimators: int = 100,
+        criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -422,13 +538,20 @@ class ExtraTreesRegressor(Regressor):
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
+        monotonic_cst: Sequence[int] = (),
+        ccp_alpha: float = 0.0,
         oob_score: bool = False,
+        permutation_importances: bool = False,
+        quantiles: bool = False,
+        tree_method: Literal["auto", "hist", "exact"] = "auto",
         max_bins: int = 255,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -438,8 +561,195 @@ class ExtraTreesRegressor(Regressor):
         self.min_impurity_decrease = min_impurity_decrease
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.ccp_alpha = ccp_alpha
         self.oob_score = oob_score
+        self.permutation_importances = permutation_importances
+        self.quantiles = quantiles
+        self.tree_method = tree_method
         self.max_bins = max_bins
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class ComparisonForestClassifier(ProbabilisticClassifier):
+    """The mean of many trees that ask only which of two rows is nearer, for any metric, strings too.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'}, default="euclidean"
+        How far apart two rows are.
+    p : float, default=2.0
+        The power of the minkowski metric.
+    n_pairs : int, default=5
+        How many pairs of rows each node tries; 1 for pairs that are drawn without looking at what they gain.
+    max_depth : int or None, default=None
+        Depth of a tree, at most; none for no limit.
+    min_samples_leaf : int, default=1
+        Every leaf has at least this many rows.
+    bootstrap : bool, default=True
+        Whether each tree sees rows drawn with replacement, or all rows.
+    max_samples : int or float or None, default=None
+        How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+    oob_score : bool, default=False
+        Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    oob_score_ : float
+        The score on rows that members didn't see in training, where ``oob_score`` is set.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import ComparisonForestClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = ComparisonForestClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "comparison-forest"
+    _parameters = ("n_estimators", "metric", "p", "n_pairs", "max_depth", "min_samples_leaf", "bootstrap", "max_samples", "oob_score")
+    _is_random = True
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] = "euclidean",
+        p: float = 2.0,
+        n_pairs: int = 5,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.metric = metric
+        self.p = p
+        self.n_pairs = n_pairs
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class ComparisonForestRegressor(Regressor):
+    """The mean of many trees that ask only which of two rows is nearer, for any metric, strings too.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'}, default="euclidean"
+        How far apart two rows are.
+    p : float, default=2.0
+        The power of the minkowski metric.
+    n_pairs : int, default=5
+        How many pairs of rows each node tries; 1 for pairs that are drawn without looking at what they gain.
+    max_depth : int or None, default=None
+        Depth of a tree, at most; none for no limit.
+    min_samples_leaf : int, default=1
+        Every leaf has at least this many rows.
+    bootstrap : bool, default=True
+        Whether each tree sees rows drawn with replacement, or all rows.
+    max_samples : int or float or None, default=None
+        How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+    oob_score : bool, default=False
+        Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+    random_state : int, RandomState instance or None, default=None
+        Every random choice follows from it; the same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    oob_score_ : float
+        The score on rows that members didn't see in training, where ``oob_score`` is set.
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.ensemble import ComparisonForestRegressor
+    >>> X = [[i] for i in range(12)]
+    >>> y = [1.0] * 6 + [2.0] * 6
+    >>> model = ComparisonForestRegressor().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    """
+
+    _learner = "comparison-forest"
+    _parameters = ("n_estimators", "metric", "p", "n_pairs", "max_depth", "min_samples_leaf", "bootstrap", "max_samples", "oob_score")
+    _is_random = True
+    _multi_output = True
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] = "euclidean",
+        p: float = 2.0,
+        n_pairs: int = 5,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.metric = metric
+        self.p = p
+        self.n_pairs = n_pairs
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -830,7 +1140,7 @@ class GradientBoostingRegressor(Regressor):
         self.verbose = verbose
 
 
-class AdaBoostClassifier(ProbabilisticClassifier):
+class AdaBoostClassifier(BoostedClasses, ProbabilisticClassifier):
     """A weighted vote of weak learners, each trained on what the ones before it get wrong.
 
     Parameters
@@ -873,7 +1183,15 @@ class AdaBoostClassifier(ProbabilisticClassifier):
     estimator_weights_ : ndarray of shape (n_rounds,)
         The vote of each round.
     estimator_errors_ : ndarray of shape (n_rounds,)
-        The weighted error of each round.
+        The weighted error of each round; for numbers, its mean loss.
+    train_errors_ : ndarray of shape (n_rounds,)
+        The training error after each round; for numbers, the mean absolute error.
+    normalizers_ : ndarray of shape (n_rounds,)
+        What the weights of each round are divided by (Z).
+    train_error_bounds_ : ndarray of shape (n_rounds,)
+        What the training error is at most: the product of the normalizers so far.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each column in what all splits gain.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -921,7 +1239,7 @@ class AdaBoostClassifier(ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class AdaBoostRegressor(Regressor):
+class AdaBoostRegressor(BoostedNumbers, Regressor):
     """A weighted vote of weak learners, each trained on what the ones before it get wrong.
 
     Parameters
@@ -935,6 +1253,11 @@ class AdaBoostRegressor(Regressor):
         Shrinks every vote.
     loss : {'linear', 'square', 'exponential'}, default="linear"
         For numbers: how the error of a row counts.
+    n_iter_no_change : int or None, default=None
+        Stop after this many rounds without a lower error on the rows kept for validation, and keep the rounds up to the
+        lowest; none to run all rounds on all rows.
+    validation_fraction : float, default=0.1
+        The share of the rows kept for validation, where n_iter_no_change is set.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -952,7 +1275,9 @@ class AdaBoostRegressor(Regressor):
     estimator_weights_ : ndarray of shape (n_rounds,)
         The vote of each round.
     estimator_errors_ : ndarray of shape (n_rounds,)
-        The weighted error of each round.
+        The weighted error of each round; for numbers, its mean loss.
+    train_errors_ : ndarray of shape (n_rounds,)
+        The training error after each round; for numbers, the mean absolute error.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -967,7 +1292,7 @@ class AdaBoostRegressor(Regressor):
     """
 
     _learner = "adaboost"
-    _parameters = ("estimator", "n_estimators", "learning_rate", "loss")
+    _parameters = ("estimator", "n_estimators", "learning_rate", "loss", "n_iter_no_change", "validation_fraction")
     _is_random = True
 
     def __init__(
@@ -977,6 +1302,8 @@ class AdaBoostRegressor(Regressor):
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         loss: Literal["linear", "square", "exponential"] = "linear",
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -985,12 +1312,14 @@ class AdaBoostRegressor(Regressor):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.loss = loss
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class BaggingClassifier(ProbabilisticClassifier):
+class BaggingClassifier(Committee, ProbabilisticClassifier):
     """The mean or the vote of any learner trained on many draws of the rows.
 
     Parameters
@@ -1012,6 +1341,9 @@ class BaggingClassifier(ProbabilisticClassifier):
         Whether to judge the whole on the rows that each member didn't see.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
+    warm_start : bool, default=False
+        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
+        then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -1028,6 +1360,8 @@ class BaggingClassifier(ProbabilisticClassifier):
         Their names, where the data had names.
     oob_score_ : float
         The score on rows that members didn't see in training, where ``oob_score`` is set.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -1058,6 +1392,7 @@ class BaggingClassifier(ProbabilisticClassifier):
         bootstrap_features: bool = False,
         oob_score: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -1069,11 +1404,12 @@ class BaggingClassifier(ProbabilisticClassifier):
         self.bootstrap_features = bootstrap_features
         self.oob_score = oob_score
         self.random_state = random_state
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class BaggingRegressor(Regressor):
+class BaggingRegressor(Committee, Regressor):
     """The mean or the vote of any learner trained on many draws of the rows.
 
     Parameters
@@ -1095,6 +1431,9 @@ class BaggingRegressor(Regressor):
         Whether to judge the whole on the rows that each member didn't see.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
+    warm_start : bool, default=False
+        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
+        then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -1109,6 +1448,8 @@ class BaggingRegressor(Regressor):
         Their names, where the data had names.
     oob_score_ : float
         The score on rows that members didn't see in training, where ``oob_score`` is set.
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        What members say about the rows that they didn't see, where ``oob_score`` is set; NaN where all have seen a row.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -1138,6 +1479,7 @@ class BaggingRegressor(Regressor):
         bootstrap_features: bool = False,
         oob_score: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -1149,5 +1491,6 @@ class BaggingRegressor(Regressor):
         self.bootstrap_features = bootstrap_features
         self.oob_score = oob_score
         self.random_state = random_state
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -399,8 +399,8 @@ mod tests {
     use super::*;
     use crate::split::class_counts::Counts;
     use crate::split::target_sums::Sums;
-    use std::borrow::Cow;
     use proptest::prelude::*;
+    use std::borrow::Cow;
 
     proptest! {
         #[test]

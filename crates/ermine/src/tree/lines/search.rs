@@ -403,8 +403,8 @@ impl<'a, S: Statistics> Grower<'a, S> {
         let Cuts::Numbers(cuts) = &self.lines.bins.columns[feature] else { return low };
         let (low_cut, high_cut) = (cuts[low as usize], cuts[high as usize - 1]);
         let drawn = low_cut + self.rng.random::<f64>() * (high_cut - low_cut);
-        let bin = cuts.partition_point(|&cut| cut < drawn);
-        bin.clamp(low as usize, high as usize - 1) as u8
+        let bin = low as usize + cuts[low as usize..high as usize].partition_point(|&cut| cut < drawn);
+        bin.min(high as usize - 1) as u8
     }
 }
 
