@@ -180,6 +180,10 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         if p["name"] not in entry.hidden:
             usual = (type_hint(p["kind"]), type_words(p["kind"]), p["doc"])
             hint, words, doc = PYTHON_FORM.get(p["name"], usual)
+            if "balanced_subsample" in json.dumps(p["kind"]):
+                hint = hint.replace('"balanced"', '"balanced", "balanced_subsample"')
+                words = words.replace("'balanced'", "'balanced', 'balanced_subsample'")
+                doc += " 'balanced_subsample' balances the rows that were drawn for each tree."
             if entry.neighbors and p["name"] in CALLABLES:
                 function, what = CALLABLES[p["name"]]
                 hint, words, doc = f"{hint} | {function}", f"{words} or callable", f"{doc} {what}"

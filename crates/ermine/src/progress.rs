@@ -33,7 +33,7 @@ pub enum Control {
     Stop,
 }
 
-/// Someone who watches long work. Called from the thread that drives it, and cheap calls are expected.
+/// Someone who watches long work. Called from the threads that do it, one call at a time, and cheap calls are expected.
 pub trait Observer: Send + Sync {
     /// Something happened; the answer says whether to go on.
     fn event(&self, event: &Event<'_>) -> Control;

@@ -7,8 +7,8 @@
 //! | statistics | for | cell |
 //! |---|---|---|
 //! | [`Packed`] | two classes, or one number | one 64-bit word: target sum above, weight below; one addition for a row |
-//! | [`Counts`] | more classes | a count for each class |
-//! | [`Sums`] | any weights, several numbers | rows, weight and target sums in f64 |
+//! | [`Counts`](super::class_counts::Counts) | more classes | a count for each class |
+//! | [`Sums`](super::target_sums::Sums) | any weights, several numbers | rows, weight and target sums in f64 |
 //!
 //! **Exactness.** The first two add whole numbers. A number is taken in steps of its range / 2^k with k as high as the word allows (28 bits for 100,000 rows): that
 //! decides between splits only; what leaves predict comes from the numbers themselves.
@@ -16,7 +16,6 @@
 use super::left_sums::add_left;
 use super::packed_scan::{Word, best_packed_cut};
 use crate::choice;
-use std::borrow::Cow;
 
 choice! {
     /// What a forest's splits minimise.
@@ -390,251 +389,18 @@ impl Statistics for Packed {
     }
 }
 
-/// A count for each class.
-pub struct Counts {
-    /// How many classes.
-    pub n_classes: usize,
-    /// Gini or entropy.
-    pub criterion: ForestCriterion,
-}
-
-impl Statistics for Counts {
-    type Number = u32;
-
-    /// A few more than there are classes, so that a cell fills whole vectors.
-    #[inline(always)]
-    fn width(&self) -> usize {
-        match self.n_classes {
-            0..=4 => 4,
-            n => n.next_multiple_of(8),
-        }
-    }
-
-    #[inline(always)]
-    fn add(&self, cell: &mut [u32], item: Item) {
-        cell[item.target as usize] += item.weight;
-    }
-
-    #[inline(always)]
-    fn merge(&self, cell: &mut [u32], other: &[u32]) {
-        cell.iter_mut().zip(other).for_each(|(a, b)| *a += b);
-    }
-
-    #[inline(always)]
-    fn remove(&self, cell: &mut [u32], other: &[u32]) {
-        cell.iter_mut().zip(other).for_each(|(a, b)| *a -= b);
-    }
-
-    #[inline(always)]
-    fn count(&self, cell: &[u32]) -> f64 {
-        f64::from(cell.iter().sum::<u32>())
-    }
-
-    #[inline(always)]
-    fn weight(&self, cell: &[u32]) -> f64 {
-        self.count(cell)
-    }
-
-    #[inline(always)]
-    fn score(&self, cell: &[u32]) -> f64 {
-        let weight = self.weight(cell);
-        match self.criterion {
-            _ if weight == 0.0 => 0.0,
-            ForestCriterion::Gini => cell.iter().map(|&c| f64::from(c) * f64::from(c)).sum::<f64>() / weight,
-            ForestCriterion::Entropy => cell.iter().map(|&c| x_log2_x(f64::from(c))).sum::<f64>() - x_log2_x(weight),
-        }
-    }
-
-    /// The share of the node's most frequent class.
-    fn order(&self, cell: &[u32], all: &[u32]) -> f64 {
-        let most = (1..all.len()).fold(0, |best, k| if all[k] > all[best] { k } else { best });
-        f64::from(cell[most]) / self.weight(cell)
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        (self.criterion == ForestCriterion::Gini && self.n_classes <= 32).then_some(self.n_classes)
-    }
-
-    fn is_pure(&self, cell: &[u32]) -> bool {
-        cell.iter().filter(|&&c| c > 0).count() <= 1
-    }
-
-    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u32], mut seen: Option<&mut [Seen]>) {
-        let k = self.width();
-        for line in lines.chunks_exact(stride) {
-            let item = Item::of_line(line);
-            for (slot, &column) in columns.iter().enumerate() {
-                let bin = line[column as usize] as usize;
-                cells[(slot * MAX_BINS + bin) * k + item.target as usize] += item.weight;
-                if let Some(seen) = &mut seen {
-                    seen[slot][bin / 64] |= 1 << (bin % 64);
-                }
-            }
-        }
-    }
-
-    fn best_cut(&self, cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Option<Cut>> {
-        if self.criterion != ForestCriterion::Gini {
-            return None;
-        }
-        match self.width() {
-            4 => Some(best_class_cut::<4>(cells, seen, all, bar)),
-            8 => Some(best_class_cut::<8>(cells, seen, all, bar)),
-            16 => Some(best_class_cut::<16>(cells, seen, all, bar)),
-            24 => Some(best_class_cut::<24>(cells, seen, all, bar)),
-            32 => Some(best_class_cut::<32>(cells, seen, all, bar)),
-            _ => None,
-        }
-    }
-}
-
-/// The best cut between the bins of a column whose cells have a count for each of W classes.
-fn best_class_cut<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { best_class_cut_avx512::<W>(cells, seen, all, bar) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { best_class_cut_avx2::<W>(cells, seen, all, bar) };
-        }
-    }
-    best_class_cut_plain::<W>(cells, seen, all, bar)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi1,bmi2")]
-fn best_class_cut_avx512<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
-    best_class_cut_plain::<W>(cells, seen, all, bar)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn best_class_cut_avx2<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
-    best_class_cut_plain::<W>(cells, seen, all, bar)
-}
-
-/// Counts and their squares are added up in whole numbers, whose order doesn't matter: wide units give the same bits.
-#[inline(always)]
-fn best_class_cut_plain<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
-    let (cells, all): (&[[u32; W]], &[u32; W]) = (cells.as_chunks().0, all.first_chunk()?);
-    let all = all.map(u64::from);
-    let total: u64 = all.iter().sum();
-    let mut left = [0u64; W];
-    let (mut best_num, mut best_den, mut best) = (bar, 1.0, None);
-    let mut before = None;
-    for bin in bits(seen) {
-        if let Some(before) = before {
-            let (mut weight_left, mut squares_left, mut squares_right) = (0, 0, 0);
-            for (&left, &all) in left.iter().zip(&all) {
-                let right = all - left;
-                weight_left += left;
-                squares_left += left * left;
-                squares_right += right * right;
-            }
-            let (v, w) = (weight_left as f64, (total - weight_left) as f64);
-            let (num, den) = (squares_left as f64 * w + squares_right as f64 * v, v * w);
-            if num * best_den > best_num * den {
-                (best_num, best_den) = (num, den);
-                best = Some((before, bin));
-            }
-        }
-        left.iter_mut().zip(&cells[bin as usize]).for_each(|(left, &moved)| *left += u64::from(moved));
-        before = Some(bin);
-    }
-    let score = best_num / best_den;
-    best.map(|(before, after)| Cut { score, before, after })
-}
-
-/// Rows, weight and target sums in f64.
-pub struct Sums<'a> {
-    /// The weight of each row of the data.
-    pub weight: Cow<'a, [f64]>,
-    /// The classes of the rows, or `None` where numbers are learned.
-    pub classes: Option<&'a [u32]>,
-    /// The numbers of the rows, `n_targets` each, centred.
-    pub values: &'a [f64],
-    /// How many target sums: classes or numbers.
-    pub n_targets: usize,
-    /// Gini or entropy.
-    pub criterion: ForestCriterion,
-}
-
-impl Statistics for Sums<'_> {
-    type Number = f64;
-
-    fn width(&self) -> usize {
-        2 + self.n_targets
-    }
-
-    #[inline]
-    fn add(&self, cell: &mut [f64], item: Item) {
-        let (row, count) = (item.row as usize, f64::from(item.weight));
-        let weight = count * self.weight[row];
-        cell[0] += count;
-        cell[1] += weight;
-        match self.classes {
-            Some(classes) => cell[2 + classes[row] as usize] += weight,
-            None => {
-                let values = &self.values[row * self.n_targets..(row + 1) * self.n_targets];
-                cell[2..].iter_mut().zip(values).for_each(|(sum, y)| *sum += weight * y);
-            }
-        }
-    }
-
-    fn merge(&self, cell: &mut [f64], other: &[f64]) {
-        cell.iter_mut().zip(other).for_each(|(a, b)| *a += b);
-    }
-
-    fn remove(&self, cell: &mut [f64], other: &[f64]) {
-        cell.iter_mut().zip(other).for_each(|(a, b)| *a -= b);
-        if cell[0] == 0.0 {
-            cell.fill(0.0);
-        }
-    }
-
-    fn count(&self, cell: &[f64]) -> f64 {
-        cell[0]
-    }
-
-    fn weight(&self, cell: &[f64]) -> f64 {
-        cell[1]
-    }
-
-    fn score(&self, cell: &[f64]) -> f64 {
-        match self.criterion {
-            _ if cell[0] == 0.0 || cell[1] <= 0.0 => 0.0,
-            ForestCriterion::Entropy if self.classes.is_some() => {
-                cell[2..].iter().map(|&s| x_log2_x(s)).sum::<f64>() - x_log2_x(cell[1])
-            }
-            _ => cell[2..].iter().map(|s| s * s).sum::<f64>() / cell[1],
-        }
-    }
-
-    fn order(&self, cell: &[f64], all: &[f64]) -> f64 {
-        let most = (3..all.len()).fold(2, |best, k| if all[k] > all[best] { k } else { best });
-        cell[if self.classes.is_some() { most } else { 2 }] / cell[1]
-    }
-
-    fn is_pure(&self, cell: &[f64]) -> bool {
-        self.classes.is_some() && cell[2..].iter().filter(|s| **s > 0.0).count() <= 1
-    }
-
-    fn targets_decide(&self) -> bool {
-        self.classes.is_some()
-    }
-}
-
-fn x_log2_x(x: f64) -> f64 {
+/// x log2 x, which is 0 for 0.
+pub(super) fn x_log2_x(x: f64) -> f64 {
     if x > 0.0 { x * x.log2() } else { 0.0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::split::class_counts::Counts;
+    use crate::split::target_sums::Sums;
     use proptest::prelude::*;
+    use std::borrow::Cow;
 
     proptest! {
         #[test]

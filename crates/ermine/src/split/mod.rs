@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`test`](mod@test) | the question that a split asks of a row |
 //! | [`cells`] | what is added up in each bin of a column, and how good a split between bins is |
+//! | [`class_counts`] | a count for each class in a bin |
+//! | [`target_sums`] | sums of targets and weights in a bin |
 //! | [`criterion`] | what is added up over the rows of a node, and what a split costs |
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
 //! | [`histogram`] | the best split from sums by bin, for gradient boosting |
@@ -30,6 +32,7 @@ pub mod bipartition;
 mod blocks;
 pub mod bucket;
 pub mod cells;
+pub mod class_counts;
 pub mod classes;
 pub mod criterion;
 pub mod exact;
@@ -43,6 +46,7 @@ pub mod numbers;
 pub mod packed_scan;
 pub mod ranges;
 pub mod reweighted;
+pub mod target_sums;
 pub mod test;
 pub mod twig;
 pub mod two_classes;

@@ -216,6 +216,11 @@ impl Forest {
     fn value_row(&mut self, value: &[f64]) -> u32 {
         let next = (self.values.len() / self.width.max(1)) as u32;
         if self.width > 1 || self.shared.len() < 64 {
+            // Pure leaves are most of all: their predictions are among the first, and need no search.
+            let same = |known: &[f64]| known.iter().zip(value).all(|(a, b)| a.to_bits() == b.to_bits());
+            if let Some(row) = self.values.chunks_exact(self.width.max(1)).take(4).position(same) {
+                return row as u32;
+            }
             let bits: Vec<u64> = value.iter().map(|v| v.to_bits()).collect();
             if let Some(&row) = self.shared.get(&bits) {
                 return row;

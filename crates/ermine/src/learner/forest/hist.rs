@@ -8,7 +8,9 @@ use crate::learner::decision_tree::TreeCriterion;
 use crate::matrix::Target;
 use crate::matrix::ranked::ranked_bins;
 use crate::rng;
-use crate::split::cells::{Counts, ForestCriterion, Item, Packed, Statistics, Sums};
+use crate::split::cells::{ForestCriterion, Item, Packed, Statistics};
+use crate::split::class_counts::Counts;
+use crate::split::target_sums::Sums;
 use crate::tree::Forest;
 use crate::tree::lines::{Limits, Lines};
 use std::borrow::Cow;
@@ -184,7 +186,7 @@ impl OnBins<'_> {
         value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]),
     ) -> train::GrownTree {
         let rng = rng::stream(self.job.context.seed, &[SPLITS, tree as u64]);
-        let grown = self.lines.grow(statistics, drawn, target, &self.limits, rng, self.job.width(), value);
+        let grown = self.lines.grow(statistics, drawn, target, &self.limits, rng, (self.job.width(), value));
         (Forest::of(&grown.tree), grown.gains)
     }
 }

@@ -13,13 +13,14 @@ use crate::progress::{Event, report};
 use crate::rng;
 use crate::tree::Forest;
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// The random streams of a tree: which rows it sees, and which splits it tries.
 const ROWS: u64 = 20;
 pub(super) const SPLITS: u64 = 21;
 
-/// Trees between two reports of progress.
-const BATCH: usize = 32;
+/// Trees that are held apart before they are put together, at most.
+const BATCH: usize = 256;
 
 /// The parameters of both forests.
 pub struct Settings<'a> {
@@ -188,15 +189,21 @@ impl Job<'_> {
 
     /// Grows the trees that are still to come, side by side.
     pub fn each_tree(&self, fitted: &mut FittedForest, grow: impl Fn(usize) -> Result<GrownTree> + Sync) -> Result<()> {
-        let n = self.settings.n_estimators;
-        report(self.context.observer, Event::Begin { what: "trees", total: Some(n as u64) })?;
+        let (n, observer) = (self.settings.n_estimators, self.context.observer);
+        report(observer, Event::Begin { what: "trees", total: Some(n as u64) })?;
+        let done = Mutex::new(fitted.forest.n_trees() as u64);
+        // Each tree is reported when it is done: waiting for others would leave threads idle.
+        let grow_and_report = |tree: usize| {
+            let grown = grow(tree)?;
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            *done += 1;
+            report(observer, Event::Step { done: *done, score: None }).map(|()| grown)
+        };
         for first in (fitted.forest.n_trees()..n).step_by(BATCH) {
-            let last = (first + BATCH).min(n);
-            let grown: Result<Vec<GrownTree>> = (first..last).into_par_iter().with_max_len(1).map(&grow).collect();
-            fitted.append(grown?);
-            report(self.context.observer, Event::Step { done: last as u64, score: None })?;
+            let trees = (first..(first + BATCH).min(n)).into_par_iter().with_max_len(1);
+            fitted.append(trees.map(grow_and_report).collect::<Result<_>>()?);
         }
-        report(self.context.observer, Event::End)
+        report(observer, Event::End)
     }
 
     fn certificate(&self, fitted: &FittedForest) -> Certificate {

@@ -15,7 +15,7 @@
 //! **Splits.** Of an ordered column: at a cut between bins, half-way between the bins that occur in the node; missing values on the better side. Of a nominal column: categories in
 //! order of their mean target, cut in two; the best of all bipartitions for two classes and for numbers (Breiman and others 1984).
 //!
-//! **Cost.** O(rows * columns drawn) for each level; 64 bytes for each row of a tree that is being grown (more for more than 54 columns).
+//! **Cost.** O(rows * columns drawn) for each level; twice 64 bytes for each row of a tree that is being grown (more for more than 54 columns), which are free again when it is done.
 //! **Reference.** Breiman, Random forests, 2001; Geurts, Ernst and Wehenkel, Extremely randomized trees, 2006.
 
 mod partition;
@@ -150,8 +150,7 @@ impl<'a> Lines<'a> {
         target: impl Fn(usize) -> i32,
         limits: &Limits,
         rng: Rng,
-        width: usize,
-        value: impl Fn(&mut dyn Iterator<Item = Item>, &[S::Number], &mut [f64]),
+        (width, value): (usize, impl Fn(&mut dyn Iterator<Item = Item>, &[S::Number], &mut [f64])),
     ) -> Grown {
         let lines = self.drawn(drawn, target);
         let mut grower = Grower::new(self, statistics, limits, rng);

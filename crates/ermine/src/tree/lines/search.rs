@@ -9,6 +9,9 @@ use crate::split::few::{FEW, best_cuts};
 use crate::split::ranges::line_ranges;
 use rand::RngExt;
 
+/// Clearing all cells of a column is faster than clearing more than one in this many of them.
+const FEW_CELLS: usize = 16;
+
 /// Nodes with at least this many lines go through all bins of a column; smaller ones only through those that occur.
 const DENSE: usize = 160;
 
@@ -201,12 +204,18 @@ impl<'a, S: Statistics> Grower<'a, S> {
         own: f64,
         best: &mut Option<LineSplit<S::Number>>,
     ) {
-        let size = MAX_BINS * self.statistics.width();
-        let base = slot * size;
+        let (seen, width) = (self.seen[slot], self.statistics.width());
+        let base = slot * MAX_BINS * width;
         if !self.search_dense(base, feature, all, own, best) {
             self.search_seen(slot, feature, all, own, best);
         }
-        self.cells[base..base + size].fill(S::Number::default());
+        // A few cells one by one, many all together.
+        let zero = S::Number::default();
+        if self.dense || seen.iter().map(|w| w.count_ones()).sum::<u32>() as usize * FEW_CELLS > MAX_BINS {
+            self.cells[base..base + MAX_BINS * width].fill(zero);
+        } else {
+            bits(&seen).for_each(|bin| self.cells[base + bin as usize * width..][..width].fill(zero));
+        }
     }
 
     /// Looks at all bins of a column at once, where that can be done.
@@ -394,8 +403,8 @@ impl<'a, S: Statistics> Grower<'a, S> {
         let Cuts::Numbers(cuts) = &self.lines.bins.columns[feature] else { return low };
         let (low_cut, high_cut) = (cuts[low as usize], cuts[high as usize - 1]);
         let drawn = low_cut + self.rng.random::<f64>() * (high_cut - low_cut);
-        let bin = cuts.partition_point(|&cut| cut < drawn);
-        bin.clamp(low as usize, high as usize - 1) as u8
+        let bin = low as usize + cuts[low as usize..high as usize].partition_point(|&cut| cut < drawn);
+        bin.min(high as usize - 1) as u8
     }
 }
 

@@ -1,0 +1,163 @@
+//! A count for each class: the statistics of forests for more than two classes.
+//!
+//! **Formula.** For counts l and r of the two sides: sum l^2 / sum l + sum r^2 / sum r, in whole numbers as long as possible; fractions are compared without dividing.
+
+use super::cells::{Cut, ForestCriterion, Item, MAX_BINS, Seen, Statistics, bits, x_log2_x};
+
+/// A count for each class.
+pub struct Counts {
+    /// How many classes.
+    pub n_classes: usize,
+    /// Gini or entropy.
+    pub criterion: ForestCriterion,
+}
+
+impl Statistics for Counts {
+    type Number = u32;
+
+    /// A few more than there are classes, so that a cell fills whole vectors.
+    #[inline(always)]
+    fn width(&self) -> usize {
+        match self.n_classes {
+            0..=4 => 4,
+            n => n.next_multiple_of(8),
+        }
+    }
+
+    #[inline(always)]
+    fn add(&self, cell: &mut [u32], item: Item) {
+        cell[item.target as usize] += item.weight;
+    }
+
+    #[inline(always)]
+    fn merge(&self, cell: &mut [u32], other: &[u32]) {
+        cell.iter_mut().zip(other).for_each(|(a, b)| *a += b);
+    }
+
+    #[inline(always)]
+    fn remove(&self, cell: &mut [u32], other: &[u32]) {
+        cell.iter_mut().zip(other).for_each(|(a, b)| *a -= b);
+    }
+
+    #[inline(always)]
+    fn count(&self, cell: &[u32]) -> f64 {
+        f64::from(cell.iter().sum::<u32>())
+    }
+
+    #[inline(always)]
+    fn weight(&self, cell: &[u32]) -> f64 {
+        self.count(cell)
+    }
+
+    #[inline(always)]
+    fn score(&self, cell: &[u32]) -> f64 {
+        let weight = self.weight(cell);
+        match self.criterion {
+            _ if weight == 0.0 => 0.0,
+            ForestCriterion::Gini => cell.iter().map(|&c| f64::from(c) * f64::from(c)).sum::<f64>() / weight,
+            ForestCriterion::Entropy => cell.iter().map(|&c| x_log2_x(f64::from(c))).sum::<f64>() - x_log2_x(weight),
+        }
+    }
+
+    /// The share of the node's most frequent class.
+    fn order(&self, cell: &[u32], all: &[u32]) -> f64 {
+        let most = (1..all.len()).fold(0, |best, k| if all[k] > all[best] { k } else { best });
+        f64::from(cell[most]) / self.weight(cell)
+    }
+
+    fn n_classes(&self) -> Option<usize> {
+        (self.criterion == ForestCriterion::Gini && self.n_classes <= 32).then_some(self.n_classes)
+    }
+
+    fn is_pure(&self, cell: &[u32]) -> bool {
+        cell.iter().filter(|&&c| c > 0).count() <= 1
+    }
+
+    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u32], mut seen: Option<&mut [Seen]>) {
+        let k = self.width();
+        for line in lines.chunks_exact(stride) {
+            let item = Item::of_line(line);
+            for (slot, &column) in columns.iter().enumerate() {
+                let bin = line[column as usize] as usize;
+                cells[(slot * MAX_BINS + bin) * k + item.target as usize] += item.weight;
+                if let Some(seen) = &mut seen {
+                    seen[slot][bin / 64] |= 1 << (bin % 64);
+                }
+            }
+        }
+    }
+
+    fn best_cut(&self, cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Option<Cut>> {
+        if self.criterion != ForestCriterion::Gini {
+            return None;
+        }
+        match self.width() {
+            4 => Some(best_class_cut::<4>(cells, seen, all, bar)),
+            8 => Some(best_class_cut::<8>(cells, seen, all, bar)),
+            16 => Some(best_class_cut::<16>(cells, seen, all, bar)),
+            24 => Some(best_class_cut::<24>(cells, seen, all, bar)),
+            32 => Some(best_class_cut::<32>(cells, seen, all, bar)),
+            _ => None,
+        }
+    }
+}
+
+/// The best cut between the bins of a column whose cells have a count for each of W classes.
+fn best_class_cut<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { best_class_cut_avx512::<W>(cells, seen, all, bar) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { best_class_cut_avx2::<W>(cells, seen, all, bar) };
+        }
+    }
+    best_class_cut_plain::<W>(cells, seen, all, bar)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi1,bmi2")]
+fn best_class_cut_avx512<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    best_class_cut_plain::<W>(cells, seen, all, bar)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn best_class_cut_avx2<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    best_class_cut_plain::<W>(cells, seen, all, bar)
+}
+
+/// Counts and their squares are added up in whole numbers, whose order doesn't matter: wide units give the same bits.
+#[inline(always)]
+fn best_class_cut_plain<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    let (cells, all): (&[[u32; W]], &[u32; W]) = (cells.as_chunks().0, all.first_chunk()?);
+    let all = all.map(u64::from);
+    let total: u64 = all.iter().sum();
+    let mut left = [0u64; W];
+    let (mut best_num, mut best_den, mut best) = (bar, 1.0, None);
+    let mut before = None;
+    for bin in bits(seen) {
+        if let Some(before) = before {
+            let (mut weight_left, mut squares_left, mut squares_right) = (0, 0, 0);
+            for (&left, &all) in left.iter().zip(&all) {
+                let right = all - left;
+                weight_left += left;
+                squares_left += left * left;
+                squares_right += right * right;
+            }
+            let (v, w) = (weight_left as f64, (total - weight_left) as f64);
+            let (num, den) = (squares_left as f64 * w + squares_right as f64 * v, v * w);
+            if num * best_den > best_num * den {
+                (best_num, best_den) = (num, den);
+                best = Some((before, bin));
+            }
+        }
+        left.iter_mut().zip(&cells[bin as usize]).for_each(|(left, &moved)| *left += u64::from(moved));
+        before = Some(bin);
+    }
+    let score = best_num / best_den;
+    best.map(|(before, after)| Cut { score, before, after })
+}

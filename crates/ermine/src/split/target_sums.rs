@@ -1,0 +1,83 @@
+//! Rows, weight and target sums in f64: the statistics of forests for any weights, and for several numbers at once.
+
+use super::cells::{ForestCriterion, Item, Statistics, x_log2_x};
+use std::borrow::Cow;
+
+/// Rows, weight and target sums in f64.
+pub struct Sums<'a> {
+    /// The weight of each row of the data.
+    pub weight: Cow<'a, [f64]>,
+    /// The classes of the rows, or `None` where numbers are learned.
+    pub classes: Option<&'a [u32]>,
+    /// The numbers of the rows, `n_targets` each, centred.
+    pub values: &'a [f64],
+    /// How many target sums: classes or numbers.
+    pub n_targets: usize,
+    /// Gini or entropy.
+    pub criterion: ForestCriterion,
+}
+
+impl Statistics for Sums<'_> {
+    type Number = f64;
+
+    fn width(&self) -> usize {
+        2 + self.n_targets
+    }
+
+    #[inline]
+    fn add(&self, cell: &mut [f64], item: Item) {
+        let (row, count) = (item.row as usize, f64::from(item.weight));
+        let weight = count * self.weight[row];
+        cell[0] += count;
+        cell[1] += weight;
+        match self.classes {
+            Some(classes) => cell[2 + classes[row] as usize] += weight,
+            None => {
+                let values = &self.values[row * self.n_targets..(row + 1) * self.n_targets];
+                cell[2..].iter_mut().zip(values).for_each(|(sum, y)| *sum += weight * y);
+            }
+        }
+    }
+
+    fn merge(&self, cell: &mut [f64], other: &[f64]) {
+        cell.iter_mut().zip(other).for_each(|(a, b)| *a += b);
+    }
+
+    fn remove(&self, cell: &mut [f64], other: &[f64]) {
+        cell.iter_mut().zip(other).for_each(|(a, b)| *a -= b);
+        if cell[0] == 0.0 {
+            cell.fill(0.0);
+        }
+    }
+
+    fn count(&self, cell: &[f64]) -> f64 {
+        cell[0]
+    }
+
+    fn weight(&self, cell: &[f64]) -> f64 {
+        cell[1]
+    }
+
+    fn score(&self, cell: &[f64]) -> f64 {
+        match self.criterion {
+            _ if cell[0] == 0.0 || cell[1] <= 0.0 => 0.0,
+            ForestCriterion::Entropy if self.classes.is_some() => {
+                cell[2..].iter().map(|&s| x_log2_x(s)).sum::<f64>() - x_log2_x(cell[1])
+            }
+            _ => cell[2..].iter().map(|s| s * s).sum::<f64>() / cell[1],
+        }
+    }
+
+    fn order(&self, cell: &[f64], all: &[f64]) -> f64 {
+        let most = (3..all.len()).fold(2, |best, k| if all[k] > all[best] { k } else { best });
+        cell[if self.classes.is_some() { most } else { 2 }] / cell[1]
+    }
+
+    fn is_pure(&self, cell: &[f64]) -> bool {
+        self.classes.is_some() && cell[2..].iter().filter(|s| **s > 0.0).count() <= 1
+    }
+
+    fn targets_decide(&self) -> bool {
+        self.classes.is_some()
+    }
+}
