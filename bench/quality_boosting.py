@@ -207,24 +207,25 @@ def table(_):
     libraries = list(LIBRARIES)
     rows, ranks, worst = [], [], []
     for name, _, task in SETS:
-        losses = {m: [record.get(f"{name}/{seed}/{m}") for seed in range(SEEDS)] for m in libraries}
-        if any(None in values for values in losses.values()):
+        seeds = [seed for seed in range(SEEDS) if all(f"{name}/{seed}/{m}" in record for m in libraries)]
+        if not seeds:
             continue
+        losses = {m: [record[f"{name}/{seed}/{m}"] for seed in seeds] for m in libraries}
         means = np.array([np.mean(losses[m]) for m in libraries])
         # Ranks for each seed, ties shared, then the mean.
-        by_seed = np.array([pd.Series([losses[m][seed] for m in libraries]).rank().to_numpy() for seed in range(SEEDS)])
+        by_seed = np.array([pd.Series([losses[m][i] for m in libraries]).rank().to_numpy() for i in range(len(seeds))])
         ranks.append(by_seed.mean(axis=0))
         apart = (means[0] / means[1:].min() - 1.0) * 100.0
         worst.append((apart, name))
         cells = " | ".join(f"{'**' * bool(mean == means.min())}{mean:.4f}{'**' * bool(mean == means.min())}" for mean in means)
-        rows.append(f"| {name} | {task} | {cells} | {apart:+.1f} % |")
+        rows.append(f"| {name} | {task} | {len(seeds)} | {cells} | {apart:+.1f} % |")
     ranks = np.array(ranks)
     print("# Gradient boosting without tuning: how well it predicts\n")
     print("Written by `python bench/quality_boosting.py table` from `bench/record/quality_boosting.json`; `python bench/quality_boosting.py run` measures.\n")
-    print(f"Each library at its defaults, on the same splits: three quarters of at most {MOST_ROWS:,} rows to learn from, the others to test on, {SEEDS} seeds. The "
+    print(f"Each library at its defaults, on the same splits: three quarters of at most {MOST_ROWS:,} rows to learn from, the others to test on, up to {SEEDS} seeds (as many as the record has for all libraries). The "
           "loss is the log loss for classes, the RMSE over the standard deviation of the target for numbers, and 1 - NDCG@10 for ranking; the mean over the "
           "seeds is shown, the lowest in bold. The last column: Ermine against the best of the others.\n")
-    print(f"| data | task | {' | '.join(libraries)} | against the best |\n|---|---|{'---|' * (len(libraries) + 1)}")
+    print(f"| data | task | seeds | {' | '.join(libraries)} | against the best |\n|---|---|---|{'---|' * (len(libraries) + 1)}")
     print("\n".join(rows))
     error = ranks.std(axis=0, ddof=1) / np.sqrt(len(ranks))
     print(f"\nMean rank over {len(ranks)} data sets (± standard error): " + ", ".join(f"{m} {r:.2f} ± {e:.2f}" for m, r, e in zip(libraries, ranks.mean(axis=0), error)) + ".")

@@ -56,7 +56,9 @@ def ranking():
 def ermine(data):
     from ermine import ensemble
 
-    params = {"n_estimators": ROUNDS, "max_leaf_nodes": LEAVES, "max_bins": BINS, "learning_rate": RATE, "n_jobs": THREADS}
+    # The same shape for all: no sampling, no target statistics.
+    params = {"n_estimators": ROUNDS, "max_leaf_nodes": LEAVES, "max_bins": BINS, "learning_rate": RATE, "n_jobs": THREADS, "subsample": 1.0,
+              "colsample_bytree": 1.0, "colsample_bynode": 1.0, "min_child_weight": 1.0, "min_cat_to_statistic": None, "random_state": 0}
     if data["task"] == "ranking":
         return lambda: ensemble.GradientBoostingRanker(**params).fit(data["X"], data["y"], group=[100] * (len(data["X"]) // 100))
     if data["task"] == "regression":
