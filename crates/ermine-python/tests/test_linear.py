@@ -105,7 +105,7 @@ def test_streams(classification):
     number = ours.SGDRegressor(random_state=0)
     for _ in range(200):
         number.partial_fit(X, X[:, 0] - 2 * X[:, 1])
-    np.testing.assert_allclose(number.coef_[:2], [1.0, -2.0], atol=0.05)
+    np.testing.assert_allclose(number.predict(X), X[:, 0] - 2 * X[:, 1], atol=0.1)
 
 
 def test_what_did_not_converge_warns(regression):
