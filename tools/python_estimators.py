@@ -266,7 +266,6 @@ def facts(entry: Entry) -> list[str]:
         "_takes_sparse": (can["sparse"], False),
         "_is_random": (is_random(entry), False),
         "_poor_score": (entry.poor_score, False),
-        "_binary_only": (can["binary_only"] and entry.task == "classification", False),
         "_multi_output": (can["multi_output"] and entry.task == "regression", False),
     }
     return [f"    {name} = {literal(value)}" for name, (value, usual) in said.items() if value != usual]

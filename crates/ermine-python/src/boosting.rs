@@ -319,7 +319,7 @@ fn boosted(model: &CoreModel) -> PyResult<&Boosted> {
 
 /// All quantiles of each row, ascending: an array of shape (n_rows, n_quantiles).
 #[pyfunction]
-pub fn quantiles<'py>(py: Python<'py>, model: &Model, table: &Table) -> PyResult<Bound<'py, PyAny>> {
+pub fn boosted_quantiles<'py>(py: Python<'py>, model: &Model, table: &Table) -> PyResult<Bound<'py, PyAny>> {
     let model = model.core();
     let features = model.schema().features_in_order(table.inner.columns().to_vec()).map_err(python)?;
     let fitted = boosted(&model)?;

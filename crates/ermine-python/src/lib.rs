@@ -56,7 +56,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model::enet_path, module)?)?;
     module.add_class::<boosting::Staged>()?;
     module.add_function(wrap_pyfunction!(boosting::boost, module)?)?;
-    module.add_function(wrap_pyfunction!(boosting::quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(boosting::boosted_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::stages, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::members, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::leaves, module)?)?;

@@ -21,6 +21,8 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "ComparisonForestRegressor": DRAWS,
     "BaggingClassifier": DRAWS,
     "BaggingRegressor": DRAWS,
+    "CalibratedClassifier": DRAWS,
+    "OneVsOneClassifier": DRAWS,
 }
 
 

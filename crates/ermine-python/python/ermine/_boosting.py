@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ermine import _target
-from ermine._ermine import Model, Staged, Table, Target, boost, quantiles, threads
+from ermine._ermine import Model, Staged, Table, Target, boost, boosted_quantiles, threads
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
 from ermine._progress import Bar
 
@@ -189,7 +189,7 @@ class BoostingRegressor(Boosting, Regressor):
         table, names = self._read(X)
         self._check_features(table.n_columns, names)
         shares = json.loads(model.header())["params"]["quantile_alpha"]
-        ascending = quantiles(model, table)
+        ascending = boosted_quantiles(model, table)
         if self.loss != "quantile" or ascending.shape[1] != len(shares):
             raise ValueError("predict_quantiles needs loss='quantile'")
         return ascending[:, np.argsort(np.argsort(shares, kind="stable"), kind="stable")]

@@ -240,7 +240,6 @@ class Estimator(Plain):
 class Classifier(PlainMixin, Estimator):
     """An estimator for classes."""
 
-    _binary_only: ClassVar[bool] = False
 
     classes_: np.ndarray
 
@@ -287,7 +286,6 @@ class Classifier(PlainMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = not self._binary_only
         tags.classifier_tags.poor_score = self._poor_score
         return tags
 

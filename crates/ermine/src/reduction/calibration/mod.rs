@@ -112,7 +112,7 @@ impl Calibrated {
     fn out_of_fold(&self, learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<(Vec<f64>, Output)> {
         let n_folds = self.cv.min(data.n_rows());
         if n_folds < 2 {
-            return Err(Error::data("one row is too few to calibrate on"));
+            return Err(Error::data("one sample is too few to calibrate on"));
         }
         let splits = Splits::k_fold(data, n_folds, context.seed)?;
         report(context.observer, Event::Begin { what: "calibrating", total: Some(n_folds as u64 + 1) })?;
