@@ -43,9 +43,9 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
         Whether each tree sees rows drawn with replacement, or all rows.
     max_samples : int or float or None, default=None
         How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
-    class_weight : dict, 'balanced' or None, default=None
+    class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
-        (n_classes * rows of the class).
+        (n_classes * rows of the class). 'balanced_subsample' balances the rows that were drawn for each tree.
     monotonic_cst : list of int, default=()
         For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
         constraints. Needs exact trees.
@@ -121,7 +121,7 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced", "balanced_subsample"] | None = None,
         monotonic_cst: Sequence[int] = (),
         ccp_alpha: float = 0.0,
         oob_score: bool = False,
@@ -323,9 +323,9 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
         Whether each tree sees rows drawn with replacement, or all rows.
     max_samples : int or float or None, default=None
         How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
-    class_weight : dict, 'balanced' or None, default=None
+    class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
-        (n_classes * rows of the class).
+        (n_classes * rows of the class). 'balanced_subsample' balances the rows that were drawn for each tree.
     monotonic_cst : list of int, default=()
         For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
         constraints. Needs exact trees.
@@ -401,7 +401,7 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced", "balanced_subsample"] | None = None,
         monotonic_cst: Sequence[int] = (),
         ccp_alpha: float = 0.0,
         oob_score: bool = False,

@@ -929,7 +929,6 @@ class HalfspaceLP(MarginClassifier):
     _learner = "halfspace"
     _parameters = ("fit_intercept", "degree", "interaction_only")
     _takes_sparse = True
-    _binary_only = True
 
     def __init__(
         self,
