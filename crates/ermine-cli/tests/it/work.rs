@@ -28,6 +28,25 @@ fn a_model_is_trained_shown_evaluated_and_used() {
 }
 
 #[test]
+fn a_tree_is_pruned_and_explained() {
+    let place = Place::new("tree");
+    let model = place.path("tree.ermine");
+    let p = penguins();
+    let words = ["train", &p, "-t", "species", "-o", &model, "--learner", "decision-tree"];
+    let pruned = [&words[..], &["--pruning", "cross_validation"]].concat();
+    place.run(&pruned).succeeds().says(&["cross-validation chose ccp_alpha = "]);
+    place.run(&["show", &model, "--path"]).succeeds().says(&["from ccp_alpha", "leaves", "impurity"]);
+    place.run(&["show", &model, "--rules"]).succeeds().says(&["if ", " then Gentoo", "covers ", "right for "]);
+    let said = place.run(&["show", &model, "--reasons", &p, "--row", "1"]).succeeds();
+    said.says(&["at first: Adelie", "flipper_length_mm = 181"]);
+    place.run(&["show", &model, "--reasons", &p, "--row", "345"]).fails(2, &["has the rows 1 to 344"]);
+    place.run(&["show", &model, "--svg", "t.svg", "--html", "t.html", "--dot", "t.dot"]).succeeds();
+    for file in ["t.svg", "t.html", "t.dot"] {
+        assert!(String::from_utf8(place.read(file)).unwrap().contains("Gentoo"), "{file}");
+    }
+}
+
+#[test]
 fn predictions_keep_ids_as_written_and_give_probabilities() {
     let place = Place::new("ids");
     let model = place.model();

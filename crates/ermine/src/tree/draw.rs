@@ -132,7 +132,7 @@ pub fn stump_svg(tree: &Tree, curve: &[(f64, f64)], schema: &Schema) -> String {
 }
 
 /// Which colour is which class, in one line; where it is full, the rest is left out.
-fn legend(svg: &mut Svg, classes: &[String], (mut x, y): (f64, f64), width: f64) {
+pub(super) fn legend(svg: &mut Svg, classes: &[String], (mut x, y): (f64, f64), width: f64) {
     for (k, class) in classes.iter().enumerate() {
         let shown: String = class.chars().take(24).collect();
         let needed = 32.0 + 7.5 * shown.chars().count() as f64;

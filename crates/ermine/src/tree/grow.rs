@@ -10,7 +10,7 @@
 //! **Cost.** O(d n) for each level, O(d n log n) for a balanced tree. Memory: 4 bytes for each value, and a tree.
 
 use super::Tree;
-use super::orders::{Orders, RowSet};
+use super::orders::{Orders, Parting, RowSet};
 use super::search::{Choice, Place, Searcher};
 use super::twig::TwigRoom;
 use crate::error::Result;
@@ -128,15 +128,16 @@ pub(super) struct Grower<'a, C> {
     /// The row of the features behind each of ours.
     pub rows: Vec<u32>,
     pub options: &'a GrowOptions,
-    is_left: RowSet,
+    /// Empty but while nodes are parted: the rows of the smaller side of each.
+    set: RowSet,
     buffer: Vec<u32>,
     pub out: Grown,
 }
 
 impl<'a, C: NodeCriterion> Grower<'a, C> {
     fn new(criterion: C, orders: Orders, features: &'a Features, rows: Vec<u32>, options: &'a GrowOptions) -> Self {
-        let is_left = RowSet::new(rows.len());
-        Grower { criterion, orders, features, rows, options, is_left, buffer: Vec::new(), out: Grown::default() }
+        let set = RowSet::new(rows.len());
+        Grower { criterion, orders, features, rows, options, set, buffer: Vec::new(), out: Grown::default() }
     }
 
     fn root(&mut self) -> Option<Pending<C::Node>> {
@@ -177,8 +178,8 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         }
     }
 
-    /// Splits a node of the tree; gives back the children that may be split further, if any.
-    fn split(&mut self, pending: &Pending<C::Node>, mut choice: Choice) -> Vec<Pending<C::Node>> {
+    /// Splits a node of the tree; gives back the children that may be split further and, if there are any, how to part the columns for them.
+    fn split(&mut self, pending: &Pending<C::Node>, mut choice: Choice) -> (Vec<Pending<C::Node>>, Option<Parting>) {
         let (mut left, mut right) = self.sides(pending, &choice);
         let left_is_heavier = self.criterion.weight(&left) > self.criterion.weight(&right);
         if let (Place::Categories(parts), true) = (&mut choice.place, left_is_heavier) {
@@ -203,11 +204,12 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
                 children.push(Pending { node, range, depth: pending.depth + 1, path, bounds: bounds[side], state });
             }
         }
-        if !children.is_empty() {
-            left.iter().for_each(|e| self.is_left.set((e & ROW) as usize, true));
-            right.iter().for_each(|e| self.is_left.set((e & ROW) as usize, false));
+        if children.is_empty() {
+            return (children, None);
         }
-        children
+        let left_is_set = left.len() <= right.len();
+        self.set.insert(if left_is_set { &left } else { &right }.iter().map(|entry| entry & ROW));
+        (children, Some(Parting { range: pending.range.clone(), n_left: left.len(), left_is_set }))
     }
 
     /// The entries that go left and those that go right.
@@ -282,13 +284,14 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
                 }
             }
             let Some(choice) = self.searcher().search(&pending) else { continue };
-            let children = self.split(&pending, choice);
-            if !children.is_empty() {
+            let (children, parting) = self.split(&pending, choice);
+            if let Some(parting) = parting {
                 for column in &mut self.orders.columns {
-                    column.partition(&pending.range, &self.is_left, &mut self.buffer);
+                    column.partition(&parting, &self.set, &mut self.buffer);
                 }
-                stack.extend(children.into_iter().rev());
+                self.orders.unset(&parting, &mut self.set);
             }
+            stack.extend(children.into_iter().rev());
         }
     }
 
@@ -303,11 +306,9 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             let (mut next, mut parted) = (Vec::new(), Vec::new());
             for (pending, choice) in level.iter().zip(choices) {
                 let Some(choice) = choice else { continue };
-                let children = self.split(pending, choice);
-                if !children.is_empty() {
-                    parted.push(pending.range.clone());
-                    next.extend(children);
-                }
+                let (children, parting) = self.split(pending, choice);
+                parted.extend(parting);
+                next.extend(children);
             }
             self.partition_all(&parted);
             let (large, small): (Vec<_>, Vec<_>) = next.into_iter().partition(|p| p.range.len() > SUBTREE);
@@ -326,15 +327,16 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         report(observer, Event::End)
     }
 
-    fn partition_all(&mut self, ranges: &[Range<usize>]) {
-        let is_left = &self.is_left;
+    fn partition_all(&mut self, parted: &[Parting]) {
+        let set = &self.set;
         let each = self.orders.columns.len().div_ceil(rayon::current_num_threads());
         self.orders.columns.par_chunks_mut(each).for_each(|columns| {
             let mut buffer = Vec::new();
             for column in columns {
-                ranges.iter().for_each(|range| column.partition(range, is_left, &mut buffer));
+                parted.iter().for_each(|parting| column.partition(parting, set, &mut buffer));
             }
         });
+        parted.iter().for_each(|parting| self.orders.unset(parting, &mut self.set));
     }
 
     /// The rows of a node, ascending.
@@ -398,10 +400,9 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             }
             let Some(Waiting { pending, choice, .. }) = heap.pop() else { return Ok(()) };
             n_leaves += 1;
-            arrivals = self.split(&pending, choice);
-            if !arrivals.is_empty() {
-                self.partition_all(&[pending.range]);
-            }
+            let (children, parting) = self.split(&pending, choice);
+            arrivals = children;
+            self.partition_all(parting.as_slice());
         }
     }
 }

@@ -41,17 +41,39 @@ pub struct RowSet {
     words: Vec<u64>,
 }
 
+/// How the rows of a node are parted: those that go left stand first afterwards. One side is in a [`RowSet`], the smaller one.
+#[derive(Debug, Clone)]
+pub(super) struct Parting {
+    /// Where the node stands.
+    pub range: Range<usize>,
+    /// How many rows go left.
+    pub n_left: usize,
+    /// The left rows are in the set, not the right ones.
+    pub left_is_set: bool,
+}
+
+impl Parting {
+    /// Where the rows that are in the set stand afterwards.
+    fn set_range(&self) -> Range<usize> {
+        let middle = self.range.start + self.n_left;
+        if self.left_is_set { self.range.start..middle } else { middle..self.range.end }
+    }
+}
+
 impl RowSet {
     /// No rows, of `n` that may be put in.
     pub fn new(n: usize) -> RowSet {
         RowSet { words: vec![0; n.div_ceil(64)] }
     }
 
-    /// Puts a row in or takes it out.
-    #[inline]
-    pub fn set(&mut self, row: usize, inside: bool) {
-        let word = &mut self.words[row / 64];
-        *word = *word & !(1 << (row % 64)) | u64::from(inside) << (row % 64);
+    /// Puts rows in.
+    pub fn insert(&mut self, rows: impl Iterator<Item = u32>) {
+        rows.for_each(|row| self.words[row as usize / 64] |= 1 << (row % 64));
+    }
+
+    /// Takes rows out, and with them any that share a word: for sets that are to be empty when all is done.
+    pub fn clear(&mut self, rows: impl Iterator<Item = u32>) {
+        rows.for_each(|row| self.words[row as usize / 64] = 0);
     }
 
     /// 1 if a row is in the set, else 0.
@@ -88,6 +110,11 @@ impl Orders {
         Ok(Orders { columns: columns.collect() })
     }
 
+    /// Empties the set after a node has been parted in all columns.
+    pub(super) fn unset(&self, parting: &Parting, set: &mut RowSet) {
+        set.clear(self.columns[0].entries(&parting.set_range()).iter().map(|entry| entry & ROW));
+    }
+
     /// The orders of the rows of one node; `new_row[row]` counts its rows from 0.
     pub(super) fn take(&self, range: &Range<usize>, new_row: &[u32]) -> Orders {
         let renumber = |&entry: &u32| entry & !ROW | new_row[(entry & ROW) as usize];
@@ -121,30 +148,30 @@ impl OrderedColumn {
     }
 
     /// Puts the entries of a node's left rows before those of its right rows, keeping the order within each side.
-    pub(super) fn partition(&mut self, range: &Range<usize>, is_left: &RowSet, buffer: &mut Vec<u32>) {
-        assert!(is_left.words.len() * 64 >= self.entries.len(), "rows are below the number of entries");
-        let entries = &mut self.entries[range.clone()];
+    pub(super) fn partition(&mut self, parting: &Parting, set: &RowSet, buffer: &mut Vec<u32>) {
+        assert!(set.words.len() * 64 >= self.entries.len(), "rows are below the number of entries");
+        let entries = &mut self.entries[parting.range.clone()];
         if buffer.len() < entries.len() + 16 {
             buffer.resize(entries.len() + 16, 0);
         }
         let n_left = if self.has_ties {
-            partition::<true>(entries, is_left, buffer)
+            partition::<true>(entries, (set, parting.left_is_set), buffer)
         } else {
-            partition::<false>(entries, is_left, buffer)
+            partition::<false>(entries, (set, parting.left_is_set), buffer)
         };
         let n_right = entries.len() - n_left;
         entries[n_left..].copy_from_slice(&buffer[..n_right]);
     }
 }
 
-/// Moves left entries to the front and copies right ones to `right`, which has room for 16 more. How many are left.
-fn partition<const TIES: bool>(entries: &mut [u32], is_left: &RowSet, right: &mut [u32]) -> usize {
+/// Moves left entries to the front and copies right ones to `right`, which has room for 16 more. How many are left. `side` is a set of rows and whether it holds those that go left.
+fn partition<const TIES: bool>(entries: &mut [u32], side: (&RowSet, bool), right: &mut [u32]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") && right.len() >= entries.len() + 16 && entries.len() >= 16 {
         // SAFETY: the processor has the feature; entries are rows of the set; there is room on the right.
-        return unsafe { partition_avx512::<TIES>(entries, is_left, right) };
+        return unsafe { partition_avx512::<TIES>(entries, side, right) };
     }
-    partition_from::<TIES>(entries, is_left, right, START).n_left
+    partition_from::<TIES>(entries, side, right, START).n_left
 }
 
 /// How far a partition has come: what it moved so far, and whether each side has seen a new value begin since its last entry.
@@ -166,7 +193,7 @@ fn partition_from<const TIES: bool>(entries: &mut [u32], is_left: &RowSet, right
     let (mut left_tied, mut right_tied) = (u32::from(!from.new_left) * u32::MAX, u32::from(!from.new_right) * u32::MAX);
     for i in n_seen..entries.len() {
         let entry = entries[i];
-        let left = is_left.get(entry & ROW);
+        let left = set.get(entry & ROW) ^ u32::from(!left_is_set);
         // Both places are written, and one of them is kept: no branch that could be guessed wrong.
         if TIES {
             left_tied &= entry;
@@ -195,8 +222,9 @@ fn partition_from<const TIES: bool>(entries: &mut [u32], is_left: &RowSet, right
 /// The processor has AVX-512; every entry's row is in the set's range; `right` has at least 16 places more than there are entries.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,popcnt")]
-unsafe fn partition_avx512<const TIES: bool>(entries: &mut [u32], is_left: &RowSet, right: &mut [u32]) -> usize {
+unsafe fn partition_avx512<const TIES: bool>(entries: &mut [u32], side: (&RowSet, bool), right: &mut [u32]) -> usize {
     use std::arch::x86_64::*;
+    let (set, flip) = (side.0, if side.1 { 0 } else { u16::MAX });
     let mut at = START;
     let (row, tie) = (_mm512_set1_epi32(ROW as i32), _mm512_set1_epi32(TIE as i32));
     let untied = |sixteen: __m512i, starts: u16| {
@@ -208,11 +236,11 @@ unsafe fn partition_avx512<const TIES: bool>(entries: &mut [u32], is_left: &RowS
         let (sixteen, words) = unsafe {
             let sixteen = _mm512_loadu_si512(entries.as_ptr().add(at.n_seen).cast());
             let word = _mm512_srli_epi32::<5>(_mm512_and_si512(sixteen, row));
-            (sixteen, _mm512_i32gather_epi32::<4>(word, is_left.words.as_ptr().cast()))
+            (sixteen, _mm512_i32gather_epi32::<4>(word, set.words.as_ptr().cast()))
         };
         // Shifts take the lowest five bits of the row.
         let bit = _mm512_and_si512(sixteen, _mm512_set1_epi32(31));
-        let left = _mm512_test_epi32_mask(words, _mm512_sllv_epi32(_mm512_set1_epi32(1), bit));
+        let left = _mm512_test_epi32_mask(words, _mm512_sllv_epi32(_mm512_set1_epi32(1), bit)) ^ flip;
         let n_right = at.n_seen - at.n_left;
         let (mut to_left, mut to_right) = (sixteen, sixteen);
         if TIES {
@@ -235,7 +263,7 @@ unsafe fn partition_avx512<const TIES: bool>(entries: &mut [u32], is_left: &RowS
         at.n_left += left.count_ones() as usize;
         at.n_seen += 16;
     }
-    partition_from::<TIES>(entries, is_left, right, at).n_left
+    partition_from::<TIES>(entries, side, right, at).n_left
 }
 
 #[cfg(test)]
@@ -246,7 +274,7 @@ mod tests {
     proptest! {
         #[test]
         fn parting_keeps_order_and_ties(
-            values in prop::collection::vec(0u8..6, 1..200), left in prop::collection::vec(any::<bool>(), 200),
+            values in prop::collection::vec(0u8..6, 1..199), left in prop::collection::vec(any::<bool>(), 200),
         ) {
             let mut order: Vec<u32> = (0..values.len() as u32).collect();
             order.sort_by_key(|&row| (values[row as usize], row));
@@ -254,20 +282,23 @@ mod tests {
                 let tied = |i: usize| i > 0 && values[rows[i] as usize] == values[rows[i - 1] as usize];
                 (0..rows.len()).map(|i| if tied(i) { rows[i] | TIE } else { rows[i] }).collect()
             };
+            let left_is_set = left[199];
             let mut set = RowSet::new(values.len());
-            (0..values.len()).for_each(|row| set.set(row, left[row]));
+            set.insert((0..values.len() as u32).filter(|&row| left[row as usize] == left_is_set));
+            let n_left = (0..values.len()).filter(|&row| left[row]).count();
+            let parting = Parting { range: 0..values.len(), n_left, left_is_set };
             let (a, b): (Vec<u32>, Vec<u32>) = order.iter().partition(|&&row| left[row as usize]);
             let expected = [tie(&a), tie(&b)].concat();
             let entries = tie(&order);
             let mut column = OrderedColumn { entries, nominal: false, has_ties: true, has_missing: false };
-            column.partition(&(0..values.len()), &set, &mut Vec::new());
+            column.partition(&parting, &set, &mut Vec::new());
             prop_assert_eq!(&column.entries, &expected);
             let plain = |entries: Vec<u32>| entries.iter().map(|e| e & ROW).collect::<Vec<u32>>();
             let mut column = OrderedColumn { entries: order.clone(), nominal: false, has_ties: false, has_missing: false };
-            column.partition(&(0..values.len()), &set, &mut Vec::new());
+            column.partition(&parting, &set, &mut Vec::new());
             prop_assert_eq!(column.entries, plain(expected.clone()));
             let (mut entries, mut right) = (tie(&order), vec![0; values.len()]);
-            let n_left = partition_from::<true>(&mut entries, &set, &mut right, START).n_left;
+            let n_left = partition_from::<true>(&mut entries, (&set, left_is_set), &mut right, START).n_left;
             entries[n_left..].copy_from_slice(&right[..values.len() - n_left]);
             prop_assert_eq!(entries, expected, "the scalar twin");
         }

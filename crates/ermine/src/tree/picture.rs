@@ -4,7 +4,7 @@
 //! Of a large tree the upper levels are drawn, with a word on what lies below.
 
 use super::Tree;
-use super::draw::{answer, prediction, question};
+use super::draw::{answer, legend, prediction, question};
 use crate::chart::svg::{Anchor, COLOURS, Svg, escape};
 use crate::chart::text::number;
 use crate::matrix::{Schema, Task};
@@ -20,6 +20,8 @@ const DEEPEST: usize = 100;
 
 const BOX: (f64, f64) = (190.0, 74.0);
 const GAP: (f64, f64) = (14.0, 56.0);
+/// What the line of classes below a picture takes.
+const LEGEND: f64 = 26.0;
 
 /// Which nodes are shown: whole families from the top, up to `most` nodes and `deepest` levels.
 fn shown(tree: &Tree, most: usize, deepest: usize) -> Vec<bool> {
@@ -78,7 +80,10 @@ pub fn svg(tree: &Tree, schema: &Schema) -> String {
     }
     let depth = order.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
     let top = |depth: usize| GAP.1 / 2.0 + depth as f64 * (BOX.1 + GAP.1);
-    let mut picture = Svg::new(f64::from(n_ends) * (BOX.0 + GAP.0) + GAP.0, top(depth) + BOX.1 + GAP.1 / 2.0);
+    let (width, bottom) = (f64::from(n_ends) * (BOX.0 + GAP.0) + GAP.0, top(depth) + BOX.1 + GAP.1 / 2.0);
+    let classes: &[String] = if schema.task == Task::Classification { &schema.classes } else { &[] };
+    let mut picture = Svg::new(width, bottom + if classes.is_empty() { 0.0 } else { LEGEND });
+    legend(&mut picture, classes, (GAP.0, bottom), width);
     let count = below(tree);
     for &(node, depth) in &order {
         if is_open(node) {
@@ -109,9 +114,14 @@ fn draw_node(svg: &mut Svg, tree: &Tree, node: usize, (x, y): (f64, f64), hidden
         Test::Leaf => prediction(tree, node, schema),
         test => format!("{}?", question(test, schema)),
     };
-    svg.text(middle, y + 18.0, Anchor::Middle, "", &short(&title, 24));
+    // Of a long question about a number, the number is what must be seen.
+    let title = match &tree.test[node] {
+        Test::AtMost { .. } => short_inside(&title, 24),
+        _ => short(&title, 24),
+    };
+    svg.text(middle, y + 18.0, Anchor::Middle, "", &title);
     let more = if hidden > 0 { format!(", {hidden} nodes below") } else { String::new() };
-    svg.text(middle, y + 34.0, Anchor::Middle, "small", &format!("{} rows{more}", number(tree.weight[node])));
+    svg.text(middle, y + 34.0, Anchor::Middle, "small", &format!("{}{more}", rows(tree.weight[node])));
     if schema.task == Task::Classification {
         let mut from = x + 8.0;
         for (k, share) in tree.value(node).iter().enumerate() {
@@ -123,6 +133,21 @@ fn draw_node(svg: &mut Svg, tree: &Tree, node: usize, (x, y): (f64, f64), hidden
     if tree.test[node] != Test::Leaf {
         svg.text(middle, y + 67.0, Anchor::Middle, "small", &short(&prediction(tree, node, schema), 26));
     }
+}
+
+/// How many rows, in words.
+fn rows(weight: f64) -> String {
+    format!("{} {}", number(weight), if weight == 1.0 { "row" } else { "rows" })
+}
+
+/// Text cut to so many characters inside, its last 13 kept.
+fn short_inside(text: &str, most: usize) -> String {
+    const KEPT: usize = 13;
+    let n = text.chars().count();
+    if n <= most {
+        return text.to_string();
+    }
+    text.chars().take(most - KEPT - 1).chain(['…']).chain(text.chars().skip(n - KEPT)).collect()
 }
 
 /// Text cut to so many characters.
@@ -195,7 +220,7 @@ fn label(tree: &Tree, node: usize, answered: &str, hidden: usize, schema: &Schem
         label.push_str("</span>");
     }
     let more = if hidden > 0 { format!(", {hidden} nodes below") } else { String::new() };
-    let _ = write!(label, " <span class=\"n\">{} rows{more}</span>", number(tree.weight[node]));
+    let _ = write!(label, " <span class=\"n\">{}{more}</span>", rows(tree.weight[node]));
     label
 }
 
@@ -209,7 +234,7 @@ pub fn dot(tree: &Tree, schema: &Schema) -> String {
             Test::Leaf => prediction(tree, node, schema),
             test => format!("{}?", question(test, schema)),
         };
-        let _ = writeln!(graph, "  n{node} [label=\"{}\\n{} rows\"];", quoted(&title), number(tree.weight[node]));
+        let _ = writeln!(graph, "  n{node} [label=\"{}\\n{}\"];", quoted(&title), rows(tree.weight[node]));
         for (i, child) in tree.children(node).enumerate().filter(|(_, child)| shown[*child]) {
             let width = 1.0 + 6.0 * tree.weight[child] / tree.weight[0].max(f64::MIN_POSITIVE);
             let said = answer(&tree.test[node], i, schema);

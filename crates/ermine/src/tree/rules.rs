@@ -136,8 +136,8 @@ impl Condition {
         }
         said.extend(self.words.iter().map(|word| format!("{name} {word}")));
         let about_missing = said.iter().any(|s| s.ends_with("missing"));
-        if let Some(last) = said.last_mut().filter(|_| self.missing && !about_missing) {
-            last.push_str(" or missing");
+        if self.missing && !about_missing && !said.is_empty() {
+            return vec![format!("({}, or missing)", said.join(" and "))];
         }
         said
     }
@@ -160,7 +160,7 @@ pub fn text(grown: &Grown, schema: &Schema) -> String {
         format!("if {conditions} then {said}   (covers {:.1}%{quality})\n", 100.0 * rule.coverage)
     };
     let mut text: String = rules(grown, schema, MOST).iter().map(line).collect();
-    let n_leaves = (0..grown.tree.n_nodes()).filter(|&node| grown.tree.children(node).is_empty()).count();
+    let n_leaves = grown.tree.n_leaves();
     if n_leaves > MOST {
         text.push_str(&format!("... {n_leaves} rules in all\n"));
     }
