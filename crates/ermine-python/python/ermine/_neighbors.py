@@ -28,7 +28,8 @@ def _ragged(found: Found, return_distance: bool) -> Any:
 
     def cut(values: np.ndarray) -> np.ndarray:
         parts = np.empty(len(starts) - 1, dtype=object)
-        parts[:] = np.split(values, starts[1:-1]) if len(parts) else []
+        for i in range(len(parts)):
+            parts[i] = values[starts[i] : starts[i + 1]]
         return parts
 
     return (cut(distances), cut(rows)) if return_distance else cut(rows)
