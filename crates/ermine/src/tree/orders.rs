@@ -187,7 +187,12 @@ struct Parted {
 const START: Parted = Parted { n_seen: 0, n_left: 0, new_left: true, new_right: true };
 
 /// One entry after the other. A tie holds only if no new value began since the last entry of the same side.
-fn partition_from<const TIES: bool>(entries: &mut [u32], is_left: &RowSet, right: &mut [u32], from: Parted) -> Parted {
+fn partition_from<const TIES: bool>(
+    entries: &mut [u32],
+    (set, left_is_set): (&RowSet, bool),
+    right: &mut [u32],
+    from: Parted,
+) -> Parted {
     let Parted { n_seen, mut n_left, .. } = from;
     let mut n_right = n_seen - n_left;
     let (mut left_tied, mut right_tied) = (u32::from(!from.new_left) * u32::MAX, u32::from(!from.new_right) * u32::MAX);
