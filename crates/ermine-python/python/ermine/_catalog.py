@@ -38,9 +38,6 @@ CATALOG: tuple[Entry, ...] = (
     Entry("tree", "ObliqueTreeRegressor", "oblique-tree", "regression", tree=True),
     Entry("tree", "QuadTreeClassifier", "quad-tree", "classification", tree=True),
     Entry("tree", "QuadTreeRegressor", "quad-tree", "regression", tree=True),
-    Entry("tree", "ComparisonTreeClassifier", "comparison-tree", "classification", tree=True),
-    Entry("tree", "ComparisonTreeRegressor", "comparison-tree", "regression", tree=True),
-    Entry("tree", "DensityTreeClassifier", "density-tree", "classification"),
     Entry("ensemble", "RandomForestClassifier", "random-forest", "classification"),
     Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("criterion", "class_weight")),
     Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification"),
@@ -57,7 +54,10 @@ CATALOG: tuple[Entry, ...] = (
 )
 
 #: Learners without an estimator, and why.
-LEFT_OUT: dict[str, str] = {}
+LEFT_OUT: dict[str, str] = {
+    "comparison-tree": "not yet held against scikit-learn's checks; the command line and the crate have it",
+    "density-tree": "not yet held against scikit-learn's checks; the command line and the crate have it",
+}
 
 #: Tasks of learners that have estimators for others, and why.
 TASKS_LEFT_OUT: dict[tuple[str, str], str] = {

@@ -151,6 +151,8 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
         At most this many leaves, the best splits first; none for no limit.
     min_impurity_decrease : float, default=0.0
         A split must lower the impurity by at least this much, as a share of all rows.
+    min_impurity : float, default=0.0
+        A node whose impurity is no more than this is pure enough, and not split.
     class_weight : dict, 'balanced' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
         (n_classes * rows of the class).
@@ -206,7 +208,7 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
     """
 
     _learner = "decision-tree"
-    _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "class_weight", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds", "confidence_factor")
+    _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "min_impurity", "class_weight", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds", "confidence_factor")
     _is_random = True
 
     def __init__(
@@ -221,6 +223,7 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
         max_features: int | float | Literal["sqrt", "log2"] | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity: float = 0.0,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         monotonic_cst: Sequence[int] = (),
         ccp_alpha: float = 0.0,
@@ -241,6 +244,7 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity = min_impurity
         self.class_weight = class_weight
         self.monotonic_cst = monotonic_cst
         self.ccp_alpha = ccp_alpha
@@ -276,6 +280,8 @@ class DecisionTreeRegressor(Tree, Regressor):
         At most this many leaves, the best splits first; none for no limit.
     min_impurity_decrease : float, default=0.0
         A split must lower the impurity by at least this much, as a share of all rows.
+    min_impurity : float, default=0.0
+        A node whose impurity is no more than this is pure enough, and not split.
     monotonic_cst : list of int, default=()
         For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
         constraints.
@@ -322,7 +328,7 @@ class DecisionTreeRegressor(Tree, Regressor):
     """
 
     _learner = "decision-tree"
-    _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds")
+    _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "min_impurity", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds")
     _is_random = True
     _multi_output = True
 
@@ -338,6 +344,7 @@ class DecisionTreeRegressor(Tree, Regressor):
         max_features: int | float | Literal["sqrt", "log2"] | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity: float = 0.0,
         monotonic_cst: Sequence[int] = (),
         ccp_alpha: float = 0.0,
         pruning: Literal["cross_validation", "reduced_error", "greedy", "pessimistic"] | None = None,
@@ -356,6 +363,7 @@ class DecisionTreeRegressor(Tree, Regressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity = min_impurity
         self.monotonic_cst = monotonic_cst
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
@@ -444,6 +452,8 @@ class C45Classifier(Tree, ProbabilisticClassifier):
         No leaf is deeper than this; none for no limit.
     min_samples_leaf : int, default=2
         At least two branches of a split have this many rows.
+    binary_splits : bool, default=False
+        Part the categories of a nominal column in two, instead of a branch for each.
     prune : bool, default=True
         Prune the tree by upper limits of its errors.
     confidence_factor : float, default=0.25
@@ -486,13 +496,14 @@ class C45Classifier(Tree, ProbabilisticClassifier):
     """
 
     _learner = "c45"
-    _parameters = ("max_depth", "min_samples_leaf", "prune", "confidence_factor", "max_categories")
+    _parameters = ("max_depth", "min_samples_leaf", "binary_splits", "prune", "confidence_factor", "max_categories")
 
     def __init__(
         self,
         *,
         max_depth: int | None = None,
         min_samples_leaf: int = 2,
+        binary_splits: bool = False,
         prune: bool = True,
         confidence_factor: float = 0.25,
         max_categories: int = 256,
@@ -501,6 +512,7 @@ class C45Classifier(Tree, ProbabilisticClassifier):
     ) -> None:
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.binary_splits = binary_splits
         self.prune = prune
         self.confidence_factor = confidence_factor
         self.max_categories = max_categories
