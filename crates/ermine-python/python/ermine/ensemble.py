@@ -764,7 +764,7 @@ class GradientBoostingClassifier(BoostingClassifier):
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
         0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
-        are then trained on.
+        are then trained on. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -958,7 +958,7 @@ class GradientBoostingRegressor(BoostingRegressor):
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
         0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
-        are then trained on.
+        are then trained on. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -1163,7 +1163,7 @@ class GradientBoostingRanker(BoostingRanker):
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
         0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
-        are then trained on.
+        are then trained on. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31

@@ -197,8 +197,11 @@ impl TargetStatistics {
         schema
     }
 
-    /// Writes them.
+    /// Writes them, where there are any: models of before have no such sections, and are read as having none.
     pub fn save(&self, sections: &mut Sections) {
+        if self.is_empty() {
+            return;
+        }
         let columns: Vec<u32> = self.columns.iter().flat_map(|s| [s.column as u32, s.output as u32]).collect();
         sections.put_u32s("statistic_column", &columns);
         let values: Vec<f64> = self.columns.iter().flat_map(|s| s.values.iter().copied()).collect();
@@ -207,6 +210,9 @@ impl TargetStatistics {
 
     /// Reads them.
     pub fn load(sections: &Sections, schema: &Schema) -> Result<TargetStatistics> {
+        if !sections.has("statistic_column") && !sections.has("statistic") {
+            return Ok(TargetStatistics::default());
+        }
         let (places, values) = (sections.u32s("statistic_column")?, sections.f64s("statistic")?);
         let mut rest = values.as_slice();
         let mut columns = Vec::new();

@@ -336,6 +336,8 @@ fn an_interrupted_run_goes_on_to_the_same_model() {
     }
     let part = base.fit(&cities(500, 1)).unwrap();
     let dropping = GradientBoosting { rate_drop: 0.1, ..base.clone() };
+    let watching = GradientBoosting { early_stopping_rounds: Some(5), ..dropping.clone() };
+    assert!(watching.fit(&cities(500, 1)).is_err(), "later rounds change earlier ones");
     assert!(Boosting { from: Some(&part), ..Boosting::new(dropping) }.fit(&cities(500, 1)).is_err());
     // Other rows: the statistics stay those of the model.
     let more = GradientBoosting { n_estimators: 30, ..base };
@@ -506,7 +508,7 @@ fn each_way_of_growing_learns() {
         GradientBoosting { loss: Loss::AbsoluteError, ..Default::default() },
         GradientBoosting { loss: Loss::Huber, ..Default::default() },
     ];
-    for learner in learners {
+    for learner in learners.map(|learner| GradientBoosting { n_estimators: 100, ..learner }) {
         let error = mse(&learner.fit(&train).unwrap(), &test);
         assert!(error < 0.3 * base, "{error} against {base}: {learner:?}");
     }

@@ -132,12 +132,13 @@ impl Boosting<'_> {
     /// Trains with as many rounds as do best on rows kept aside.
     fn with_chosen_rounds(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
         let params = |n_estimators: usize| GradientBoosting { n_estimators, ..self.params.clone() };
-        if self.validation.is_some() || self.params.early_stopping_rounds.is_some() {
+        if (self.validation.is_some() && self.params.rate_drop == 0.0) || self.params.early_stopping_rounds.is_some() {
             let patience = self.params.early_stopping_rounds.or(Some(rounds::PATIENCE));
             let watching = GradientBoosting { early_stopping_rounds: patience, ..params(rounds::MOST) };
             return self.with(watching).boosted(data, context);
         }
-        let parts = if self.init_score.is_some() { Vec::new() } else { rounds::parts(data, context.seed)? };
+        let fixed = self.init_score.is_some() || self.params.rate_drop > 0.0;
+        let parts = if fixed { Vec::new() } else { rounds::parts(data, context.seed)? };
         let mut histories = Vec::new();
         for (train, watch) in &parts {
             let trial = GradientBoosting { early_stopping_rounds: Some(rounds::PATIENCE), ..params(rounds::MOST) };

@@ -25,6 +25,10 @@ impl GradientBoosting {
         if monotone.iter().any(|&c| c != 0) && self.grow_policy == GrowPolicy::Symmetric {
             return self.unsupported("monotone constraints with grow_policy = symmetric".into());
         }
+        // Later rounds change what earlier ones say, so that the rounds up to the best are not what they were.
+        if self.rate_drop > 0.0 && self.early_stopping_rounds.is_some() {
+            return self.unsupported("early stopping with rate_drop".into());
+        }
         if self.quantile_alpha.is_empty()
             || (self.loss == Loss::Quantile && self.quantile_alpha.len() > 1 && data.values().is_ok_and(|(_, k)| k > 1))
         {
