@@ -65,6 +65,7 @@ def a9a():
 
     with gzip.open(DATA / "a9a.train.libsvm.gz") as file:
         X, y = load_svmlight_file(file, n_features=123)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return {"X": X, "y": (y > 0).astype(int)}
 
 

@@ -388,7 +388,7 @@ vectorised! {
         let mut sums = [0.0; 8];
         for (i, x) in x.iter().enumerate() {
             // 0 for a finite number, else not a number.
-            sums[i % 8] += x - x;
+            sums[i % 8] += x * 0.0;
         }
         sums.iter().sum::<f64>() == 0.0
     }

@@ -96,7 +96,7 @@ fn scheduled(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Resul
         curve.push(value);
         report(options.observer, Event::Step { done: t as u64, score: Some(("objective", value)) })?;
         let adaptive = matches!(options.rate, Rate::Adaptive(_));
-        if !value.is_finite() && !(adaptive && slowdown < 1e100) {
+        if !(value.is_finite() || adaptive && slowdown < 1e100) {
             status = Status::Stalled;
             break;
         }

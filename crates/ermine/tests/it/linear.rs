@@ -381,6 +381,16 @@ fn halfspaces_are_found_or_refuted() {
     assert!(model.certificate().notes[0].contains("separable"), "{}", model.certificate());
     let said = model.predict_data(&classes(&rows, &apart)).unwrap();
     assert!((0..80).all(|i| said.class(i) == apart[i]));
+    // Classes that nearly touch.
+    for seed in 0..40 {
+        let rows = draw(100, 3, 100 + seed);
+        let near: Vec<usize> = rows.iter().map(|r| usize::from(r[0] + r[1] > 0.1)).collect();
+        let data = classes(&rows, &near);
+        let model = Halfspace::default().fit(&data).unwrap();
+        assert_eq!(model.certificate().value, Some(0.0), "{}", model.certificate());
+        let said = model.predict_data(&data).unwrap();
+        assert!((0..100).all(|i| said.class(i) == near[i]));
+    }
     // The corners of a square, crosswise: the diagonals meet.
     let square = [vec![0.0, 0.0], vec![1.0, 1.0], vec![0.0, 1.0], vec![1.0, 0.0]];
     let model = Halfspace::default().fit(&classes(&square, &[0, 0, 1, 1])).unwrap();

@@ -151,8 +151,11 @@ impl Learner for GradientDescent {
     }
 }
 
+/// The targets of the problems to solve, one for each, and the classes that they are for.
+pub type Problems<'d> = (Vec<Cow<'d, [f64]>>, Vec<u32>);
+
 /// The targets of the problems to solve, and the classes that they are for.
-pub fn problems(data: &Dataset) -> Result<(Vec<Cow<'_, [f64]>>, Vec<u32>)> {
+pub fn problems(data: &Dataset) -> Result<Problems<'_>> {
     if data.task() != Task::Classification {
         return Ok((outputs(data)?, Vec::new()));
     }

@@ -66,7 +66,7 @@ impl KernelMachine {
         let (p, used) = (map.n_columns(), sections.u32s("used")?);
         let (rows, counts) = (sections.f64s("rows")?, sections.f64s("counts")?);
         let k = if used.len() == 2 { 1 } else { used.len() };
-        let n = if p == 0 { 0 } else { rows.len() / p };
+        let n = rows.len().checked_div(p).unwrap_or(0);
         let pairs = sections.f64s("scaling")?;
         let scaling: Vec<(f64, f64)> = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         let n_classes = header.schema.classes.len();

@@ -7,7 +7,7 @@
 //! features become numbers, and their scale, is learned from the first rows.
 
 use super::fitted::{Course, Linear, Link};
-use super::gradient_descent::{DESCENT, problems, zero_one};
+use super::gradient_descent::{DESCENT, Problems, problems, zero_one};
 use super::losses::{LossName, PenaltyName, assess, with_loss};
 use super::prepare::{Prepared, Scaling, scaled};
 use super::sgd_model::SgdModel;
@@ -123,7 +123,7 @@ impl StochasticGradientDescent {
         &self,
         data: &Dataset,
         prepared: Prepared<'_>,
-        (targets, used): (Vec<Cow<'_, [f64]>>, Vec<u32>),
+        (targets, used): Problems<'_>,
         from: Option<&SgdModel>,
         context: &Context<'_>,
     ) -> Result<Trained> {
@@ -290,7 +290,7 @@ impl StochasticGradientDescent {
 }
 
 /// Whether the problems of a stream are over classes, and which: all that the target names, whether or not they occur in these rows.
-pub(super) fn stream_problems(data: &Dataset) -> Result<(Vec<Cow<'_, [f64]>>, Vec<u32>)> {
+pub(super) fn stream_problems(data: &Dataset) -> Result<Problems<'_>> {
     if data.task() != Task::Classification {
         return problems(data);
     }
