@@ -98,7 +98,7 @@ pub fn arrays<'py>(py: Python<'py>, found: &Neighbors) -> Found<'py> {
 
 /// What is indexed.
 enum Inner {
-    Rows(Index),
+    Rows(Box<Index>),
     Codes(CodeIndex),
     Texts(StringIndex),
 }
@@ -224,7 +224,7 @@ impl NeighborIndex {
             Seen::Rows(rows) => {
                 let metric = own
                     .map_or_else(|| row_metric(&name, p, covariance.as_deref(), rows), |own| Ok(Metric::Custom(own)))?;
-                Index::build_as(rows, metric, kind).map(Inner::Rows)
+                Index::build_as(rows, metric, kind).map(|index| Inner::Rows(Box::new(index)))
             }
         };
         let built = py.detach(|| run(Some(threads), build).and_then(|inner| inner));
@@ -315,7 +315,7 @@ impl NeighborIndex {
         let read = || -> Result<Inner, Error> {
             let sections = Sections::from_bytes(bytes)?;
             match sections.u8s("sort")?.as_slice() {
-                [0] => Index::load(&sections).map(Inner::Rows),
+                [0] => Index::load(&sections).map(|index| Inner::Rows(Box::new(index))),
                 [1] => CodeIndex::load(&sections).map(Inner::Codes),
                 [2] => StringIndex::load(&sections).map(Inner::Texts),
                 _ => Err(Error::model_file("not an index of neighbours")),

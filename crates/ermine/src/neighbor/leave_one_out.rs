@@ -142,7 +142,7 @@ mod tests {
                 1 => Weights::Distance,
                 _ => Weights::Kernel { shape: KernelShape::Gaussian, width: Some(2.0) },
             };
-            let tie = [Tie::FirstClass, Tie::DropFarthest, Tie::Distance][tie].clone();
+            let tie = [Tie::FirstClass, Tie::DropFarthest, Tie::Distance][tie];
             let rows = Rows::row_major(&values, 2).unwrap();
             let index = Index::build(&rows, Metric::Euclidean).unwrap();
             let neighbors = index.kneighbors(&rows, 7).unwrap().without_self(6);

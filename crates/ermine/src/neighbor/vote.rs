@@ -191,7 +191,7 @@ mod tests {
         assert_eq!([class(Tie::OtherMetric, 2), class(Tie::OtherMetric, 4)], [0, 0]);
         // No tie: every rule says the same.
         for tie in [Tie::FirstClass, Tie::NextPoint, Tie::DropFarthest, Tie::Distance] {
-            assert_eq!([class(tie.clone(), 1), class(tie.clone(), 3), class(tie, 6)], [1, 1, 0]);
+            assert_eq!([class(tie, 1), class(tie, 3), class(tie, 6)], [1, 1, 0]);
         }
     }
 

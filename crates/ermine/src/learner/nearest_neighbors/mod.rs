@@ -158,7 +158,7 @@ impl NearestNeighborsOf {
         let narrow: Vec<f32> = values.iter().map(|&v| v as f32).collect();
         let same = narrow.iter().zip(values).all(|(&n, &v)| f64::from(n) == v || v.is_nan());
         let seen = if same { Rows::row_major_f32(&narrow, width)? } else { seen };
-        Ok(Place::Rows(Index::build_as(&seen, metric, self.params.wish())?))
+        Ok(Place::Rows(Box::new(Index::build_as(&seen, metric, self.params.wish())?)))
     }
 
     fn text_place(&self, texts: &[String], other: Option<MetricName>) -> Result<Place> {

@@ -116,7 +116,7 @@ impl Queries {
 /// An index over rows of either sort.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
-    Rows(Index),
+    Rows(Box<Index>),
     Texts(StringIndex),
 }
 
@@ -183,7 +183,7 @@ impl Place {
         if index.n_features() != reader.width(n_columns) {
             return Err(Error::model_file("a neighbour index holds rows of another width"));
         }
-        Ok(Place::Rows(index))
+        Ok(Place::Rows(Box::new(index)))
     }
 
     /// The metric, for people.
