@@ -85,12 +85,6 @@ impl Sections {
         serde_json::from_slice(bytes).map_err(|e| Error::model_file(format!("section '{name}': {e}")))
     }
 
-    /// Whether there is a section of this name.
-    pub fn has(&self, name: &str) -> bool {
-        let name = format!("{}{name}", self.prefix);
-        self.entries.iter().any(|(spec, _)| spec.name == name)
-    }
-
     /// Writes or reads the sections of a part: within `work`, every name has `scope/` before it.
     pub fn within<T>(&mut self, scope: impl std::fmt::Display, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.prefix.clone();
