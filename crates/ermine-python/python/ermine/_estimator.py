@@ -263,8 +263,6 @@ class Classifier(PlainMixin, Estimator):
         self._require_y(y)
         table, names = self._read(X)
         target, classes = _target.classes(y, table.n_rows)
-        if self._binary_only and len(classes) > 2:
-            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
         model = self._learn(table, names, target, sample_weight, {"labels": classes.dtype.str})
         self.classes_ = classes
         self._adopt(model, table.n_columns, names)
