@@ -101,7 +101,7 @@ def test_k_is_chosen_and_the_covariance_given(data):
     np.testing.assert_allclose(model.leave_one_out_errors_, errors)
     assert k == np.argmin(errors) + 1 and model.certificate_.value == pytest.approx(errors[k - 1])
     V = np.cov(Q.T)
-    them = theirs.KNeighborsClassifier(metric="mahalanobis", metric_params={"V": V}, algorithm="brute").fit(X, labels)
+    them = theirs.KNeighborsClassifier(metric="mahalanobis", metric_params={"VI": np.linalg.inv(V)}, algorithm="brute").fit(X, labels)
     ours = KNeighborsClassifier(metric="mahalanobis", covariance=V).fit(X, labels)
     np.testing.assert_allclose(ours.predict_proba(Q), them.predict_proba(Q))
 
