@@ -156,8 +156,10 @@ impl NodeCriterion for Numbers {
     fn category_orders(&self, node: &Sums, groups: &[&[u32]], missing: &[u32], limits: &Limits) -> CategoryOrders {
         let sums: Vec<(f64, Vec<f64>)> = groups.iter().map(|group| self.sums(group, &node.means)).collect();
         let mean = |k: usize| sums.iter().map(move |(weight, sums)| sums[k] / weight).collect::<Vec<f64>>();
-        // With one output the order of the means is provably enough, for the deviance as for the squared error.
-        if self.n_outputs == 1 {
+        // With one output the order of the means is provably enough, for the deviance as for the squared error; but not where a side of nothing but zeros, which is forbidden, could be the best.
+        let all_zero = |group: &[u32]| group.iter().all(|e| self.of_row((e & ROW) as usize)[0] == 0.0);
+        let zeros = groups.iter().any(|group| all_zero(group)) || !missing.is_empty() && all_zero(missing);
+        if self.n_outputs == 1 && !(self.loss == Loss::Poisson && zeros) {
             return CategoryOrders::Exact(mean(0));
         }
         let n_groups = groups.len() + usize::from(!missing.is_empty());
