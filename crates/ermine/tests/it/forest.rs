@@ -274,7 +274,8 @@ fn exact_and_binned_forests_are_equally_accurate() {
 #[test]
 fn what_bins_cannot_do_is_done_exactly() {
     let x: Vec<f64> = (0..600).map(|i| f64::from(i * 7919 % 600)).collect();
-    let y: Vec<f64> = x.iter().map(|x| (x / 100.0).floor() + if *x as u32 % 50 == 0 { 90.0 } else { 0.0 }).collect();
+    let y: Vec<f64> =
+        x.iter().map(|x| (x / 100.0).floor() + if (*x as u32).is_multiple_of(50) { 90.0 } else { 0.0 }).collect();
     let data = numbers(vec![Column::numeric("x", x.clone())], y, 1);
     let forest = |criterion| RandomForest {
         criterion,
