@@ -9,11 +9,11 @@
 //!
 //! **Reference.** Mangasarian, "Linear and nonlinear separation of patterns by linear programming" (1965).
 
-use super::linear_program::{LinearProgram, Point, Rows};
+use super::linear_program::{LinearProgram, Point, Rows, factor};
 use super::newton;
 use super::risk::Risk;
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, Design, lanes};
+use crate::linalg::{Design, lanes};
 use crate::loss::SquaredHinge;
 use crate::progress::Silent;
 use std::borrow::Cow;
@@ -130,7 +130,7 @@ fn balance(rows: &Rows, point: &Point) -> Option<(Vec<f64>, f64)> {
         let weights: Vec<f64> = multipliers.iter().zip(&point.s).map(|(l, s)| l * s.clamp(1e-6, 1.0)).collect();
         let off = rows.transposed_times(&multipliers);
         let (products, _) = rows.weighted(&weights, &weights);
-        let Some(factor) = Cholesky::new(&products, 1e-14) else { break };
+        let Some(factor) = factor(products) else { break };
         let mut step = off;
         factor.solve(&mut step);
         let change = rows.times(&step);

@@ -275,7 +275,7 @@ vectorised! {
 }
 
 /// A factorisation that survives the last steps, where weights span many orders of magnitude.
-fn factor(products: Matrix) -> Option<Cholesky> {
+pub(super) fn factor(products: Matrix) -> Option<Cholesky> {
     Cholesky::new(&products, 1e-13).or_else(|| {
         let mut damped = products;
         let top = damped.diagonal().iter().fold(0.0f64, |t, d| t.max(*d));
