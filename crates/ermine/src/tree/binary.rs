@@ -326,7 +326,7 @@ mod tests {
         ) {
             let codes: Vec<u32> = (0..n).map(|row| (rng::place(seed, row as u64) % 3) as u32).collect();
             let answers: Vec<Vec<bool>> =
-                (0..d).map(|q| (0..n).map(|row| rng::place(seed ^ (q as u64 + 9), row as u64) % 3 == 0).collect()).collect();
+                (0..d).map(|q| (0..n).map(|row| rng::place(seed ^ (q as u64 + 9), row as u64).is_multiple_of(3)).collect()).collect();
             let limits = BinaryLimits { max_depth, penalty, min_samples_leaf, deadline: None };
             let questions = Questions::new(&codes, 3, &answers);
             let found = BinaryOptimiser::new(&questions, limits).solve_all(f64::INFINITY);

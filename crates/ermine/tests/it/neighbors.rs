@@ -270,7 +270,7 @@ fn categories_and_text_are_compared_as_they_are() {
     let colours = ["red", "green", "blue"];
     let cell = |i: usize| Some(colours[i % 3]);
     let table = Table::new(vec![
-        Column::nominal("a", &(0..60).map(|i| cell(i)).collect::<Vec<_>>()),
+        Column::nominal("a", &(0..60).map(&cell).collect::<Vec<_>>()),
         Column::nominal("b", &(0..60).map(|i| if i % 7 == 0 { None } else { cell(i / 3) }).collect::<Vec<_>>()),
         Column::nominal("c", &(0..60).map(|i| cell(i / 9)).collect::<Vec<_>>()),
         Column::numeric("d", (0..60).map(|i| f64::from(i % 2)).collect::<Vec<f64>>()),

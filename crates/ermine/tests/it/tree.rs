@@ -469,7 +469,7 @@ fn constraints_hold_and_pruning_shrinks() {
 /// A nominal column whose classes no order by name gives, and noise.
 fn named(n: usize) -> Dataset {
     let name = |i: usize| Some(format!("n{}", ermine::rng::place(3, i as u64) % 24));
-    let class = |i: usize| u32::from(ermine::rng::place(5, ermine::rng::place(3, i as u64) % 24) % 2 == 0);
+    let class = |i: usize| u32::from(ermine::rng::place(5, ermine::rng::place(3, i as u64) % 24).is_multiple_of(2));
     let columns = vec![
         Column::nominal("name", &(0..n).map(name).collect::<Vec<_>>()),
         Column::numeric("x", (0..n).map(|i| mixed(i, 1)).collect::<Vec<_>>()),
