@@ -261,7 +261,7 @@ fn neighbours_of_rows_are_found() {
         .run(&["neighbors", "m.ermine", &new, "-k", "3", "-o", "out.csv"])
         .succeeds()
         .says(&["6 neighbours of 2 rows"]);
-    place.run(&["neighbors", "m.ermine", &new, "--radius", "-1"]).fails(1, &["radius"]);
+    place.run(&["neighbors", "m.ermine", &new, "--radius=-1"]).fails(1, &["radius"]);
     place.run(&["neighbors", "m.ermine", &new, "-k", "2", "--radius", "1"]).fails(2, &["--radius"]);
     // Text is compared as text, names that training didn't have too.
     let names = place.write("names.csv", "name,side\nanna,a\nhanna,a\nlotte,b\notto,b\n");
@@ -311,7 +311,7 @@ fn a_forest_is_grown_in_two_goes_looked_into_and_predicts_quantiles() {
 fn the_training_error_of_adaboost_is_plotted_under_its_bound() {
     let place = Place::new("adaboost");
     place
-        .run(&["train", &penguins(), "-t", "sex", "--learner", "adaboost", "-o", "m.ermine"])
+        .run(&["train", &penguins(), "-t", "sex", "--drop-missing-target", "--learner", "adaboost", "-o", "m.ermine"])
         .succeeds()
         .says(&["the training error"]);
     let said = place.run(&["show", "m.ermine", "--svg", "m.svg"]).succeeds();
