@@ -271,7 +271,7 @@ fn neighbours_of_rows_are_found() {
     let said = place.run(&["neighbors", "names.ermine", &new]).succeeds();
     assert_eq!(said.out, "query,rank,row,distance,side\n1,1,3,1,b\n2,1,2,1,a\n");
     place.run(&["train", &train, "-t", "colour", "-o", "stump.ermine"]).succeeds();
-    place.run(&["neighbors", "stump.ermine", &new]).fails(1, &["nearest-neighbors"]);
+    place.run(&["neighbors", "stump.ermine", &new]).fails(2, &["nearest-neighbors"]);
 }
 
 #[test]
