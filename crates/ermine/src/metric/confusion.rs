@@ -1,6 +1,6 @@
 //! The confusion matrix, and the scores that are read off it.
 //!
-//! With C[k][j] the weight of the rows of class k that were taken for class j, t_k the weight of class k, p_k what was predicted as k, W all weight:
+//! With `C[k][j]` the weight of the rows of class k that were taken for class j, t_k the weight of class k, p_k what was predicted as k, W all weight:
 //! ```text
 //! precision = C[k][k] / p_k      recall = C[k][k] / t_k      F1 = 2 C[k][k] / (p_k + t_k)
 //! MCC   = (W sum C[k][k] - sum t_k p_k) / sqrt((W^2 - sum p_k^2) (W^2 - sum t_k^2))

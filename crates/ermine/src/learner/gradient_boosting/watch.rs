@@ -6,7 +6,7 @@
 //! | 1 - AUC | two classes: the share of pairs (one row of each class) that stand in the wrong order, ties by half |
 //! | mean absolute error, root mean squared error | numbers |
 //!
-//! A measure that doesn't fit the task is refused before training ([`check`]). Ranking's loss is 1 - NDCG@10.
+//! A measure that doesn't fit the task is refused before training (`check`). Ranking's loss is 1 - NDCG@10.
 
 use crate::choice;
 use crate::error::{Error, Result};

@@ -3,7 +3,7 @@
 //! **Formula.** As [`gradient_descent`](super::gradient_descent), with steps on single rows or small batches ([`optim::sgd`](crate::optim::sgd)). More than two classes: one function for
 //! each class against the others.
 //!
-//! **Streams.** [`Stream`] takes one pass over some rows and keeps the state of the descent in the model, so that the next rows continue where it stood. How
+//! **Streams.** [`Stream`](super::sgd_model::Stream) takes one pass over some rows and keeps the state of the descent in the model, so that the next rows continue where it stood. How
 //! features become numbers, and their scale, is learned from the first rows.
 
 use super::fitted::{Course, Linear, Link};

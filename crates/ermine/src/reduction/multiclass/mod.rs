@@ -1,6 +1,6 @@
 //! Many classes by learners of two: one against the rest, all against all, error-correcting codes.
 //!
-//! **Idea.** A coding matrix M says what each binary part learns: part p takes the rows of class k as positive where M[k][p] = 1, as negative where it is -1, and
+//! **Idea.** A coding matrix M says what each binary part learns: part p takes the rows of class k as positive where `M[k][p]` = 1, as negative where it is -1, and
 //! doesn't see them where it is 0. One against the rest has a column for each class, all against all one for each pair, a code random columns. What
 //! the parts say about a row is decoded into a class.
 //!
