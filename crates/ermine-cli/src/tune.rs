@@ -1,7 +1,7 @@
 //! `ermine tune`: finds good settings of a learner, trains the best and saves it. What was tried is kept in a journal, so that a search that was stopped goes on.
 
 use crate::args::{DataArgs, Manner, SplitArgs, duration};
-use crate::data::load;
+use crate::data::{Understanding, load};
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::flags;
@@ -13,11 +13,12 @@ use crate::train::certificate;
 use ermine::evaluate::cross_validation::FoldScore;
 use ermine::evaluate::journal::Journal;
 use ermine::evaluate::search::{Found, Search, Strategy, Trial, nested, search, with_setting};
-use ermine::evaluate::space::{Axis, Setting, Space};
+use ermine::evaluate::space::{Axis, Space};
 use ermine::evaluate::{Measure, Splits};
 use ermine::learner::fit::check;
 use ermine::learner::{Context, Learner, fit};
 use ermine::matrix::Dataset;
+use ermine::model::Model;
 use ermine::param::Value;
 use ermine::registry;
 use serde_json::json;
@@ -123,17 +124,36 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     drop(progress);
     write(&args.output, &model.to_bytes()?)?;
     let seconds = start.elapsed().as_secs_f64();
+    tell(args, &Tuned { found, best, measure, n_known, nested, model, seconds }, &understanding)
+}
+
+/// What came out.
+struct Tuned {
+    found: Found,
+    /// Which trial is best.
+    best: usize,
+    measure: Measure,
+    /// How many trials the journal knew.
+    n_known: usize,
+    /// What nested cross-validation says of the search.
+    nested: Option<FoldScore>,
+    model: Model,
+    seconds: f64,
+}
+
+fn tell(args: &Args, tuned: &Tuned, understanding: &Understanding) -> Result<(), Failure> {
+    let Tuned { found, best, measure, n_known, nested, model, seconds } = tuned;
     if args.manner.json {
         return print_json(&json!({
             "model": args.output,
             "learner": args.learner,
             "measure": measure.title(),
-            "best": found.trials[best],
-            "best_mean": found.trials[best].mean(),
+            "best": found.trials[*best],
+            "best_mean": found.trials[*best].mean(),
             "trials": found.trials,
             "stopped": found.stopped,
             "from_journal": n_known,
-            "nested": nested.as_ref().map(|(score, _)| score),
+            "nested": nested,
             "certificate": model.certificate(),
             "data": understanding,
             "seconds": seconds,
@@ -142,8 +162,8 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     if args.manner.quiet {
         return Ok(());
     }
-    let mut text = said(args, &found, best, measure, n_known, seconds);
-    if let Some((score, _)) = nested {
+    let mut text = said(args, found, *best, *measure, *n_known, *seconds);
+    if let Some(score) = nested {
         let d = decimals(score.mean);
         text += &format!(
             "\nnested cross-validation: {} {:.d$} ± {:.d$} {}\n",
@@ -153,7 +173,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
             dim("(what to expect of this search on new rows)")
         );
     }
-    text += &format!("\n{} {}\n{}", green("trained"), bold(&args.learner), certificate(&model));
+    text += &format!("\n{} {}\n{}", green("trained"), bold(&args.learner), certificate(model));
     text += &format!("{} {}\n", green("saved"), bold(&clean(&args.output.display().to_string())));
     print(&text)
 }
@@ -183,14 +203,9 @@ fn strategy(args: &Args) -> Strategy {
     }
 }
 
-fn nested_score(
-    args: &Args,
-    what: &Search<'_>,
-    data: &Dataset,
-    context: &Context<'_>,
-) -> ermine::Result<(FoldScore, Vec<Setting>)> {
+fn nested_score(args: &Args, what: &Search<'_>, data: &Dataset, context: &Context<'_>) -> ermine::Result<FoldScore> {
     let inner = |train: &Dataset| -> ermine::Result<Splits> { args.splits.splits(train, args.seed) };
-    nested(what, what.splits, inner, data, context)
+    Ok(nested(what, what.splits, inner, data, context)?.0)
 }
 
 /// Why nothing was saved.

@@ -1,7 +1,7 @@
 //! What growing a tree asks of a criterion, and the plain sweep over the thresholds of one node.
 //!
 //! **Idea.** A tree keeps, for every column, the rows of each node in ascending order of their values (see
-//! [`orders`](crate::tree::orders)). A sweep moves them one after the other from the right side of the threshold to the left and
+//! `tree::orders`). A sweep moves them one after the other from the right side of the threshold to the left and
 //! asks what the split would gain. Criteria with a faster way ([`two_classes`](super::two_classes), [`variance`](super::variance)) have a sweep of their own;
 //! all others say how to move a row and what is gained ([`Running`]) and share the sweep here.
 //!

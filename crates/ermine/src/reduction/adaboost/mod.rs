@@ -256,8 +256,8 @@ fn probabilities(scores: &[f64], n_classes: usize, out: &mut Vec<f64>) {
     out.extend(scores.iter().map(|s| exp(s) / sum));
 }
 
-/// What a boosted model is made of. There is one in a model, so that its size doesn't matter.
-#[allow(clippy::large_enum_variant)]
+/// What a boosted model is made of.
+#[expect(clippy::large_enum_variant, reason = "there is one in a model")]
 enum Parts {
     /// Stumps whose predictions add up to the scores.
     Trees(Forest),
