@@ -2,6 +2,8 @@
 //! line draws a bar from it, Python calls back and checks for Ctrl-C.
 
 use crate::error::{Error, Result};
+use std::cell::Cell;
+use std::time::Instant;
 
 /// What long work reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,5 +55,42 @@ pub fn report(observer: &dyn Observer, event: Event<'_>) -> Result<()> {
     match observer.event(&event) {
         Control::Continue => Ok(()),
         Control::Stop => Err(Error::Stopped),
+    }
+}
+
+/// How long a search goes on: to its end, until a moment, or until its observer says stop.
+pub struct Patience<'a> {
+    deadline: Option<Instant>,
+    observer: &'a dyn Observer,
+    looked: Cell<u64>,
+    late: Cell<bool>,
+    stopped: Cell<bool>,
+}
+
+impl<'a> Patience<'a> {
+    /// Until this moment, if there is one, and as long as the observer goes on.
+    pub fn new(deadline: Option<Instant>, observer: &'a dyn Observer) -> Self {
+        Patience { deadline, observer, looked: Cell::new(0), late: Cell::new(false), stopped: Cell::new(false) }
+    }
+
+    /// Whether to stop now. Asked between pieces of work; each question is a step for the observer.
+    pub fn is_over(&self) -> bool {
+        if !self.was_over() {
+            self.looked.set(self.looked.get() + 1);
+            let step = Event::Step { done: self.looked.get(), score: None };
+            self.stopped.set(self.observer.event(&step) == Control::Stop);
+            self.late.set(self.deadline.is_some_and(|deadline| Instant::now() >= deadline));
+        }
+        self.was_over()
+    }
+
+    /// Whether the answer to the last question was yes.
+    pub fn was_over(&self) -> bool {
+        self.late.get() || self.stopped.get()
+    }
+
+    /// Whether the moment came before the end; an error if the observer said stop.
+    pub fn ran_out(&self) -> Result<bool> {
+        if self.stopped.get() { Err(Error::Stopped) } else { Ok(self.late.get()) }
     }
 }

@@ -13,6 +13,7 @@ use crate::matrix::{Dataset, Task};
 use crate::model::{Certificate, Output, Proof, Status};
 use crate::param::Range;
 use crate::params;
+use crate::progress::{Event, Patience, report};
 use crate::split::{Impurity, Test};
 use crate::table::ColumnKind;
 use crate::tree::optimal::{ALL_SETS, Found, OptimalOptions, Optimiser, Solution};
@@ -58,20 +59,19 @@ impl Learner for OptimalTree {
         let (codes, labels) = data.classes()?;
         let total: f64 = (0..data.n_rows()).map(|row| data.row_weight(row)).sum();
         let penalty = self.leaf_penalty * total;
-        let options = OptimalOptions {
-            max_depth: self.max_depth,
-            penalty,
-            min_samples_leaf: self.min_samples_leaf,
-            deadline: self.time_limit.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.min(1e9))),
-        };
+        let options = OptimalOptions { max_depth: self.max_depth, penalty, min_samples_leaf: self.min_samples_leaf };
+        let deadline = self.time_limit.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.min(1e9)));
         let greedy = self.best_greedy(data, context, penalty)?;
-        let mut optimiser = Optimiser::new(data, codes, labels.len(), options);
+        report(context.observer, Event::Begin { what: "searching the best tree", total: None })?;
+        let patience = Patience::new(deadline, context.observer);
+        let mut optimiser = Optimiser::new(data, codes, labels.len(), options, &patience);
         let limit = greedy.1 + 1e-6 * total;
         let solution = match optimiser.solve_binary(limit) {
             Some(solution) => solution,
             None => optimiser.solve_all(limit),
         };
-        let timed_out = optimiser.timed_out();
+        let timed_out = patience.ran_out()?;
+        report(context.observer, Event::End)?;
         // Out of time, a greedy tree may still be the better one.
         let grown = if timed_out && greedy.1 < solution.cost {
             greedy.0

@@ -8,9 +8,9 @@
 //!
 //! **Cost.** K d^2 n / 128 word operations for depth 2, at worst 2 d times as much for each further level. **Reference.** Demirović and others, MurTree: optimal decision trees via dynamic programming and search (2022).
 
+use crate::progress::Patience;
 use crate::rng;
 use std::collections::HashMap;
-use std::time::Instant;
 
 /// So many sets of rows are remembered at most.
 const REMEMBERED: usize = 1_000_000;
@@ -34,8 +34,6 @@ pub struct BinaryLimits {
     pub penalty: f64,
     /// Every leaf has at least this many rows.
     pub min_samples_leaf: usize,
-    /// Stop then.
-    pub deadline: Option<Instant>,
 }
 
 /// A tree of questions, which are counted from 0.
@@ -118,13 +116,13 @@ pub struct BinaryOptimiser<'a> {
     questions: &'a Questions,
     limits: BinaryLimits,
     known: HashMap<(u128, usize), BinarySolution>,
-    timed_out: bool,
+    patience: &'a Patience<'a>,
 }
 
 impl<'a> BinaryOptimiser<'a> {
     /// A search over these questions.
-    pub fn new(questions: &'a Questions, limits: BinaryLimits) -> Self {
-        BinaryOptimiser { questions, limits, known: HashMap::new(), timed_out: false }
+    pub fn new(questions: &'a Questions, limits: BinaryLimits, patience: &'a Patience<'a>) -> Self {
+        BinaryOptimiser { questions, limits, known: HashMap::new(), patience }
     }
 
     /// The best tree on all rows; only trees cheaper than `limit` are of interest.
@@ -134,16 +132,6 @@ impl<'a> BinaryOptimiser<'a> {
             all.iter_mut().zip(class).for_each(|(all, class)| *all |= class);
         }
         self.solve(&all, self.limits.max_depth, limit)
-    }
-
-    /// Whether time ran out.
-    pub fn timed_out(&self) -> bool {
-        self.timed_out
-    }
-
-    fn is_late(&mut self) -> bool {
-        self.timed_out = self.timed_out || self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        self.timed_out
     }
 
     /// The best tree for a set of rows. `cost < limit` if there is one; otherwise `bound >= limit`, unless time ran out.
@@ -163,7 +151,7 @@ impl<'a> BinaryOptimiser<'a> {
         } else {
             self.solve_deep(set, depth, leaf, limit)
         };
-        if self.known.len() < REMEMBERED && !self.timed_out {
+        if self.known.len() < REMEMBERED && !self.patience.was_over() {
             self.known.insert(key, solution.clone());
         }
         solution
@@ -176,7 +164,7 @@ impl<'a> BinaryOptimiser<'a> {
         let mut bound = f64::INFINITY;
         let (mut yes, mut no) = (vec![0u64; set.len()], vec![0u64; set.len()]);
         for q in 0..self.questions.yes.len() {
-            if self.is_late() {
+            if self.patience.is_over() {
                 bound = 0.0;
                 break;
             }
@@ -284,6 +272,7 @@ fn fingerprint(set: &[u64]) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::Silent;
     use proptest::prelude::*;
 
     /// The least cost of all trees, by trying them.
@@ -304,13 +293,9 @@ mod tests {
     /// What a tree costs.
     fn cost(tree: &BinaryTree, rows: &[usize], codes: &[u32], answers: &[Vec<bool>], penalty: f64) -> f64 {
         match tree {
-            BinaryTree::Leaf => least(
-                rows,
-                codes,
-                answers,
-                0,
-                &BinaryLimits { max_depth: 0, penalty, min_samples_leaf: 1, deadline: None },
-            ),
+            BinaryTree::Leaf => {
+                least(rows, codes, answers, 0, &BinaryLimits { max_depth: 0, penalty, min_samples_leaf: 1 })
+            }
             BinaryTree::Ask(q, yes, no) => {
                 let (a, b): (Vec<usize>, Vec<usize>) = rows.iter().partition(|&&row| answers[*q][row]);
                 cost(yes, &a, codes, answers, penalty) + cost(no, &b, codes, answers, penalty) + penalty
@@ -327,9 +312,9 @@ mod tests {
             let codes: Vec<u32> = (0..n).map(|row| (rng::place(seed, row as u64) % 3) as u32).collect();
             let answers: Vec<Vec<bool>> =
                 (0..d).map(|q| (0..n).map(|row| rng::place(seed ^ (q as u64 + 9), row as u64).is_multiple_of(3)).collect()).collect();
-            let limits = BinaryLimits { max_depth, penalty, min_samples_leaf, deadline: None };
+            let limits = BinaryLimits { max_depth, penalty, min_samples_leaf };
             let questions = Questions::new(&codes, 3, &answers);
-            let found = BinaryOptimiser::new(&questions, limits).solve_all(f64::INFINITY);
+            let found = BinaryOptimiser::new(&questions, limits, &Patience::new(None, &Silent)).solve_all(f64::INFINITY);
             let rows: Vec<usize> = (0..n).collect();
             prop_assert_eq!(found.cost, least(&rows, &codes, &answers, max_depth, &limits));
             prop_assert_eq!(found.cost, found.bound);

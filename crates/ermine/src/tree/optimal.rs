@@ -15,19 +15,19 @@
 
 use super::binary::{BinaryLimits, BinaryOptimiser, BinaryTree, Questions};
 use crate::matrix::Dataset;
+use crate::progress::Patience;
 use crate::rng;
 use crate::split::Test;
 use crate::split::test::CodeSet;
 use crate::table::ColumnKind;
 use std::collections::HashMap;
-use std::time::Instant;
 
 /// Columns with at most this many categories (with those missing) are split by every set of them.
 pub const ALL_SETS: usize = 6;
 /// So many subproblems are remembered at most.
 const REMEMBERED: usize = 2_000_000;
 
-/// What is minimised, and how long.
+/// What is minimised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptimalOptions {
     /// No leaf is deeper.
@@ -36,8 +36,6 @@ pub struct OptimalOptions {
     pub penalty: f64,
     /// Every leaf has at least this many rows.
     pub min_samples_leaf: usize,
-    /// Stop then, with the best tree so far.
-    pub deadline: Option<Instant>,
 }
 
 /// A tree that was found.
@@ -81,12 +79,18 @@ pub struct Optimiser<'a> {
     options: OptimalOptions,
     fingerprint: Vec<u128>,
     known: HashMap<(u128, usize), Solution>,
-    timed_out: bool,
+    patience: &'a Patience<'a>,
 }
 
 impl<'a> Optimiser<'a> {
     /// Prepares the questions of a data set with these classes.
-    pub fn new(data: &Dataset, codes: &'a [u32], n_classes: usize, options: OptimalOptions) -> Optimiser<'a> {
+    pub fn new(
+        data: &Dataset,
+        codes: &'a [u32],
+        n_classes: usize,
+        options: OptimalOptions,
+        patience: &'a Patience<'a>,
+    ) -> Optimiser<'a> {
         let n = data.n_rows();
         let fingerprint = (0..n)
             .map(|row| u128::from(rng::place(1, row as u64)) << 64 | u128::from(rng::place(2, row as u64)))
@@ -99,7 +103,7 @@ impl<'a> Optimiser<'a> {
             options,
             fingerprint,
             known: HashMap::new(),
-            timed_out: false,
+            patience,
         }
     }
 
@@ -131,11 +135,9 @@ impl<'a> Optimiser<'a> {
             max_depth: self.options.max_depth,
             penalty: self.options.penalty / weight,
             min_samples_leaf: self.options.min_samples_leaf,
-            deadline: self.options.deadline,
         };
-        let mut optimiser = BinaryOptimiser::new(&questions, limits);
+        let mut optimiser = BinaryOptimiser::new(&questions, limits, self.patience);
         let found = optimiser.solve_all(limit / weight);
-        self.timed_out = optimiser.timed_out();
         Some(Solution { tree: self.asked(&found.tree), cost: found.cost * weight, bound: found.bound * weight })
     }
 
@@ -150,20 +152,10 @@ impl<'a> Optimiser<'a> {
         }
     }
 
-    /// Whether time ran out.
-    pub fn timed_out(&self) -> bool {
-        self.timed_out
-    }
-
     fn class_weights(&self, rows: &[u32]) -> Vec<f64> {
         let mut weights = vec![0.0; self.n_classes];
         rows.iter().for_each(|&row| weights[self.codes[row as usize] as usize] += self.weight[row as usize]);
         weights
-    }
-
-    fn is_late(&mut self) -> bool {
-        self.timed_out = self.timed_out || self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        self.timed_out
     }
 
     /// The best tree for some rows. `cost < limit` if there is one; otherwise `bound >= limit`, unless time ran out.
@@ -180,7 +172,7 @@ impl<'a> Optimiser<'a> {
         }
         let solution =
             if depth == 1 { self.solve_stump(set, &weights, leaf) } else { self.solve_deep(set, depth, leaf, limit) };
-        if self.known.len() < REMEMBERED && !self.timed_out {
+        if self.known.len() < REMEMBERED && !self.patience.was_over() {
             self.known.insert(key, solution.clone());
         }
         solution
@@ -235,7 +227,7 @@ impl<'a> Optimiser<'a> {
                 if from == to {
                     continue;
                 }
-                if lowest >= target - 1e-9 || self.is_late() {
+                if lowest >= target - 1e-9 || self.patience.is_over() {
                     bound = bound.min(lowest);
                     continue;
                 }

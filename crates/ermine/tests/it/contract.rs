@@ -213,3 +213,24 @@ fn names_are_distinct_and_found() {
     let message = ermine::registry::learner("decision-stmp").err().unwrap().to_string();
     assert_eq!(message, "no learner named 'decision-stmp': did you mean 'decision-stump'?");
 }
+
+/// Says stop from the first word on, and remembers whether it was asked at all.
+struct Stopper(std::sync::atomic::AtomicBool);
+
+impl ermine::progress::Observer for Stopper {
+    fn event(&self, _: &ermine::progress::Event<'_>) -> ermine::progress::Control {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        ermine::progress::Control::Stop
+    }
+}
+
+#[test]
+fn who_asks_whether_to_go_on_stops_when_told() {
+    for_every_learner(400, |learner, data| {
+        let stopper = Stopper(false.into());
+        let done = fit(learner, data, &Context { observer: &stopper, ..Default::default() });
+        let asked = stopper.0.into_inner();
+        let stopped = matches!(done, Err(ermine::error::Error::Stopped));
+        assert_eq!(asked, stopped, "{}: asked {asked}", learner.info().name);
+    });
+}
