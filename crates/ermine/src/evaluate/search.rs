@@ -14,10 +14,10 @@
 
 use super::cross_validation::FoldScore;
 use super::journal::Journal;
-use super::measure::Measure;
+use super::measure::{Measure, Outcome};
 use super::space::{Setting, Space};
 use crate::error::{Error, Result};
-use crate::learner::fit::fit_path;
+use crate::learner::fit::predict_path;
 use crate::learner::{Context, Learner, Path, fit};
 use crate::matrix::{Dataset, Splits};
 use crate::param::Value;
@@ -165,7 +165,18 @@ impl Search<'_> {
             Strategy::Grid { points } => (space.grid(points)?, points),
             Strategy::Random { trials } | Strategy::Halving { trials } => (draw(trials), PATH_POINTS),
         };
-        let batch = |setting: Setting| Batch { setting, path: along(points) };
+        let batch = |setting: Setting| {
+            let mut path = along(points);
+            let own = path.as_ref().and_then(|(name, _)| self.learner.get(name));
+            if let (Some((_, values)), Some(own)) = (&mut path, own)
+                && setting.is_empty()
+                && !values.contains(&own)
+                && !matches!(self.strategy, Strategy::Grid { .. })
+            {
+                values.push(own);
+            }
+            Batch { setting, path }
+        };
         Ok(settings.into_iter().map(batch).collect())
     }
 
@@ -291,16 +302,29 @@ impl State<'_, '_> {
             let (train, test) = self.search.splits.split(index);
             let train = self.data.select(&fewer(train, rows, self.context.seed, index))?;
             let test = self.data.select(&test)?;
-            let models = match (&batch.path, learner.path()) {
-                (Some((_, values)), Some(path)) => fit_path(&*learner, path, values, &train, self.context)?,
-                _ => vec![fit(&*learner, &train, self.context)?],
-            };
-            for (of_setting, model) in scores.iter_mut().zip(&models) {
-                of_setting.push(model.measure(&test, &[self.search.measure])?[0]);
-            }
+            let measured = self.measured(batch, &*learner, &train, &test)?;
+            scores.iter_mut().zip(measured).for_each(|(of_setting, score)| of_setting.push(score));
             report(self.context.observer, Event::Step { done: done + index as u64 + 1, score: None })?;
         }
         Ok(scores)
+    }
+
+    /// The score of each setting of a batch after learning from `train`.
+    fn measured(&self, batch: &Batch, learner: &dyn Learner, train: &Dataset, test: &Dataset) -> Result<Vec<f64>> {
+        let measures = &[self.search.measure];
+        match &batch.path {
+            Some((_, values)) if learner.path().is_some() => {
+                let predictions = predict_path(learner, values, train, test, self.context)?;
+                predictions.iter().map(|said| Ok(Outcome::new(said, test)?.values(measures)[0])).collect()
+            }
+            _ => {
+                let alone = |setting: &Setting| {
+                    let learner = with_setting(self.search.learner, setting, self.context)?;
+                    Ok(fit(&*learner, train, self.context)?.measure(test, measures)?[0])
+                };
+                batch.settings().iter().map(alone).collect()
+            }
+        }
     }
 }
 

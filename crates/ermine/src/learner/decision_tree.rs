@@ -14,8 +14,8 @@ pub use super::fitted_tree::{FittedTree, Missing};
 use super::tree_parameters::{Amount, ClassWeight, MaxFeatures};
 use super::{Capabilities, Context, Info, Learner, Path, Trained};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Target, Task};
-use crate::model::{Certificate, Output, Proof, Status};
+use crate::matrix::{Dataset, Features, Target, Task};
+use crate::model::{Certificate, Fitted, Output, Proof, Status};
 use crate::param::{Range, Value};
 use crate::rng;
 use crate::split::Impurity;
@@ -155,21 +155,35 @@ impl Path for DecisionTree {
         "ccp_alpha"
     }
 
-    fn train_path(&self, data: &Dataset, values: &[Value], context: &Context<'_>) -> Result<Vec<Trained>> {
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        context: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
         let grown = self.grow(data, context)?;
-        let prune = |value: &Value| match value.number().filter(|alpha| *alpha > 0.0) {
-            Some(alpha) => self.trained(data, prune::cost_complexity(&grown, alpha)),
-            None => self.trained(data, grown.clone()),
+        let predict = |value: &Value| {
+            let alpha = value.number().filter(|alpha| *alpha > 0.0);
+            let pruned = alpha.map_or_else(|| grown.clone(), |alpha| prune::cost_complexity(&grown, alpha));
+            fitted(data, pruned).predict(features)
         };
-        values.iter().map(prune).collect()
+        Ok((output(data), values.iter().map(predict).collect::<Result<_>>()?))
     }
+}
+
+fn output(data: &Dataset) -> Output {
+    if data.task() == Task::Classification { Output::Probabilities } else { Output::Values }
+}
+
+fn fitted(data: &Dataset, grown: Grown) -> FittedTree {
+    FittedTree::new(grown, output(data), Missing::Learned)
 }
 
 impl DecisionTree {
     fn trained(&self, data: &Dataset, grown: Grown) -> Result<Trained> {
         let certificate = self.certificate(data, &grown)?;
-        let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
-        Ok(Trained { fitted: Box::new(FittedTree::new(grown, output, Missing::Learned)), certificate })
+        Ok(Trained { fitted: Box::new(fitted(data, grown)), certificate })
     }
 
     /// Grows a tree and prunes it as asked; with it the alpha that cross-validation chose.

@@ -2,10 +2,10 @@
 //! asked number of threads, wrap the result.
 
 use super::estimator::Estimator;
-use super::{Capabilities, Context, Learner, Path, Trained};
+use super::{Capabilities, Context, Learner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Schema, Target, Task};
-use crate::model::{Header, Model};
+use crate::model::{Header, Model, Prediction};
 use crate::param::{ParamType, Value};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
@@ -26,43 +26,43 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
         check_previous(learner, data, previous)?;
     }
     let trained = run(context.threads, || learner.train(data, context))??;
-    Ok(wrap(learner, None, data, context, trained))
+    Ok(wrap(learner, data, context, trained))
 }
 
-/// Learns a model for each of `values` of the learner's path parameter, for about the price of one.
-pub fn fit_path(
+/// What the learner predicts for the rows of `test` after learning from `data`, for each of `values` of its path parameter; for about the price of one.
+pub fn predict_path(
     learner: &dyn Learner,
-    path: &dyn Path,
     values: &[Value],
     data: &Dataset,
+    test: &Dataset,
     context: &Context<'_>,
-) -> Result<Vec<Model>> {
+) -> Result<Vec<Prediction>> {
+    let name = learner.info().name;
+    let unsupported = || Error::Unsupported { learner: name.to_string(), need: "a path of models".into() };
+    let path = learner.path().ok_or_else(unsupported)?;
     learner.validate()?;
-    let mut probe = (context.learners)(learner.info().name)?;
+    let mut probe = (context.learners)(name)?;
     values.iter().try_for_each(|value| probe.set(path.parameter(), value))?;
     check(learner, data)?;
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
-    let trained = run(context.threads, || path.train_path(data, values, context))??;
-    if trained.len() != values.len() {
-        let name = learner.info().name;
-        return Err(Error::data(format!("{name} gave {} models for {} values", trained.len(), values.len())));
+    let schema = Schema::of(data);
+    let features = schema.features_of_data(test)?;
+    let (output, predicted) = run(context.threads, || path.predict_path(data, values, &features, context))??;
+    let expected = features.n_rows() * output.width(&schema);
+    if predicted.len() != values.len() || predicted.iter().any(|numbers| numbers.len() != expected) {
+        let (given, asked) = (predicted.len(), values.len());
+        return Err(Error::data(format!(
+            "{name} gave {given} predictions for {asked} values, or not {expected} numbers"
+        )));
     }
-    let each = trained.into_iter().zip(values);
-    Ok(each.map(|(trained, value)| wrap(learner, Some((path.parameter(), value)), data, context, trained)).collect())
+    Ok(predicted.into_iter().map(|numbers| Prediction::new(output, numbers, &schema)).collect())
 }
 
-/// The model of a fit; `set` is the one parameter that the learner itself has another value for.
-pub(super) fn wrap(
-    learner: &dyn Learner,
-    set: Option<(&str, &Value)>,
-    data: &Dataset,
-    context: &Context<'_>,
-    trained: Trained,
-) -> Model {
-    let mut params: BTreeMap<String, Value> =
+/// The model of a fit.
+pub(super) fn wrap(learner: &dyn Learner, data: &Dataset, context: &Context<'_>, trained: Trained) -> Model {
+    let params: BTreeMap<String, Value> =
         learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-    params.extend(set.map(|(name, value)| (name.to_string(), value.clone())));
     let schema = if trained.fitted.reads_text() { Schema::of(data).open() } else { Schema::of(data) };
     let header = Header {
         learner: learner.info().name.to_string(),

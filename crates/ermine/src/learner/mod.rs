@@ -51,8 +51,8 @@ pub mod tree_parameters;
 pub use fit::fit;
 
 use crate::error::Result;
-use crate::matrix::{Dataset, Task};
-use crate::model::{Certificate, Fitted, Model};
+use crate::matrix::{Dataset, Features, Task};
+use crate::model::{Certificate, Fitted, Model, Output};
 use crate::param::{Parameters, Value};
 use crate::progress::Observer;
 use serde::Serialize;
@@ -142,12 +142,19 @@ pub trait Learner: Parameters + Send + Sync {
     }
 }
 
-/// A learner that gives the models of many values of one parameter for about the price of one: rounds of boosting, strength of pruning,
-/// number of neighbours, strength of a penalty. The models are those that separate fits give.
+/// A learner whose models for many values of one parameter cost about as much as one: rounds of boosting, strength of pruning,
+/// number of neighbours, strength of a penalty. What they predict is what the models of separate fits predict.
 pub trait Path: Sync {
     /// The parameter.
     fn parameter(&self) -> &'static str;
 
-    /// Learns for each of `values`. Called by [`fit_path`](fit::fit_path), which has checked parameters, values and data.
-    fn train_path(&self, data: &Dataset, values: &[Value], context: &Context<'_>) -> Result<Vec<Trained>>;
+    /// Learns from the data for each of `values`, and predicts for the rows of `features` with each. Called by
+    /// [`predict_path`](fit::predict_path), which has checked parameters, values and data.
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        context: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)>;
 }

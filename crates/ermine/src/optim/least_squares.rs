@@ -98,34 +98,48 @@ const MOST_SPARSE: usize = 4000;
 const RESIDUAL: f64 = 1e-13;
 
 impl LeastSquares<'_> {
-    /// Solves the problem.
-    pub fn solve(&self) -> Result<Solution> {
-        let (n, p) = (self.x.n_rows(), self.x.n_columns());
+    /// Solves the problem for each of several strengths in place of `lambda`; tall data is read once for all of them.
+    pub fn solve_path(&self, lambdas: &[f64]) -> Result<Vec<Solution>> {
+        if lambdas.len() < 2 || !self.is_tall() {
+            return lambdas.iter().map(|&lambda| LeastSquares { lambda, ..*self }.solve()).collect();
+        }
+        let moments = Moments::of(self.x, self.targets, self.weights, self.intercept);
+        lambdas.iter().map(|&lambda| LeastSquares { lambda, ..*self }.solve_tall(&moments)).collect()
+    }
+
+    fn is_tall(&self) -> bool {
         match self.x {
-            Design::Dense(x) if n < p => self.solve_wide(x),
-            Design::Sparse(_) if p > MOST_SPARSE => self.solve_iteratively(),
-            _ => self.solve_tall(),
+            Design::Dense(x) => x.n_rows() >= x.n_columns(),
+            Design::Sparse(_) => self.x.n_columns() <= MOST_SPARSE,
         }
     }
 
-    fn solve_tall(&self) -> Result<Solution> {
-        let moments = Moments::of(self.x, self.targets, self.weights, self.intercept);
-        check_finite(&moments)?;
+    /// Solves the problem.
+    pub fn solve(&self) -> Result<Solution> {
+        match self.x {
+            _ if self.is_tall() => self.solve_tall(&Moments::of(self.x, self.targets, self.weights, self.intercept)),
+            Design::Dense(x) => self.solve_wide(x),
+            Design::Sparse(_) => self.solve_iteratively(),
+        }
+    }
+
+    fn solve_tall(&self, moments: &Moments) -> Result<Solution> {
+        check_finite(moments)?;
         let p = self.x.n_columns();
-        let kept: Vec<usize> = (0..p).filter(|&j| self.lambda > 0.0 || is_varied(&moments, j)).collect();
+        let kept: Vec<usize> = (0..p).filter(|&j| self.lambda > 0.0 || is_varied(moments, j)).collect();
         let mut products = moments.xx.select(&kept);
         (0..kept.len()).for_each(|j| products[(j, j)] += self.lambda);
         let factor = Cholesky::new(&products, f64::EPSILON);
         let condition = factor.as_ref().map(Cholesky::condition);
         match (factor, condition) {
             (Some(factor), Some(condition)) if condition < GIVE_UP => {
-                let coefficients = self.normal_equations(&moments, &kept, &factor, condition)?;
+                let coefficients = self.normal_equations(moments, &kept, &factor, condition)?;
                 let refinements = usize::from(condition > REFINE) * 2;
                 let inverse = factor.inverse_diagonal();
                 let mut diagonal = vec![f64::NAN; p];
                 kept.iter().zip(inverse).for_each(|(&j, d)| diagonal[j] = d);
                 let mut solution = self.finish(
-                    &moments,
+                    moments,
                     coefficients,
                     Method::Cholesky { refinements },
                     Some(condition),
@@ -142,7 +156,7 @@ impl LeastSquares<'_> {
                 }
                 Ok(solution)
             }
-            _ => self.solve_by_triangle(&moments, condition),
+            _ => self.solve_by_triangle(moments, condition),
         }
     }
 

@@ -27,7 +27,7 @@ pub use fitted::{Boosted, Link};
 pub use run::Boosting;
 pub use watch::EvalMetric;
 
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Info, Learner, Path, Trained};
 use crate::error::Result;
 use crate::matrix::binned::MAX_BINS;
 use crate::matrix::{Dataset, Task};
@@ -193,5 +193,10 @@ impl Learner for GradientBoosting {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         Boosting::new(self.clone()).train(data, context)
+    }
+
+    /// Where rounds are neither dropped later nor watched, a longer model begins with a shorter one.
+    fn path(&self) -> Option<&dyn Path> {
+        (self.rate_drop == 0.0 && self.early_stopping_rounds.is_none()).then_some(self)
     }
 }

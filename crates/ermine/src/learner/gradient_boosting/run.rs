@@ -10,9 +10,9 @@ use crate::boost::objective::Objective;
 use crate::boost::train::{self, Ground, Training};
 use crate::error::{Error, Result};
 use crate::learner::fit::wrap;
-use crate::learner::{Context, Info, Learner, Trained};
-use crate::matrix::{Dataset, Schema, Target, Task};
-use crate::model::{Certificate, Model, Proof, Status};
+use crate::learner::{Context, Info, Learner, Path, Trained};
+use crate::matrix::{Dataset, Features, Schema, Target, Task};
+use crate::model::{Certificate, Fitted, Model, Output, Proof, Status};
 use crate::param::{ParamSpec, Parameters, Value};
 use std::borrow::Cow;
 
@@ -113,17 +113,48 @@ impl Learner for Boosting<'_> {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        self.params.check(data)?;
-        watch::check(self.params.eval_metric, data)?;
-        let (fitted, certificate) = match self.params.n_estimators {
-            0 => self.with_chosen_rounds(data, context)?,
-            _ => self.boosted(data, context)?,
-        };
+        let (fitted, certificate) = self.of_rounds(data, context)?;
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
 
+/// The rounds of the longest model are those of the shorter ones, and then some.
+impl Path for GradientBoosting {
+    fn parameter(&self) -> &'static str {
+        "n_estimators"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        context: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        let rounds: Vec<usize> = values.iter().map(|value| value.number().unwrap_or(0.0) as usize).collect();
+        let boosted = |n_estimators: usize| {
+            Boosting::new(GradientBoosting { n_estimators, ..self.clone() }).of_rounds(data, context)
+        };
+        let (longest, _) = boosted(rounds.iter().copied().max().unwrap_or(0))?;
+        let predict = |&n_rounds: &usize| match n_rounds {
+            0 => boosted(0)?.0.predict(features),
+            _ => longest.predict_after(features, n_rounds),
+        };
+        Ok((longest.output(), rounds.iter().map(predict).collect::<Result<_>>()?))
+    }
+}
+
 impl Boosting<'_> {
+    /// The model of as many rounds as asked for, or as do best.
+    fn of_rounds(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
+        self.params.check(data)?;
+        watch::check(self.params.eval_metric, data)?;
+        match self.params.n_estimators {
+            0 => self.with_chosen_rounds(data, context),
+            _ => self.boosted(data, context),
+        }
+    }
+
     /// The same, with other parameters.
     fn with(&self, params: GradientBoosting) -> Boosting<'_> {
         Boosting { params, ..self.clone() }
@@ -180,7 +211,7 @@ impl Boosting<'_> {
             let fitted = self.fitted(&base, trees, rounds, history.to_vec())?;
             let certificate = certificate(&*base.objective, None, fitted.booster(), &self.params);
             let trained = Trained { fitted: Box::new(fitted), certificate };
-            show(&wrap(self, None, data, context, trained))
+            show(&wrap(self, data, context, trained))
         };
         let training = Training {
             first_round: base.rounds_before(),

@@ -9,7 +9,7 @@
 use super::fitted::{Course, Linear, Link};
 use super::inference::Inference;
 use super::prepare::{Prepared, outputs};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::linalg::Design;
@@ -62,9 +62,10 @@ impl Learner for LinearRegression {
             references: self.fit_intercept,
         };
         let intercept = self.fit_intercept;
-        let (prepared, solution, _) = solve(data, options, intercept, |x, targets, weights| {
-            Ok((LeastSquares { x, targets, weights, intercept, lambda: 0.0 }.solve()?, ()))
+        let (prepared, solutions, ()) = solve(data, options, intercept, |x, targets, weights| {
+            Ok((vec![LeastSquares { x, targets, weights, intercept, lambda: 0.0 }.solve()?], ()))
         })?;
+        let solution = solutions.into_iter().next().ok_or_else(|| Error::data("least squares found no solution"))?;
         let inference = (0..solution.intercepts.len()).map(|o| Inference::of(&solution, o, data.n_rows(), intercept));
         let inference = inference.collect::<Option<Vec<_>>>().unwrap_or_default();
         let over = format!("all linear functions of the {} columns", prepared.names.len());
@@ -72,41 +73,42 @@ impl Learner for LinearRegression {
             Certificate::optimal("sum of squared residuals", solution.residual_sums.iter().sum(), over);
         certificate.notes = notes(&solution, &prepared.names);
         qualify(&mut certificate, &solution);
-        Ok(Trained { fitted: Box::new(fitted(solution, prepared, inference, Course::default())), certificate })
+        Ok(Trained { fitted: Box::new(fitted(solution, &prepared, inference, Course::default())), certificate })
     }
 }
 
-/// Prepares the data and solves. Plain numbers are solved before anybody has looked for missing ones among them: the sums show whether there are any, and then all
+/// Prepares the data and solves, for one strength of a penalty or several. Plain numbers are solved before anybody has looked for missing ones among them: the sums show whether there are any, and then all
 /// is done again with care. That saves a reading of the data. It needs a method (`gives_means`) that finds the means of the columns as they are.
 pub fn solve<'d, T>(
     data: &'d Dataset,
     options: DesignOptions,
     gives_means: bool,
-    method: impl Fn(&Design, &[&[f64]], Option<&[f64]>) -> Result<(Solution, T)>,
-) -> Result<(Prepared<'d>, Solution, T)> {
+    method: impl Fn(&Design, &[&[f64]], Option<&[f64]>) -> Result<(Vec<Solution>, T)>,
+) -> Result<(Prepared<'d>, Vec<Solution>, T)> {
     let targets = outputs(data)?;
     let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
     let tall = data.n_rows() >= data.features().n_columns();
     if let Some(mut prepared) = Prepared::unchecked(data, options).filter(|_| gives_means && tall) {
         let solved = method(&prepared.design()?, &targets, prepared.weights());
-        if let Ok((solution, more)) = solved
-            && solution.x_mean.iter().all(|m| m.is_finite())
+        if let Ok((solutions, more)) = solved
+            && let Some(first) = solutions.first()
+            && first.x_mean.iter().all(|m| m.is_finite())
         {
-            prepared.map.set_means(&solution.x_mean);
-            return Ok((prepared, solution, more));
+            prepared.map.set_means(&first.x_mean);
+            return Ok((prepared, solutions, more));
         }
     }
     let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
-    let (solution, more) = method(&prepared.design()?, &targets, prepared.weights())?;
-    Ok((prepared, solution, more))
+    let (solutions, more) = method(&prepared.design()?, &targets, prepared.weights())?;
+    Ok((prepared, solutions, more))
 }
 
 /// The model of a least-squares solution.
-pub fn fitted(solution: Solution, prepared: Prepared<'_>, inference: Vec<Inference>, course: Course) -> Linear {
+pub fn fitted(solution: Solution, prepared: &Prepared<'_>, inference: Vec<Inference>, course: Course) -> Linear {
     Linear {
         link: Link::Identity,
-        map: prepared.map,
-        names: prepared.names,
+        map: prepared.map.clone(),
+        names: prepared.names.clone(),
         n_classes: 0,
         used: Vec::new(),
         coefficients: solution.coefficients,

@@ -8,13 +8,13 @@ use super::least_squares::{self, REGRESSION};
 use super::prepare::{Prepared, Scaling, outputs, scaled};
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Context, Info, Learner, Trained};
+use crate::learner::{Context, Info, Learner, Path, Trained};
 use crate::linalg::{Design, Matrix};
-use crate::matrix::{Dataset, DesignOptions};
-use crate::model::Certificate;
+use crate::matrix::{Dataset, DesignOptions, Features};
+use crate::model::{Certificate, Output};
 use crate::optim::least_squares::{LeastSquares, Solution};
 use crate::optim::ridge_path::{RidgePath, leave_one_out_wide};
-use crate::param::Range;
+use crate::param::{Range, Value};
 use crate::params;
 
 params! {
@@ -67,14 +67,49 @@ impl Learner for Ridge {
     }
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        let (prepared, solutions, scaling) = self.solve(data, &[self.alpha])?;
+        let solution = solutions.into_iter().next().ok_or_else(|| Error::data("ridge found no solution"))?;
+        finish(solution, &prepared, scaling.as_ref(), self.alpha, Course::default())
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        Some(self)
+    }
+}
+
+/// The products of the columns are those of every strength.
+impl Path for Ridge {
+    fn parameter(&self) -> &'static str {
+        "alpha"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        _: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        let alphas: Vec<f64> = values.iter().map(|value| value.number().unwrap_or(self.alpha)).collect();
+        let (prepared, solutions, scaling) = self.solve(data, &alphas)?;
+        let predict = |(solution, &alpha): (Solution, &f64)| {
+            finish(solution, &prepared, scaling.as_ref(), alpha, Course::default())?.fitted.predict(features)
+        };
+        Ok((Output::Values, solutions.into_iter().zip(&alphas).map(predict).collect::<Result<_>>()?))
+    }
+}
+
+impl Ridge {
+    /// The solution for each strength.
+    fn solve<'d>(&self, data: &'d Dataset, alphas: &[f64]) -> Result<(Prepared<'d>, Vec<Solution>, Option<Scaling>)> {
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
-        let (intercept, lambda) = (self.fit_intercept, self.alpha);
+        let intercept = self.fit_intercept;
         let gives_means = intercept && !self.standardize;
-        let (prepared, solution, scaling) = least_squares::solve(data, options, gives_means, |x, targets, weights| {
+        least_squares::solve(data, options, gives_means, |x, targets, weights| {
             let (x, scaling) = scaled(x.clone(), weights, self.standardize, intercept)?;
-            Ok((LeastSquares { x: &x, targets, weights, intercept, lambda }.solve()?, scaling))
-        })?;
-        finish(solution, prepared, scaling, self.alpha, Course::default())
+            let problem = LeastSquares { x: &x, targets, weights, intercept, lambda: 0.0 };
+            Ok((problem.solve_path(alphas)?, scaling))
+        })
     }
 }
 
@@ -92,7 +127,7 @@ impl Learner for RidgeCv {
         let (solution, course) = self.choose(&x, &targets, prepared.weights())?;
         drop(x);
         let alpha = course.alpha.unwrap_or(0.0);
-        let mut trained = finish(solution, prepared, scaling, alpha, course)?;
+        let mut trained = finish(solution, &prepared, scaling.as_ref(), alpha, course)?;
         trained.certificate.notes.push(format!("leave-one-out error chose alpha = {alpha}"));
         Ok(trained)
     }
@@ -132,8 +167,8 @@ impl RidgeCv {
 /// The model in the user's units, and its certificate.
 fn finish(
     mut solution: Solution,
-    prepared: Prepared<'_>,
-    scaling: Option<Scaling>,
+    prepared: &Prepared<'_>,
+    scaling: Option<&Scaling>,
     alpha: f64,
     course: Course,
 ) -> Result<Trained> {
@@ -146,7 +181,7 @@ fn finish(
     least_squares::qualify(&mut certificate, &solution);
     if let Some(scaling) = scaling {
         certificate.objective += " of columns with deviation 1";
-        restore(&scaling, &mut solution.coefficients, &mut solution.intercepts);
+        restore(scaling, &mut solution.coefficients, &mut solution.intercepts);
     }
     let fitted: Linear = least_squares::fitted(solution, prepared, Vec::new(), course);
     Ok(Trained { fitted: Box::new(fitted), certificate })

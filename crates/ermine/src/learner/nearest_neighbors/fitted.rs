@@ -260,9 +260,9 @@ impl NeighborModel {
     }
 
     /// The prediction from the neighbours of one query.
-    fn answer(&self, asked: &Asked<'_>, rows: &[u32], distances: &[f64], out: &mut [f64]) -> Result<()> {
+    fn answer(&self, asked: &Asked<'_>, k: usize, rows: &[u32], distances: &[f64], out: &mut [f64]) -> Result<()> {
         // The neighbour after those that count says how wide a kernel is; a radius is its own width.
-        let k = if self.rules.radius.is_some() { rows.len() } else { self.rules.k.min(rows.len()) };
+        let k = if self.rules.radius.is_some() { rows.len() } else { k.min(rows.len()) };
         let next = self.rules.radius.or(distances.get(k).copied());
         let (rows, distances) = (&rows[..k], &distances[..k]);
         let Rules { weights, tie, .. } = &self.rules;
@@ -282,12 +282,24 @@ impl NeighborModel {
         }
     }
 
+    /// What each of several numbers of neighbours predicts, from one search.
+    pub(super) fn predict_for(&self, ks: &[usize], features: &Features) -> Result<Vec<Vec<f64>>> {
+        let ks: Vec<usize> = ks.iter().map(|&k| k.min(self.place.len())).collect();
+        let queries = self.reader.read(features);
+        let found = self.find(&queries, ks.iter().copied().max().unwrap_or(1))?;
+        ks.iter().map(|&k| self.answers(&queries, k, &found)).collect()
+    }
+
+    /// The neighbours of queries that `k` of them need, or those within the radius.
+    fn find(&self, queries: &Queries, k: usize) -> Result<Neighbors> {
+        match self.rules.radius {
+            Some(radius) => self.place.radius_neighbors(queries, radius),
+            None => self.place.kneighbors(queries, k + usize::from(self.rules.weights.needs_next())),
+        }
+    }
+
     /// The answers for queries, row by row.
-    fn answers(&self, queries: &Queries) -> Result<Vec<f64>> {
-        let found = match self.rules.radius {
-            Some(radius) => self.place.radius_neighbors(queries, radius)?,
-            None => self.place.kneighbors(queries, self.rules.k + usize::from(self.rules.weights.needs_next()))?,
-        };
+    fn answers(&self, queries: &Queries, k: usize, found: &Neighbors) -> Result<Vec<f64>> {
         let n_answers = match &self.answers {
             Answers::Classes { n_classes, .. } => *n_classes,
             Answers::Values { n_outputs, .. } => *n_outputs,
@@ -296,12 +308,12 @@ impl NeighborModel {
         out.par_chunks_mut(n_answers).enumerate().with_min_len(64).try_for_each(|(i, out)| {
             let asked = Asked { model: self, queries, which: i as u32 };
             if !found.rows(i).is_empty() {
-                return self.answer(&asked, found.rows(i), found.distances(i), out);
+                return self.answer(&asked, k, found.rows(i), found.distances(i), out);
             }
             let nearest = asked.nearest(1)?;
             let (distance, row) =
                 nearest.first().copied().ok_or_else(|| Error::data("the metric gives no distances"))?;
-            self.answer(&asked, &[row], &[distance], out)
+            self.answer(&asked, k, &[row], &[distance], out)
         })?;
         Ok(out)
     }
@@ -330,7 +342,7 @@ impl Fitted for NeighborModel {
         if features.n_rows() == 0 {
             return Ok(Vec::new());
         }
-        self.answers(&self.reader.read(features))
+        Ok(self.predict_for(&[self.rules.k], features)?.pop().unwrap_or_default())
     }
 
     fn reads_text(&self) -> bool {

@@ -24,10 +24,10 @@ mod space;
 pub use fitted::NeighborModel;
 pub use parameters::{Algorithm, Keep, MetricName, NearestNeighbors, Own, TieName, WeightName};
 
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Info, Learner, Path, Trained};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Task};
-use crate::model::{Certificate, Proof, Status};
+use crate::matrix::{Dataset, Features, Task};
+use crate::model::{Certificate, Fitted, Output, Proof, Status};
 use crate::neighbor::condense;
 use crate::neighbor::index::Index;
 use crate::neighbor::leave_one_out::{best_k, classification_errors, regression_errors};
@@ -66,7 +66,33 @@ impl Learner for NearestNeighbors {
     }
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
-        self.clone().with(Own::default()).learn(data)
+        Ok(trained(self.clone().with(Own::default()).learn(data)?))
+    }
+
+    /// Where the number of neighbours has no part in training. Text is not read through a schema, so that it has no path.
+    fn path(&self) -> Option<&dyn Path> {
+        let plain = self.radius.is_none() && self.max_neighbors.is_none() && self.keep == Keep::All;
+        (plain && self.metric.of_text().is_none()).then_some(self)
+    }
+}
+
+/// The most neighbours that are asked for are found once; fewer of them are the first of these.
+impl Path for NearestNeighbors {
+    fn parameter(&self) -> &'static str {
+        "n_neighbors"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        _: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        let k = |value: &Value| value.number().map_or(self.n_neighbors, |k| k as usize);
+        let ks: Vec<usize> = values.iter().map(k).collect();
+        let (model, _) = self.clone().with(Own::default()).learn(data)?;
+        Ok((model.output(), model.predict_for(&ks, features)?))
     }
 }
 
@@ -98,12 +124,16 @@ impl Learner for NearestNeighborsOf {
     }
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
-        self.learn(data)
+        Ok(trained(self.learn(data)?))
     }
 }
 
+fn trained((model, certificate): (NeighborModel, Certificate)) -> Trained {
+    Trained { fitted: Box::new(model), certificate }
+}
+
 impl NearestNeighborsOf {
-    fn learn(&self, data: &Dataset) -> Result<Trained> {
+    fn learn(&self, data: &Dataset) -> Result<(NeighborModel, Certificate)> {
         let params = &self.params;
         if let (Some(_), Some(most)) = (params.radius, params.max_neighbors) {
             let (owner, name, value) = (INFO.name.into(), "max_neighbors".into(), most.to_string());
@@ -133,7 +163,7 @@ impl NearestNeighborsOf {
         } else if radius.is_none() && k < params.n_neighbors {
             certificate.notes.push(format!("n_neighbors = {} of {k} rows: all of them count", params.n_neighbors));
         }
-        Ok(Trained { fitted: Box::new(model), certificate })
+        Ok((model, certificate))
     }
 
     /// The form in which rows are compared.
