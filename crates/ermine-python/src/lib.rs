@@ -11,6 +11,7 @@
 //! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
 //! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
 //! | [`ensemble`] | what models made of many parts can tell |
+//! | [`search`] | the best setting of a learner |
 //! | [`error`] | errors become Python exceptions |
 //!
 //! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
@@ -23,6 +24,7 @@ mod error;
 mod job;
 mod model;
 mod neighbor;
+mod search;
 mod table;
 mod target;
 mod value;
@@ -63,6 +65,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::proximity, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap, module)?)?;
+    module.add_function(wrap_pyfunction!(search::search, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())
 }

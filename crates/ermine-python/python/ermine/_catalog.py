@@ -120,7 +120,10 @@ LEFT_OUT: dict[str, str] = {
 #: Tasks of learners that have estimators for others, and why.
 TASKS_LEFT_OUT: dict[tuple[str, str], str] = {}
 
-MODULES: tuple[str, ...] = tuple(sorted({entry.module for entry in CATALOG}))
+#: Modules that hold something else than estimators of learners.
+BESIDES = ("model_selection",)
+
+MODULES: tuple[str, ...] = tuple(sorted({entry.module for entry in CATALOG} | set(BESIDES)))
 
 
 def find(name: str | None, learner: str, task: str) -> Entry:

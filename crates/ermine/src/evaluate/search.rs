@@ -49,6 +49,8 @@ pub enum Strategy {
         /// How many.
         trials: usize,
     },
+    /// Every setting that the space lists, which has no axes then.
+    Listed,
     /// This many settings on few rows, and the best third of them on three times as many, until one is left.
     Halving {
         /// How many to begin with.
@@ -151,6 +153,9 @@ impl Search<'_> {
     /// Settings that share all but the path parameter, with the values of that one.
     fn batches(&self, seed: u64) -> Result<Vec<Batch>> {
         let path = self.learner.path().map(Path::parameter);
+        if self.strategy == Strategy::Listed {
+            return Ok(grouped(self.space.listed(), path));
+        }
         let (space, axis) = path.map_or((self.space.clone(), None), |name| self.space.without(name));
         let along = |points: usize| match (path, axis) {
             (Some(name), Some(axis)) => Some((name, axis.points(points))),
@@ -164,6 +169,7 @@ impl Search<'_> {
         let (settings, points): (Vec<Setting>, usize) = match self.strategy {
             Strategy::Grid { points } => (space.grid(points)?, points),
             Strategy::Random { trials } | Strategy::Halving { trials } => (draw(trials), PATH_POINTS),
+            Strategy::Listed => (Vec::new(), 0),
         };
         let batch = |setting: Setting| {
             let mut path = along(points);
@@ -214,6 +220,23 @@ impl Batch {
         };
         values.iter().map(with).collect()
     }
+}
+
+/// Settings as they are, but those that differ only in the path parameter together.
+fn grouped(settings: &[Setting], path: Option<&'static str>) -> Vec<Batch> {
+    let mut batches: Vec<Batch> = Vec::new();
+    for setting in settings {
+        let mut rest = setting.clone();
+        let Some((name, value)) = path.and_then(|name| Some((name, rest.remove(name)?))) else {
+            batches.push(Batch { setting: setting.clone(), path: None });
+            continue;
+        };
+        match batches.iter_mut().find(|batch| batch.path.is_some() && batch.setting == rest) {
+            Some(Batch { path: Some((_, values)), .. }) => values.push(value),
+            _ => batches.push(Batch { setting: rest, path: Some((name, vec![value])) }),
+        }
+    }
+    batches
 }
 
 struct State<'a, 'b> {

@@ -23,10 +23,11 @@ enum Choices {
     Between { low: f64, high: f64, log: bool, whole: bool },
 }
 
-/// What is tried: the product of its axes.
+/// What is tried: the product of its axes, or settings one by one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Space {
     axes: Vec<Axis>,
+    listed: Vec<Setting>,
 }
 
 /// A grid with more settings than this is a mistake.
@@ -140,12 +141,22 @@ fn each(kind: &Kind) -> Vec<Value> {
 impl Space {
     /// These axes.
     pub fn new(axes: Vec<Axis>) -> Space {
-        Space { axes }
+        Space { axes, listed: Vec::new() }
+    }
+
+    /// These settings, for [`Strategy::Listed`](super::search::Strategy::Listed).
+    pub fn of_settings(listed: Vec<Setting>) -> Space {
+        Space { axes: Vec::new(), listed }
+    }
+
+    /// The settings that were listed.
+    pub fn listed(&self) -> &[Setting] {
+        &self.listed
     }
 
     /// What the learner's declarations say is worth tuning.
     pub fn declared(learner: &dyn Learner) -> Space {
-        Space { axes: learner.specs().iter().filter_map(Axis::declared).collect() }
+        Space::new(learner.specs().iter().filter_map(Axis::declared).collect())
     }
 
     /// The axes.
@@ -156,7 +167,7 @@ impl Space {
     /// The axes but that of one parameter, and that one.
     pub fn without(&self, name: &str) -> (Space, Option<&Axis>) {
         let axes = self.axes.iter().filter(|axis| axis.name != name).cloned().collect();
-        (Space { axes }, self.axes.iter().find(|axis| axis.name == name))
+        (Space::new(axes), self.axes.iter().find(|axis| axis.name == name))
     }
 
     /// Every combination of `n` values for each axis.

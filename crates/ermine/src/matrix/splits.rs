@@ -7,6 +7,7 @@
 //! | leave one out | each row by a model of all others; quadratic, for small data |
 //! | time-ordered | each of k later stretches of rows, by a model of all rows before it |
 //! | holdout | one random share of the rows |
+//! | given | what the user says |
 //!
 //! Where rows are dealt at random, classes are spread evenly over the folds. Rows of one group (a query, a patient) stay
 //! together in every way but the time-ordered one.
@@ -34,6 +35,8 @@ enum Way {
     After { from: usize, to: usize },
     /// The rows of this fold are tested.
     Only { fold: Vec<u32>, tested: u32 },
+    /// These rows are learned from and those tested.
+    Given { train: Vec<u32>, test: Vec<u32> },
 }
 
 fn refuse(name: &str, value: impl ToString, allowed: String) -> Error {
@@ -101,6 +104,25 @@ impl Splits {
         Ok(Splits { ways: vec![Way::Only { fold, tested: 1 }], n_rows: data.n_rows() })
     }
 
+    /// Rows to learn from and rows to test on, as they are given.
+    pub fn given(data: &Dataset, parts: Vec<(Vec<u32>, Vec<u32>)>) -> Result<Splits> {
+        let n_rows = data.n_rows();
+        for (index, (train, test)) in parts.iter().enumerate() {
+            if train.is_empty() || test.is_empty() || train.iter().chain(test).any(|&row| row as usize >= n_rows) {
+                let (a, b) = (train.len(), test.len());
+                let expected = format!("expected one row or more for each, numbered below {n_rows}");
+                return Err(Error::data(format!(
+                    "split {index} has {a} rows to learn from and {b} to test: {expected}"
+                )));
+            }
+        }
+        if parts.is_empty() {
+            return Err(Error::data("there are no splits"));
+        }
+        let ways = parts.into_iter().map(|(train, test)| Way::Given { train, test }).collect();
+        Ok(Splits { ways, n_rows })
+    }
+
     /// How many splits.
     pub fn len(&self) -> usize {
         self.ways.iter().map(Way::len).sum()
@@ -119,6 +141,7 @@ impl Splits {
                 return match way {
                     Way::Folds { fold, .. } => rows.partition(|&row| fold[row as usize] as usize != index),
                     Way::Only { fold, tested } => rows.partition(|&row| fold[row as usize] != *tested),
+                    Way::Given { train, test } => (train.clone(), test.clone()),
                     Way::After { from, to } => ((0..*from as u32).collect(), (*from as u32..*to as u32).collect()),
                 };
             }

@@ -334,3 +334,31 @@ fn a_report_says_everything_as_text_as_a_page_and_as_json() {
         assert_eq!(json["evaluation"]["n_rows"], 300);
     }
 }
+
+#[test]
+fn listed_settings_are_tried_as_they_are_and_those_of_a_path_together() {
+    let data = classes(200);
+    let setting = |alpha: f64, depth: i64| {
+        let values = [("ccp_alpha".to_string(), Value::Float(alpha)), ("max_depth".to_string(), Value::Int(depth))];
+        Setting::from(values)
+    };
+    let listed = vec![setting(0.0, 2), setting(0.0, 5), setting(0.02, 2), setting(0.1, 5)];
+    let parts = vec![((0..120).collect(), (120..200).collect()), ((80..200).collect(), (0..80).collect())];
+    let splits = Splits::given(&data, parts.clone()).unwrap();
+    let (space, learner) = (Space::of_settings(listed.clone()), DecisionTree::default());
+    let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
+    let what = Search { learner: &learner, space: &space, strategy, splits: &splits, measure };
+    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    assert_eq!(found.trials.len(), 4);
+    for trial in &found.trials {
+        assert!(listed.contains(&trial.setting));
+        let learner = with_setting(&learner, &trial.setting, &Context::default()).unwrap();
+        for ((train, test), score) in parts.iter().zip(&trial.folds) {
+            let model = fit(&*learner, &data.select(train).unwrap(), &Context::default()).unwrap();
+            assert_eq!(model.measure(&data.select(test).unwrap(), &[measure]).unwrap()[0], *score);
+        }
+    }
+    for bad in [vec![], vec![(vec![0], vec![])], vec![(vec![0], vec![200])]] {
+        assert!(Splits::given(&data, bad).is_err());
+    }
+}

@@ -1,0 +1,307 @@
+"""The best setting of an estimator, by cross-validation.
+
+``GridSearchCV`` and ``RandomizedSearchCV`` have scikit-learn's names and attributes, and search inside the core: where one fit gives the models of many settings (the rounds of
+boosting, the strength of ridge or of pruning, the number of neighbours) it is shared among them. Estimators of Ermine can be given to scikit-learn's own searches as well.
+"""
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ermine import _target
+from ermine._ermine import search as _search
+from ermine._ermine import threads
+from ermine._estimator import Classifier, Estimator
+from ermine._progress import Bar
+from ermine._sklearn import not_fitted
+
+__all__ = ["GridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV", "cross_val_score"]
+
+#: scikit-learn's names of scores: the measure behind each, and whether its sign is turned.
+SCORERS: dict[str, tuple[str, bool]] = {
+    "accuracy": ("accuracy", False),
+    "balanced_accuracy": ("balanced-accuracy", False),
+    "f1_macro": ("macro-f1", False),
+    "f1_weighted": ("weighted-f1", False),
+    "matthews_corrcoef": ("mcc", False),
+    "neg_log_loss": ("log-loss", True),
+    "neg_brier_score": ("brier", True),
+    "roc_auc": ("roc-auc", False),
+    "average_precision": ("average-precision", False),
+    "r2": ("r2", False),
+    "neg_root_mean_squared_error": ("rmse", True),
+    "neg_mean_absolute_error": ("mae", True),
+    "neg_median_absolute_error": ("median-ae", True),
+    "neg_mean_poisson_deviance": ("poisson-deviance", True),
+    "neg_mean_gamma_deviance": ("gamma-deviance", True),
+}
+
+
+def _scorer(scoring: str | None, estimator: Estimator) -> tuple[str, bool]:
+    if scoring is None:
+        scoring = "accuracy" if isinstance(estimator, Classifier) else "r2"
+    if scoring not in SCORERS:
+        raise ValueError(f"scoring={scoring!r} is not known here; there are: {', '.join(SCORERS)}")
+    return SCORERS[scoring]
+
+
+def _copy(estimator: Estimator, params: Mapping[str, Any]) -> Estimator:
+    return type(estimator)(**estimator.get_params(deep=False)).set_params(**params)
+
+
+def _splits(cv: Any, X: Any, y: Any) -> Any:
+    """A number of folds as it is; else pairs of row numbers."""
+    if cv is None:
+        return 5
+    if isinstance(cv, (int, np.integer)):
+        return int(cv)
+    pairs = cv.split(X, y) if hasattr(cv, "split") else cv
+    return [tuple(np.asarray(rows, dtype=np.uint32).tolist() for rows in pair) for pair in pairs]
+
+
+def _tried(
+    estimator: Estimator, X: Any, y: Any, sample_weight: Any, *, settings: list[dict[str, Any]] | None, trials: int = 0, halving: bool = False,
+    cv: Any = None, scoring: str | None = None, seed: int = 0, n_jobs: int | None = None, verbose: int = 0,
+) -> list[tuple[dict[str, Any], np.ndarray, str | None, float]]:
+    """The trials of a search: parameters of the learner, the score of each split, why it was refused, seconds."""
+    if not isinstance(estimator, Estimator):
+        raise TypeError(f"{estimator!r} is not an estimator of Ermine; scikit-learn's own search takes any estimator")
+    if estimator._own():
+        raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
+    measure, negated = _scorer(scoring, estimator)
+    table, _ = estimator._read(X)
+    if isinstance(estimator, Classifier):
+        target, _ = _target.classes(y, table.n_rows)
+    else:
+        target, _ = _target.values(y, table.n_rows, getattr(estimator, "_multi_output", False))
+    progress = Bar() if verbose else None
+    try:
+        found = _search(
+            estimator._learner, estimator._learner_params(), table, target, _target.weights(sample_weight, table.n_rows),
+            settings=settings, trials=trials, halving=halving, splits=_splits(cv, X, y), measure=measure, seed=seed,
+            threads=threads(n_jobs), progress=progress,
+        )
+    finally:
+        if progress is not None:
+            progress.close()
+    sign = -1.0 if negated else 1.0
+    return [(json.loads(setting), sign * np.array(folds), refused, seconds) for setting, folds, refused, seconds in found]
+
+
+class _SearchCV:
+    """What searches share: results, the best estimator, and predicting with it."""
+
+    estimator: Estimator
+    scoring: str | None
+    n_jobs: int | None
+    refit: bool
+    cv: Any
+    verbose: int
+    _names: tuple[str, ...]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters by name; with ``deep`` those of the estimator too."""
+        params = {name: getattr(self, name) for name in self._names}
+        if deep:
+            params |= {f"estimator__{name}": value for name, value in self.estimator.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters by name."""
+        for name, value in params.items():
+            if name.startswith("estimator__"):
+                self.estimator.set_params(**{name.removeprefix("estimator__"): value})
+            elif name in self._names:
+                setattr(self, name, value)
+            else:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {type(self).__name__}.")
+        return self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.estimator!r})"
+
+    def _keep(self, params: Sequence[dict[str, Any]], trials: list[tuple[dict[str, Any], np.ndarray, str | None, float]]) -> None:
+        n_splits = max((len(folds) for _, folds, _, _ in trials), default=0)
+        folds = np.array([folds if len(folds) else np.full(n_splits, np.nan) for _, folds, _, _ in trials]).reshape(len(trials), n_splits)
+        means = folds.mean(axis=1) if n_splits else np.full(len(trials), np.nan)
+        if not np.isfinite(means).any():
+            refused = next((why for _, _, why, _ in trials if why), "there is none")
+            raise ValueError(f"no setting could be used: {refused}")
+        order = np.where(np.isnan(means), -np.inf, means)
+        self.n_splits_ = n_splits
+        self.cv_results_ = {
+            "params": list(params),
+            "mean_test_score": means,
+            "std_test_score": folds.std(axis=1),
+            "rank_test_score": np.array([1 + int((order > mine).sum()) for mine in order], dtype=np.int32),
+            "mean_fit_time": np.array([seconds for _, _, _, seconds in trials]) / max(n_splits, 1),
+            **{f"split{i}_test_score": folds[:, i] for i in range(n_splits)},
+        }
+        self.best_index_ = int(order.argmax())
+        self.best_params_ = params[self.best_index_]
+        self.best_score_ = float(means[self.best_index_])
+
+    def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if self.refit:
+            self.best_estimator_ = _copy(self.estimator, self.best_params_).fit(X, y, sample_weight)
+
+    def _best(self) -> Any:
+        best = self.__dict__.get("best_estimator_")
+        if best is None:
+            raise not_fitted(self)
+        return best
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes of the best estimator."""
+        return self._best().classes_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the best estimator predicts."""
+        return self._best().predict(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities that the best estimator predicts."""
+        return self._best().predict_proba(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """The score of the best estimator."""
+        return self._best().score(X, y)
+
+
+class GridSearchCV(_SearchCV):
+    """Tries every combination of given values by cross-validation, and fits the best on all rows.
+
+    Parameters
+    ----------
+    estimator : estimator of Ermine
+        What is searched.
+    param_grid : dict, or list of dicts
+        The values of each parameter that are tried.
+    scoring : str, default=None
+        The name of the score, as in scikit-learn; None for accuracy or R squared.
+    n_jobs : int, default=None
+        How many threads to use.
+    refit : bool, default=True
+        Whether the best setting is fitted on all rows.
+    cv : int, splitter or iterable, default=None
+        The number of folds (None for 5; classes are spread evenly), something with ``split``, or pairs of row numbers.
+    verbose : int, default=0
+        Whether a bar shows the progress.
+
+    Attributes
+    ----------
+    best_params_ : dict
+    best_score_ : float
+    best_estimator_ : estimator
+    cv_results_ : dict of arrays
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ermine.linear_model import Ridge
+    >>> from ermine.model_selection import GridSearchCV
+    >>> x = np.linspace(0, 1, 60)[:, None]
+    >>> search = GridSearchCV(Ridge(), {"alpha": [0.01, 100.0]}).fit(x, 3 * x[:, 0])
+    >>> search.best_params_
+    {'alpha': 0.01}
+    """
+
+    _names = ("estimator", "param_grid", "scoring", "n_jobs", "refit", "cv", "verbose")
+
+    def __init__(
+        self, estimator: Estimator, param_grid: Any, *, scoring: str | None = None, n_jobs: int | None = None, refit: bool = True, cv: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.cv = cv
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Searches."""
+        grids = [self.param_grid] if isinstance(self.param_grid, Mapping) else list(self.param_grid)
+        params = [dict(zip(grid, values)) for grid in grids for values in itertools.product(*(_listed(v) for v in grid.values()))]
+        if not params:
+            raise ValueError("param_grid has no settings")
+        settings = [_copy(self.estimator, one)._learner_params() for one in params]
+        trials = _tried(
+            self.estimator, X, y, sample_weight, settings=settings, cv=self.cv, scoring=self.scoring, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        self._keep(params, trials)
+        self._refit(X, y, sample_weight)
+        return self
+
+
+def _listed(values: Any) -> Iterable[Any]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ValueError(f"param_grid: the values of a parameter must be a list or an array, not {values!r}")
+    return values
+
+
+class RandomizedSearchCV(_SearchCV):
+    """Tries settings at random, from the ranges that every learner declares for its parameters, and fits the best on all rows.
+
+    Parameters
+    ----------
+    estimator : estimator of Ermine
+        What is searched. Its own setting is among those that are tried.
+    n_iter : int, default=10
+        How many settings; along a path (rounds, strengths, neighbours) each is tried with several values.
+    scoring, n_jobs, refit, cv, verbose
+        As in ``GridSearchCV``.
+    random_state : int, default=0
+        The seed of the settings.
+    """
+
+    _names = ("estimator", "n_iter", "scoring", "n_jobs", "refit", "cv", "verbose", "random_state")
+    _halving = False
+
+    def __init__(
+        self, estimator: Estimator, *, n_iter: int = 10, scoring: str | None = None, n_jobs: int | None = None, refit: bool = True, cv: Any = None,
+        verbose: int = 0, random_state: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_iter = n_iter
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.cv = cv
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Searches."""
+        trials = _tried(
+            self.estimator, X, y, sample_weight, settings=None, trials=self.n_iter, halving=self._halving, cv=self.cv, scoring=self.scoring,
+            seed=self.random_state, n_jobs=self.n_jobs, verbose=self.verbose,
+        )
+        self._keep([setting for setting, _, _, _ in trials], trials)
+        self._refit(X, y, sample_weight)
+        return self
+
+
+class HalvingRandomSearchCV(RandomizedSearchCV):
+    """As ``RandomizedSearchCV``, but many settings see few rows, and the best third of them three times as many, until one is left."""
+
+    _halving = True
+
+
+def cross_val_score(estimator: Estimator, X: Any, y: Any, *, scoring: str | None = None, cv: Any = None, n_jobs: int | None = None, sample_weight: Any = None) -> np.ndarray:
+    """The score of each split of a cross-validation, as scikit-learn's function of this name gives it.
+
+    >>> from ermine.dummy import DummyRegressor
+    >>> [float(s) for s in cross_val_score(DummyRegressor(), [[0.0]] * 4, [1.0, 2.0, 1.0, 2.0], cv=[([0, 1], [2, 3])])]
+    [0.0]
+    """
+    trials = _tried(estimator, X, y, sample_weight, settings=[estimator._learner_params()], cv=cv, scoring=scoring, n_jobs=n_jobs)
+    (_, folds, refused, _), = trials
+    if refused is not None:
+        raise ValueError(refused)
+    return folds

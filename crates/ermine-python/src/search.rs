@@ -1,0 +1,97 @@
+//! Searches for the best setting of a learner.
+
+use crate::array;
+use crate::error::python;
+use crate::job;
+use crate::table::Table;
+use crate::target::Target;
+use crate::value;
+use ermine::evaluate::journal::Journal;
+use ermine::evaluate::measure::Measure;
+use ermine::evaluate::search::{Found, Search, Strategy, Trial, search as core_search};
+use ermine::evaluate::space::{Setting, Space};
+use ermine::learner::Context;
+use ermine::matrix::{Dataset, Splits};
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A trial: the setting as JSON, the score of each split, why it was refused, seconds.
+type Tried = (String, Vec<f64>, Option<String>, f64);
+
+/// Rows to learn from and rows to test on.
+type Part = (Vec<u32>, Vec<u32>);
+
+/// Tries settings by cross-validation: those of `settings` (each the parameters of a learner), in their order, or `trials` of what the learner's declarations say is worth trying, at
+/// random or by halving. `splits` is a number of folds or pairs of rows. Gives all trials on all rows.
+#[pyfunction]
+#[pyo3(signature = (learner, params, table, target, weight, *, settings, trials, halving, splits, measure, seed, threads, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
+pub fn search(
+    py: Python<'_>,
+    learner: &str,
+    params: &Bound<'_, PyDict>,
+    table: &Table,
+    target: &Target,
+    weight: Option<&Bound<'_, PyArray1<f64>>>,
+    settings: Option<Vec<Bound<'_, PyDict>>>,
+    trials: usize,
+    halving: bool,
+    splits: &Bound<'_, PyAny>,
+    measure: &str,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Tried>> {
+    let base = value::learner(learner, params)?;
+    let listed = settings.map(|settings| settings.iter().map(|s| setting(learner, s)).collect()).transpose()?;
+    let strategy = match (&listed, halving) {
+        (Some(_), _) => Strategy::Listed,
+        (None, true) => Strategy::Halving { trials },
+        (None, false) => Strategy::Random { trials },
+    };
+    let space = listed.map_or_else(|| Space::declared(&*base), Space::of_settings);
+    let measure = Measure::parse(measure).map_err(python)?;
+    let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
+    let splits = splits_of(&data, splits, seed)?;
+    let asked = space.clone();
+    let work = move |watch: &job::Watch| {
+        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        let what = Search { learner: &*base, space: &space, strategy, splits: &splits, measure };
+        core_search(&what, &data, &context, &mut Journal::none())
+    };
+    let found = job::run(py, progress, work)?.map_err(python)?;
+    let trials = in_order(found, asked.listed());
+    trials.into_iter().map(|trial| tried(&trial)).collect()
+}
+
+/// All parameters of a learner with these set.
+fn setting(learner: &str, params: &Bound<'_, PyDict>) -> PyResult<Setting> {
+    let learner = value::learner(learner, params)?;
+    Ok(learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect())
+}
+
+fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>, seed: u64) -> PyResult<Splits> {
+    if let Ok(n_folds) = splits.extract::<usize>() {
+        return Splits::k_fold(data, n_folds, seed).map_err(python);
+    }
+    let parts: Vec<Part> = splits.extract().map_err(|_| {
+        PyValueError::new_err(
+            "cv must be a number of folds, a splitter, or pairs of row numbers to learn from and to test on",
+        )
+    })?;
+    Splits::given(data, parts).map_err(python)
+}
+
+/// The trials on all rows, in the order in which they were asked for.
+fn in_order(found: Found, listed: &[Setting]) -> Vec<Trial> {
+    let mut trials: Vec<Trial> = found.trials.into_iter().filter(|trial| trial.rows.is_none()).collect();
+    trials.sort_by_key(|trial| listed.iter().position(|setting| *setting == trial.setting));
+    trials
+}
+
+fn tried(trial: &Trial) -> PyResult<Tried> {
+    let setting = serde_json::to_string(&trial.setting).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    Ok((setting, trial.folds.clone(), trial.refused.clone(), trial.seconds))
+}

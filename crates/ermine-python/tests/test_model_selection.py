@@ -1,0 +1,86 @@
+"""Searches: the scores are those of separate fits, and of scikit-learn's own search over the same splits."""
+
+import numpy as np
+import pytest
+from sklearn import model_selection as theirs
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_regression
+
+from ermine import model_selection as ours
+from ermine.ensemble import GradientBoostingClassifier
+from ermine.linear_model import Ridge
+from ermine.neighbors import KNeighborsClassifier
+from ermine.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+SEARCHES = {
+    "ridge": (Ridge(), {"alpha": [0.1, 1.0, 100.0], "fit_intercept": [True, False]}, "r2"),
+    "neighbours": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 8, 20], "weights": ["uniform", "distance"]}, "accuracy"),
+    "pruning": (DecisionTreeClassifier(), [{"ccp_alpha": [0.0, 0.01, 0.05]}, {"max_depth": [1, 3]}], "neg_log_loss"),
+    "rounds": (GradientBoostingClassifier(learning_rate=0.3), {"n_estimators": [2, 5, 20], "max_leaf_nodes": [4, 8]}, "roc_auc"),
+    "one after the other": (DecisionTreeRegressor(), {"max_depth": [2, None]}, "neg_mean_absolute_error"),
+}
+
+
+def data(estimator):
+    make = make_classification if hasattr(estimator, "predict_proba") else make_regression
+    return make(300, 6, n_informative=4, random_state=0)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_same_scores_as_fitting_one_after_the_other(name):
+    estimator, grid, scoring = SEARCHES[name]
+    X, y = data(estimator)
+    cv = theirs.KFold(4, shuffle=True, random_state=1)
+    a = ours.GridSearchCV(estimator, grid, scoring=scoring, cv=cv).fit(X, y)
+    b = theirs.GridSearchCV(estimator, grid, scoring=scoring, cv=cv).fit(X, y)
+    assert a.cv_results_["params"] == b.cv_results_["params"]
+    np.testing.assert_allclose(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"], rtol=1e-9)
+    np.testing.assert_allclose(a.cv_results_["std_test_score"], b.cv_results_["std_test_score"], rtol=1e-6, atol=1e-12)
+    np.testing.assert_array_equal(a.cv_results_["rank_test_score"][a.best_index_], 1)
+    assert a.best_score_ == pytest.approx(b.best_score_) and a.n_splits_ == b.n_splits_
+    np.testing.assert_allclose(a.predict(X), a.best_estimator_.predict(X))
+    assert clone(a).fit(X, y).best_params_ == a.best_params_
+
+
+def test_settings_at_random_are_no_worse_than_the_estimator_itself():
+    X, y = make_classification(300, 6, random_state=0)
+    tree = DecisionTreeClassifier()
+    for search in (ours.RandomizedSearchCV(tree, n_iter=4, cv=3), ours.HalvingRandomSearchCV(tree, n_iter=4, cv=3)):
+        search.fit(X, y)
+        assert set(search.best_params_) <= set(tree.get_params())
+        assert 0.5 < search.best_score_ <= 1.0
+    at_random = ours.RandomizedSearchCV(tree, n_iter=4, cv=3).fit(X, y)
+    assert at_random.best_score_ >= ours.cross_val_score(tree, X, y, cv=3).mean() - 1e-12
+
+
+def test_scores_of_splits():
+    X, y = make_regression(100, 3, random_state=0)
+    cv = list(theirs.KFold(5).split(X))
+    np.testing.assert_allclose(ours.cross_val_score(Ridge(), X, y, cv=cv), theirs.cross_val_score(Ridge(), X, y, cv=cv), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"param_grid": {"alpha": 3.0}}, "list or an array"),
+        ({"param_grid": {"alpa": [1.0]}}, "alpa"),
+        ({"param_grid": {"alpha": [-1.0]}}, "alpha"),
+        ({"scoring": "beauty"}, "there are"),
+        ({"cv": 1}, "folds"),
+        ({"cv": 1000}, "folds"),
+        ({"cv": [([0], [99])]}, "numbered below"),
+        ({"cv": [([], [1])]}, "one row or more"),
+        ({"param_grid": []}, "no settings"),
+    ],
+)
+def test_bad_searches_are_refused_with_words(change, words):
+    X, y = make_regression(50, 3, random_state=0)
+    with pytest.raises(ValueError, match=words):
+        ours.GridSearchCV(Ridge(), **({"param_grid": {"alpha": [1.0]}} | change)).fit(X, y)
+
+
+def test_other_estimators_are_left_to_scikit_learn():
+    from sklearn.linear_model import Ridge as Other
+
+    with pytest.raises(TypeError, match="not an estimator of Ermine"):
+        ours.GridSearchCV(Other(), {"alpha": [1.0]}).fit([[1.0], [2.0]], [1.0, 2.0])
