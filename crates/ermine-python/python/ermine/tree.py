@@ -10,7 +10,7 @@ import numpy as np
 
 from ermine._estimator import ProbabilisticClassifier, Regressor, Tree
 
-__all__ = ["DecisionStumpClassifier", "DecisionStumpRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor", "Id3Classifier", "C45Classifier", "OptimalTreeClassifier", "ObliqueTreeClassifier", "ObliqueTreeRegressor", "QuadTreeClassifier", "QuadTreeRegressor", "ComparisonTreeClassifier", "ComparisonTreeRegressor"]
+__all__ = ["DecisionStumpClassifier", "DecisionStumpRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor", "Id3Classifier", "C45Classifier", "OptimalTreeClassifier", "ObliqueTreeClassifier", "ObliqueTreeRegressor", "DensityTreeClassifier", "QuadTreeClassifier", "QuadTreeRegressor", "ComparisonTreeClassifier", "ComparisonTreeRegressor"]
 
 
 class DecisionStumpClassifier(ProbabilisticClassifier):
@@ -735,6 +735,62 @@ class ObliqueTreeRegressor(Tree, Regressor):
         self.n_turns = n_turns
         self.preference = preference
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class DensityTreeClassifier(ProbabilisticClassifier):
+    """A density of the features for each class, constant on boxes and integrating to 1; the class by Bayes' rule.
+
+    Parameters
+    ----------
+    min_samples_leaf : float, default=5.0
+        Every box has at least this many rows of its class, by weight.
+    max_depth : int, default=50
+        No box is cut out by more cuts than this.
+    n_jobs : int, default=None
+        How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
+        The model doesn't depend on it.
+    verbose : int, default=0
+        Shows a progress bar on long fits if not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels in ascending order.
+    n_features_in_ : int
+        How many columns it was fitted on.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the data had names.
+    certificate_ : Certificate
+        What was minimised, and what is proven about it.
+
+    Examples
+    --------
+    >>> from ermine.tree import DensityTreeClassifier
+    >>> X = [[i] for i in range(12)]
+    >>> y = ["low"] * 6 + ["high"] * 6
+    >>> model = DensityTreeClassifier().fit(X, y)
+    >>> model.predict([[1], [10]]).shape
+    (2,)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    """
+
+    _learner = "density-tree"
+    _parameters = ("min_samples_leaf", "max_depth")
+    _poor_score = True
+
+    def __init__(
+        self,
+        *,
+        min_samples_leaf: float = 5.0,
+        max_depth: int = 50,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
         self.n_jobs = n_jobs
         self.verbose = verbose
 
