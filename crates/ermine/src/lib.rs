@@ -8,6 +8,7 @@ pub mod chart;
 pub mod distribution;
 pub mod error;
 pub mod evaluate;
+pub mod exchange;
 pub mod explain;
 pub mod kernel;
 pub mod learner;

@@ -7,15 +7,26 @@ use crate::error::{Error, Result};
 use crate::matrix::Features;
 use crate::section::Sections;
 use crate::tree::Tree;
+use crate::tree::engine::{self, Engine};
 use crate::tree::forest::Forest;
+use std::sync::OnceLock;
 
 /// A sum of trees.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Booster {
     /// Where scores start, one for each output.
     start: Vec<f64>,
     /// The trees of each output.
     forests: Vec<Forest>,
+    /// The form for many rows, made on first use.
+    engine: OnceLock<Engine>,
+}
+
+/// Sums are the same if they start alike and their trees are the same.
+impl PartialEq for Booster {
+    fn eq(&self, other: &Self) -> bool {
+        self.start == other.start && self.forests == other.forests
+    }
 }
 
 impl Booster {
@@ -29,7 +40,7 @@ impl Booster {
         let mut forests: Vec<Forest> = start.iter().map(forest).collect();
         let n = forests.len().max(1);
         trees.into_iter().enumerate().for_each(|(number, tree)| forests[number % n].push(&tree));
-        Booster { start, forests }
+        Booster { start, forests, engine: OnceLock::new() }
     }
 
     /// How many scores a row has.
@@ -60,16 +71,15 @@ impl Booster {
 
     /// The scores of each row after `n_rounds` rounds, row by row.
     pub fn scores(&self, features: &Features, n_rounds: usize) -> Vec<f64> {
-        let (k, n_rounds) = (self.n_scores(), n_rounds.min(self.n_rounds()));
-        if let [forest] = &self.forests[..] {
-            return forest.sum_of(0..n_rounds + 1, features);
-        }
-        let mut scores = vec![0.0; features.n_rows() * k];
-        for (output, forest) in self.forests.iter().enumerate() {
-            let sums = forest.sum_of(0..n_rounds + 1, features);
-            scores.iter_mut().skip(output).step_by(k).zip(sums).for_each(|(score, sum)| *score = sum);
-        }
-        scores
+        let n_rounds = n_rounds.min(self.n_rounds());
+        let forests: Vec<&Forest> = self.forests.iter().collect();
+        let engine = || Some(self.engine.get_or_init(|| Engine::new(&forests, features.n_columns())));
+        engine::sums(&forests, engine, 0..n_rounds + 1, features)
+    }
+
+    /// The trees of each output; the first tree of each says where scores start.
+    pub fn forests(&self) -> &[Forest] {
+        &self.forests
     }
 
     /// Adds what one round says to the scores of each row, row by row.
@@ -100,6 +110,6 @@ impl Booster {
         if n_trees == 0 || forests.iter().any(|f| f.n_trees() != n_trees) || start.iter().any(|s| !s.is_finite()) {
             return Err(Error::model_file("its trees don't fit together"));
         }
-        Ok(Booster { start, forests })
+        Ok(Booster { start, forests, engine: OnceLock::new() })
     }
 }

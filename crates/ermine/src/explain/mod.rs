@@ -34,6 +34,11 @@ impl Model {
         Ok(tree_shap::shap_values(&self.tree_sum()?, features))
     }
 
+    /// The SHAP interaction values of the rows of a table: for each row, a table of columns by columns whose rows add up to the SHAP values.
+    pub fn shap_interactions(&self, table: &Table) -> Result<ShapValues> {
+        tree_shap::interaction_values(&self.tree_sum()?, &self.schema().features_of(table)?)
+    }
+
     /// How much each column matters to what the model says about some rows: the mean size of its SHAP values, over all outputs.
     pub fn shap_importances(&self, data: &Dataset) -> Result<Vec<f64>> {
         Ok(self.shap_of(&self.schema().features_of_data(data)?)?.importances())

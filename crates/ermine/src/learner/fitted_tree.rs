@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema};
-use crate::model::{Attribute, Fitted, Header, Output};
+use crate::model::{Attribute, Fitted, Header, Output, TreeSum};
 use crate::section::Sections;
 use crate::tree::multiway::predict_fractional;
 use crate::tree::{Grown, Tree, draw, picture, prune, rules};
@@ -127,6 +127,10 @@ impl Fitted for FittedTree {
 
     fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         Some(rules::reasons(&self.grown.tree, schema, |feature| features.number(row, feature)))
+    }
+
+    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+        (self.missing == Missing::Learned).then(|| TreeSum::of_tree(&self.grown.tree))
     }
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {

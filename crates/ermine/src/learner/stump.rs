@@ -14,7 +14,7 @@
 use super::{Capabilities, Context, Info, Learner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Output};
+use crate::model::{Attribute, Certificate, Fitted, Header, Output, TreeSum};
 use crate::param::Range;
 use crate::section::Sections;
 use crate::split::criterion::{Classes, Moments, SquaredError, TwoClasses};
@@ -253,6 +253,10 @@ impl Fitted for Stump {
         let mut values = vec![0.0; schema.features.len()];
         self.tree.test[0].feature().into_iter().for_each(|feature| values[feature] = 1.0);
         vec![Attribute { name: "feature_importances", shape: vec![values.len()], values }]
+    }
+
+    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+        Some(TreeSum::of_tree(&self.tree))
     }
 
     fn svg(&self, schema: &Schema) -> Option<String> {

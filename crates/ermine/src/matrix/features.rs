@@ -6,7 +6,7 @@
 
 use super::sorted::Sorted;
 use crate::error::{Error, Result};
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, Values};
 use std::sync::{Arc, OnceLock};
 
 /// Columns of a table, for all of its rows or for some.
@@ -59,6 +59,29 @@ impl Features {
     /// One value as a number. For loops over rows use [`numbers`](Self::numbers).
     pub fn number(&self, row: usize, column: usize) -> f64 {
         self.columns()[column].number(self.table_row(row))
+    }
+
+    /// Writes the values of a column as numbers, from row `from` on.
+    pub fn part_into(&self, column: usize, from: usize, out: &mut [f64]) {
+        let column = &self.columns()[column];
+        match (&column.values, self.rows()) {
+            (Values::Sparse { rows, values, .. }, None) => {
+                out.fill(0.0);
+                let (mut at, mut end) = (0, rows.len());
+                while at < end {
+                    let middle = at + (end - at) / 2;
+                    if (rows.get(middle) as usize) < from { at = middle + 1 } else { end = middle }
+                }
+                while at < rows.len() && (rows.get(at) as usize) < from + out.len() {
+                    out[rows.get(at) as usize - from] = values.get(at);
+                    at += 1;
+                }
+            }
+            (Values::Sparse { .. }, Some(_)) => {
+                out.iter_mut().enumerate().for_each(|(i, out)| *out = column.number(self.table_row(from + i)));
+            }
+            (_, rows) => _ = column.part_into(rows, from, out),
+        }
     }
 
     /// The row of the table behind `row` of these features.

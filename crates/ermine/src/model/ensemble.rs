@@ -3,11 +3,11 @@
 //!
 //! A learner's [`Fitted`](super::Fitted) part offers what it has; [`Model`] checks the data and hands it on.
 
-use super::{Model, Prediction};
+use super::{Link, Model, Prediction};
 use crate::error::{Error, Result};
 use crate::matrix::Features;
 use crate::table::Table;
-use crate::tree::Forest;
+use crate::tree::{Forest, Tree};
 use std::borrow::Cow;
 
 /// A model that is made in stages, each of which changes the prediction.
@@ -24,14 +24,45 @@ pub trait Staged {
     fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64>;
 }
 
-/// A model as a sum of trees: prediction = link(base + scale * sum of the trees).
+/// A model as a sum of trees: prediction = link(sum of the trees / divisor).
 pub struct TreeSum<'a> {
-    /// The trees.
-    pub forest: Cow<'a, Forest>,
-    /// What the sum of the trees is multiplied by.
-    pub scale: f64,
-    /// What is predicted without any tree, a number for each output of the trees.
-    pub base: Vec<f64>,
+    /// The trees: their outputs stand one after the other. All forests have the same width.
+    pub forests: Vec<Cow<'a, Forest>>,
+    /// What the sum of the trees is divided by.
+    pub divisor: f64,
+    /// How the sums become predictions.
+    pub link: Link,
+    /// Whether the first tree of each forest is a leaf that says where the sum starts.
+    pub starts: bool,
+}
+
+impl<'a> TreeSum<'a> {
+    /// A single forest.
+    pub fn of(forest: Cow<'a, Forest>, divisor: f64, link: Link) -> TreeSum<'a> {
+        TreeSum { forests: vec![forest], divisor, link, starts: false }
+    }
+
+    /// A single tree.
+    pub fn of_tree(tree: &Tree) -> TreeSum<'static> {
+        TreeSum::of(Cow::Owned(Forest::of(tree)), 1.0, Link::Identity)
+    }
+
+    /// How many sums a row has.
+    pub fn n_outputs(&self) -> usize {
+        self.forests.iter().map(|forest| forest.width()).sum()
+    }
+
+    /// How many trees, without those that only say where a sum starts.
+    pub fn n_trees(&self) -> usize {
+        self.trees().count()
+    }
+
+    /// The trees, round after round, without those that only say where a sum starts: their forest, and their number in it.
+    pub fn trees(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let most = self.forests.iter().map(|forest| forest.n_trees()).max().unwrap_or(0);
+        let round = move |tree: usize| (0..self.forests.len()).map(move |forest| (forest, tree));
+        (usize::from(self.starts)..most).flat_map(round).filter(|&(forest, tree)| tree < self.forests[forest].n_trees())
+    }
 }
 
 /// The predictions of the first stage, of the first two, and so on.
@@ -75,7 +106,11 @@ impl Model {
     /// The node where each row ends in each tree, row by row, and how many trees there are. Nodes are counted within their tree.
     pub fn leaves(&self, features: &Features) -> Result<(Vec<u32>, usize)> {
         let sum = self.tree_sum()?;
-        Ok((sum.forest.apply_within(features), sum.forest.n_trees()))
+        let ends: Vec<Vec<u32>> = sum.forests.iter().map(|forest| forest.apply_within(features)).collect();
+        let end = |row: usize, (forest, tree): (usize, usize)| ends[forest][row * sum.forests[forest].n_trees() + tree];
+        let of_row = |row: usize| sum.trees().map(move |place| (row, place));
+        let all = (0..features.n_rows()).flat_map(of_row).map(|(row, place)| end(row, place)).collect();
+        Ok((all, sum.n_trees()))
     }
 
     /// The model as a sum of trees.

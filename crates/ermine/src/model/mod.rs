@@ -4,7 +4,9 @@
 //! |---|---|
 //! | [`certificate`] | what was minimised and what is proven about it |
 //! | [`ensemble`] | what models made of many parts can tell: stages, leaves, quantiles, trees |
+//! | [`link`] | how the sums of trees become predictions |
 //! | [`prediction`] | what a model says about rows |
+//! | [`predictor`] | a handle for predicting one row, again and again |
 //! | [`mod@file`] | the model file |
 //!
 //! A [`Model`] is a [`Header`] (learner, parameters, schema, certificate), which is the same for all, and a [`Fitted`] part, which each
@@ -13,11 +15,15 @@
 pub mod certificate;
 pub mod ensemble;
 pub mod file;
+pub mod link;
 pub mod prediction;
+pub mod predictor;
 
 pub use certificate::{Certificate, Proof, Status};
 pub use ensemble::{Staged, Stages, TreeSum};
+pub use link::Link;
 pub use prediction::{Output, Prediction};
+pub use predictor::Predictor;
 
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema};

@@ -13,7 +13,10 @@ pub fn question(test: &Test, schema: &Schema) -> String {
     match *test {
         Test::InSet { feature, ref set, .. } => {
             let levels = &schema.features[feature as usize].levels;
-            let names: Vec<&str> = set.iter().filter_map(|code| levels.get(code)).map(String::as_str).collect();
+            // Columns of imported models have numbers in the place of names.
+            let name_of =
+                |code: usize| levels.get(code).cloned().or_else(|| levels.is_empty().then(|| code.to_string()));
+            let names: Vec<String> = set.iter().filter_map(name_of).collect();
             format!("{} in {{{}}}", name(feature), names.join(", "))
         }
         Test::Leaf => String::new(),

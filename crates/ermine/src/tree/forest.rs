@@ -7,13 +7,14 @@
 //! **Size.** 13 bytes for a leaf and 21 for another node in a file, and the distinct predictions.
 
 use super::Tree;
-use super::coded::Coded;
+use super::engine::Engine;
 use crate::error::{Error, Result};
 use crate::section::Sections;
 use crate::split::Test;
 use crate::split::test::CodeSet;
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Distinct predictions that are looked for, at most: of more, sharing is not worth the search.
@@ -76,7 +77,7 @@ pub struct Forest {
     /// Where predictions are in `values`, while trees are added.
     shared: HashMap<Vec<u64>, u32>,
     /// The form for many rows, made on first use.
-    coded: OnceLock<Option<Coded>>,
+    engine: OnceLock<Engine>,
 }
 
 /// Where the parts of a forest go when it is added to another.
@@ -142,7 +143,7 @@ impl Forest {
 
     /// Adds a tree.
     pub fn push(&mut self, tree: &Tree) {
-        self.coded = OnceLock::new();
+        self.engine = OnceLock::new();
         if self.shared.is_empty() {
             self.share_again();
         }
@@ -182,7 +183,7 @@ impl Forest {
 
     /// Adds the trees of other forests: trees that were made side by side are put together side by side.
     pub fn append(&mut self, others: &[Forest]) {
-        self.coded = OnceLock::new();
+        self.engine = OnceLock::new();
         if self.shared.is_empty() {
             self.share_again();
         }
@@ -242,15 +243,19 @@ impl Forest {
         }
     }
 
-    /// The form for many rows, where there is one.
-    pub(super) fn coded(&self, n_features: usize) -> Option<&Coded> {
-        self.coded.get_or_init(|| Coded::new(self, n_features)).as_ref()
+    /// The form for many rows.
+    pub(super) fn engine(&self, n_features: usize) -> &Engine {
+        self.engine.get_or_init(|| Engine::new(&[self], n_features))
+    }
+
+    /// The numbers of the nodes of a tree.
+    pub(super) fn nodes_of(&self, tree: usize) -> Range<usize> {
+        self.roots[tree] as usize..self.roots.get(tree + 1).map_or(self.nodes.len(), |&next| next as usize)
     }
 
     /// One of the trees by itself. The predictions of its inner nodes are not kept: they are zero, except where a row can stop.
     pub fn tree(&self, tree: usize) -> Tree {
-        let base = self.roots[tree] as usize;
-        let end = self.roots.get(tree + 1).map_or(self.nodes.len(), |&next| next as usize);
+        let Range { start: base, end } = self.nodes_of(tree);
         let mut made = Tree { width: self.width, ..Default::default() };
         for (i, node) in self.nodes[base..end].iter().enumerate() {
             let value = |row: usize| &self.values[row * self.width..(row + 1) * self.width];
@@ -280,7 +285,7 @@ impl Forest {
     /// Keeps the first trees only.
     pub fn truncate(&mut self, n_trees: usize) {
         if let Some(&end) = self.roots.get(n_trees) {
-            self.coded = OnceLock::new();
+            self.engine = OnceLock::new();
             self.nodes.truncate(end as usize);
             self.weights.truncate(end as usize);
             self.roots.truncate(n_trees);

@@ -18,17 +18,17 @@
 //! | [`rules`] | the tree as rules; the reasons for one row |
 //! | [`forest`] | many trees in one set of arrays |
 //! | [`lines`] | growing a tree on rows that are copied and moved, as forests do |
-//! | `coded` | a forest on codes, for many rows |
-//! | [`predict`] | walking many rows down many trees |
+//! | [`engine`] | how many trees are asked about many rows, or one, fast |
+//! | [`predict`] | walking many rows down many trees, as they are |
 //!
 //! **Idea.** Nodes are numbered so that the children of a node stand side by side, after it. A node holds the [`Test`] it asks and the
 //! number of its first child; a row that fits no branch (a category that no child takes) stops where it is, and every node
 //! holds a prediction, so that stopping anywhere is defined.
 
 pub mod binary;
-mod coded;
 pub mod density;
 pub mod draw;
+pub mod engine;
 pub mod grow;
 pub mod multiway;
 pub mod optimal;

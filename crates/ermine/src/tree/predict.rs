@@ -3,13 +3,13 @@
 //! **Idea.** A walk waits for memory at every step, so that sixteen rows walk at once: while one waits, the others go on. Rows are taken in blocks, whose values are
 //! laid out row by row first; a tree meets all rows of a block before the next tree is touched. One row alone walks sixteen trees at once.
 //!
-//! Where thresholds are few, rows are coded first and walk on their codes (`coded`).
+//! Where there are many rows and trees, [`engine`] has faster forms.
 //!
 //! **Order.** The predictions of the trees are added up in the order of the trees for every row, so that the sum doesn't depend on blocks or threads.
 //!
 //! **Cost.** About 10 cycles a step. The block's values take 8 bytes for each row and column.
 
-use super::coded::Coded;
+use super::engine::{self, BLOCK, Engine};
 use super::forest::{Forest, Node, kind};
 use crate::matrix::Features;
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ const LANES: usize = 16;
 
 impl Forest {
     /// Rows that meet a tree together.
-    pub(crate) const BLOCK: usize = 512;
+    pub(crate) const BLOCK: usize = BLOCK;
 
     /// The sum of the predictions of all trees, for each row.
     pub fn sum(&self, features: &Features) -> Vec<f64> {
@@ -29,28 +29,24 @@ impl Forest {
 
     /// The sum of the predictions of some trees, for each row.
     pub fn sum_of(&self, trees: Range<usize>, features: &Features) -> Vec<f64> {
-        let mut sums = vec![0.0; features.n_rows() * self.width];
-        let width = self.width;
+        engine::sums(&[self], || Some(self.engine(features.n_columns())), trees, features)
+    }
+
+    /// Adds the predictions of some trees, walked as they are, to `sums`, which has `outputs` numbers for each row: to those from `output` on.
+    pub(super) fn add_walks(
+        &self,
+        trees: Range<usize>,
+        features: &Features,
+        output: usize,
+        outputs: usize,
+        sums: &mut [f64],
+    ) {
         let block = |(block, sums): (usize, &mut [f64])| {
-            let (first, n) = (block * Self::BLOCK, sums.len() / width);
-            if let Some(coded) = self.coded_for(n, &trees, features) {
-                let codes = coded.rows(features, first, n);
-                let mut leaves = Vec::new();
-                for tree in trees.clone() {
-                    coded.leaves(self.roots[tree], &codes, &mut leaves);
-                    for (sums, &leaf) in sums.chunks_exact_mut(width).zip(&leaves) {
-                        let from = coded.value_row(self, leaf) * width;
-                        add(sums, &self.values[from..from + width]);
-                    }
-                }
-                return;
-            }
-            self.each_leaf(features, first, n, trees.clone(), |row, _, leaf| {
-                add(&mut sums[row * width..(row + 1) * width], self.value(leaf));
+            self.each_walk(features, block * BLOCK, sums.len() / outputs, trees.clone(), |row, _, leaf| {
+                add(&mut sums[row * outputs + output..][..self.width], self.value(leaf));
             });
         };
-        sums.par_chunks_mut(Self::BLOCK * self.width).enumerate().for_each(block);
-        sums
+        sums.par_chunks_mut(BLOCK * outputs).enumerate().for_each(block);
     }
 
     /// The node where each row ends in each tree: `n_trees` numbers for each row.
@@ -73,22 +69,17 @@ impl Forest {
         let mut ends = vec![0; features.n_rows() * n_trees];
         let block = |(block, ends): (usize, &mut [u32])| {
             let rows = ends.len() / n_trees;
-            self.each_leaf(features, block * Self::BLOCK, rows, trees.clone(), |row, tree, leaf| {
+            self.each_leaf(features, block * BLOCK, rows, trees.clone(), |row, tree, leaf| {
                 ends[row * n_trees + tree - trees.start] = leaf
             });
         };
         if n_trees > 0 {
-            ends.par_chunks_mut(Self::BLOCK * n_trees).enumerate().for_each(block);
+            ends.par_chunks_mut(BLOCK * n_trees).enumerate().for_each(block);
         }
         ends
     }
 
-    /// The form on codes, where it pays: from a few dozen rows on, in forests of several trees.
-    fn coded_for(&self, n: usize, trees: &Range<usize>, features: &Features) -> Option<&Coded> {
-        if n >= 64 && trees.len() >= 8 { self.coded(features.n_columns()) } else { None }
-    }
-
-    /// Calls `each(row, tree, leaf)` for `n` rows from `first` on, counted from `first`; tree after tree for every row.
+    /// Calls `each(row, tree, leaf)` for `n` rows (at most a block) from `first` on, counted from `first`; tree after tree for every row.
     pub(crate) fn each_leaf(
         &self,
         features: &Features,
@@ -97,15 +88,36 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
-        if let Some(coded) = self.coded_for(n, &trees, features) {
-            let codes = coded.rows(features, first, n);
-            let mut leaves = Vec::new();
-            for tree in trees {
-                coded.leaves(self.roots[tree], &codes, &mut leaves);
-                leaves.iter().enumerate().for_each(|(row, &leaf)| each(row, tree, leaf));
+        let engine = if Engine::pays(n, trees.len()) { self.engine(features.n_columns()) } else { &Engine::Plain };
+        match engine {
+            Engine::Sliced(sliced) => {
+                let mut scratch = sliced.scratch(0);
+                sliced.code(features, first, n, &mut scratch);
+                for tree in trees {
+                    sliced.nodes(tree, n, &mut scratch, |row, leaf| each(row, tree, leaf));
+                }
             }
-            return;
+            Engine::Coded(coded) => {
+                let codes = coded.rows(features, first, n);
+                let mut leaves = Vec::new();
+                for tree in trees {
+                    coded.leaves(self.roots[tree], &codes, &mut leaves);
+                    leaves.iter().enumerate().for_each(|(row, &leaf)| each(row, tree, leaf));
+                }
+            }
+            Engine::Plain => self.each_walk(features, first, n, trees, each),
         }
+    }
+
+    /// The same by walking the trees as they are.
+    fn each_walk(
+        &self,
+        features: &Features,
+        first: usize,
+        n: usize,
+        trees: Range<usize>,
+        mut each: impl FnMut(usize, usize, u32),
+    ) {
         let (width, block) = rows_of(features, first, n);
         let row = |row: usize| &block[row * width..(row + 1) * width];
         if n == 1 {
@@ -125,6 +137,15 @@ impl Forest {
                 self.walk(&mut at, std::array::from_fn(|lane| row(start + lane.min(lanes - 1))));
                 (0..lanes).for_each(|lane| each(start + lane, tree, at[lane]));
             }
+        }
+    }
+
+    /// Adds the predictions of all trees for one row, whose values are given by column: several trees walk at once.
+    pub(super) fn add_walks_of_row(&self, row: &[f64], sums: &mut [f64]) {
+        for roots in self.roots.chunks(LANES) {
+            let mut at: [u32; LANES] = std::array::from_fn(|lane| roots[lane.min(roots.len() - 1)]);
+            self.walk(&mut at, [row; LANES]);
+            at[..roots.len()].iter().for_each(|&leaf| add(sums, self.value(leaf)));
         }
     }
 

@@ -11,6 +11,7 @@ mod calibration;
 mod comparison_forest;
 mod contract;
 mod evaluate;
+mod exchange;
 mod forest;
 mod linear;
 mod metrics;

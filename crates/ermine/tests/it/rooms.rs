@@ -29,6 +29,7 @@ const WAY: &[&str] = &[
     "learner",
     "reduction",
     "registry",
+    "exchange",
     "evaluate",
     "explain",
     "report",

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Link;
 use crate::split::Test;
 use crate::split::test::CodeSet;
 use crate::table::{Column, Table};
@@ -74,6 +75,31 @@ fn by_definition(trees: &[Tree], x: &[f64]) -> Vec<Vec<f64>> {
         .collect()
 }
 
+/// The formula of interaction values, over all sets of columns; the diagonal is what is left of the Shapley values.
+fn interactions_by_definition(trees: &[Tree], x: &[f64]) -> Vec<Vec<Vec<f64>>> {
+    let d = x.len();
+    let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
+    let worth = |set: usize, k: usize| trees.iter().map(|tree| expected(tree, 0, x, set)[k]).sum::<f64>();
+    let mut table = vec![vec![vec![0.0; 2]; d]; d];
+    for (i, j) in (0..d).flat_map(|i| (0..d).map(move |j| (i, j))).filter(|(i, j)| i != j) {
+        for set in (0..1usize << d).filter(|set| set >> i & 1 == 0 && set >> j & 1 == 0) {
+            let size = set.count_ones() as usize;
+            let weight = factorial(size) * factorial(d - 2 - size) / (2.0 * factorial(d - 1));
+            for k in 0..2 {
+                let change =
+                    worth(set | 1 << i | 1 << j, k) - worth(set | 1 << i, k) - worth(set | 1 << j, k) + worth(set, k);
+                table[i][j][k] += weight * change;
+            }
+        }
+    }
+    for (i, whole) in by_definition(trees, x).into_iter().enumerate() {
+        for k in 0..2 {
+            table[i][i][k] = whole[k] - (0..d).filter(|&j| j != i).map(|j| table[i][j][k]).sum::<f64>();
+        }
+    }
+    table
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -98,7 +124,7 @@ proptest! {
         trees.iter().for_each(|tree| forest.push(tree));
         // As the forest keeps them: weights in single precision, no predictions of inner nodes but where rows stop.
         let kept: Vec<Tree> = (0..trees.len()).map(|t| forest.tree(t)).collect();
-        let sum = TreeSum { forest: Cow::Borrowed(&forest), scale: 0.5, base: vec![1.0, 2.0] };
+        let sum = TreeSum::of(Cow::Borrowed(&forest), 2.0, Link::Identity);
         let got = shap_values(&sum, &features);
         let x: Vec<f64> = (0..4).map(|c| features.number(0, c)).collect();
         for (column, value) in by_definition(&kept, &x).iter().enumerate() {
@@ -106,11 +132,17 @@ proptest! {
                 prop_assert!((got.get(0, column)[k] - 0.5 * value[k]).abs() < 1e-9, "column {}: {:?} {:?}", column, got.get(0, column), value);
             }
         }
+        let pairs = interaction_values(&sum, &features).unwrap();
+        for (i, pair) in interactions_by_definition(&kept, &x).iter().enumerate().flat_map(|(i, row)| row.iter().enumerate().map(move |(j, v)| (i * 4 + j, v))) {
+            for k in 0..2 {
+                prop_assert!((pairs.get(0, i)[k] - 0.5 * pair[k]).abs() < 1e-9, "pair {}: {:?} {:?}", i, pairs.get(0, i), pair);
+            }
+        }
         // They add up to the difference between the prediction and what is expected without any knowledge.
         let said = forest.sum(&features);
         for k in 0..2 {
             let all: f64 = (0..4).map(|column| got.get(0, column)[k]).sum();
-            prop_assert!((got.expected[k] + all - sum.base[k] - 0.5 * said[k]).abs() < 1e-9);
+            prop_assert!((got.expected[k] + all - 0.5 * said[k]).abs() < 1e-9);
         }
     }
 }
@@ -128,7 +160,7 @@ fn a_chain_as_deep_as_it_gets_is_explained() {
     forest.push(&chain);
     let columns = ["a", "b", "c"].map(|name| Column::numeric(name, vec![-700.5])).to_vec();
     let features = Features::new(Arc::new(Table::new(columns).unwrap()));
-    let got = shap_values(&TreeSum { forest: Cow::Borrowed(&forest), scale: 1.0, base: vec![0.0] }, &features);
+    let got = shap_values(&TreeSum::of(Cow::Borrowed(&forest), 1.0, Link::Identity), &features);
     let all: f64 = got.values.iter().sum();
     assert!((got.expected[0] + all - forest.sum(&features)[0]).abs() < 1e-6);
 }

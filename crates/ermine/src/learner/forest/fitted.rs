@@ -5,7 +5,7 @@ use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::learner::fitted_tree::{FittedTree, Missing};
 use crate::matrix::{Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Staged, TreeSum};
+use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeSum};
 use crate::section::Sections;
 use crate::split::Test;
 use crate::tree::{Forest, Grown, Tree};
@@ -135,8 +135,7 @@ impl Fitted for FittedForest {
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
-        let scale = 1.0 / self.forest.n_trees() as f64;
-        Some(TreeSum { forest: Cow::Borrowed(&self.forest), scale, base: vec![0.0; self.forest.width()] })
+        Some(TreeSum::of(Cow::Borrowed(&self.forest), self.forest.n_trees() as f64, Link::Identity))
     }
 
     fn quantiles(&self, features: &Features, levels: &[f64]) -> Option<Result<Vec<f64>>> {

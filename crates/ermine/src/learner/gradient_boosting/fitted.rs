@@ -3,27 +3,10 @@
 use crate::boost::booster::Booster;
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema, TargetStatistics, Task};
-use crate::model::{Attribute, Fitted, Header, Output};
+use crate::model::{Attribute, Fitted, Header, Link, Output, TreeSum};
 use crate::section::Sections;
-use crate::simd::exp::{exp, sigmoid};
 use crate::tree::draw;
-use serde::{Deserialize, Serialize};
-
-/// How scores become predictions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Link {
-    /// The score itself.
-    Identity,
-    /// The exponential of the score.
-    Exponential,
-    /// Two classes: the score is the log odds of the second.
-    Logistic,
-    /// Several classes: scores are logarithms of probabilities, up to a constant.
-    Softmax,
-    /// Several quantiles; the prediction is the middle one.
-    Quantiles,
-}
+use std::borrow::Cow;
 
 /// The fitted sum of trees.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +28,12 @@ pub struct Stages {
 }
 
 impl Boosted {
+    /// A model of trees that were trained elsewhere.
+    pub(crate) fn new(booster: Booster, link: Link, n_classes: usize, importances: Vec<f64>) -> Boosted {
+        let (statistics, history) = (TargetStatistics::default(), Vec::new());
+        Boosted { booster, statistics, link, n_classes, history, importances }
+    }
+
     /// The sum of trees.
     pub fn booster(&self) -> &Booster {
         &self.booster
@@ -77,11 +66,13 @@ impl Boosted {
         Some(self.said(stages.scores.clone()))
     }
 
+    /// How scores become predictions; a single class is certain.
+    fn shown_link(&self) -> Link {
+        if self.link == Link::Logistic && self.n_classes == 1 { Link::Certain } else { self.link }
+    }
+
     fn said(&self, scores: Vec<f64>) -> Vec<f64> {
-        if self.link == Link::Logistic && self.n_classes == 1 {
-            return vec![1.0; scores.len()];
-        }
-        self.link.apply(scores, self.booster.n_scores())
+        self.shown_link().apply(scores, self.booster.n_scores())
     }
 
     /// The scores of each row after `n_rounds` rounds, row by row.
@@ -121,36 +112,6 @@ impl Boosted {
     }
 }
 
-impl Link {
-    /// What scores, `k` for each row, predict. Two classes have one score and two probabilities.
-    pub(super) fn apply(self, mut scores: Vec<f64>, k: usize) -> Vec<f64> {
-        match self {
-            Link::Identity => scores,
-            Link::Exponential => {
-                scores.iter_mut().for_each(|s| *s = exp(*s));
-                scores
-            }
-            Link::Logistic => scores.into_iter().map(sigmoid).flat_map(|p| [1.0 - p, p]).collect(),
-            Link::Softmax => {
-                for row in scores.chunks_mut(k) {
-                    let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    row.iter_mut().for_each(|s| *s = exp(*s - most));
-                    let total: f64 = row.iter().sum();
-                    row.iter_mut().for_each(|s| *s /= total);
-                }
-                scores
-            }
-            Link::Quantiles => {
-                let middle = |row: &mut [f64]| {
-                    row.sort_unstable_by(f64::total_cmp);
-                    row[row.len() / 2]
-                };
-                scores.chunks_mut(k).map(middle).collect()
-            }
-        }
-    }
-}
-
 impl Fitted for Boosted {
     fn output(&self) -> Output {
         if matches!(self.link, Link::Logistic | Link::Softmax) { Output::Probabilities } else { Output::Values }
@@ -166,6 +127,13 @@ impl Fitted for Boosted {
         self.statistics.save(sections);
         sections.put_f64s("importance", &self.importances);
         self.booster.save(sections)
+    }
+
+    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+        // Trees that ask about mean targets ask about columns that rows don't have.
+        let forests = self.booster.forests().iter().map(Cow::Borrowed).collect();
+        let sum = TreeSum { forests, divisor: 1.0, link: self.shown_link(), starts: true };
+        self.statistics.is_empty().then_some(sum)
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {

@@ -1,6 +1,5 @@
 //! Which loss the parameters ask for, and how its scores become predictions.
 
-use super::fitted::Link;
 use super::{GradientBoosting, INFO, Loss};
 use crate::boost::objective::{
     Absolute, Each, Gamma, Huber, LambdaMart, Logistic, Objective, Poisson, Quantile, Rows, Several, Softmax, Squared,
@@ -8,6 +7,7 @@ use crate::boost::objective::{
 };
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target, Task};
+use crate::model::Link;
 
 /// The first row of each query, and the number of rows.
 fn query_bounds(data: &Dataset) -> Vec<usize> {

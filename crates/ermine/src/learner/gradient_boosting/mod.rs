@@ -23,7 +23,8 @@ pub mod run;
 mod settings;
 pub mod watch;
 
-pub use fitted::{Boosted, Link};
+pub use crate::model::Link;
+pub use fitted::Boosted;
 pub use run::Boosting;
 pub use watch::EvalMetric;
 

@@ -1,7 +1,7 @@
 //! From data to a model: rows kept aside, continued training, checkpoints, losses and metrics of one's own.
 
 use super::columns::Columns;
-use super::fitted::{Boosted, Link};
+use super::fitted::Boosted;
 use super::{GradientBoosting, INFO, TreeMethod};
 use super::{rounds, watch};
 use crate::boost::booster::Booster;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::learner::fit::wrap;
 use crate::learner::{Context, Info, Learner, Path, Trained};
 use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Certificate, Fitted, Model, Output, Proof, Status};
+use crate::model::{Certificate, Fitted, Link, Model, Output, Proof, Status};
 use crate::param::{ParamSpec, Parameters, Value};
 use std::borrow::Cow;
 

@@ -26,7 +26,7 @@ pub mod stumps;
 use crate::error::{Error, Result};
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Staged, Status, TreeSum};
+use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeSum};
 use crate::param::{ParamType, Range, Value};
 use crate::reduction::committee::{self, LoadPart, Member};
 use crate::reduction::estimator::Estimator;
@@ -102,8 +102,7 @@ static INFO: Info = Info {
     },
 };
 
-/// Votes that differ by less than this are equal: it is far below any alpha, and above what rounding makes of a tie.
-pub const TIE: f64 = 1e-12;
+pub use crate::model::link::TIE;
 
 impl Learner for AdaBoost {
     fn info(&self) -> &'static Info {
@@ -237,25 +236,6 @@ pub fn heaviest(scores: &[f64]) -> usize {
     scores.iter().position(|&s| s >= most - TIE).unwrap_or(0)
 }
 
-/// The probabilities of the classes from the scores of a row.
-fn probabilities(scores: &[f64], n_classes: usize, out: &mut Vec<f64>) {
-    if scores.len() == 1 {
-        let score = if scores[0].abs() <= TIE { 0.0 } else { scores[0] };
-        let second = 1.0 / (1.0 + (-2.0 * score).exp());
-        let first = 1.0 / (1.0 + (2.0 * score).exp());
-        if n_classes == 2 {
-            out.extend_from_slice(&[first, second]);
-        } else {
-            out.push(1.0);
-        }
-        return;
-    }
-    let most = scores.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
-    let exp = |&s: &f64| if s >= most - TIE { 1.0 } else { (2.0 * (s - most)).exp() };
-    let sum: f64 = scores.iter().map(exp).sum();
-    out.extend(scores.iter().map(|s| exp(s) / sum));
-}
-
 /// What a boosted model is made of.
 #[expect(clippy::large_enum_variant, reason = "there is one in a model")]
 enum Parts {
@@ -321,6 +301,11 @@ impl Boosted {
         shares
     }
 
+    /// How votes become probabilities.
+    fn link(&self) -> Link {
+        if self.n_classes == 1 { Link::Certain } else { Link::Vote }
+    }
+
     fn width(&self) -> usize {
         if let Parts::Trees(forest) = &self.parts { forest.width() } else { self.n_classes }
     }
@@ -378,9 +363,7 @@ impl Staged for Boosted {
             let n_rows = said.len() / n_stages.max(1);
             return (0..n_rows).map(|row| members::median_of_row(said, row, &self.rounds.0[..n_stages])).collect();
         }
-        let mut out = Vec::with_capacity(said.len() / self.width() * self.n_classes);
-        said.chunks(self.width()).for_each(|scores| probabilities(scores, self.n_classes, &mut out));
-        out
+        self.link().apply(said.to_vec(), self.width())
     }
 }
 
@@ -419,8 +402,7 @@ impl Fitted for Boosted {
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
-        let forest = self.forest()?;
-        Some(TreeSum { forest: Cow::Borrowed(forest), scale: 1.0, base: vec![0.0; forest.width()] })
+        Some(TreeSum::of(Cow::Borrowed(self.forest()?), 1.0, self.link()))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

@@ -8,9 +8,12 @@
 //!
 //! **Cost.** Made once, when many rows are predicted: sorting the thresholds. Then a binary search for each value, and about two cycles for each step of a row.
 
-use super::forest::{Forest, kind};
+use super::codes::BLOCK;
 use crate::matrix::Features;
 use crate::table::Column;
+use crate::tree::forest::{Forest, Node, kind};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// Walks at once: while one waits for memory, the others go on.
 const LANES: usize = 16;
@@ -23,7 +26,7 @@ const MISSING: u8 = u8::MAX;
 
 /// A forest on codes.
 #[derive(Debug, Clone)]
-pub(super) struct Coded {
+pub(crate) struct Coded {
     nodes: Vec<CodedNode>,
     /// The distinct thresholds of each column, ascending.
     thresholds: Vec<Vec<f64>>,
@@ -43,7 +46,7 @@ struct CodedNode {
 }
 
 /// The codes of some rows, each as long as a few cache lines.
-pub(super) struct Codes {
+pub(crate) struct CodeRows {
     bytes: Vec<u8>,
     stride: usize,
 }
@@ -72,7 +75,7 @@ impl Coded {
         }
         let both = forest.nodes.iter().any(|node| node.kind() == kind::AT_MOST_ELSE_LEFT);
         let leaves_say = forest.values.len() / forest.width.max(1) <= u16::MAX as usize;
-        let code = |(i, node): (usize, &super::forest::Node)| match node.kind() {
+        let code = |(i, node): (usize, &Node)| match node.kind() {
             kind::LEAF => {
                 CodedNode { child: i as u32, place: if leaves_say { node.child as u16 } else { 0 }, bin: u8::MAX }
             }
@@ -88,7 +91,7 @@ impl Coded {
     }
 
     /// The codes of some rows.
-    pub fn rows(&self, features: &Features, first: usize, n: usize) -> Codes {
+    pub fn rows(&self, features: &Features, first: usize, n: usize) -> CodeRows {
         let d = self.thresholds.len();
         // Powers of two, so that any place, cut to its last bits, is inside a row.
         let stride = (if self.both { 2 * d } else { d }).next_power_of_two().max(64);
@@ -107,7 +110,24 @@ impl Coded {
                 }
             }
         }
-        Codes { bytes, stride }
+        CodeRows { bytes, stride }
+    }
+
+    /// The sums of some trees of the forest, for each row.
+    pub fn sums(&self, forest: &Forest, trees: Range<usize>, features: &Features, sums: &mut [f64]) {
+        let width = forest.width;
+        let block = |(block, sums): (usize, &mut [f64])| {
+            let codes = self.rows(features, block * BLOCK, sums.len() / width);
+            let mut leaves = Vec::new();
+            for tree in trees.clone() {
+                self.leaves(forest.roots[tree], &codes, &mut leaves);
+                for (sums, &leaf) in sums.chunks_exact_mut(width).zip(&leaves) {
+                    let value = &forest.values[self.value_row(forest, leaf) * width..][..width];
+                    sums.iter_mut().zip(value).for_each(|(sum, v)| *sum += v);
+                }
+            }
+        };
+        sums.par_chunks_mut(BLOCK * width).enumerate().for_each(block);
     }
 
     /// The number of a leaf's prediction.
@@ -121,7 +141,7 @@ impl Coded {
     }
 
     /// The leaf where each row ends in the tree that starts at `root`.
-    pub fn leaves(&self, root: u32, codes: &Codes, leaves: &mut Vec<u32>) {
+    pub fn leaves(&self, root: u32, codes: &CodeRows, leaves: &mut Vec<u32>) {
         leaves.clear();
         leaves.resize(codes.bytes.len() / codes.stride, root);
         match codes.stride {

@@ -1,0 +1,99 @@
+//! Models of and for other programs.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | this file | the formats; which reader a file needs |
+//! | [`onnx`] | sums of trees as ONNX |
+//! | `protobuf` | the wire format of ONNX |
+//! | [`source`] | sums of trees as a C or Rust source file |
+//! | [`xgboost`] | XGBoost's JSON and UBJSON models |
+//! | [`ubjson`] | the binary form of JSON that XGBoost writes |
+//! | [`lightgbm`] | LightGBM's text models |
+//! | `foreign` | foreign trees become a model |
+//!
+//! What is exported takes the values of a row in the order of the schema, a category as its code there, NaN for a missing value, and gives the numbers that [`Model::predict`](crate::model::Model::predict) gives.
+
+mod foreign;
+pub mod lightgbm;
+pub mod onnx;
+mod protobuf;
+pub mod source;
+pub mod ubjson;
+pub mod xgboost;
+
+use crate::choice;
+use crate::error::{Error, Result};
+use crate::model::Model;
+use std::path::Path;
+
+choice! {
+    /// What a model is exported as.
+    pub enum Format {
+        /// ONNX, for models that are sums of trees.
+        Onnx = "onnx",
+        /// A C source file without dependencies, for models that are sums of trees.
+        C = "c",
+        /// A Rust source file without dependencies, for models that are sums of trees.
+        Rust = "rust",
+        /// All of a model, as JSON.
+        Json = "json",
+    }
+}
+
+/// The largest file that is read.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// A message about a file of another program.
+fn wrong(program: &str, message: impl std::fmt::Display) -> Error {
+    Error::data(format!("not a readable {program} model: {message}"))
+}
+
+impl Model {
+    /// The model for other programs, as the bytes of a file.
+    pub fn export(&self, format: Format) -> Result<Vec<u8>> {
+        match format {
+            Format::Onnx => onnx::export(self),
+            Format::C => Ok(source::c(self)?.into_bytes()),
+            Format::Rust => Ok(source::rust(self)?.into_bytes()),
+            Format::Json => {
+                let text = serde_json::to_string_pretty(&self.to_json()?).map_err(|e| Error::data(e.to_string()))?;
+                Ok((text + "\n").into_bytes())
+            }
+        }
+    }
+
+    /// Reads a model of XGBoost (JSON or UBJSON) or LightGBM (text) from the bytes of its file.
+    pub fn import_bytes(bytes: &[u8]) -> Result<Model> {
+        let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
+        match &bytes[start..] {
+            [b'{', rest @ ..] => {
+                // JSON has a quoted name next; UBJSON the length of the name, or how many there are.
+                let next = rest.iter().find(|b| !b.is_ascii_whitespace());
+                let value = if matches!(next, Some(b'"' | b'}')) {
+                    serde_json::from_slice(bytes).map_err(|e| wrong("XGBoost", e))?
+                } else {
+                    ubjson::parse(bytes)?
+                };
+                xgboost::model(&value)
+            }
+            rest if rest.starts_with(b"tree") => {
+                lightgbm::model(std::str::from_utf8(bytes).map_err(|e| wrong("LightGBM", e))?)
+            }
+            _ => Err(Error::data("neither a model of XGBoost (JSON or UBJSON) nor one of LightGBM (text)")),
+        }
+    }
+
+    /// Reads a model file of XGBoost or LightGBM.
+    pub fn import(path: impl AsRef<Path>) -> Result<Model> {
+        let path = path.as_ref();
+        let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+        if size > MOST_BYTES {
+            return Err(Error::data(format!(
+                "{}: {size} bytes are more than the {MOST_BYTES} that are read",
+                path.display()
+            )));
+        }
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Model::import_bytes(&bytes).map_err(|e| Error::data(format!("{}: {e}", path.display())))
+    }
+}

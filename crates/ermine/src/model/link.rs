@@ -1,0 +1,130 @@
+//! How the sums of trees become predictions.
+//!
+//! | link | numbers from scores s |
+//! |---|---|
+//! | identity | s |
+//! | exponential | exp(s) |
+//! | logistic | two classes, s is the log odds of the second: 1 - p and p = 1 / (1 + exp(-s)) |
+//! | softmax | exp(s_k) / sum_j exp(s_j) |
+//! | quantiles | the middle one of s, in order |
+//! | vote | AdaBoost's votes: softmax(2 s), for two classes and one score 1 / (1 + exp(-2 s)); scores that differ by no more than rounding are even |
+//! | certain | there is one class |
+
+use crate::simd::exp::{exp, sigmoid};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// How scores become predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Link {
+    /// The score itself.
+    Identity,
+    /// The exponential of the score.
+    Exponential,
+    /// Two classes: the score is the log odds of the second.
+    Logistic,
+    /// Several classes: scores are logarithms of probabilities, up to a constant.
+    Softmax,
+    /// Several quantiles; the prediction is the middle one.
+    Quantiles,
+    /// Votes of AdaBoost: half of the log odds, or of logarithms of probabilities.
+    Vote,
+    /// One class, whatever the scores.
+    Certain,
+}
+
+/// Votes that differ by less than this are even: it is far below any vote, and above what rounding makes of a tie.
+pub const TIE: f64 = 1e-12;
+
+/// Scores on the stack.
+const FEW: usize = 64;
+
+impl Link {
+    /// How many numbers `n_scores` scores become.
+    pub fn width(self, n_scores: usize) -> usize {
+        match self {
+            Link::Logistic => 2,
+            Link::Vote if n_scores == 1 => 2,
+            Link::Quantiles | Link::Certain => 1,
+            _ => n_scores,
+        }
+    }
+
+    /// The numbers of a row from its scores.
+    #[inline]
+    pub fn of_row(self, scores: &[f64], out: &mut [f64]) {
+        match self {
+            Link::Identity => out.copy_from_slice(scores),
+            Link::Exponential => out.iter_mut().zip(scores).for_each(|(out, &s)| *out = exp(s)),
+            Link::Logistic => {
+                let p = sigmoid(scores[0]);
+                out.copy_from_slice(&[1.0 - p, p]);
+            }
+            Link::Softmax => {
+                let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                out.iter_mut().zip(scores).for_each(|(out, &s)| *out = exp(s - most));
+                let total: f64 = out.iter().sum();
+                out.iter_mut().for_each(|s| *s /= total);
+            }
+            Link::Quantiles => out[0] = middle(scores),
+            Link::Vote => vote(scores, out),
+            Link::Certain => out[0] = 1.0,
+        }
+    }
+
+    /// The numbers of all rows from their scores, `k` for each row.
+    pub fn apply(self, scores: Vec<f64>, k: usize) -> Vec<f64> {
+        /// Rows that a thread takes at once.
+        const ROWS: usize = 4096;
+        if self == Link::Identity {
+            return scores;
+        }
+        let (k, width) = (k.max(1), self.width(k));
+        let mut out = vec![0.0; scores.len() / k * width];
+        let parts = out.par_chunks_mut(ROWS * width).zip(scores.par_chunks(ROWS * k));
+        parts.for_each(|(out, scores)| match self {
+            Link::Logistic => probabilities(scores, out),
+            _ => out.chunks_exact_mut(width).zip(scores.chunks_exact(k)).for_each(|(out, s)| self.of_row(s, out)),
+        });
+        out
+    }
+}
+
+crate::versions! {
+    /// The probabilities of two classes from log odds.
+    fn probabilities(scores: &[f64], out: &mut [f64]) {
+        for (out, &s) in out.as_chunks_mut::<2>().0.iter_mut().zip(scores) {
+            let p = sigmoid(s);
+            *out = [1.0 - p, p];
+        }
+    }
+}
+
+fn middle(scores: &[f64]) -> f64 {
+    let (mut few, mut many) = ([0.0; FEW], Vec::new());
+    let sorted = match few.get_mut(..scores.len()) {
+        Some(few) => few,
+        None => {
+            many.resize(scores.len(), 0.0);
+            &mut many[..]
+        }
+    };
+    sorted.copy_from_slice(scores);
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+fn vote(scores: &[f64], out: &mut [f64]) {
+    if let [score] = *scores {
+        let score = if score.abs() <= TIE { 0.0 } else { score };
+        out.copy_from_slice(&[1.0 / (1.0 + (2.0 * score).exp()), 1.0 / (1.0 + (-2.0 * score).exp())]);
+        return;
+    }
+    let most = scores.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
+    out.iter_mut()
+        .zip(scores)
+        .for_each(|(out, &s)| *out = if s >= most - TIE { 1.0 } else { (2.0 * (s - most)).exp() });
+    let sum: f64 = out.iter().sum();
+    out.iter_mut().for_each(|p| *p /= sum);
+}

@@ -1,0 +1,87 @@
+//! A handle for predicting one row, again and again.
+//!
+//! A service that answers one request after the other pays for what surrounds a prediction more than for the prediction. A [`Predictor`] has done all of that before: the trees are laid out for one row
+//! ([`OneRow`]), and a call allocates nothing, takes no lock and looks nothing up. It gives the same bits as [`Model::predict`].
+
+use super::{Link, Model};
+use crate::error::{Error, Result};
+use crate::tree::engine::one_row::OneRow;
+
+/// Predicts one row at a time; for models that are sums of trees.
+#[derive(Debug, Clone)]
+pub struct Predictor {
+    trees: OneRow,
+    divisor: f64,
+    link: Link,
+    n_features: usize,
+    width: usize,
+}
+
+/// Scores on the stack.
+const FEW: usize = 32;
+
+impl Predictor {
+    /// How many values a row has.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// How many numbers are predicted.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Predicts for a row: its values in the order of the schema, a category as its code there, NaN for a missing one.
+    pub fn predict(&self, row: &[f64], out: &mut [f64]) -> Result<()> {
+        if row.len() != self.n_features || out.len() != self.width {
+            let (n, d, k) = (row.len(), self.n_features, self.width);
+            return Err(Error::data(format!(
+                "{n} values and room for {} numbers, where there are {d} and {k}",
+                out.len()
+            )));
+        }
+        let n = self.trees.n_outputs();
+        if self.link == Link::Identity {
+            self.sum(row, out);
+        } else if n <= FEW {
+            let mut scores = [0.0; FEW];
+            self.sum(row, &mut scores[..n]);
+            self.link.of_row(&scores[..n], out);
+        } else {
+            let mut scores = vec![0.0; n];
+            self.sum(row, &mut scores);
+            self.link.of_row(&scores, out);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn sum(&self, row: &[f64], scores: &mut [f64]) {
+        self.trees.sum(row, scores);
+        scores.iter_mut().for_each(|score| *score /= self.divisor);
+    }
+}
+
+impl Model {
+    /// A handle for predicting one row, again and again. For models that are sums of trees: trees, forests, boosting.
+    ///
+    /// ```
+    /// use ermine::prelude::*;
+    ///
+    /// let rows: Vec<Vec<f64>> = (0..50).map(|i| vec![f64::from(i), f64::from(i % 7), f64::from(i * i)]).collect();
+    /// let data = Table::from_rows(&["a", "b", "y"], &rows)?.dataset("y")?;
+    /// let model = GradientBoosting::default().fit(&data)?;
+    /// let predictor = model.predictor()?;
+    /// let mut number = [0.0];
+    /// predictor.predict(&[3.0, f64::NAN], &mut number)?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn predictor(&self) -> Result<Predictor> {
+        let sum = self.tree_sum()?;
+        let n_features = self.header.schema.features.len();
+        let (divisor, link) = (sum.divisor, sum.link);
+        let trees = OneRow::new(sum.forests.into_iter().map(|forest| forest.into_owned()).collect(), n_features);
+        let width = link.width(trees.n_outputs());
+        Ok(Predictor { trees, divisor, link, n_features, width })
+    }
+}
