@@ -19,5 +19,6 @@ mod multiclass;
 mod neighbors;
 mod rooms;
 mod stump;
+mod svm;
 mod tree;
 mod tree_golden;
