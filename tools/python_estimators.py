@@ -29,6 +29,7 @@ TITLES = {
     "linear_model": "Linear models.",
     "ensemble": "Many models that answer as one.",
     "neighbors": "Nearest neighbours: what is near is alike.",
+    "svm": "Support vector machines.",
     "tree": "Decision trees and stumps.",
 }
 
@@ -54,7 +55,10 @@ CALLABLES = {
 }
 
 #: Names that a module takes in from another and shows as its own.
-SHOWN = {"neighbors": ("NearestNeighbors",)}
+SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM",)}
+
+#: A kernel may be a function too.
+OWN_KERNEL = ("Callable[[np.ndarray, np.ndarray], np.ndarray]", "A function gives the kernel values of each row of one table with each row of another.")
 
 ATTRIBUTES = {
     "feature_importances": ("ndarray of shape (n_features_in_,)", "The share of each column in what all splits gain."),
@@ -76,6 +80,13 @@ ATTRIBUTES = {
     "rank": ("int", "How many columns are linearly independent."),
     "r_squared": ("float", "The share of the variance that is explained."),
     "std_errors": ("ndarray of shape (n_columns,)", "The standard errors of the coefficients."),
+    "support": ("ndarray of shape (n_support,)", "The training rows that support the boundary; those of a class together."),
+    "n_support": ("ndarray of shape (n_classes,)", "How many of them each class has."),
+    "support_vectors": ("ndarray of shape (n_support, n_columns)", "These rows, encoded and scaled."),
+    "dual_coef": ("ndarray of shape (n_classes - 1, n_support)", "How much each counts, in each pair of its class."),
+    "slack": ("ndarray of shape (n_samples,)", "How far each training row is within the margin or beyond; of two classes, or numbers."),
+    "case": ("ndarray of shape (n_samples,)", "Where each training row lies: 0 outside the margin, 1 within it, 2 misclassified; of two classes."),
+    "margin": ("ndarray of shape (n_pairs,)", "The width of the margin, 1 / |w|, for each pair of classes."),
     "n_mistakes": ("int", "How many mistakes were made in all passes."),
     "n_neighbors": ("int", "How many neighbours count."),
     "n_samples_fit": ("int", "How many rows are kept."),
@@ -187,6 +198,8 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
             if entry.neighbors and p["name"] in CALLABLES:
                 function, what = CALLABLES[p["name"]]
                 hint, words, doc = f"{hint} | {function}", f"{words} or callable", f"{doc} {what}"
+            if entry.kernels and p["name"] == "kernel":
+                hint, words, doc = f"{hint} | {OWN_KERNEL[0]}", f"{words} or callable", f"{doc} {OWN_KERNEL[1]}"
             default = dict(entry.defaults).get(p["name"], p["default"])
             if default is not p["default"]:
                 hint, words = hint.removesuffix(" | None"), words.removesuffix(" or None")
@@ -285,7 +298,7 @@ def module_source(module: str) -> str:
     functions, shown = FUNCTIONS.get(module, ()), SHOWN.get(module, ())
     names = ", ".join(f'"{name}"' for name in [*(entry.name for entry in entries), *functions, *shown])
     ours = {(home(entry, name), name) for entry in entries for name in bases(entry)} | ({("_estimator", "Estimator")} if "| Estimator" in body else set())
-    ours |= {("_path", name) for name in functions} | {("_neighbors", name) for name in shown}
+    ours |= {("_path", name) for name in functions} | {(f"_{module}", name) for name in shown}
     imports = []
     for source, names_there in (("collections.abc", ("Callable", "Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
         used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body or f": {name} =" in body]

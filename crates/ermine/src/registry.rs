@@ -113,6 +113,20 @@ pub const LEARNERS: &[Entry] = &[
         make: || Box::new(learner::nearest_neighbors::NearestNeighbors::default()),
         load: learner::nearest_neighbors::NeighborModel::load,
     },
+    Entry { make: || Box::new(learner::svm::svc::Svc::default()), load: learner::svm::machine::Machine::load },
+    Entry { make: || Box::new(learner::svm::svr::Svr::default()), load: learner::svm::machine::Machine::load },
+    Entry {
+        make: || Box::new(learner::svm::linear::LinearSvc::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::svm::linear::LinearSvr::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
+        make: || Box::new(learner::svm::one_class::OneClassSvm::default()),
+        load: learner::svm::machine::Machine::load,
+    },
     Entry {
         make: || Box::new(reduction::adaboost::AdaBoost::default()),
         load: |sections, header| reduction::adaboost::Boosted::load(sections, header, load_part),

@@ -28,6 +28,8 @@ class Entry(NamedTuple):
     log_odds: bool = False
     #: Tells neighbours, and takes functions for a metric and for weights.
     neighbors: bool = False
+    #: Takes a function for a kernel.
+    kernels: bool = False
     #: Defaults that differ from the learner's.
     defaults: tuple[tuple[str, float], ...] = ()
     #: Another base class than the task's, and where it lives.
@@ -109,12 +111,18 @@ CATALOG: tuple[Entry, ...] = (
         "neighbors", "RadiusNeighborsRegressor", "nearest-neighbors", "regression",
         hidden=("n_neighbors", "max_neighbors", *VOTES), neighbors=True, defaults=(("radius", 1.0),),
     ),
+    Entry("svm", "SVC", "svc", "classification", base=("_svm", "KernelClassifier"), kernels=True),
+    Entry("svm", "SVR", "svr", "regression", base=("_svm", "KernelRegressor"), kernels=True),
+    Entry("svm", "LinearSVC", "linear-svc", "classification"),
+    Entry("svm", "LinearSVR", "linear-svr", "regression"),
     Entry("ensemble", "BaggingClassifier", "bagging", "classification", many="Committee", goes_on=True),
     Entry("ensemble", "BaggingRegressor", "bagging", "regression", many="Committee", goes_on=True),
 )
 
 #: Learners without an estimator, and why.
-LEFT_OUT: dict[str, str] = {}
+LEFT_OUT: dict[str, str] = {
+    "one-class-svm": "it learns without a target: ermine.svm.OneClassSVM is written by hand",
+}
 
 #: Tasks of learners that have estimators for others, and why.
 TASKS_LEFT_OUT: dict[tuple[str, str], str] = {}

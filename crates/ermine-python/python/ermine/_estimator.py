@@ -130,7 +130,8 @@ class Estimator(Plain):
         for name in before.attributes() if before is not None else ():
             self.__dict__.pop(f"{name}_", None)
         for name, value in model.attributes().items():
-            setattr(self, f"{name}_", int(value) if name in ("depth", "rank") or name.startswith("n_") else value)
+            whole = np.ndim(value) == 0 and (name in ("depth", "rank") or name.startswith("n_"))
+            setattr(self, f"{name}_", int(value) if whole else value)
         self.n_features_in_ = n_features
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:

@@ -59,6 +59,11 @@ impl Svg {
         self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{colour}" fill-opacity="0.7"/>"#));
     }
 
+    /// Draws a ring.
+    pub fn ring(&mut self, (x, y): (f64, f64), radius: f64) {
+        self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" class="axis"/>"#));
+    }
+
     /// Draws a box in a colour that is as strong as `share`, from 0 to 1.
     pub fn shade(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), colour: &str, share: f64) {
         let opacity = 0.04 + 0.6 * share.clamp(0.0, 1.0);

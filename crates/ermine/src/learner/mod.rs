@@ -21,6 +21,7 @@
 //! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
 //! | [`linear`] | linear models: least squares, ridge, lasso, logistic, quantiles, halfspaces, perceptrons, descent |
 //! | [`nearest_neighbors`] | the training rows near a row decide |
+//! | [`svm`] | support vector machines |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -46,6 +47,7 @@ pub mod optimal_tree;
 pub mod quad_tree;
 pub mod row_tree;
 pub mod stump;
+pub mod svm;
 pub mod tree_parameters;
 
 pub use fit::fit;

@@ -13,6 +13,7 @@
 //! | [`Huber`] | squared near 0, absolute beyond `delta` | numbers | once |
 //! | [`Quantile`] | `tau (y - z)` above, `(1 - tau)(z - y)` below | numbers | no |
 //! | [`EpsilonInsensitive`] | `max(0, abs(z - y) - epsilon)` | numbers | no |
+//! | [`SquaredEpsilonInsensitive`] | `max(0, abs(z - y) - epsilon)^2 / 2` | numbers | once |
 //!
 //! A loss is convex in `z` (all but the 0-1 loss). Its conjugate `l*(a) = sup_z (a z - l(z))` gives lower bounds on
 //! regularised risks, and so duality gaps.
@@ -26,6 +27,7 @@ mod logistic;
 mod quantile;
 pub mod softmax;
 mod squared;
+mod squared_epsilon_insensitive;
 mod squared_hinge;
 mod zero_one;
 
@@ -37,6 +39,7 @@ pub use huber::Huber;
 pub use logistic::Logistic;
 pub use quantile::Quantile;
 pub use squared::Squared;
+pub use squared_epsilon_insensitive::SquaredEpsilonInsensitive;
 pub use squared_hinge::SquaredHinge;
 pub use zero_one::ZeroOne;
 
@@ -128,6 +131,7 @@ mod tests {
             check(Huber { delta: 0.5 + tau }, z, y, other)?;
             check(Quantile { tau }, z, y, other)?;
             check(EpsilonInsensitive { epsilon: tau }, z, y, other)?;
+            check(SquaredEpsilonInsensitive { epsilon: tau }, z, y, other)?;
             let median = Quantile { tau: 0.5 };
             prop_assert!((2.0 * median.value(z, y) - Absolute.value(z, y)).abs() < 1e-12);
         }

@@ -10,6 +10,7 @@
 //! | [`coordinate`] | quadratic + L1/L2 with a known matrix, by coordinates and then by the support | optimality residual |
 //! | [`lasso`] | lasso and elastic net over data: working sets, paths | duality gap |
 //! | [`risk`] | the smooth risk of a linear predictor as a function of its weights | duality gap |
+//! | [`penalised_intercept`] | the same with a penalty on the intercept | duality gap |
 //! | [`multinomial`] | the same for several classes | optimality residual |
 //! | [`newton`] | smooth problems: Newton's method that reuses its factorisation | decrement |
 //! | [`lbfgs`] | the limited-memory curvature that Newton and quasi-Newton steps share | |
@@ -19,11 +20,14 @@
 //! | [`linear_program`] | `max c'a, A'a = b, 0 <= a <= u` by an interior point method | duality gap |
 //! | [`quantile`] | least absolute deviations and quantile regression as linear programmes, down to a vertex | optimal vertex |
 //! | [`halfspace`] | a separating hyperplane, or a proof that there is none | either proof |
+//! | [`dual_coordinate`] | linear support vector machines, row by row | duality gap |
+//! | [`smo`] | the dual of support vector machines, by pairs within working sets | duality gap |
 //! | [`perceptron`] | mistakes drive the weights: online, averaged, in batches, with kernels | mistake bound |
 
 pub mod conjugate;
 pub mod coordinate;
 pub mod descent;
+pub mod dual_coordinate;
 pub mod halfspace;
 pub mod lasso;
 pub mod lbfgs;
@@ -32,12 +36,14 @@ pub mod linear_program;
 pub mod moments;
 pub mod multinomial;
 pub mod newton;
+pub mod penalised_intercept;
 pub mod perceptron;
 pub mod prox_newton;
 pub mod quantile;
 pub mod ridge_path;
 pub mod risk;
 pub mod sgd;
+pub mod smo;
 
 /// How a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -168,7 +168,7 @@ impl<'a, L: Loss> Risk<'a, L> {
     }
 
     /// A sample of every so many-th row has enough rows for its minimiser to be near.
-    fn sample_step(&self) -> usize {
+    pub(super) fn sample_step(&self) -> usize {
         (self.x.n_rows() / (20 * self.n_unknowns()).max(2000)).min(10)
     }
 

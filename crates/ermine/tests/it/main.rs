@@ -20,5 +20,6 @@ mod multiclass;
 mod neighbors;
 mod rooms;
 mod stump;
+mod svm;
 mod tree;
 mod tree_golden;

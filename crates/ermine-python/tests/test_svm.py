@@ -1,0 +1,145 @@
+"""Support vector machines: scikit-learn's names, shapes and numbers; kernels that are functions; one class."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn.svm as theirs
+from sklearn.datasets import load_iris, make_classification
+from sklearn.model_selection import cross_val_score
+
+from ermine.calibration import CalibratedClassifier
+from ermine.svm import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
+
+
+@pytest.fixture
+def two():
+    return make_classification(150, 4, random_state=1, flip_y=0.1)
+
+
+@pytest.fixture
+def three():
+    return load_iris(return_X_y=True)
+
+
+PARAMS = [{}, {"kernel": "linear"}, {"kernel": "poly", "degree": 2, "coef0": 1.0}, {"gamma": "auto", "C": 5.0}, {"gamma": 0.3, "class_weight": "balanced"}]
+
+
+@pytest.mark.parametrize("params", PARAMS, ids=str)
+@pytest.mark.parametrize("many", [False, True])
+def test_classes_as_in_scikit_learn(params, many, two, three):
+    X, y = three if many else two
+    ours, other = SVC(tol=1e-7, **params).fit(X, y), theirs.SVC(tol=1e-7, **params).fit(X, y)
+    np.testing.assert_array_equal(ours.predict(X), other.predict(X))
+    np.testing.assert_allclose(ours.decision_function(X), other.decision_function(X), atol=1e-4)
+    np.testing.assert_array_equal(ours.support_, other.support_)
+    np.testing.assert_array_equal(ours.n_support_, other.n_support_)
+    assert ours.dual_coef_.shape == other.dual_coef_.shape and ours.intercept_.shape == other.intercept_.shape
+    np.testing.assert_allclose(ours.dual_coef_, other.dual_coef_, atol=1e-4 * ours.C * 10)
+    np.testing.assert_allclose(ours.intercept_, other.intercept_, atol=1e-4)
+    np.testing.assert_allclose(ours.support_vectors_, other.support_vectors_)
+    if params.get("kernel") == "linear":
+        np.testing.assert_allclose(ours.coef_, other.coef_, atol=1e-4)
+    else:
+        assert not hasattr(ours, "coef_")
+    assert ours.certificate_.status == "done"
+
+
+def test_pairs_of_classes(three):
+    X, y = three
+    ours = SVC(decision_function_shape="ovo", tol=1e-7).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.SVC(decision_function_shape="ovo", tol=1e-7).fit(X, y).decision_function(X), atol=1e-4)
+
+
+def test_slacks_and_cases(two):
+    X, y = two
+    model = SVC().fit(X, y)
+    margin = np.where(y == 1, 1, -1) * model.decision_function(X)
+    np.testing.assert_allclose(model.slack_, np.maximum(1 - margin, 0), atol=1e-6)
+    assert ((model.case_ == 2) == (margin < 0)).all()
+    assert model.svg() is None and "misclassified" in model.describe()
+    assert SVC().fit(X[:, :2], y).svg().startswith("<svg")
+
+
+def test_a_hard_margin_is_refused_where_there_is_none(two):
+    X, y = two
+    with pytest.raises(ValueError, match="can't be separated"):
+        SVC(C=np.inf, kernel="linear").fit(X, y)
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "linear", "epsilon": 0.3}], ids=str)
+def test_numbers_as_in_scikit_learn(params, two):
+    X, _ = two
+    y = X[:, 0] + np.sin(X[:, 1])
+    ours, other = SVR(tol=1e-7, **params).fit(X, y), theirs.SVR(tol=1e-7, **params).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), other.predict(X), atol=1e-4)
+    np.testing.assert_array_equal(ours.support_, other.support_)
+    np.testing.assert_allclose(ours.dual_coef_, other.dual_coef_, atol=1e-3)
+    np.testing.assert_allclose(ours.intercept_, other.intercept_, atol=1e-4)
+
+
+def laplacian(a, b):
+    return np.exp(-0.3 * np.abs(a[:, None] - b).sum(axis=2))
+
+
+def test_a_kernel_may_be_a_function(two):
+    X, y = two
+    ours, other = SVC(kernel=laplacian, tol=1e-7).fit(X, y), theirs.SVC(kernel=laplacian, tol=1e-7).fit(X, y)
+    named = SVC(kernel="laplacian", gamma=0.3, tol=1e-7).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X[:9]), other.decision_function(X[:9]), atol=1e-4)
+    np.testing.assert_allclose(ours.decision_function(X[:9]), named.decision_function(X[:9]), atol=1e-6)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ours)).predict(X), ours.predict(X))
+    assert ours.fit(X[:100], y[:100]).predict(X[100:]).shape == (50,)
+    with pytest.raises(ValueError, match="features"):
+        ours.predict(X[:, :2])
+    with pytest.raises(ValueError, match="symmetric"):
+        SVC(kernel=lambda a, b: np.arange(len(a) * len(b), dtype=float).reshape(len(a), len(b))).fit(X, y)
+
+
+def test_given_kernel_values_are_cut_by_rows_and_columns(two):
+    X, y = two
+    scores = cross_val_score(SVC(kernel="precomputed"), laplacian(X, X), y, cv=3)
+    np.testing.assert_allclose(scores, cross_val_score(SVC(kernel="laplacian", gamma=0.3), X, y, cv=3))
+
+
+def test_a_kernel_that_is_none_is_told(two):
+    X, y = two
+    model = SVC(kernel=lambda a, b: np.tanh(a @ b.T - 1)).fit(X, y)
+    assert "eigenvalue -" in str(model.certificate_)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_linear_classes_as_in_scikit_learn(loss, two, three):
+    for X, y in (two, three):
+        ours = LinearSVC(loss=loss, tol=1e-8, max_iter=100_000, C=0.5, random_state=0).fit(X, y)
+        other = theirs.LinearSVC(loss=loss, tol=1e-8, max_iter=1_000_000, C=0.5, random_state=0).fit(X, y)
+        np.testing.assert_allclose(ours.coef_, other.coef_, atol=2e-3)
+        np.testing.assert_allclose(ours.intercept_, other.intercept_, atol=2e-3)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_linear_numbers_as_in_scikit_learn(loss, two):
+    X, _ = two
+    y = X @ [1.0, -1.0, 0.5, 2.0] + 0.2 * np.sin(9 * X[:, 0])
+    ours = LinearSVR(loss=loss, tol=1e-8, max_iter=100_000, epsilon=0.05, random_state=0).fit(X, y)
+    other = theirs.LinearSVR(loss=loss, tol=1e-8, max_iter=1_000_000, epsilon=0.05, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, other.coef_, atol=2e-3)
+    np.testing.assert_allclose(ours.intercept_, np.ravel(other.intercept_)[0], atol=2e-3)
+
+
+def test_one_class_as_in_scikit_learn(two):
+    X, _ = two
+    ours, other = OneClassSVM(nu=0.2, tol=1e-8).fit(X), theirs.OneClassSVM(nu=0.2, tol=1e-8).fit(X)
+    np.testing.assert_allclose(ours.decision_function(X), other.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(ours.score_samples(X), other.score_samples(X), atol=1e-5)
+    inside = np.abs(other.decision_function(X)) > 1e-5
+    np.testing.assert_array_equal(ours.predict(X)[inside], other.predict(X)[inside])
+    assert ours.offset_ == pytest.approx(float(np.ravel(other.offset_)[0]), abs=1e-5)
+
+
+def test_probabilities_by_calibration(two):
+    X, y = two
+    model = CalibratedClassifier(estimator=SVC(C=2.0), random_state=0).fit(X, y)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert ((p[:, 1] > 0.5) == y).mean() > 0.8

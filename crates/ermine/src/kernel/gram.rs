@@ -1,0 +1,131 @@
+//! A symmetric matrix of kernel values, known by its blocks. A solver that asks for blocks never needs the whole.
+
+use super::element::Element;
+use super::points::Points;
+use std::ops::Range;
+
+/// A symmetric matrix of kernel values.
+pub trait Gram<E>: Sync {
+    /// How many rows, and columns.
+    fn n_rows(&self) -> usize;
+
+    /// The value in row and column `i`.
+    fn diagonal(&self, i: usize) -> f64;
+
+    /// The values of some rows in the columns of a range, row after row. The range begins with a multiple of 32.
+    fn block(&self, rows: &[u32], columns: Range<usize>, out: &mut [E]);
+
+    /// The matrix of some of its rows and the same columns.
+    fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_>;
+}
+
+impl<E: Element> Gram<E> for Points<E> {
+    fn n_rows(&self) -> usize {
+        self.len()
+    }
+
+    fn diagonal(&self, i: usize) -> f64 {
+        Points::diagonal(self, i)
+    }
+
+    fn block(&self, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
+        Points::block(self, self, rows, columns, out);
+    }
+
+    fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_> {
+        Box::new(Points::select(self, rows))
+    }
+}
+
+/// A user's own kernel: a function of the places of two items.
+pub struct Own<'a> {
+    value: &'a (dyn Fn(usize, usize) -> f64 + Sync),
+    rows: Vec<u32>,
+}
+
+impl<'a> Own<'a> {
+    /// The matrix of `n` items whose kernel values `value(i, j)` gives. It must be symmetric.
+    pub fn new(n: usize, value: &'a (dyn Fn(usize, usize) -> f64 + Sync)) -> Own<'a> {
+        Own { value, rows: (0..n as u32).collect() }
+    }
+}
+
+impl<E: Element> Gram<E> for Own<'_> {
+    fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn diagonal(&self, i: usize) -> f64 {
+        let i = self.rows[i] as usize;
+        (self.value)(i, i)
+    }
+
+    fn block(&self, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
+        for (&i, out) in rows.iter().zip(out.chunks_exact_mut(columns.len().max(1))) {
+            let i = self.rows[i as usize] as usize;
+            let columns = &self.rows[columns.clone()];
+            out.iter_mut().zip(columns).for_each(|(out, &j)| *out = E::of((self.value)(i, j as usize)));
+        }
+    }
+
+    fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_> {
+        Box::new(Own { value: self.value, rows: rows.iter().map(|&i| self.rows[i as usize]).collect() })
+    }
+}
+
+/// A matrix that is given, row after row.
+pub struct Given<'a> {
+    values: &'a [f64],
+    width: usize,
+    rows: Vec<u32>,
+}
+
+impl<'a> Given<'a> {
+    /// A square matrix with rows of `n` numbers. It must be symmetric.
+    pub fn new(values: &'a [f64], n: usize) -> Given<'a> {
+        Given { values, width: n, rows: (0..n as u32).collect() }
+    }
+}
+
+impl<E: Element> Gram<E> for Given<'_> {
+    fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn diagonal(&self, i: usize) -> f64 {
+        let i = self.rows[i] as usize;
+        self.values[i * self.width + i]
+    }
+
+    fn block(&self, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
+        for (&i, out) in rows.iter().zip(out.chunks_exact_mut(columns.len().max(1))) {
+            let row = &self.values[self.rows[i as usize] as usize * self.width..][..self.width];
+            let columns = &self.rows[columns.clone()];
+            out.iter_mut().zip(columns).for_each(|(out, &j)| *out = E::of(row[j as usize]));
+        }
+    }
+
+    fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_> {
+        let rows = rows.iter().map(|&i| self.rows[i as usize]).collect();
+        Box::new(Given { values: self.values, width: self.width, rows })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_part_is_found() {
+        let value = |i: usize, j: usize| (10 * i.min(j) + i.max(j)) as f64;
+        let all: Vec<f64> = (0..36).map(|k| value(k / 6, k % 6)).collect();
+        let (own, given) = (Own::new(6, &value), Given::new(&all, 6));
+        for gram in [&own as &dyn Gram<f64>, &given] {
+            let part = gram.select(&[5, 1, 3, 0]);
+            let part = part.select(&[2, 0]);
+            let mut out = [0.0; 2];
+            part.block(&[1], 0..2, &mut out);
+            assert_eq!((part.n_rows(), out, part.diagonal(0)), (2, [35.0, 55.0], 33.0));
+        }
+    }
+}

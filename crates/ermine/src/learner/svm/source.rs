@@ -1,0 +1,137 @@
+//! The features as a matrix of kernel values, in the precision that suits their number and size.
+
+use crate::error::{Error, Result};
+use crate::kernel::points::centre;
+use crate::kernel::{Given, Kernel, Points, mercer};
+use crate::learner::linear::kernel_machine::dense_rows;
+use crate::linalg::Design;
+use crate::optim::smo::{self, Dual, Options, Solution};
+
+/// A matrix of kernel values to learn from.
+pub enum Source {
+    /// Of many rows: single precision, half the memory and twice the speed.
+    Single(Points<f32>),
+    /// Of few rows, or numbers that single precision can't tell apart.
+    Double(Points<f64>),
+    /// Given, row after row.
+    Given(Vec<f64>, usize),
+}
+
+/// From so many rows on, single precision.
+const MANY: usize = 4096;
+/// Numbers up to this size keep kernel values inside the range of single precision.
+const LARGEST: f64 = 1e12;
+/// Exponents of Gaussians up to this size lose less than 1e-5 to the rounding of squared norms.
+const LARGEST_EXPONENT: f64 = 64.0;
+
+impl Source {
+    /// The kernel values of the rows of a table; without a kernel, the table is the matrix itself.
+    pub fn new(kernel: Option<Kernel>, x: &Design) -> Result<Source> {
+        let Some(kernel) = kernel else { return given(x) };
+        let centre = centre(&kernel, x);
+        if fits_single(&kernel, x, &centre) {
+            Ok(Source::Single(Points::new(kernel, x, &centre)))
+        } else {
+            Ok(Source::Double(Points::new(kernel, x, &centre)))
+        }
+    }
+
+    /// Whether values are in single precision.
+    pub fn is_single(&self) -> bool {
+        matches!(self, Source::Single(_))
+    }
+
+    /// Solves a dual problem over some of the rows; all if `None`.
+    pub fn solve(&self, rows: Option<&[u32]>, dual: &Dual, options: &Options) -> Result<Solution> {
+        match (self, rows) {
+            (Source::Single(points), None) => smo::solve(points, dual, options),
+            (Source::Double(points), None) => smo::solve(points, dual, options),
+            (Source::Single(points), Some(rows)) => smo::solve(&points.select(rows), dual, options),
+            (Source::Double(points), Some(rows)) => smo::solve(&points.select(rows), dual, options),
+            (Source::Given(values, n), rows) => {
+                let gram = Given::new(values, *n);
+                match rows {
+                    None => smo::solve::<f64>(&gram, dual, options),
+                    Some(rows) => {
+                        let part = crate::kernel::Gram::<f64>::select(&gram, rows);
+                        smo::solve::<f64>(&*part, dual, options)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The largest `k(x, x)`.
+    pub fn largest_diagonal(&self) -> f64 {
+        let of = |n: usize, value: &dyn Fn(usize) -> f64| (0..n).map(value).fold(0.0, f64::max);
+        match self {
+            Source::Single(points) => of(points.len(), &|i| points.diagonal(i)),
+            Source::Double(points) => of(points.len(), &|i| points.diagonal(i)),
+            Source::Given(values, n) => of(*n, &|i| values[i * n + i]),
+        }
+    }
+
+    /// A warning where the values are not dot products: the problem then has no certain minimum. Given values of up to `most` rows are looked at; of kernels it is known.
+    pub fn warning(&self, kernel: Option<&Kernel>) -> Result<Option<String>> {
+        const MOST: usize = 1000;
+        match (self, kernel) {
+            (Source::Given(values, n), _) => {
+                let m = (*n).min(MOST);
+                let part: Vec<f64> = (0..m * m).map(|k| values[k / m * n + k % m]).collect();
+                let found = mercer::is_psd_within(&part, m, 1e-7)?;
+                Ok((!found.psd).then(|| {
+                    format!(
+                        "the kernel values are not dot products (Mercer): their matrix has the eigenvalue {:.6e}, against {:.6e} as the largest; nothing is proven about the minimum",
+                        found.least, found.largest
+                    )
+                }))
+            }
+            (_, Some(kernel)) if !kernel.is_mercer() => Ok(Some(
+                "this kernel's values need not be dot products (Mercer): nothing is proven about the minimum".into(),
+            )),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Whether single precision is enough for these rows and this kernel.
+fn fits_single(kernel: &Kernel, x: &Design, centre: &[f64]) -> bool {
+    if x.n_rows() < MANY {
+        return false;
+    }
+    let (mut largest, mut square) = (0.0f64, 0.0f64);
+    let mut buffer = Vec::new();
+    let mut look = |i: usize| {
+        let size: f64 = match x {
+            Design::Dense(x) => {
+                let block = x.block(i..i + 1, &mut buffer);
+                block.row(0, x.n_columns()).iter().zip(centre).map(|(v, c)| (v - c) * (v - c)).sum()
+            }
+            // Sparse rows are near zero in most columns: their own length bounds what matters.
+            Design::Sparse(x) => x.rows().line(i).1.iter().map(|v| v * v).sum(),
+        };
+        square = square.max(size);
+        largest = largest.max(size.sqrt());
+    };
+    (0..x.n_rows()).for_each(&mut look);
+    match kernel {
+        Kernel::Gaussian { gamma } => largest < LARGEST && gamma * square < LARGEST_EXPONENT,
+        Kernel::Polynomial { degree, gamma, coef0 } => {
+            largest < LARGEST && gamma.mul_add(square, coef0.abs()).powi(*degree as i32) < LARGEST
+        }
+        Kernel::Linear => square < LARGEST,
+        Kernel::Sigmoid { .. } | Kernel::Laplacian { .. } => largest < LARGEST,
+    }
+}
+
+/// The table as a matrix of kernel values, checked.
+fn given(x: &Design) -> Result<Source> {
+    let n = x.n_rows();
+    if x.n_columns() != n {
+        return Err(Error::data(format!(
+            "kernel = precomputed needs a column for each training row, but there are {n} rows and {} columns",
+            x.n_columns()
+        )));
+    }
+    Ok(Source::Given(dense_rows(x), n))
+}

@@ -1,0 +1,312 @@
+//! Support vector classification: the boundary with the widest margin.
+//!
+//! **Formula.** `min |w|^2 / 2 + C sum_i c_i max(0, 1 - y_i f(x_i))` with `f(x) = w'phi(x) + b`, where the kernel is `phi(x)'phi(y)` and `c_i` the row's weight; the dual is solved
+//! ([`optim::smo`](crate::optim::smo)). `C = infinity` is the hard margin: no row may be within it, and data that can't be separated is refused with the reason.
+//!
+//! **Classes.** More than two by all pairs, each a problem over the rows of its two classes; pairs are solved side by side. For one class against the others put `one-vs-rest` over it.
+//!
+//! **Reference.** Cortes and Vapnik, "Support-vector networks" (1995).
+
+use super::machine::{Form, Machine, Training};
+use super::parameters::{Gamma, KernelChoice, KernelName};
+use super::source::Source;
+use super::{MACHINE, certificate};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::learner::linear::kernel_machine::dense_rows;
+use crate::learner::linear::prepare::{Classes, Prepared, scaled};
+use crate::learner::tree_parameters::ClassWeight;
+use crate::learner::{Context, Info, Learner, Trained};
+use crate::linalg::{Design, Matrix};
+use crate::matrix::{Dataset, DesignOptions};
+use crate::model::Certificate;
+use crate::optim::halfspace::{Separation, separate};
+use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
+use crate::param::Range;
+use crate::{choice, params};
+use rayon::prelude::*;
+
+choice! {
+    /// What margins of more than two classes are.
+    pub enum Shape {
+        /// One for each class: its votes, and among equal votes the sums of its decision values.
+        Ovr = "ovr",
+        /// One for each pair of classes, positive for the first.
+        Ovo = "ovo",
+    }
+}
+
+params! {
+    /// The boundary with the widest margin.
+    #[allow(non_snake_case)]
+    pub struct Svc("svc") {
+        /// What a unit of slack costs; infinity for a hard margin, which no row may be within.
+        C: f64 = 1.0, range Range::more_than(0.0), tune Log(1e-3, 1e4);
+        /// What stands for the dot product of rows; "precomputed" where the columns are its values with every training row.
+        kernel: KernelName = KernelName::Rbf;
+        /// The power of the kernel "poly".
+        degree: usize = 3, range Range::between(0.0, 50.0);
+        /// What dot products or distances are multiplied by in kernels: a number, "scale" for 1 / (columns * variance) or "auto" for 1 / columns.
+        gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// What is added in the kernels "poly" and "sigmoid".
+        coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
+        /// Stop when no pair of rows violates the optimality conditions by more than this.
+        tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
+        /// Megabytes for kernel rows that are kept.
+        cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
+        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        class_weight: ClassWeight = ClassWeight::Equal;
+        /// Most steps over pairs of rows, for each pair of classes; none for as many as it takes, up to a hundred million.
+        max_iter: Option<usize> = None, range Range::at_least(1.0);
+        /// Decide equal votes of pairs of classes by their decision values, instead of for the first class.
+        break_ties: bool = false;
+        /// What decision values of more than two classes are told: "ovr", one for each class, or "ovo", one for each pair. Predictions don't depend on it.
+        decision_function_shape: Shape = Shape::Ovr;
+        /// Bring columns to mean 0 and deviation 1 first.
+        standardize: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "svc",
+    summary: "support vector classification: the widest margin, hard or soft, with kernels",
+    capabilities: MACHINE,
+};
+
+/// Steps that end a run without a limit of its own: a kernel that is none might go on for ever.
+pub const MOST_STEPS: usize = 100_000_000;
+/// `C` times the largest `k(x, x)` that stands for infinity: margins down to 1e-5 of the rows' length are found.
+const HARD: f64 = 1e10;
+/// Steps after which a hard margin that isn't found counts as not there.
+const HARD_STEPS: usize = 5_000_000;
+/// Pairs of classes that are solved at the same time.
+const AT_ONCE: usize = 16;
+/// Up to this many rows of two columns are kept for pictures.
+const PICTURE: usize = 5000;
+
+/// Two classes of `used` and the rows that belong to them, those of the first class first.
+struct Pair {
+    classes: (usize, usize),
+    rows: Vec<u32>,
+    n_first: usize,
+}
+
+impl Learner for Svc {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let classes = Classes::of(data)?;
+        let options = DesignOptions { degree: 1, interaction_only: false, references: false };
+        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let (x, scaling) = scaled(prepared.design()?, data.weight(), self.standardize, true)?;
+        let kernel = self.choice().kernel(&x, data.weight())?;
+        let source = Source::new(kernel, &x)?;
+        let pairs = pairs(&classes);
+        let weights = prepared.weights();
+        let solutions = self.solve(&pairs, &source, weights, context)?;
+        if self.C.is_infinite() {
+            self.check_hard(&x, kernel.as_ref(), &classes, &pairs, &solutions)?;
+        }
+        let certificate = self.certificate(&source, kernel.as_ref(), &solutions)?;
+        let mut machine = assemble(&classes, &pairs, &solutions, data.n_rows());
+        let rows = if kernel.is_some() { dense_rows(&x) } else { Vec::new() };
+        let p = x.n_columns();
+        if let ([_], true) = (&pairs[..], p == 2 && kernel.is_some() && data.n_rows() <= PICTURE) {
+            let codes = &classes.places;
+            machine.training.picture =
+                (0..codes.len()).flat_map(|i| [rows[2 * i], rows[2 * i + 1], f64::from(codes[i])]).collect();
+        }
+        let support = if kernel.is_some() { &machine.support[..] } else { &[] };
+        let kept: Vec<f64> =
+            support.iter().flat_map(|&i| rows[i as usize * p..(i as usize + 1) * p].iter().copied()).collect();
+        let form = Form {
+            kernel,
+            single: source.is_single(),
+            n_classes: data.classes()?.1.len(),
+            n_train: data.n_rows(),
+            break_ties: self.break_ties,
+            pairs: self.decision_function_shape == Shape::Ovo,
+            tolerance: self.tol,
+            n_iter: solutions.iter().map(|s| s.outcome.n_iterations).sum(),
+        };
+        drop(x);
+        let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
+        let Assembled { support, coefficients, intercepts, n_support, training } = machine;
+        let (map, used, rows) = (prepared.map, classes.used, kept);
+        let fitted = Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
+    }
+}
+
+/// The rows of each pair of classes.
+fn pairs(classes: &Classes) -> Vec<Pair> {
+    let k = classes.used.len();
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
+    classes.places.iter().enumerate().for_each(|(i, &c)| members[c as usize].push(i as u32));
+    let of = |a: usize, b: usize| Pair {
+        classes: (a, b),
+        rows: [&members[a][..], &members[b][..]].concat(),
+        n_first: members[a].len(),
+    };
+    (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))).map(|(a, b)| of(a, b)).collect()
+}
+
+impl Svc {
+    fn choice(&self) -> KernelChoice {
+        KernelChoice { name: self.kernel, degree: self.degree, gamma: self.gamma, coef0: self.coef0 }
+    }
+
+    /// Pairs side by side, as many at once as share the cache.
+    fn solve(
+        &self,
+        pairs: &[Pair],
+        source: &Source,
+        weights: Option<&[f64]>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Solution>> {
+        let share = self.cache_size / pairs.len().clamp(1, AT_ONCE) as f64;
+        let mut solutions = Vec::with_capacity(pairs.len());
+        for some in pairs.chunks(AT_ONCE) {
+            let solve = |pair: &Pair| self.solve_pair(pair, source, weights, (share * 1e6) as usize, context);
+            solutions.extend(some.par_iter().map(solve).collect::<Result<Vec<_>>>()?);
+        }
+        Ok(solutions)
+    }
+
+    fn solve_pair(
+        &self,
+        pair: &Pair,
+        source: &Source,
+        weights: Option<&[f64]>,
+        cache: usize,
+        context: &Context<'_>,
+    ) -> Result<Solution> {
+        let hard = self.C.is_infinite();
+        let c = if hard { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
+        let weight = |k: usize| weights.map_or(1.0, |w| w[pair.rows[k] as usize]) * c;
+        let first = |k: usize| k < pair.n_first;
+        let m = pair.rows.len();
+        let dual = Dual {
+            pull: (0..m).map(|k| if first(k) { 1.0 } else { -1.0 }).collect(),
+            low: (0..m).map(|k| if first(k) { 0.0 } else { -weight(k) }).collect(),
+            high: (0..m).map(|k| if first(k) { weight(k) } else { 0.0 }).collect(),
+            total: 0.0,
+        };
+        let options = Options {
+            tolerance: self.tol,
+            max_steps: self.max_iter.unwrap_or(if hard { HARD_STEPS } else { MOST_STEPS }),
+            cache,
+            working_set: WORKING_SET,
+            observer: context.observer,
+        };
+        source.solve(Some(&pair.rows), &dual, &options)
+    }
+
+    /// A hard margin exists only if every row is outside it.
+    fn check_hard(
+        &self,
+        x: &Design,
+        kernel: Option<&Kernel>,
+        classes: &Classes,
+        pairs: &[Pair],
+        solutions: &[Solution],
+    ) -> Result<()> {
+        for (pair, solution) in pairs.iter().zip(solutions) {
+            let f = |k: usize| solution.sums[k] + solution.intercept;
+            let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
+            let wrong = (0..pair.rows.len()).filter(|&k| !(own(k) > 0.0)).count();
+            let within = (0..pair.rows.len()).filter(|&k| own(k) < 1.0 - 10.0 * self.tol).count();
+            if within == 0 {
+                continue;
+            }
+            let proven = match kernel {
+                Some(Kernel::Linear) if pairs.len() == 1 => match separate(x, &classes.signs(0), None, true)? {
+                    Separation::Hyperplane { .. } => "",
+                    _ => ": no hyperplane does (proven by linear programming)",
+                },
+                _ => "",
+            };
+            let bound = solution.outcome.lower_bound.unwrap_or(0.0);
+            let widest = 1.0 / (2.0 * bound).sqrt();
+            return Err(Error::data(format!(
+                "the rows can't be separated with a hard margin (C = infinity){proven}: {wrong} of {} rows stay on the wrong side and {within} within the margin, and no margin of this kernel is wider than {widest:.3e} (proven); a finite C allows slack",
+                pair.rows.len()
+            )));
+        }
+        Ok(())
+    }
+
+    fn certificate(&self, source: &Source, kernel: Option<&Kernel>, solutions: &[Solution]) -> Result<Certificate> {
+        let objective = if self.C.is_infinite() {
+            "|w|^2 / 2, no row within the margin".to_string()
+        } else {
+            format!("|w|^2 / 2 + {} * sum of slacks", self.C)
+        };
+        let over =
+            if solutions.len() > 1 { format!(", over {} pairs of classes", solutions.len()) } else { String::new() };
+        let mut certificate = certificate(objective + &over, solutions);
+        if let Some(warning) = source.warning(kernel)? {
+            certificate.proofs.retain(|p| !matches!(p, crate::model::Proof::LowerBound(_)));
+            certificate.notes.push(warning);
+        }
+        Ok(certificate)
+    }
+}
+
+/// The parts of a machine that follow from the solutions.
+struct Assembled {
+    support: Vec<u32>,
+    coefficients: Matrix,
+    intercepts: Vec<f64>,
+    n_support: Vec<u32>,
+    training: Training,
+}
+
+/// The support vectors of all pairs, by class, and how much each counts in each pair of its class.
+fn assemble(classes: &Classes, pairs: &[Pair], solutions: &[Solution], n: usize) -> Assembled {
+    let k = classes.used.len();
+    let mut supports = vec![false; n];
+    for (pair, solution) in pairs.iter().zip(solutions) {
+        let used = pair.rows.iter().zip(&solution.variables).filter(|(_, b)| **b != 0.0);
+        used.for_each(|(&row, _)| supports[row as usize] = true);
+    }
+    let mut support: Vec<u32> = (0..n as u32).filter(|&i| supports[i as usize]).collect();
+    support.sort_by_key(|&i| classes.places[i as usize]);
+    let mut n_support = vec![0u32; k];
+    let mut place = vec![0usize; n];
+    for (at, &i) in support.iter().enumerate() {
+        n_support[classes.places[i as usize] as usize] += 1;
+        place[i as usize] = at;
+    }
+    let mut coefficients = Matrix::zeros(k - 1, support.len());
+    for (pair, solution) in pairs.iter().zip(solutions) {
+        let (a, b) = pair.classes;
+        for (at, (&row, &value)) in pair.rows.iter().zip(&solution.variables).enumerate() {
+            if value != 0.0 {
+                let line = if at < pair.n_first { b - 1 } else { a };
+                coefficients[(line, place[row as usize])] = value;
+            }
+        }
+    }
+    let width = |s: &Solution| {
+        let square: f64 = s.variables.iter().zip(&s.sums).map(|(b, s)| b * s).sum();
+        if square > 0.0 { 1.0 / square.sqrt() } else { f64::MAX }
+    };
+    let mut slacks = Vec::new();
+    if let ([pair], [solution]) = (pairs, solutions) {
+        slacks = vec![0.0; n];
+        for (at, &row) in pair.rows.iter().enumerate() {
+            let f = solution.sums[at] + solution.intercept;
+            slacks[row as usize] = (1.0 - if at < pair.n_first { f } else { -f }).max(0.0);
+        }
+    }
+    Assembled {
+        support,
+        coefficients,
+        intercepts: solutions.iter().map(|s| s.intercept).collect(),
+        n_support,
+        training: Training { slacks, margins: solutions.iter().map(width).collect(), picture: Vec::new() },
+    }
+}

@@ -1,0 +1,339 @@
+//! Support vector machines: against LIBSVM and LIBLINEAR (`tools/golden_svm.py`), against what the textbook says about margins, slacks and kernels, and on data that can't be learned as asked.
+
+use ermine::kernel::{Kernel, string};
+use ermine::learner::estimator::Estimator;
+use ermine::learner::svm::linear::{HingeName, LinearSvc, NormName};
+use ermine::learner::svm::machine::Machine;
+use ermine::learner::svm::one_class::OneClassSvm;
+use ermine::learner::svm::parameters::{Gamma, KernelName};
+use ermine::learner::svm::svc::Svc;
+use ermine::learner::svm::svr::Svr;
+use ermine::learner::{Context, Learner, fit};
+use ermine::matrix::{Features, Roles, Target};
+use ermine::model::{Proof, Status};
+use ermine::param::{ParamType, Value};
+use ermine::prelude::*;
+use ermine::registry;
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn golden() -> serde_json::Value {
+    serde_json::from_str(include_str!("../golden/svm.json")).unwrap()
+}
+
+fn floats(value: &serde_json::Value) -> Vec<f64> {
+    match value {
+        serde_json::Value::Array(values) => values.iter().flat_map(floats).collect(),
+        number => vec![number.as_f64().unwrap()],
+    }
+}
+
+fn features(rows: &[Vec<f64>]) -> Features {
+    let column = |j: usize| Column::numeric(format!("x{j}"), rows.iter().map(|r| r[j]).collect::<Vec<f64>>());
+    Features::new(Arc::new(Table::new((0..rows[0].len()).map(column).collect()).unwrap()))
+}
+
+fn classes(rows: &[Vec<f64>], codes: &[u32]) -> Dataset {
+    let labels = (0..=*codes.iter().max().unwrap()).map(|c| c.to_string()).collect();
+    Dataset::from_parts(features(rows), Target::Classes { codes: codes.to_vec(), labels }, Task::Classification)
+        .unwrap()
+}
+
+fn numbers(rows: &[Vec<f64>], y: &[f64]) -> Dataset {
+    let target = Target::Values { values: y.to_vec(), n_outputs: 1 };
+    Dataset::from_parts(features(rows), target, Task::Regression).unwrap()
+}
+
+fn attribute(model: &Model, name: &str) -> Vec<f64> {
+    let all = model.attributes();
+    all.iter().find(|a| a.name == name).unwrap_or_else(|| panic!("no attribute {name}")).values.clone()
+}
+
+fn set(learner: &mut dyn Learner, params: &serde_json::Value) {
+    for (name, value) in params.as_object().unwrap() {
+        let value: Value = serde_json::from_value(value.clone()).unwrap();
+        learner.set(name, &value).unwrap();
+    }
+}
+
+fn draw(n: usize, p: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut rng = ermine::rng::stream(seed, &[8]);
+    (0..n).map(|_| (0..p).map(|_| 2.0 * ermine::rng::uniform(&mut rng) - 1.0).collect()).collect()
+}
+
+fn bound(model: &Model) -> f64 {
+    let proofs = &model.certificate().proofs;
+    proofs.iter().find_map(|p| if let Proof::LowerBound(b) = p { Some(*b) } else { None }).unwrap()
+}
+
+/// A set of the shared data, with the golden file's columns as features.
+fn shared(name: &str, target: &str, columns: &serde_json::Value, task: Task) -> Option<Dataset> {
+    let data = std::env::var_os("ERMINE_DATA").map_or_else(|| PathBuf::from("../../../shared/data"), PathBuf::from);
+    let table = Table::read(data.join(format!("{name}.csv.gz"))).ok()?;
+    let kept: Vec<&str> = columns.as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+    let ignore = table.columns().iter().map(|c| c.name.clone());
+    let ignore = ignore.filter(|c| !kept.contains(&c.as_str()) && c != target).collect();
+    Some(Dataset::new(table, &Roles { ignore, task: Some(task), ..Roles::target(target) }).unwrap())
+}
+
+#[test]
+fn dual_objectives_and_predictions_are_those_of_libsvm() {
+    for case in golden()["machines"].as_array().unwrap() {
+        let (name, of_classes) = (case["set"].as_str().unwrap(), case["task"] == "classes");
+        let task = if of_classes { Task::Classification } else { Task::Regression };
+        let Some(data) = shared(name, case["target"].as_str().unwrap(), &case["columns"], task) else { return };
+        let mut learner = registry::learner(if of_classes { "svc" } else { "svr" }).unwrap();
+        set(&mut *learner, &case["params"]);
+        set(&mut *learner, &serde_json::json!({"tol": 1e-6, "standardize": true}));
+        if !of_classes {
+            learner.set("epsilon", &Value::Float(0.2)).unwrap();
+        }
+        let model = fit(&*learner, &data, &Context::default()).unwrap();
+        let prediction = model.predict_data(&data).unwrap();
+        let truth = case["predictions"].as_array().unwrap();
+        let kind = &case["params"];
+        if of_classes {
+            let same = (0..truth.len()).filter(|&i| prediction.label(i) == truth[i].as_str()).count();
+            // A sigmoid isn't a kernel: there may be several minima.
+            let least = if kind["kernel"] == "sigmoid" { truth.len() * 98 / 100 } else { truth.len() };
+            assert!(same >= least, "{name} {kind}: {same} of {}", truth.len());
+        } else {
+            let far = (0..truth.len()).map(|i| (prediction.row(i)[0] - truth[i].as_f64().unwrap()).abs());
+            assert!(far.fold(0.0, f64::max) < 1e-3, "{name} {kind}");
+        }
+        if kind["kernel"] == "sigmoid" {
+            assert!(model.certificate().notes.iter().any(|n| n.contains("Mercer")));
+            continue;
+        }
+        let (ours, theirs) = (-bound(&model), case["objective"].as_f64().unwrap());
+        assert!((ours - theirs).abs() <= 1e-6 * theirs.abs(), "{name} {kind}: {ours} {theirs}");
+        assert!(model.certificate().gap().unwrap() <= 1e-4 * theirs.abs(), "{name} {kind}: {}", model.certificate());
+        assert_eq!(model.certificate().status, Status::Done);
+    }
+}
+
+#[test]
+fn linear_machines_are_those_of_liblinear() {
+    let golden = &golden()["linear"];
+    let rows: Vec<Vec<f64>> = golden["x"].as_array().unwrap().iter().map(floats).collect();
+    for case in golden["cases"].as_array().unwrap() {
+        let target = case["target"].as_str().unwrap();
+        let y = floats(&golden[target]);
+        let data = if target == "y" {
+            numbers(&rows, &y)
+        } else {
+            classes(&rows, &y.iter().map(|&c| c as u32).collect::<Vec<_>>())
+        };
+        let mut learner = registry::learner(case["learner"].as_str().unwrap()).unwrap();
+        set(&mut *learner, &case["params"]);
+        set(&mut *learner, &serde_json::json!({"tol": 1e-9, "max_iter": 1_000_000}));
+        let model = fit(&*learner, &data, &Context::default()).unwrap();
+        assert_eq!(model.certificate().status, Status::Done, "{}", case["params"]);
+        let (coef, intercept) = (attribute(&model, "coef"), attribute(&model, "intercept"));
+        for (ours, theirs) in
+            coef.iter().chain(&intercept).zip(floats(&case["coef"]).iter().chain(&floats(&case["intercept"])))
+        {
+            assert!((ours - theirs).abs() < 2e-4 * (1.0 + theirs.abs()), "{}: {ours} {theirs}", case["params"]);
+        }
+        assert!(model.certificate().gap().unwrap() < 1e-5 * model.certificate().value.unwrap());
+    }
+    let one =
+        OneClassSvm { nu: 0.3, tol: 1e-8, ..Default::default() }.fit(&numbers(&rows, &floats(&golden["y"]))).unwrap();
+    let scores = one.predict_data(&numbers(&rows, &floats(&golden["y"]))).unwrap();
+    for (ours, theirs) in scores.values().iter().zip(floats(&golden["one_class"]["scores"])) {
+        assert!((ours - theirs).abs() < 1e-6, "{ours} {theirs}");
+    }
+}
+
+#[test]
+fn a_hard_margin_is_the_widest_or_refused_with_the_reason() {
+    let rows: Vec<Vec<f64>> = [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [3.0, 1.0]].iter().map(|r| r.to_vec()).collect();
+    let hard = Svc { C: f64::INFINITY, kernel: KernelName::Linear, tol: 1e-6, ..Default::default() };
+    let model = hard.fit(&classes(&rows, &[0, 0, 1, 1])).unwrap();
+    assert!((attribute(&model, "margin")[0] - 1.0).abs() < 1e-6, "half the distance of 2");
+    assert!(attribute(&model, "slack").iter().all(|s| *s < 1e-5));
+    assert!((attribute(&model, "coef")[0] - 1.0).abs() < 1e-6 && attribute(&model, "coef")[1].abs() < 1e-6);
+    assert!(model.certificate().objective.contains("no row within the margin"));
+    // The other way round about the corner: no line separates them.
+    let crossed = hard.fit(&classes(&rows[..], &[0, 1, 1, 0])).unwrap_err().to_string();
+    assert!(crossed.contains("can't be separated") && crossed.contains("linear programming"), "{crossed}");
+    // A Gaussian separates them, but not two equal rows of different classes.
+    let gaussian = Svc { C: f64::INFINITY, gamma: Gamma::Is(1.0), ..Default::default() };
+    assert!(gaussian.fit(&classes(&rows, &[0, 1, 1, 0])).is_ok());
+    let twice = [rows.clone(), rows[..1].to_vec()].concat();
+    let equal = gaussian.fit(&classes(&twice, &[0, 0, 1, 1, 1])).unwrap_err().to_string();
+    assert!(equal.contains("can't be separated") && equal.contains("a finite C allows slack"), "{equal}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn slacks_alphas_and_cases_belong_together(n in 20usize..80, seed in 0u64..1000, c in 0.1f64..10.0) {
+        let rows = draw(n, 2, seed);
+        let codes: Vec<u32> = rows.iter().enumerate().map(|(i, r)| u32::from(r[0] + r[1] * r[1] + 0.3 * ((i % 5) as f64 - 2.0) > 0.2)).collect();
+        prop_assume!(codes.contains(&0) && codes.contains(&1));
+        let data = classes(&rows, &codes);
+        let model = Svc { C: c, tol: 1e-7, ..Default::default() }.fit(&data).unwrap();
+        let (support, alphas) = (attribute(&model, "support"), attribute(&model, "dual_coef"));
+        let (slack, case) = (attribute(&model, "slack"), attribute(&model, "case"));
+        let f = model.predict_data(&data).unwrap();
+        let mut alpha = vec![0.0; n];
+        support.iter().zip(&alphas).for_each(|(&i, a)| alpha[i as usize] = *a);
+        prop_assert!(alpha.iter().sum::<f64>().abs() < 1e-9 * c * n as f64);
+        for i in 0..n {
+            let y = if codes[i] == 1 { 1.0 } else { -1.0 };
+            let margin = y * f.row(i)[0];
+            prop_assert!((slack[i] - (1.0 - margin).max(0.0)).abs() < 1e-6);
+            prop_assert!(alpha[i] * y >= 0.0 && alpha[i].abs() <= c * (1.0 + 1e-12));
+            // Complementary slackness: outside the margin nothing pulls, within it everything does.
+            prop_assert!(margin <= 1.0 + 1e-5 || alpha[i] == 0.0, "{margin} {}", alpha[i]);
+            prop_assert!(margin >= 1.0 - 1e-5 || (alpha[i].abs() - c).abs() < 1e-9, "{margin} {}", alpha[i]);
+            let expected = if slack[i] <= 1e-7 { 0.0 } else if slack[i] <= 1.0 { 1.0 } else { 2.0 };
+            prop_assert_eq!(case[i], expected);
+        }
+        let counts = model.fitted::<Machine>().unwrap().cases().unwrap();
+        prop_assert_eq!(counts.iter().sum::<usize>(), n);
+    }
+
+    #[test]
+    fn given_kernel_values_are_as_good_as_rows(n in 12usize..50, seed in 0u64..1000, many: bool) {
+        let rows = draw(n, 3, seed);
+        let k = if many { 3 } else { 2 };
+        let codes: Vec<u32> = (0..n).map(|i| ((rows[i][0] > 0.1) as u32 + (rows[i][1] > 0.3) as u32 + (i % 7 == 0) as u32) % k).collect();
+        prop_assume!((0..k).all(|c| codes.contains(&c)));
+        let kernel = Kernel::Laplacian { gamma: 0.6 };
+        let gram: Vec<Vec<f64>> = rows.iter().map(|a| rows.iter().map(|b| kernel.value(a, b)).collect()).collect();
+        let tight = Svc { tol: 1e-8, ..Default::default() };
+        let by_rows = Svc { kernel: KernelName::Laplacian, gamma: Gamma::Is(0.6), ..tight.clone() }.fit(&classes(&rows, &codes)).unwrap();
+        let given = Svc { kernel: KernelName::Precomputed, ..tight }.fit(&classes(&gram, &codes)).unwrap();
+        let (a, b) = (by_rows.predict_data(&classes(&rows, &codes)).unwrap(), given.predict_data(&classes(&gram, &codes)).unwrap());
+        for (a, b) in a.values().iter().zip(b.values()) {
+            prop_assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
+        prop_assert!((bound(&by_rows) - bound(&given)).abs() < 1e-8 * bound(&given));
+    }
+}
+
+#[test]
+fn texts_are_learned_by_a_kernel_of_ones_own() {
+    let texts = ["banana", "bananas", "ananas", "cabana", "kiwi", "kiwis", "wiki", "iki"];
+    let kernel = |s: &str, t: &str| string::normalised(|s, t| string::subsequence(s, t, 2, 0.5), s, t);
+    let against = |items: &[&str]| -> Vec<Vec<f64>> {
+        items.iter().map(|s| texts.iter().map(|t| kernel(s, t)).collect()).collect()
+    };
+    let data = classes(&against(&texts), &[0, 0, 0, 0, 1, 1, 1, 1]);
+    let model = Svc { kernel: KernelName::Precomputed, C: 10.0, ..Default::default() }.fit(&data).unwrap();
+    let new = features(&against(&["panama", "kiwiki"]));
+    let prediction = model.predict_columns(new.columns().to_vec()).unwrap();
+    assert_eq!((prediction.label(0), prediction.label(1)), (Some("0"), Some("1")));
+    assert!(model.certificate().notes.iter().all(|note| !note.contains("Mercer")));
+}
+
+#[test]
+fn values_that_are_no_dot_products_are_warned_of() {
+    let rows: Vec<Vec<f64>> = (0..6).map(|i| (0..6).map(|j| if i == j { 0.0 } else { 1.0 }).collect()).collect();
+    let learner = Svc { kernel: KernelName::Precomputed, ..Default::default() };
+    let model = learner.fit(&classes(&rows, &[0, 1, 0, 1, 0, 1])).unwrap();
+    let note = model.certificate().notes.iter().find(|n| n.contains("Mercer")).unwrap().clone();
+    assert!(note.contains("eigenvalue -1.0"), "{note}");
+    assert!(!model.certificate().proofs.iter().any(|p| matches!(p, Proof::LowerBound(_))));
+    let uneven: Vec<Vec<f64>> = (0..4).map(|i| (0..4).map(|j| (i * 4 + j) as f64).collect()).collect();
+    let error = learner.fit(&classes(&uneven, &[0, 1, 0, 1])).unwrap_err().to_string();
+    assert!(error.contains("symmetric"), "{error}");
+    let narrow = learner.fit(&classes(&draw(5, 3, 1), &[0, 1, 0, 1, 0])).unwrap_err().to_string();
+    assert!(narrow.contains("5 rows and 3 columns"), "{narrow}");
+}
+
+#[test]
+fn a_limit_is_told_and_reductions_take_it() {
+    let rows = draw(90, 3, 4);
+    let codes: Vec<u32> = rows.iter().map(|r| (r[0] > 0.0) as u32 + (r[1] > 0.4) as u32).collect();
+    let data = classes(&rows, &codes);
+    let stopped = Svc { max_iter: Some(2), ..Default::default() }.fit(&data).unwrap();
+    assert!(matches!(&stopped.certificate().status, Status::Limit(why) if why.contains("max_iter")));
+    assert!(stopped.certificate().gap().unwrap() > 0.0);
+    let svc = Estimator::named("svc").to_value();
+    for reduction in ["one-vs-rest", "one-vs-one", "calibrated"] {
+        let mut learner = registry::learner(reduction).unwrap();
+        learner.set("estimator", &svc).unwrap();
+        let model = fit(&*learner, &data, &Context::default()).unwrap();
+        let prediction = model.predict_data(&data).unwrap();
+        let right = (0..90).filter(|&i| prediction.class(i) == codes[i] as usize).count();
+        assert!(right > 70, "{reduction}: {right}");
+        assert_eq!(prediction.probabilities(0).is_some(), reduction == "calibrated");
+    }
+    // All pairs inside, and the same by the reduction: the same votes.
+    let (inside, outside) =
+        (Svc { gamma: Gamma::Is(1.0), tol: 1e-7, ..Default::default() }, "svc(gamma=1,tol=0.0000001)");
+    let mut pairs = registry::learner("one-vs-one").unwrap();
+    pairs.set("estimator", &Value::Text(outside.into())).unwrap();
+    let (a, b) = (inside.fit(&data).unwrap(), fit(&*pairs, &data, &Context::default()).unwrap());
+    let (a, b) = (a.predict_data(&data).unwrap(), b.predict_data(&data).unwrap());
+    assert!((0..90).all(|i| a.class(i) == b.class(i)));
+}
+
+#[test]
+fn the_cache_changes_the_work_and_not_the_answer() {
+    let rows = draw(300, 4, 9);
+    let codes: Vec<u32> = rows.iter().map(|r| u32::from(r[0] * r[1] > 0.0)).collect();
+    let data = classes(&rows, &codes);
+    let with = |cache_size| Svc { cache_size, tol: 1e-6, ..Default::default() }.fit(&data).unwrap();
+    let (none, all) = (with(0.0), with(500.0));
+    assert!((bound(&none) - bound(&all)).abs() < 1e-9 * bound(&all));
+    let y: Vec<f64> = rows.iter().map(|r| r[0] + r[1] * r[1]).collect();
+    let tube = Svr { epsilon: 0.05, tol: 1e-6, ..Default::default() }.fit(&numbers(&rows, &y)).unwrap();
+    assert!(tube.predict_data(&numbers(&rows, &y)).unwrap().values().iter().zip(&y).all(|(f, y)| (f - y).abs() < 0.3));
+}
+
+#[test]
+fn few_coefficients_and_sparse_columns() {
+    let rows = draw(200, 12, 2);
+    let codes: Vec<u32> = rows.iter().map(|r| u32::from(r[0] - 0.5 * r[1] > 0.1)).collect();
+    let data = classes(&rows, &codes);
+    let few = LinearSvc { penalty: NormName::L1, C: 0.1, ..Default::default() }.fit(&data).unwrap();
+    let used = attribute(&few, "coef").iter().filter(|w| **w != 0.0).count();
+    assert!((1..12).contains(&used), "{used}");
+    let wrong = LinearSvc { penalty: NormName::L1, loss: HingeName::Hinge, ..Default::default() };
+    assert!(wrong.fit(&data).unwrap_err().to_string().contains("penalty"));
+    let thin: Vec<Vec<f64>> =
+        rows.iter().map(|r| r.iter().map(|v| if v.abs() < 0.6 { 0.0 } else { *v }).collect()).collect();
+    let column = |j: usize| {
+        let held: Vec<usize> = (0..thin.len()).filter(|&i| thin[i][j] != 0.0).collect();
+        let places: Vec<u32> = held.iter().map(|&i| i as u32).collect();
+        Column::sparse(
+            format!("x{j}"),
+            thin.len(),
+            places.into(),
+            held.iter().map(|&i| thin[i][j]).collect::<Vec<f64>>().into(),
+        )
+    };
+    let sparse = Features::new(Arc::new(Table::new((0..12).map(column).collect()).unwrap()));
+    let sparse = Dataset::from_parts(sparse, data.target().clone(), Task::Classification).unwrap();
+    for loss in [HingeName::Hinge, HingeName::SquaredHinge] {
+        let learner = LinearSvc { loss, tol: 1e-8, max_iter: 100_000, ..Default::default() };
+        let (a, b) = (learner.fit(&sparse).unwrap(), learner.fit(&classes(&thin, &codes)).unwrap());
+        for (a, b) in attribute(&a, "coef").iter().zip(attribute(&b, "coef")) {
+            assert!((a - b).abs() < 1e-4, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn two_columns_are_drawn() {
+    let rows = draw(60, 2, 6);
+    let codes: Vec<u32> = rows.iter().map(|r| u32::from(r[0] * r[0] + r[1] * r[1] > 0.5)).collect();
+    let model = Svc::default().fit(&classes(&rows, &codes)).unwrap();
+    let svg = model.svg().unwrap();
+    let (dots, support) = (svg.matches("fill-opacity").count(), attribute(&model, "support").len());
+    assert_eq!(dots, 60 + 2, "all rows and the legend");
+    assert_eq!(
+        svg.matches("class=\"axis\"").count(),
+        support + 2,
+        "a ring for each support vector, one in the legend, and the frame"
+    );
+    assert!(svg.contains("class=\"curve\"") && svg.contains("class=\"guide\""));
+    assert!(model.text().contains("misclassified"));
+    assert!(Svc::default().fit(&classes(&draw(60, 3, 6), &codes)).unwrap().svg().is_none());
+}
