@@ -251,20 +251,28 @@ fn apart(model: &Model) {
 
 #[test]
 fn rounds_that_nobody_asked_for_are_those_that_do_best_on_folds() {
-    let data = regression(700, 12);
+    let (data, new) = (regression(700, 12), regression(3000, 13));
     let chosen = GradientBoosting::default().fit(&data).unwrap();
-    let rounds = boosted(&chosen).booster().n_rounds();
     let history = boosted(&chosen).history();
-    let best = history.iter().copied().fold(f64::INFINITY, f64::min);
-    assert!(rounds > 5 && history[rounds - 1] == best, "{rounds} of {}", history.len());
-    let asked = GradientBoosting { n_estimators: rounds, ..Default::default() }.fit(&data).unwrap();
-    assert_eq!(boosted(&asked).booster(), boosted(&chosen).booster());
-    assert!(chosen.certificate().to_string().contains("5 folds"), "{}", chosen.certificate());
+    let best = (0..history.len()).min_by(|&a, &b| history[a].total_cmp(&history[b])).unwrap();
+    assert!(best > 5 && best + 1 < history.len(), "{best} of {}", history.len());
+    let one = GradientBoosting { n_estimators: best + 1, ..Default::default() }.fit(&data).unwrap();
+    assert!(mse(&chosen, &new) < mse(&one, &new), "{} {}", mse(&chosen, &new), mse(&one, &new));
+    assert!(chosen.certificate().to_string().contains("the mean of 5 models"), "{}", chosen.certificate());
+    let said = chosen.certificate().value.unwrap();
+    assert!((said - mse(&chosen, &data) / 2.0).abs() < 1e-9, "{said} {}", mse(&chosen, &data));
+    // With target statistics, of which each model has its own, one model is trained on all rows.
+    let cities = cities(600, 3);
+    let one = GradientBoosting::default().fit(&cities).unwrap();
+    let rounds = boosted(&one).booster().n_rounds();
+    let asked = GradientBoosting { n_estimators: rounds, ..Default::default() }.fit(&cities).unwrap();
+    assert_eq!(boosted(&asked).booster(), boosted(&one).booster());
+    assert!(one.certificate().to_string().contains("the best on 5 folds"), "{}", one.certificate());
     // Noise: no rounds worth speaking of.
     let mut noise: Vec<f64> = data.values().unwrap().0.to_vec();
     ermine::rng::shuffle(&mut ermine::rng::stream(3, &[]), &mut noise);
     let noise = data.with_target(Target::Values { values: noise, n_outputs: 1 }, Task::Regression).unwrap();
-    assert!(boosted(&GradientBoosting::default().fit(&noise).unwrap()).booster().n_rounds() < 40);
+    assert!(boosted(&GradientBoosting::default().fit(&noise).unwrap()).booster().n_rounds() < 5 * 40);
     // Too few rows to keep some aside.
     let few = data.select(&(0..20).collect::<Vec<_>>()).unwrap();
     assert_eq!(boosted(&GradientBoosting::default().fit(&few).unwrap()).booster().n_rounds(), 100);

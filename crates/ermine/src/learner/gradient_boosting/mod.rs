@@ -100,7 +100,7 @@ params! {
     pub struct GradientBoosting("gradient-boosting") {
         /// What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
         loss: Loss = Loss::Auto;
-        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows are then trained on. With few rows, init scores or `rate_drop`: 100.
+        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1000, as do best on rows kept aside: on small data the mean of five models that each keep a fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
         n_estimators: usize = 0, range Range::at_least(0.0), tune Log(50.0, 1000.0);
         /// What the weights of each tree's leaves are multiplied by.
         learning_rate: f64 = 0.1, range Range::above_to(0.0, 1e6), tune Log(0.01, 0.3);

@@ -170,20 +170,41 @@ impl Boosting<'_> {
         }
         let fixed = self.init_score.is_some() || self.params.rate_drop > 0.0;
         let parts = if fixed { Vec::new() } else { rounds::parts(data, context.seed)? };
-        let mut histories = Vec::new();
+        let mut models = Vec::new();
         for (train, watch) in &parts {
             let trial = GradientBoosting { early_stopping_rounds: Some(rounds::PATIENCE), ..params(rounds::MOST) };
             let trial = Boosting { validation: Some(watch), from: None, checkpoint: None, ..self.with(trial) };
-            histories.push(trial.boosted(train, context)?.0.history);
+            models.push(trial.boosted(train, context)?.0);
         }
-        if histories.is_empty() {
+        if models.is_empty() {
             return self.with(params(rounds::ROUNDS_OF_FEW)).boosted(data, context);
         }
+        let histories: Vec<&[f64]> = models.iter().map(Boosted::history).collect();
         let (best, means) = rounds::best(&histories);
+        let plain = self.from.is_none() && self.checkpoint.is_none();
+        if plain && models.len() > 1 && models.iter().all(|model| model.statistics.is_empty()) {
+            return self.mean_of(&models, means, data);
+        }
         let (mut fitted, mut certificate) = self.with(params(best)).boosted(data, context)?;
         fitted.history = means;
         let parts = if parts.len() == 1 { "a part of the rows".into() } else { format!("{} folds", parts.len()) };
         certificate.notes.push(format!("the number of rounds is the best on {parts}"));
+        Ok((fitted, certificate))
+    }
+
+    /// The mean of the models that watched the folds.
+    fn mean_of(&self, models: &[Boosted], history: Vec<f64>, data: &Dataset) -> Result<(Boosted, Certificate)> {
+        let fitted = Boosted { history, ..rounds::mean(models) };
+        let data = by_query(data)?;
+        let objective = self.objective(&data)?;
+        let scores = fitted.scores(data.features(), fitted.booster.n_rounds())?;
+        let k = objective.n_scores();
+        let columns: Vec<Vec<f64>> = (0..k).map(|o| scores.iter().skip(o).step_by(k).copied().collect()).collect();
+        let columns: Vec<&[f64]> = columns.iter().map(|scores| &scores[..]).collect();
+        let loss = objective.loss(0..data.n_rows(), &columns) / objective.total_weight();
+        let mut certificate = certificate(&*objective, Some((loss, false)), &fitted.booster, &self.params);
+        let n = models.len();
+        certificate.notes.push(format!("the mean of {n} models, each trained without one of {n} folds, which says when to stop"));
         Ok((fitted, certificate))
     }
 
