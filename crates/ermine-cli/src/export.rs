@@ -3,25 +3,31 @@
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::terminal::{bold, clean, green, print};
+use ermine::exchange::Format;
 use ermine::model::Model;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  ermine export species.ermine --json -o species.json
+  ermine export forest.ermine --format onnx -o forest.onnx
+  ermine export forest.ermine --format c -o forest.c
   ermine export species.ermine --json | head";
 
-/// Write a model for other programs: all of it, as JSON
+/// Write a model for other programs: ONNX, a source file, or all of it as JSON
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The model
     model: PathBuf,
-    /// As JSON, which is the one format so far
+    /// What to write: onnx, c, rust (for models that are sums of trees), or json (all of any model)
+    #[arg(long, value_name = "FORMAT", default_value = "json", value_parser = ["onnx", "c", "rust", "json"], conflicts_with = "json")]
+    format: String,
+    /// The same as --format json
     #[arg(long)]
     json: bool,
     /// Where to write it; stdout if not given
-    #[arg(long, short, value_name = "FILE.json")]
+    #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Say nothing but results and errors
     #[arg(long, short)]
@@ -34,10 +40,20 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = output {
         check_output(path, &[&args.model])?;
     }
-    let model = Model::load(&args.model)?;
-    let json = serde_json::to_string_pretty(&model.to_json()?).map_err(Failure::work)? + "\n";
-    let Some(path) = output else { return print(&json) };
-    write(path, json.as_bytes())?;
+    let format = match args.format.as_str() {
+        "onnx" => Format::Onnx,
+        "c" => Format::C,
+        "rust" => Format::Rust,
+        _ => Format::Json,
+    };
+    let bytes = Model::load(&args.model)?.export(format)?;
+    let Some(path) = output else {
+        return match String::from_utf8(bytes) {
+            Ok(text) => print(&text),
+            Err(error) => std::io::stdout().write_all(error.as_bytes()).map_err(Failure::work),
+        };
+    };
+    write(path, &bytes)?;
     let said = format!("{} {}\n", green("exported"), bold(&clean(&path.display().to_string())));
     if args.quiet { Ok(()) } else { print(&said) }
 }

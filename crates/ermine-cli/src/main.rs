@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `train`, `predict`, `evaluate`, `compare`, `tune`, `show`, `report`, `export`, `neighbors`, `learners` | one subcommand each |
+//! | `train`, `predict`, `evaluate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `flags` | a flag for each parameter of a learner |
 //! | `data` | a file becomes a data set; how it was understood |
@@ -22,6 +22,7 @@ mod failure;
 mod files;
 mod flags;
 mod grid;
+mod import;
 mod interrupt;
 mod learners;
 mod neighbors;
@@ -66,6 +67,7 @@ enum Command {
     Show(show::Args),
     Report(report::Args),
     Export(export::Args),
+    Import(import::Args),
     Neighbors(neighbors::Args),
     Learners(learners::Args),
 }
@@ -99,6 +101,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Show(args) => show::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Learners(args) => learners::run(&args),
     }

@@ -7,6 +7,7 @@ use crate::grid::Grid;
 use crate::progress::Progress;
 use crate::terminal::{bold, clean, count, dim, fact, fitted, green, listed, print, print_json, width};
 use crate::train::certificate;
+use ermine::explain::ImportanceKind;
 use ermine::matrix::{FeatureSpec, Task};
 use ermine::model::Model;
 use ermine::model::file::FORMAT_VERSION;
@@ -20,6 +21,7 @@ Examples:
   ermine show forest.ermine --tree 0
   ermine show forest.ermine --shap penguins.csv
   ermine show species.ermine --reasons new.csv --row 3
+  ermine show forest.ermine --importance cover
   ermine show species.ermine --json";
 
 /// Describe a model
@@ -46,6 +48,9 @@ pub struct Args {
     /// How much each column matters to what the model says about the rows of this table: the mean size of its SHAP values
     #[arg(long, value_name = "TABLE")]
     shap: Option<PathBuf>,
+    /// How much the splits are about each column: what they gain, the training rows they cover, or how many they are
+    #[arg(long, value_name = "KIND", value_parser = ["gain", "cover", "count"])]
+    importance: Option<String>,
     /// Say how the tree shrinks as ccp_alpha grows (cost-complexity pruning)
     #[arg(long)]
     path: bool,
@@ -85,6 +90,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let body = match (&args.shap, &args.reasons) {
         (Some(table), _) => shap(&model, table)?,
         (None, Some(file)) => reasons(args, file, &model)?.ok_or_else(|| none("way from reasons to the prediction"))?,
+        (None, None) if args.importance.is_some() => {
+            importance(&model, args.importance.as_deref().unwrap_or_default())?
+        }
         (None, None) if args.path => path(&model).ok_or_else(|| none("pruning path"))?,
         (None, None) if args.rules => model.rules().ok_or_else(|| none("set of rules"))?,
         (None, None) => model.text(),
@@ -109,16 +117,32 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn shap(model: &Model, table: &Path) -> Result<String, Failure> {
     let table = read(table, &model.schema().read_options(), None, &Progress::new(true))?;
     let importances = model.shap_values(&table)?.importances();
+    let text = format!("mean size of the SHAP values on {} rows:\n", count(table.n_rows()));
+    Ok(text + &bars(model, &importances))
+}
+
+/// The columns by what their splits gain, cover, or how many they are.
+fn importance(model: &Model, kind: &str) -> Result<String, Failure> {
+    let (kind, what) = match kind {
+        "cover" => (ImportanceKind::Cover, "training weight at the splits about each column"),
+        "count" => (ImportanceKind::Count, "splits about each column"),
+        _ => (ImportanceKind::Gain, "share of each column in what the splits gain"),
+    };
+    Ok(format!("{what}:\n") + &bars(model, &model.tree_importances(kind)?))
+}
+
+/// The columns with the highest numbers first, each with a bar.
+fn bars(model: &Model, importances: &[f64]) -> String {
     let most = importances.iter().fold(0.0, |a: f64, &b| a.max(b));
     let mut order: Vec<usize> = (0..importances.len()).collect();
     order.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
-    let mut text = format!("mean size of the SHAP values on {} rows:\n", count(table.n_rows()));
+    let mut text = String::new();
     for column in order {
         let size = importances[column];
         let bar = "█".repeat((size / most * 40.0).round().clamp(0.0, 40.0) as usize);
         text += &format!("  {:<24} {size:>10.5} {bar}\n", model.schema().features[column].name);
     }
-    Ok(text)
+    text
 }
 
 /// The pruning path as a table. Of a long one the largest trees are left out.
@@ -142,7 +166,7 @@ fn reasons(args: &Args, file: &Path, model: &Model) -> Result<Option<String>, Fa
         let (file, n) = (file.display(), count(table.n_rows()));
         Failure::Usage(format!("--row {}: {file} has the rows 1 to {n}", args.row))
     })?;
-    Ok(model.reasons(&table, row)?)
+    Ok(model.why(&table, row)?)
 }
 
 fn text(args: &Args, model: &Model) -> String {

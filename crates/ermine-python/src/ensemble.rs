@@ -114,3 +114,16 @@ pub fn shap<'py>(py: Python<'py>, model: &Model, table: &Table, n_jobs: Option<i
     let shape = [shap.n_rows, shap.n_columns, shap.n_outputs];
     Ok((array::shaped(py, shap.values, &shape)?, PyArray1::from_vec(py, shap.expected)))
 }
+
+/// The SHAP interaction values of each row, pair of columns and output.
+#[pyfunction]
+pub fn shap_interactions<'py>(
+    py: Python<'py>,
+    model: &Model,
+    table: &Table,
+    n_jobs: Option<i64>,
+) -> PyResult<Shaped<'py, f64>> {
+    let shap = with_features(py, model, table, n_jobs, |model, features| model.shap_interactions_of(features))?;
+    let d = model.core().schema().features.len();
+    array::shaped(py, shap.values, &[shap.n_rows, d, d, shap.n_outputs])
+}

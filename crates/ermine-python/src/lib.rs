@@ -24,6 +24,7 @@ mod error;
 mod job;
 mod model;
 mod neighbor;
+mod one_row;
 mod search;
 mod table;
 mod target;
@@ -48,6 +49,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<target::Target>()?;
     module.add_class::<model::Model>()?;
+    module.add_class::<one_row::Predictor>()?;
     module.add_class::<neighbor::NeighborIndex>()?;
     module.add_class::<ensemble::Stages>()?;
     module.add_function(wrap_pyfunction!(learners, module)?)?;
@@ -65,6 +67,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::proximity, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::shap_interactions, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())

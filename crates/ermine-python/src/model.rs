@@ -4,26 +4,29 @@ use crate::array;
 use crate::error::python;
 use crate::job;
 use crate::neighbor::{self, Found, Trouble};
+use crate::one_row;
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
+use ermine::exchange::Format;
+use ermine::explain::ImportanceKind;
 use ermine::learner::linear::lasso::{ElasticNet, path};
 use ermine::learner::linear::sgd::StochasticGradientDescent;
 use ermine::learner::linear::sgd_model::Stream;
 use ermine::learner::{self, Context, fit::run};
 use ermine::matrix::Features;
-use ermine::model::{Model as CoreModel, Output, Prediction, Status};
+use ermine::model::{Model as CoreModel, Output, Prediction, Predictor, Status};
 use ermine::neighbor::nearest::Neighbors;
 use ermine::param::Parameters;
 use ermine::prelude::NeighborModel;
 use ermine::table::{Column, ColumnKind};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// A fitted model.
 #[pyclass(frozen, module = "ermine._ermine")]
@@ -31,6 +34,8 @@ pub struct Model {
     /// Behind a lock, because some models take in more rows.
     inner: RwLock<Arc<CoreModel>>,
     trouble: Trouble,
+    /// The handle for single rows of numbers, made on first use, where the model has one.
+    predictor: OnceLock<Option<Predictor>>,
 }
 
 /// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters.
@@ -242,7 +247,51 @@ impl Model {
 
     /// Why a row of a table gets its prediction, where the model can say it.
     fn reasons(&self, table: &Table, row: usize) -> PyResult<Option<String>> {
-        self.core().reasons_of_columns(table.inner.columns().to_vec(), row).map_err(python)
+        self.core().why_of_columns(table.inner.columns().to_vec(), row).map_err(python)
+    }
+
+    /// Reads a model of XGBoost or LightGBM.
+    #[staticmethod]
+    fn import_file(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+        let model = py.detach(|| CoreModel::import(path)).map_err(python)?;
+        Ok(Model::of(model, Trouble::default()))
+    }
+
+    /// The model for other programs: the bytes of a file.
+    fn export<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let format = match format {
+            "onnx" => Format::Onnx,
+            "c" => Format::C,
+            "rust" => Format::Rust,
+            "json" => Format::Json,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "'{other}' is not a format: expected 'onnx', 'c', 'rust' or 'json'"
+                )));
+            }
+        };
+        let bytes = py.detach(|| self.core().export(format)).map_err(python)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The handle for single rows.
+    fn row_predictor(&self) -> PyResult<one_row::Predictor> {
+        Ok(one_row::Predictor::new(self.core().predictor().map_err(python)?))
+    }
+
+    /// How important each column is to a sum of trees, by "gain", "cover" or "count".
+    fn tree_importances<'py>(&self, py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let kind = match kind {
+            "gain" => ImportanceKind::Gain,
+            "cover" => ImportanceKind::Cover,
+            "count" => ImportanceKind::Count,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "'{other}' is not a kind of importance: expected 'gain', 'cover' or 'count'"
+                )));
+            }
+        };
+        Ok(PyArray1::from_vec(py, self.core().tree_importances(kind).map_err(python)?))
     }
 
     /// The numbers in it that users look at, by name.
@@ -266,13 +315,20 @@ impl Model {
         wanted: &str,
         n_jobs: Option<i64>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let wanted = Wanted::new(wanted)?;
+        if is_one_row(array)
+            && let Some(predictor) = self.predictor()
+            && let Some(answer) = one_row::predict(py, predictor, array, wanted)
+        {
+            return answer.map(Some);
+        }
         let Some((columns, n_rows)) = array::columns(array) else { return Ok(None) };
         if columns.len() != self.core().schema().features.len() || n_rows == 0 {
             return Ok(None);
         }
         // The model goes by the order of the columns, not by names.
         let column = |values| Column { name: String::new(), kind: ColumnKind::Numeric, values };
-        self.predict(py, columns.into_iter().map(column).collect(), n_rows, Wanted::new(wanted)?, n_jobs).map(Some)
+        self.predict(py, columns.into_iter().map(column).collect(), n_rows, wanted, n_jobs).map(Some)
     }
 
     /// Predicts for the rows of a table whose columns stand in the model's order.
@@ -330,7 +386,17 @@ impl Model {
 
 impl Model {
     pub(crate) fn of(model: CoreModel, trouble: Trouble) -> Model {
-        Model { inner: RwLock::new(Arc::new(model)), trouble }
+        Model { inner: RwLock::new(Arc::new(model)), trouble, predictor: OnceLock::new() }
+    }
+
+    /// The handle for single rows, where the model has one and all its columns are numbers.
+    fn predictor(&self) -> Option<&Predictor> {
+        let make = || {
+            let model = self.core();
+            let plain = model.schema().features.iter().all(|feature| feature.kind == ColumnKind::Numeric);
+            plain.then(|| model.predictor().ok()).flatten()
+        };
+        self.predictor.get_or_init(make).as_ref()
     }
 
     pub(crate) fn core(&self) -> Arc<CoreModel> {
@@ -374,6 +440,11 @@ impl Model {
             move |_: &job::Watch| run(Some(threads), || Answer::of(&model, columns, wanted)).and_then(|answer| answer);
         self.trouble.check(job::run(py, None, work)?)?.array(py)
     }
+}
+
+/// Whether it is an array of one row.
+fn is_one_row(array: &Bound<'_, PyAny>) -> bool {
+    array.cast::<PyUntypedArray>().is_ok_and(|array| matches!(array.shape(), [1, _]))
 }
 
 /// A prediction in the form in which Python wants it.

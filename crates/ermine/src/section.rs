@@ -6,12 +6,14 @@
 use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Named arrays and JSON values: what a model is in a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sections {
     prefix: String,
-    entries: Vec<(SectionSpec, Vec<u8>)>,
+    /// Shared, so that parts of a large file are handed on without a copy.
+    entries: Vec<(SectionSpec, Arc<Vec<u8>>)>,
 }
 
 /// Name, type and count of a section.
@@ -103,7 +105,7 @@ impl Sections {
 
     fn push(&mut self, name: &str, kind: SectionKind, count: usize, bytes: Vec<u8>) {
         let name = format!("{}{name}", self.prefix);
-        self.entries.push((SectionSpec { name, kind, count: count as u64 }, bytes));
+        self.entries.push((SectionSpec { name, kind, count: count as u64 }, Arc::new(bytes)));
     }
 
     fn find(&self, name: &str, kind: SectionKind) -> Result<&[u8]> {
@@ -125,7 +127,7 @@ impl Sections {
                 return Err(Error::model_file(format!("section '{}' reaches past the end", spec.name)));
             };
             rest = &after[padding(section.len()).min(after.len())..];
-            sections.entries.push((spec, section.to_vec()));
+            sections.entries.push((spec, Arc::new(section.to_vec())));
         }
         if rest.is_empty() { Ok(sections) } else { Err(Error::model_file("there is more in it than its header says")) }
     }

@@ -4,7 +4,7 @@ use crate::{Place, Said, penguins};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-const SUBCOMMANDS: [&str; 7] = ["train", "predict", "evaluate", "compare", "show", "export", "learners"];
+const SUBCOMMANDS: [&str; 8] = ["train", "predict", "evaluate", "compare", "show", "export", "import", "learners"];
 
 #[test]
 fn help_is_there_for_everything() {

@@ -198,6 +198,30 @@ fn a_model_is_drawn_and_exported() {
     assert!(whole.json()["sections"].is_object(), "{}", whole.out);
     place.run(&["export", &model, "--json", "-o", "m.json", "--quiet"]).succeeds();
     assert_eq!(String::from_utf8(place.read("m.json")).unwrap(), whole.out);
+    let c = place.run(&["export", &model, "--format", "c"]).succeeds();
+    assert!(c.out.contains("void ermine_predict"), "{}", c.out);
+    place.run(&["export", &model, "--format", "onnx", "-o", "m.onnx"]).succeeds().says(&["exported m.onnx"]);
+    place.run(&["show", &model, "--importance", "count"]).succeeds().says(&["splits about each column"]);
+}
+
+#[test]
+fn a_foreign_model_is_imported_and_predicts() {
+    let place = Place::new("import");
+    let lines = "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=1\nobjective=regression\nfeature_names=a b\n\n\
+        Tree=0\nnum_leaves=2\nnum_cat=0\nsplit_feature=1\nsplit_gain=3\nthreshold=0.5\ndecision_type=10\nleft_child=-1\nright_child=-2\n\
+        leaf_value=1.5 2.5\nleaf_count=3 4\ninternal_count=7\n\nend of trees\n";
+    let file = place.write("model.txt", lines);
+    place.run(&["import", &file, "-o", "m.ermine"]).succeeds().says(&["imported m.ermine", "1 trees over 2 columns"]);
+    let rows = place.write("rows.csv", "a,b\n1,0.5\n1,0.6\n1,\n");
+    let model = place.path("m.ermine");
+    let said = place.run(&["predict", &model, &rows]).succeeds();
+    let numbers: Vec<&str> = said.out.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert_eq!(numbers, ["1.5", "2.5", "1.5"], "{}", said.out);
+    place.run(&["show", &model, "--reasons", &rows, "--row", "2"]).succeeds().says(&["b = 0.6"]);
+    let wrong = place.write("wrong.txt", "tree\nnum_class=1\n");
+    place
+        .run(&["import", &wrong, "-o", "n.ermine"])
+        .fails(1, &["not a readable LightGBM model", "num_tree_per_iteration"]);
 }
 
 #[test]

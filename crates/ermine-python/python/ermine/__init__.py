@@ -18,7 +18,7 @@ from typing import Any
 from ermine._catalog import MODULES
 from ermine._ermine import __version__
 
-__all__ = ["__version__", "load", *MODULES]
+__all__ = ["__version__", "import_model", "load", *MODULES]
 
 
 def load(path: "str | os.PathLike[str]") -> Any:
@@ -38,6 +38,24 @@ def load(path: "str | os.PathLike[str]") -> Any:
     from ermine._estimator import from_file
 
     return from_file(os.fspath(path))
+
+
+def import_model(path: "str | os.PathLike[str]") -> Any:
+    """Reads a model of XGBoost (JSON or UBJSON) or LightGBM (text).
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file written by ``save_model`` of either.
+
+    Returns
+    -------
+    estimator
+        A fitted ``GradientBoostingClassifier`` or ``GradientBoostingRegressor`` that predicts what the other program predicts, to rounding.
+    """
+    from ermine._estimator import from_foreign
+
+    return from_foreign(os.fspath(path))
 
 
 def __getattr__(name: str) -> Any:

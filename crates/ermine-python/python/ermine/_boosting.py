@@ -12,6 +12,7 @@ import numpy as np
 
 from ermine import _target
 from ermine._ermine import Model, Staged, Table, Target, boost, boosted_quantiles, threads
+from ermine._ensemble import Explained
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
 from ermine._progress import Bar
 
@@ -33,7 +34,7 @@ EXTRAS = """
             What early stopping watches: ``eval_metric(y, prediction)`` gives a number, lower is better."""
 
 
-class Boosting(Estimator):
+class Boosting(Explained):
     """What the estimators of gradient boosting share."""
 
     validation_loss_: np.ndarray

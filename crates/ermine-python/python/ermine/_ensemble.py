@@ -44,6 +44,28 @@ class Explained(Part):
         values, _ = _ermine.shap(self._fitted(), self._table(X), self.n_jobs)
         return values[:, :, 0] if values.shape[2] == 1 else values
 
+    def shap_interaction_values(self, X: Any) -> np.ndarray:
+        """How much pairs of columns add to what is said about each row together: exact SHAP interaction values.
+
+        The values of a column's row add up to its SHAP value; on the diagonal is what it adds by itself.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows to explain.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features, n_features), or (n_samples, n_features, n_features, n_outputs) where several numbers are predicted
+            The SHAP interaction values.
+        """
+        values = _ermine.shap_interactions(self._fitted(), self._table(X), self.n_jobs)
+        return values[..., 0] if values.shape[3] == 1 else values
+
+    def tree_importances(self, kind: str = "gain") -> np.ndarray:
+        """How much the splits are about each column: what they ``"gain"`` (shares), the training weight they ``"cover"``, or their ``"count"``."""
+        return self._fitted().tree_importances(kind)
+
     def shap_importances(self, X: Any) -> np.ndarray:
         """The mean size of the SHAP values of each column, added up over what is predicted, as an array of shape (n_features,)."""
         values, _ = _ermine.shap(self._fitted(), self._table(X), self.n_jobs)

@@ -209,6 +209,31 @@ class Estimator(Plain):
         self._check_features(table.n_columns, names)
         return model.reasons(table, row)
 
+    def export(self, path: "str | os.PathLike[str]", format: str | None = None) -> None:
+        """Writes the fitted model for other programs.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. A file that is there is replaced.
+        format : {"onnx", "c", "rust", "json"}, default=None
+            ONNX, or a source file without dependencies, of a model that is a sum of trees; JSON of any model. By default what the file's ending says.
+        """
+        endings = {".onnx": "onnx", ".c": "c", ".h": "c", ".rs": "rust", ".json": "json"}
+        ending = os.path.splitext(os.fspath(path))[1].lower()
+        if format is None and ending not in endings:
+            raise ValueError(f"what to export is not seen from the ending {ending!r}: say format='onnx', 'c', 'rust' or 'json'")
+        data = self._fitted().export(format or endings[ending])
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def predictor(self) -> Any:
+        """A function for predicting one row, again and again: ``predictor(row)`` gives the numbers of a row of float64 or float32, categories as their codes.
+
+        For models that are sums of trees. They are the numbers of ``predict_proba``, or of ``predict`` for numbers; nothing is checked or set up in a call.
+        """
+        return self._fitted().row_predictor()
+
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the fitted model to a file that ``ermine.load``, the command line and Rust read. A file that is there is replaced at once, or not at all."""
         self._fitted().save(os.fspath(path))
@@ -484,6 +509,16 @@ class Tree:
 def from_file(path: str) -> Estimator:
     """The fitted estimator of a model file."""
     return from_model(Model.load(path))
+
+
+def from_foreign(path: str) -> Estimator:
+    """The fitted estimator of a model of XGBoost or LightGBM."""
+    estimator = from_model(Model.import_file(path))
+    # Names that the other program made up are none.
+    names = list(getattr(estimator, "feature_names_in_", []))
+    if any(names == [f"{start}{j}" for j in range(len(names))] for start in ("f", "Column_")):
+        estimator.__dict__.pop("feature_names_in_", None)
+    return estimator
 
 
 def from_model(model: Model) -> Estimator:

@@ -101,7 +101,7 @@ impl Forest {
                 let codes = coded.rows(features, first, n);
                 let mut leaves = Vec::new();
                 for tree in trees {
-                    coded.leaves(self.roots[tree], &codes, &mut leaves);
+                    coded.leaves(0, self.roots[tree], &codes, &mut leaves);
                     leaves.iter().enumerate().for_each(|(row, &leaf)| each(row, tree, leaf));
                 }
             }

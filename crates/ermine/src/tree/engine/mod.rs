@@ -49,15 +49,12 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    /// The form for forests of one width over the same columns; `Coded` is for one forest.
+    /// The form for forests of one width over the same columns.
     pub fn new(forests: &[&Forest], n_features: usize) -> Engine {
         if let Some(sliced) = Sliced::new(forests, n_features) {
             return Engine::Sliced(Box::new(sliced));
         }
-        match forests {
-            [forest] => Coded::new(forest, n_features).map_or(Engine::Plain, |coded| Engine::Coded(Box::new(coded))),
-            _ => Engine::Plain,
-        }
+        Coded::new(forests, n_features).map_or(Engine::Plain, |coded| Engine::Coded(Box::new(coded)))
     }
 
     /// Whether making codes pays for so many rows and trees.
@@ -93,7 +90,7 @@ pub(crate) fn sums<'a>(
             };
             sums.par_chunks_mut(BLOCK * outputs).enumerate().for_each_init(|| sliced.scratch(outputs), work);
         }
-        Some(Engine::Coded(coded)) => coded.sums(forests[0], trees, features, &mut sums),
+        Some(Engine::Coded(coded)) => coded.sums(forests, trees, features, &mut sums),
         _ => {
             let mut output = 0;
             for forest in forests {

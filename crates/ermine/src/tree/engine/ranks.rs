@@ -26,6 +26,21 @@ pub(super) struct Ranks {
     thresholds: Vec<f64>,
     /// For at most [`MOST_BYTES`] thresholds.
     grid: Option<Box<Grid>>,
+    /// For more.
+    wide: Option<Wide>,
+}
+
+/// Buckets over many thresholds, with bisection in a bucket.
+#[derive(Debug, Clone)]
+struct Wide {
+    low: f64,
+    scale: f64,
+    /// The rank at the start of each bucket.
+    starts: Vec<u16>,
+    /// The thresholds, then as many infinities as a step of bisection may look ahead.
+    thresholds: Vec<f64>,
+    /// The first step of bisection: a power of two.
+    first: usize,
 }
 
 /// Buckets over at most 255 thresholds.
@@ -46,8 +61,13 @@ impl Ranks {
     pub fn new(mut thresholds: Vec<f64>) -> Option<Ranks> {
         thresholds.sort_unstable_by(f64::total_cmp);
         thresholds.dedup();
-        let grid = (thresholds.len() <= MOST_BYTES).then(|| Box::new(Grid::new(&thresholds)));
-        (thresholds.len() <= u16::MAX as usize).then_some(Ranks { thresholds, grid })
+        if thresholds.len() > u16::MAX as usize {
+            return None;
+        }
+        let few = thresholds.len() <= MOST_BYTES;
+        let grid = few.then(|| Box::new(Grid::new(&thresholds)));
+        let wide = (!few).then(|| Wide::new(&thresholds));
+        Some(Ranks { thresholds, grid, wide })
     }
 
     /// How many thresholds.
@@ -58,9 +78,10 @@ impl Ranks {
     /// How many thresholds are below x; 0 for NaN.
     #[inline]
     pub fn rank(&self, x: f64) -> usize {
-        match &self.grid {
-            Some(grid) => grid.rank(x) as usize,
-            None => self.thresholds.partition_point(|&t| t < x),
+        match (&self.grid, &self.wide) {
+            (Some(grid), _) => grid.rank(x) as usize,
+            (None, Some(wide)) => wide.rank(x),
+            (None, None) => 0,
         }
     }
 
@@ -78,17 +99,55 @@ impl Ranks {
     }
 }
 
+impl Wide {
+    fn new(sorted: &[f64]) -> Wide {
+        let n_buckets = (4 * sorted.len()).next_power_of_two();
+        let (low, scale) = line(sorted, n_buckets);
+        let mut inside = vec![0usize; n_buckets];
+        sorted.iter().for_each(|&t| inside[bucket(t, low, scale, n_buckets)] += 1);
+        let most = inside.iter().copied().max().unwrap_or(0);
+        let mut before = 0;
+        let start = |inside: usize| {
+            before += inside;
+            (before - inside) as u16
+        };
+        let starts = inside.into_iter().map(start).collect();
+        let first = (most + 1).next_power_of_two() / 2;
+        let mut thresholds = sorted.to_vec();
+        thresholds.resize(sorted.len() + 2 * first.max(1), f64::INFINITY);
+        Wide { low, scale, starts, thresholds, first }
+    }
+
+    #[inline]
+    fn rank(&self, x: f64) -> usize {
+        let mut rank = self.starts[bucket(x, self.low, self.scale, self.starts.len())] as usize;
+        let mut step = self.first;
+        while step > 0 {
+            // Thresholds of the buckets behind are not below x.
+            rank += if self.thresholds[rank + step - 1] < x { step } else { 0 };
+            step /= 2;
+        }
+        rank
+    }
+}
+
+/// Where buckets begin, and how many there are to a unit; one bucket where the line is too long or too short to be cut.
+fn line(sorted: &[f64], n_buckets: usize) -> (f64, f64) {
+    let finite = || sorted.iter().copied().filter(|t| t.is_finite());
+    let (low, high) = (finite().next().unwrap_or(0.0), finite().next_back().unwrap_or(0.0));
+    let scale = (n_buckets as f64 - 1.0) / (high - low);
+    (low, if scale.is_normal() { scale } else { 0.0 })
+}
+
 impl Grid {
     fn new(sorted: &[f64]) -> Grid {
-        let finite = || sorted.iter().copied().filter(|t| t.is_finite());
-        let (low, high) = (finite().next().unwrap_or(0.0), finite().next_back().unwrap_or(0.0));
-        let scale = (BUCKETS as f64 - 1.0) / (high - low);
-        // A single threshold, or a line too long or too short to be cut: one bucket.
-        let scale = if sorted.len() > MOST_IN_BUCKET && scale.is_normal() { scale } else { 0.0 };
+        let (low, scale) = line(sorted, BUCKETS);
+        // Of a few thresholds, all are compared.
+        let scale = if sorted.len() > MOST_IN_BUCKET { scale } else { 0.0 };
         let mut grid = Grid { low, scale, starts: [0; BUCKETS], thresholds: [f64::INFINITY; 256], most: 0 };
         grid.thresholds[..sorted.len()].copy_from_slice(sorted);
         let mut inside = [0usize; BUCKETS];
-        sorted.iter().for_each(|&t| inside[bucket(t, low, scale) as usize] += 1);
+        sorted.iter().for_each(|&t| inside[bucket(t, low, scale, BUCKETS)] += 1);
         let mut before = 0;
         for (start, inside) in grid.starts.iter_mut().zip(inside) {
             *start = before as u8;
@@ -103,7 +162,7 @@ impl Grid {
         if self.most > MOST_IN_BUCKET {
             return self.bisect(x);
         }
-        let mut rank = self.starts[bucket(x, self.low, self.scale) as usize % BUCKETS];
+        let mut rank = self.starts[bucket(x, self.low, self.scale, BUCKETS) % BUCKETS];
         for _ in 0..self.most {
             rank += u8::from(self.thresholds[rank as usize] < x);
         }
@@ -138,16 +197,16 @@ impl Grid {
 
 /// The bucket of a value: it never falls as x grows. NaN is in the first.
 #[inline(always)]
-fn bucket(x: f64, low: f64, scale: f64) -> u16 {
+fn bucket(x: f64, low: f64, scale: f64, n_buckets: usize) -> usize {
     // `max` and `min` pass over NaN.
-    ((x - low) * scale).max(0.0).min(BUCKETS as f64 - 1.0) as i32 as u16
+    ((x - low) * scale).max(0.0).min(n_buckets as f64 - 1.0) as i32 as usize
 }
 
 versions! {
     /// The bucket of each value.
     fn find_buckets(x: &[f64], low: f64, scale: f64, buckets: &mut [u16]) {
         for (place, &x) in buckets.iter_mut().zip(x) {
-            *place = bucket(x, low, scale);
+            *place = bucket(x, low, scale, BUCKETS) as u16;
         }
     }
 }

@@ -162,9 +162,9 @@ proptest! {
                 prop_assert_eq!(&bits(&sums), &expected);
             }
         }
-        if let Some(coded) = Coded::new(&all, D) {
+        if let Some(coded) = Coded::new(&[&all], D) {
             let mut sums = vec![0.0; expected.len()];
-            coded.sums(&all, 0..trees.len(), &features, &mut sums);
+            coded.sums(&[&all], 0..trees.len(), &features, &mut sums);
             prop_assert_eq!(&bits(&sums), &expected);
         }
         // Nodes where rows end.

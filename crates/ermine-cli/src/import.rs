@@ -1,0 +1,38 @@
+//! `ermine import`: a model of another program becomes one of ours.
+
+use crate::failure::Failure;
+use crate::files::{check_output, write};
+use crate::terminal::{bold, clean, count, green, print};
+use ermine::model::Model;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  ermine import booster.json -o booster.ermine
+  ermine import booster.ubj -o booster.ermine
+  ermine import lightgbm.txt -o booster.ermine";
+
+/// Read a model of XGBoost (JSON or UBJSON) or LightGBM (text)
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model of the other program
+    file: PathBuf,
+    /// Where to write it
+    #[arg(long, short, value_name = "FILE.ermine")]
+    output: PathBuf,
+    /// Say nothing but results and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Imports.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    check_output(&args.output, &[&args.file])?;
+    let model = Model::import(&args.file)?;
+    write(&args.output, &model.to_bytes()?)?;
+    let (trees, columns) = (model.tree_sum()?.n_trees(), model.schema().features.len());
+    let path = bold(&clean(&args.output.display().to_string()));
+    let said = format!("{} {path}: {} trees over {} columns\n", green("imported"), count(trees), count(columns));
+    if args.quiet { Ok(()) } else { print(&said) }
+}
