@@ -86,6 +86,11 @@ impl<E: Element> Points<E> {
         self.n
     }
 
+    /// How many columns.
+    pub fn n_columns(&self) -> usize {
+        self.d
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.n == 0

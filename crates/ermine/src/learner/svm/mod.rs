@@ -38,7 +38,7 @@ pub const MACHINE: Capabilities = Capabilities {
     weights: true,
     missing: true,
     nominal: true,
-    sparse: false,
+    sparse: true,
     probabilities: false,
     random: false,
 };

@@ -19,6 +19,8 @@ pub enum Source {
 
 /// From so many rows on, single precision.
 const MANY: usize = 4096;
+/// More numbers than this, zeros among them, are not made dense.
+const MOST_NUMBERS: usize = 1 << 32;
 /// Numbers up to this size keep kernel values inside the range of single precision.
 const LARGEST: f64 = 1e12;
 /// Exponents of Gaussians up to this size lose less than 1e-5 to the rounding of squared norms.
@@ -28,6 +30,13 @@ impl Source {
     /// The kernel values of the rows of a table; without a kernel, the table is the matrix itself.
     pub fn new(kernel: Option<Kernel>, x: &Design) -> Result<Source> {
         let Some(kernel) = kernel else { return given(x) };
+        if x.n_rows().saturating_mul(x.n_columns()) > MOST_NUMBERS {
+            return Err(Error::data(format!(
+                "{} rows of {} columns are too many for a kernel, which makes them dense: linear-svc and linear-svr take them sparse",
+                x.n_rows(),
+                x.n_columns()
+            )));
+        }
         let centre = centre(&kernel, x);
         if fits_single(&kernel, x, &centre) {
             Ok(Source::Single(Points::new(kernel, x, &centre)))
@@ -92,6 +101,23 @@ impl Source {
             _ => Ok(None),
         }
     }
+}
+
+/// Some rows of a table, one after the other.
+pub fn rows_of(x: &Design, rows: &[u32]) -> Vec<f64> {
+    let p = x.n_columns();
+    let (mut out, mut buffer) = (vec![0.0; rows.len() * p], Vec::new());
+    for (&i, out) in rows.iter().zip(out.chunks_exact_mut(p.max(1))) {
+        let i = i as usize;
+        match x {
+            Design::Dense(x) => out.copy_from_slice(x.block(i..i + 1, &mut buffer).row(0, p)),
+            Design::Sparse(x) => {
+                let (places, numbers) = x.rows().line(i);
+                places.iter().zip(numbers).for_each(|(&j, &v)| out[j as usize] = v);
+            }
+        }
+    }
+    out
 }
 
 /// Whether single precision is enough for these rows and this kernel.

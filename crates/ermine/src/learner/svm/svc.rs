@@ -9,7 +9,7 @@
 
 use super::machine::{Form, Machine, Training};
 use super::parameters::{Gamma, KernelChoice, KernelName};
-use super::source::Source;
+use super::source::{Source, rows_of};
 use super::{MACHINE, certificate};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -23,8 +23,10 @@ use crate::model::Certificate;
 use crate::optim::halfspace::{Separation, separate};
 use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
 use crate::param::Range;
+use crate::progress::{Control, Event, Observer};
 use crate::{choice, params};
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 choice! {
     /// What margins of more than two classes are.
@@ -111,16 +113,12 @@ impl Learner for Svc {
         }
         let certificate = self.certificate(&source, kernel.as_ref(), &solutions)?;
         let mut machine = assemble(&classes, &pairs, &solutions, data.n_rows());
-        let rows = if kernel.is_some() { dense_rows(&x) } else { Vec::new() };
-        let p = x.n_columns();
-        if let ([_], true) = (&pairs[..], p == 2 && kernel.is_some() && data.n_rows() <= PICTURE) {
-            let codes = &classes.places;
-            machine.training.picture =
-                (0..codes.len()).flat_map(|i| [rows[2 * i], rows[2 * i + 1], f64::from(codes[i])]).collect();
+        if x.n_columns() == 2 && pairs.len() == 1 && kernel.is_some() && data.n_rows() <= PICTURE {
+            let (rows, codes) = (dense_rows(&x), &classes.places);
+            let point = |i: usize| [rows[2 * i], rows[2 * i + 1], f64::from(codes[i])];
+            machine.training.picture = (0..codes.len()).flat_map(point).collect();
         }
-        let support = if kernel.is_some() { &machine.support[..] } else { &[] };
-        let kept: Vec<f64> =
-            support.iter().flat_map(|&i| rows[i as usize * p..(i as usize + 1) * p].iter().copied()).collect();
+        let kept = if kernel.is_some() { rows_of(&x, &machine.support) } else { Vec::new() };
         let form = Form {
             kernel,
             single: source.is_single(),
@@ -166,6 +164,8 @@ impl Svc {
         weights: Option<&[f64]>,
         context: &Context<'_>,
     ) -> Result<Vec<Solution>> {
+        let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
+        let context = &Context { observer: &one_at_a_time, ..*context };
         let share = self.cache_size / pairs.len().clamp(1, AT_ONCE) as f64;
         let mut solutions = Vec::with_capacity(pairs.len());
         for some in pairs.chunks(AT_ONCE) {
@@ -252,6 +252,19 @@ impl Svc {
             certificate.notes.push(warning);
         }
         Ok(certificate)
+    }
+}
+
+/// An observer of several problems that are solved at the same time: their calls wait for each other.
+struct OneAtATime<'a> {
+    lock: Mutex<()>,
+    observer: &'a dyn Observer,
+}
+
+impl Observer for OneAtATime<'_> {
+    fn event(&self, event: &Event<'_>) -> Control {
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.observer.event(event)
     }
 }
 

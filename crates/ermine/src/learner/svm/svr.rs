@@ -7,11 +7,10 @@
 
 use super::machine::{Form, Machine, Training};
 use super::parameters::{Gamma, KernelChoice, KernelName};
-use super::source::Source;
+use super::source::{Source, rows_of};
 use super::svc::MOST_STEPS;
 use super::{MACHINE, certificate};
 use crate::error::Result;
-use crate::learner::linear::kernel_machine::dense_rows;
 use crate::learner::linear::prepare::{Prepared, scaled};
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
@@ -120,9 +119,6 @@ pub fn single(
     let n = data.n_rows();
     let count = |i: usize| solution.variables[i] + solution.variables.get(n + i).copied().unwrap_or(0.0);
     let support: Vec<u32> = (0..n as u32).filter(|&i| count(i as usize) != 0.0).collect();
-    let p = x.n_columns();
-    let rows = if kernel.is_some() { dense_rows(&x) } else { Vec::new() };
-    let kept = |&i: &u32| rows.get(i as usize * p..(i as usize + 1) * p).unwrap_or(&[]).iter().copied();
     let square: f64 = (0..n).map(|i| count(i) * solution.sums[i]).sum();
     let machine = Machine {
         form: Form {
@@ -136,7 +132,7 @@ pub fn single(
             n_iter: solution.outcome.n_iterations,
         },
         scaling: scaling.map(|s| s.pairs().to_vec()).unwrap_or_default(),
-        rows: support.iter().flat_map(kept).collect(),
+        rows: if kernel.is_some() { rows_of(&x, &support) } else { Vec::new() },
         coefficients: Matrix::from_fn(1, support.len(), |_, k| count(support[k] as usize)),
         intercepts: vec![solution.intercept],
         used: Vec::new(),

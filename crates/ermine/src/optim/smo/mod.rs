@@ -11,7 +11,7 @@
 //! **Idea.** With `v = p - Kb`, a pair `i, j` with `b_i < high`, `b_j > low` and `v_i > v_j` can be improved by moving `b_i` up and `b_j` down; at the optimum there is no such pair, and
 //! `v` of the rows inside their bounds is the intercept. Rows are optimised a working set at a time: the worst offenders, and half of the set before ([`working_set`]); within it pairs
 //! are chosen by second-order gain ([`inner`]), whose cost doesn't depend on `n`; then all `v` are brought up to date with one pass over the kernel rows that changed, which all
-//! cores share and of which as many are kept as the cache may hold ([`rows`]). Small problems end with Newton steps over the free variables ([`polish`]), exact to rounding.
+//! cores share and of which, where they are dear, as many are kept as the cache may hold ([`rows`]). Small problems end with Newton steps over the free variables ([`polish`]), exact to rounding.
 //!
 //! **Certificate.** For any intercept the primal value is `b'Kb / 2 + sum max(low r, high r) + intercept total` with `r = v - intercept`; the dual bounds it from below.
 //!
@@ -152,7 +152,7 @@ impl State<'_> {
 /// Minimises over a matrix of kernel values.
 pub fn solve<E: Element>(gram: &dyn Gram<E>, dual: &Dual, options: &Options) -> Result<Solution> {
     let n = gram.n_rows();
-    let mut rows = Rows::new(n, options.cache);
+    let mut rows = Rows::new(n, if gram.is_dear() { options.cache } else { 0 });
     let mut state = State { dual, n, variables: start(dual), sums: vec![0.0; n] };
     let begun: Vec<(u32, f64)> = (0..state.variables.len())
         .filter(|&v| state.variables[v] != 0.0)

@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 /// The rows that are kept.
 pub(super) struct Rows<E> {
     /// For each chunk of columns, its part of every place.
-    chunks: Vec<Vec<E>>,
+    chunks: Vec<Vec<Vec<E>>>,
     /// The place of each row.
     place_of: Vec<u32>,
     /// For each place, its row and when it was last used.
@@ -62,7 +62,7 @@ impl<E: Element> Rows<E> {
         let work = self.chunks.par_iter_mut().zip(sums.par_chunks_mut(CHUNK)).enumerate();
         work.for_each(|(c, (kept, sums))| {
             let (start, width) = (c * CHUNK, sums.len());
-            kept.resize(n_places * width, E::ZERO);
+            kept.resize(n_places, Vec::new());
             let mut values = vec![E::ZERO; GROUP * width];
             for group in new.chunks(GROUP) {
                 let rows: Vec<u32> = group.iter().map(|change| change.row).collect();
@@ -72,12 +72,14 @@ impl<E: Element> Rows<E> {
                 lanes::add_rows(values, width, &factors, sums);
                 for (change, values) in group.iter().zip(values.chunks_exact(width)) {
                     if change.place != NONE {
-                        kept[change.place as usize * width..][..width].copy_from_slice(values);
+                        let place = &mut kept[change.place as usize];
+                        place.clear();
+                        place.extend_from_slice(values);
                     }
                 }
             }
             for change in &known {
-                lanes::axpy(change.factor, &kept[change.place as usize * width..][..width], sums);
+                lanes::axpy(change.factor, &kept[change.place as usize], sums);
             }
         });
     }
@@ -150,7 +152,7 @@ mod tests {
                     (0..n).for_each(|j| truth[j] += factor * ((row as usize * j) % 7) as f64);
                 }
                 prop_assert!(rows.places.len() <= places);
-                prop_assert!(rows.chunks.iter().all(|c| c.len() <= places * n));
+                prop_assert!(rows.chunks.iter().all(|c| c.len() <= places));
             }
             prop_assert_eq!(sums, truth);
             prop_assert_eq!(count.load(Ordering::Relaxed) as u64, rows.n_computed() * n as u64);

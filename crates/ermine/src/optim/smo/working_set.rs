@@ -18,21 +18,12 @@ pub(super) fn choose(state: &State, most: usize, set: &mut Vec<u32>) {
     }
     let mut taken = vec![false; m];
     set.iter().for_each(|&v| taken[v as usize] = true);
-    let (mut rising, mut falling) = (Vec::with_capacity(m), Vec::with_capacity(m));
-    for v in 0..m {
-        if !taken[v] {
-            let pull = state.pull(v);
-            if state.can_rise(v) {
-                rising.push((-pull, v as u32));
-            }
-            if state.can_fall(v) {
-                falling.push((pull, v as u32));
-            }
-        }
-    }
     let wanted = most - set.len();
-    first(&mut rising, wanted);
-    first(&mut falling, wanted);
+    let open = |v: &usize| !taken[*v];
+    let (rising, falling) = rayon::join(
+        || first((0..m).filter(open).filter(|&v| state.can_rise(v)).map(|v| (-state.pull(v), v as u32)), wanted),
+        || first((0..m).filter(open).filter(|&v| state.can_fall(v)).map(|v| (state.pull(v), v as u32)), wanted),
+    );
     // In turns, so that both kinds are there.
     let (mut rising, mut falling) = (rising.into_iter(), falling.into_iter());
     while set.len() < most {
@@ -49,12 +40,14 @@ pub(super) fn choose(state: &State, most: usize, set: &mut Vec<u32>) {
     }
 }
 
-/// Keeps the `k` least pairs, in order.
-fn first(pairs: &mut Vec<(f64, u32)>, k: usize) {
+/// The `k` least pairs, in order.
+fn first(pairs: impl Iterator<Item = (f64, u32)>, k: usize) -> Vec<(f64, u32)> {
+    let mut pairs: Vec<(f64, u32)> = pairs.collect();
     let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
     if k > 0 && pairs.len() > k {
         pairs.select_nth_unstable_by(k - 1, order);
     }
     pairs.truncate(k);
     pairs.sort_unstable_by(order);
+    pairs
 }
