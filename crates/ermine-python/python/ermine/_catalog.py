@@ -108,6 +108,13 @@ CATALOG: tuple[Entry, ...] = (
         "neighbors", "RadiusNeighborsRegressor", "nearest-neighbors", "regression",
         hidden=("n_neighbors", "max_neighbors", *VOTES), neighbors=True, defaults=(("radius", 1.0),),
     ),
+    Entry("multioutput", "MultiOutputClassifier", "binary-relevance", "multilabel", base=("_labels", "LabelByLabelClassifier")),
+    Entry("multioutput", "ClassifierChain", "classifier-chain", "multilabel", base=("_labels", "ProbabilisticLabelClassifier")),
+    Entry("multioutput", "LabelPowersetClassifier", "label-powerset", "multilabel", base=("_labels", "ProbabilisticLabelClassifier")),
+    Entry("ranking", "RankSVM", "rank-svm", "ranking", base=("_ranking", "Ranker")),
+    Entry("ranking", "BipartiteRanker", "rank-svm", "classification", hidden=("pair_weight",)),
+    Entry("ranking", "PairwiseRanker", "pairwise-ranking", "ranking", base=("_ranking", "Ranker")),
+    Entry("ranking", "OmegaRanker", "omega-ranking", "ranking", base=("_ranking", "CostRanker")),
     Entry("ensemble", "BaggingClassifier", "bagging", "classification", many="Committee", goes_on=True),
     Entry("ensemble", "BaggingRegressor", "bagging", "regression", many="Committee", goes_on=True),
 )

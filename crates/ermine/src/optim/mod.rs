@@ -10,6 +10,7 @@
 //! | [`coordinate`] | quadratic + L1/L2 with a known matrix, by coordinates and then by the support | optimality residual |
 //! | [`lasso`] | lasso and elastic net over data: working sets, paths | duality gap |
 //! | [`risk`] | the smooth risk of a linear predictor as a function of its weights | duality gap |
+//! | [`pairwise`] | the squared hinge loss of a linear score over all pairs of a ranking, never listed | bound from the gradient |
 //! | [`multinomial`] | the same for several classes | optimality residual |
 //! | [`newton`] | smooth problems: Newton's method that reuses its factorisation | decrement |
 //! | [`lbfgs`] | the limited-memory curvature that Newton and quasi-Newton steps share | |
@@ -32,6 +33,7 @@ pub mod linear_program;
 pub mod moments;
 pub mod multinomial;
 pub mod newton;
+pub mod pairwise;
 pub mod perceptron;
 pub mod prox_newton;
 pub mod quantile;
