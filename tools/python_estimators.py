@@ -14,7 +14,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from ermine import _data, _target
+from ermine import _data, _ranking, _target
 from ermine._catalog import BESIDES, CATALOG, MODULES, Entry
 from ermine._ermine import fit, learners
 
@@ -26,6 +26,8 @@ TITLES = {
     "dummy": "Predictors that ignore their input: what any other must beat.",
     "calibration": "Probabilities that mean what they say.",
     "multiclass": "Many classes by learners of two.",
+    "multioutput": "Several labels by learners of classes.",
+    "ranking": "An order of the rows within each query.",
     "linear_model": "Linear models.",
     "ensemble": "Many models that answer as one.",
     "neighbors": "Nearest neighbours: what is near is alike.",
@@ -44,6 +46,9 @@ PYTHON_FORM = {
     "estimator": ("str | Estimator", "str or estimator",
                   "The learner: another estimator of this package, or its name in the registry with parameters in brackets, such as "
                   "'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of the whole."),
+    "omega": ("Any", "str, callable or array-like of shape (n_places, n_places)",
+              "What it costs to confuse two places: 'all-pairs', 'top-K' (such as 'top-10'), 'dcg', a matrix of costs, or a function of two places, which "
+              "count from 1. Costs must be symmetric, must not fall with the distance, and must keep the triangle inequality."),
     "covariance": ("Any", "array-like of shape (n_features, n_features) or None",
                    "The covariance of the mahalanobis metric (of the columns after encoding); estimated from the training rows if None."),
 }
@@ -135,6 +140,14 @@ EXAMPLE = {
         >>> model.predict([[1], [10]]).shape
         (2,)
         """,
+    "multilabel": """
+        >>> from ermine.{module} import {name}
+        >>> X = [[i] for i in range(12)]
+        >>> y = [[i % 2, int(i > 5)] for i in range(12)]
+        >>> model = {name}().fit(X, y)
+        >>> model.predict([[1], [10]]).shape
+        (2, 2)
+        """,
     "ranking": """
         >>> from ermine.{module} import {name}
         >>> X = [[i] for i in range(12)]
@@ -215,7 +228,12 @@ def attributes(entry: Entry) -> list[str]:
     """Names of the numbers that a fitted model shows, found by fitting one."""
     table, _ = _data.read([[float(i)] for i in range(12)], entry.name, False)
     y = [0] * 6 + [1] * 6
-    target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)  # ranking shows what regression shows
+    if entry.task == "ranking":
+        target = _ranking.relevance(y, 12)
+    elif entry.task == "multilabel":
+        target, _ = _target.labels([[i % 2, int(i > 5)] for i in range(12)], 12)
+    else:
+        target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
     wanted = (("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3))
     params = {name: value for name, value in wanted if name in names - set(entry.hidden)}
@@ -234,6 +252,8 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
     lines += ["", "    Attributes", "    ----------"]
     if entry.task == "classification":
         lines += ["    classes_ : ndarray of shape (n_classes,)", "        The distinct labels in ascending order."]
+    if entry.task == "multilabel":
+        lines += ["    label_names_ : ndarray of shape (n_labels,)", "        The names of the labels."]
     lines += [
         "    n_features_in_ : int", "        How many columns it was fitted on.",
         "    feature_names_in_ : ndarray of shape (n_features_in_,)", "        Their names, where the data had names.",

@@ -1,6 +1,6 @@
 //! Arguments that several subcommands share, and how their words are read.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
 use ermine::evaluate::Splits;
 use ermine::evaluate::measure::{MEASURES, Measure};
@@ -14,8 +14,9 @@ use std::time::Duration;
 pub struct DataArgs {
     /// The table: .csv, .tsv, .libsvm (each also .gz), .parquet, .arrow
     pub file: PathBuf,
-    /// The column to learn; repeat it to learn several numbers at once
-    #[arg(long, short, value_name = "COLUMN", required = true)]
+    /// The column to learn: a name, or several separated by commas (or --target again) to learn several numbers or labels at once; if not given,
+    /// the label of a .libsvm or .letor file
+    #[arg(long, short, value_name = "COLUMN")]
     pub target: Vec<String>,
     /// What to learn, where the target doesn't say it
     #[arg(long, value_parser = task_parser())]
@@ -146,9 +147,12 @@ impl DataArgs {
 }
 
 fn task_parser() -> impl TypedValueParser<Value = Task> {
-    const TASKS: [Task; 3] = [Task::Classification, Task::Regression, Task::Ranking];
-    PossibleValuesParser::new(TASKS.map(Task::word))
-        .map(|word| TASKS.into_iter().find(|task| task.word() == word).unwrap_or(Task::Classification))
+    let value = |task: Task| match task {
+        Task::Ranking => PossibleValue::new(task.word()).alias("rank"),
+        _ => PossibleValue::new(task.word()),
+    };
+    PossibleValuesParser::new(Task::ALL.map(value))
+        .map(|word| Task::ALL.into_iter().find(|task| task.word().starts_with(&word)).unwrap_or(Task::Classification))
 }
 
 fn column_type(text: &str) -> Result<(String, ColumnType), String> {

@@ -19,7 +19,7 @@ use ermine::evaluate::paired::{Paired, paired_test};
 use ermine::evaluate::search::{Search, Strategy, search, with_setting};
 use ermine::evaluate::space::{Setting, Space};
 use ermine::evaluate::{Measure, Splits, Validation, cross_validate};
-use ermine::learner::fit::check;
+use ermine::learner::fit::{can_learn, check};
 use ermine::learner::{Context, Learner};
 use ermine::matrix::Dataset;
 use ermine::progress::{Control, Event, Observer};
@@ -190,7 +190,7 @@ fn named(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
 /// Where none are asked for: all that can do the task, but those that only wrap one that is among them.
 fn sensible(data: &Dataset) -> Vec<Box<dyn Learner>> {
     let all: Vec<Box<dyn Learner>> = LEARNERS.iter().map(|entry| (entry.make)()).collect();
-    let can = |learner: &dyn Learner| learner.info().capabilities.tasks.contains(&data.task());
+    let can = |learner: &dyn Learner| can_learn(learner, data.task());
     let wraps = |learner: &dyn Learner| {
         let inner = learner.get("estimator").map(|value| value.to_string());
         inner.is_some_and(|inner| inner == registry::DEFAULT)
@@ -369,7 +369,7 @@ fn order(a: Option<&FoldScore>, b: Option<&FoldScore>) -> std::cmp::Ordering {
 fn next_command(args: &Args, best: &Row) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "ermine".into());
     let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let model: String = args.data.target[0].chars().map(safe).collect();
+    let model: String = args.data.target.first().map_or("model", String::as_str).chars().map(safe).collect();
     let mut words = vec![program, "train".into()];
     words.extend(args.data.words());
     words.extend(["--learner".into(), best.learner.into()]);
@@ -464,7 +464,10 @@ fn text(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
 /// The same as a page.
 fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str, curve: &[CurvePoint]) -> String {
     let file = args.data.file.display().to_string();
-    let mut page = Page::new(&format!("{} of {file}: which learner?", args.data.target.join(", ")));
+    let mut page = Page::new(&format!(
+        "{} of {file}: which learner?",
+        if args.data.target.is_empty() { "label".into() } else { args.data.target.join(", ") }
+    ));
     page.paragraph(&verdict(&outcome.rows, splits));
     page.heading(&args.splits.title());
     page.table(&board(outcome, splits));

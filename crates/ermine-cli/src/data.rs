@@ -21,7 +21,7 @@ pub struct Understanding {
     n_dropped: usize,
     target: Vec<String>,
     task: Task,
-    /// Classes with their numbers of rows, most frequent first.
+    /// Classes or labels with their numbers of rows, most frequent first.
     classes: Vec<Class>,
     /// The range of the target, where numbers are learned.
     range: Option<(f64, f64)>,
@@ -55,7 +55,7 @@ pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Res
     // Columns that play no part in learning needn't be read.
     options.types.extend(args.id.iter().chain(&args.ignore).map(|name| (name.clone(), ColumnType::Ignored)));
     let table = read(&args.file, &options, threads, progress)?;
-    let mut roles = roles(args.target.clone(), args.task, &args.columns);
+    let mut roles = roles(targets(args, &table)?, args.task, &args.columns);
     let query = unused_query(args, &table);
     roles.ignore.extend(query.clone());
     let n_read = table.n_rows();
@@ -64,7 +64,7 @@ pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Res
     }
     let look = || {
         let data = Dataset::new(table, &roles)?;
-        let mut understanding = Understanding::new(args, n_read, &data);
+        let mut understanding = Understanding::new(args, &roles.target, n_read, &data);
         understanding.notes.extend(query.map(|name| {
             format!("column '{name}' says which query a row belongs to and is no feature; to rank, say --group {name}")
         }));
@@ -73,14 +73,35 @@ pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Res
     Ok(progress.stage("looking at the columns", threads, look)?)
 }
 
+/// Whether a file holds rows of `label index:value ...`.
+fn is_sparse_text(file: &Path) -> bool {
+    let file = file.to_string_lossy().to_lowercase();
+    let name = file.strip_suffix(".gz").unwrap_or(&file);
+    [".libsvm", ".svmlight", ".svm", ".letor"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// The columns to learn. A word that is no column may list several, separated by commas.
+fn targets(args: &DataArgs, table: &Table) -> Result<Vec<String>, Failure> {
+    if args.target.is_empty() {
+        let missing = "which column is to be learned? Say it with --target <COLUMN>";
+        return if is_sparse_text(&args.file) { Ok(vec!["label".into()]) } else { Err(Failure::Usage(missing.into())) };
+    }
+    let names = |word: &String| match table.column(word) {
+        Err(_) if word.contains(',') => word.split(',').map(|name| name.trim().to_string()).collect(),
+        _ => vec![word.clone()],
+    };
+    let all: Vec<String> = args.target.iter().flat_map(names).collect();
+    match all.iter().enumerate().find(|(i, name)| all[..*i].contains(name)) {
+        Some((_, twice)) => Err(Failure::Usage(format!("column '{twice}' is named as --target twice"))),
+        None => Ok(all),
+    }
+}
+
 /// The query column of a libsvm or LETOR file, where no role is given to it: the number of a query says nothing about its rows.
 fn unused_query(args: &DataArgs, table: &Table) -> Option<String> {
     const QUERY: &str = "qid";
-    let file = args.file.to_string_lossy().to_lowercase();
-    let name = file.strip_suffix(".gz").unwrap_or(&file);
-    let sparse = [".libsvm", ".svmlight", ".svm", ".letor"].iter().any(|ending| name.ends_with(ending));
     let named = args.columns.group.as_deref() == Some(QUERY) || args.target.iter().any(|t| t == QUERY);
-    (sparse && !named && table.column(QUERY).is_ok()).then(|| QUERY.to_string())
+    (is_sparse_text(&args.file) && !named && table.column(QUERY).is_ok()).then(|| QUERY.to_string())
 }
 
 /// Reads a table.
@@ -124,7 +145,7 @@ fn check_roles(args: &DataArgs) -> Result<(), Failure> {
 }
 
 impl Understanding {
-    fn new(args: &DataArgs, n_read: usize, data: &Dataset) -> Understanding {
+    fn new(args: &DataArgs, target: &[String], n_read: usize, data: &Dataset) -> Understanding {
         let feature = |column: &Column| Feature {
             name: column.name.clone(),
             kind: column.kind,
@@ -135,10 +156,10 @@ impl Understanding {
             file: args.file.clone(),
             n_rows: data.n_rows(),
             n_dropped: n_read - data.n_rows(),
-            target: args.target.clone(),
+            target: target.to_vec(),
             task: data.task(),
             classes: classes(data),
-            range: data.values().ok().and_then(|(values, _)| range(values)),
+            range: data.values().ok().filter(|_| data.task() != Task::Multilabel).and_then(|(values, _)| range(values)),
             weight: args.columns.weight.clone(),
             group: args.columns.group.clone(),
             n_groups: data.group().map(|g| g.iter().max().map_or(0, |&m| m as usize + 1)),
@@ -208,7 +229,8 @@ impl Understanding {
 
     fn classes_text(&self) -> String {
         let classes: Vec<String> = self.classes.iter().map(|c| format!("{}: {}", c.name, c.n_rows)).collect();
-        format!("{} classes ({})", count(classes.len()), listed(&classes, LISTED))
+        let what = if self.task == Task::Multilabel { "labels" } else { "classes" };
+        format!("{} {what} ({})", count(classes.len()), listed(&classes, LISTED))
     }
 
     fn kinds_text(&self) -> String {
@@ -241,9 +263,18 @@ fn n_missing(column: &Column, rows: Option<&[u32]>) -> usize {
 }
 
 fn classes(data: &Dataset) -> Vec<Class> {
-    let Target::Classes { codes, labels } = data.target() else { return Vec::new() };
-    let mut counts = vec![0; labels.len()];
-    codes.iter().for_each(|&code| counts[code as usize] += 1);
+    let (labels, counts) = match (data.target(), data.labels()) {
+        (Target::Classes { codes, labels }, _) => {
+            let mut counts = vec![0; labels.len()];
+            codes.iter().for_each(|&code| counts[code as usize] += 1);
+            (labels, counts)
+        }
+        (_, Ok((marks, labels))) => {
+            let count = |k: usize| marks.iter().skip(k).step_by(labels.len()).filter(|&&mark| mark == 1.0).count();
+            (labels, (0..labels.len()).map(count).collect())
+        }
+        _ => return Vec::new(),
+    };
     let class = |(name, n_rows): (&String, usize)| Class { name: name.clone(), n_rows };
     let mut classes: Vec<Class> = labels.iter().zip(counts).map(class).collect();
     classes.sort_by_key(|class| std::cmp::Reverse(class.n_rows));

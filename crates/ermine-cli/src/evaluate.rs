@@ -89,7 +89,9 @@ pub fn load(
         _ => error.into(),
     };
     let table = read(file, &options, manner.threads(), progress).map_err(blame)?;
-    let roles = roles(schema.target.clone(), Some(schema.task), columns);
+    let mut roles = roles(schema.target.clone(), Some(schema.task), columns);
+    // The queries of the training data, if they have a column here too.
+    roles.group = roles.group.or_else(|| schema.group.clone().filter(|name| table.column(name).is_ok()));
     Dataset::new(table, &roles).map_err(blame)
 }
 

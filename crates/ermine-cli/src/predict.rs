@@ -20,7 +20,7 @@ Examples:
   ermine predict species.ermine new.csv --proba --id name | head
 
 The output is CSV with a line for each row of FILE, in its order: the columns asked for with --id, then predicted_<target>, then
-with --proba probability_<class> for each class, with --quantiles quantile_<level> for each level. FILE needs the columns that the model was trained on, in any order; others
+with --proba probability_<class> for each class or label, with --quantiles quantile_<level> for each level. FILE needs the columns that the model was trained on, in any order; others
 are passed over. A category that training didn't have counts as missing.";
 
 /// Predict for each row of a table
@@ -124,8 +124,12 @@ fn columns(prediction: &Prediction, schema: &Schema, proba: bool) -> Result<Vec<
     let n = prediction.n_rows();
     let number = |k: usize| (0..n).map(|row| prediction.row(row)[k]).collect::<Vec<f64>>();
     if proba && prediction.output() != Output::Probabilities {
-        let why = if schema.task == Task::Classification { "gives no probabilities" } else { "predicts numbers" };
+        let numbers = matches!(schema.task, Task::Regression | Task::Ranking);
+        let why = if numbers { "predicts numbers" } else { "gives no probabilities" };
         return Err(Failure::Usage(format!("--proba: this model {why}")));
+    }
+    if schema.task == Task::Multilabel {
+        return Ok(labels(prediction, schema, proba));
     }
     if schema.task != Task::Classification {
         let names = schema.target.iter().map(|target| format!("predicted_{target}"));
@@ -140,4 +144,25 @@ fn columns(prediction: &Prediction, schema: &Schema, proba: bool) -> Result<Vec<
         columns.extend(names.enumerate().map(|(k, name)| Column::numeric(name, number(k))));
     }
     Ok(columns)
+}
+
+/// The columns that hold predicted labels: as the training data had them, a column of 0 and 1 for each or one that lists them.
+fn labels(prediction: &Prediction, schema: &Schema, proba: bool) -> Vec<Column> {
+    let n = prediction.n_rows();
+    let mut columns: Vec<Column> = if schema.target == schema.classes {
+        let mark = |k: usize| (0..n).map(|row| f64::from(u8::from(prediction.has(row, k)))).collect::<Vec<f64>>();
+        let names = schema.classes.iter().map(|label| format!("predicted_{label}"));
+        names.enumerate().map(|(k, name)| Column::numeric(name, mark(k))).collect()
+    } else {
+        let list =
+            |row: usize| Some(prediction.labels(row).unwrap_or_default().join(";")).filter(|list| !list.is_empty());
+        let lists: Vec<Option<String>> = (0..n).map(list).collect();
+        vec![Column::nominal(format!("predicted_{}", schema.target.join("_")), &lists)]
+    };
+    if proba {
+        let number = |k: usize| (0..n).map(|row| prediction.row(row)[k]).collect::<Vec<f64>>();
+        let names = schema.classes.iter().map(|label| format!("probability_{label}"));
+        columns.extend(names.enumerate().map(|(k, name)| Column::numeric(name, number(k))));
+    }
+    columns
 }

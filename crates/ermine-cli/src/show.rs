@@ -174,7 +174,12 @@ fn text(args: &Args, model: &Model) -> String {
     let schema = &header.schema;
     let mut text = format!("{}: {}\n", bold(&clean(&args.model.display().to_string())), bold(&clean(&header.learner)));
     let classes = format!(" of {} classes ({})", schema.classes.len(), listed(&schema.classes, 8));
-    let classes = if schema.task == Task::Classification { &classes } else { "" };
+    let labels = format!(" of {} labels ({})", schema.classes.len(), listed(&schema.classes, 8));
+    let classes = match schema.task {
+        Task::Classification => &classes,
+        Task::Multilabel => &labels,
+        Task::Regression | Task::Ranking => "",
+    };
     let params: Vec<String> = header.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let params = if params.is_empty() { "none".into() } else { params.join(", ") };
     text += &fact("predicts", 14, &format!("{}: {}{classes}", schema.target.join(", "), schema.task));

@@ -22,6 +22,9 @@ Examples:
   ermine train penguins.csv --target species --learner decision-stump --criterion gini -o species.ermine
   ermine train adult.csv --target income --type education-num=nominal --id name --seed 7 -o income.ermine
   ermine train penguins.csv --target species --learner random-forest --n-estimators 200 --warm-start half.ermine -o whole.ermine
+  ermine train yeast.csv --target Class1,Class2,Class3 --learner classifier-chain -o yeast.ermine
+  ermine train posts.csv --target tags --task multilabel --learner label-powerset -o tags.ermine
+  ermine train rank.letor --group qid --task rank --learner rank-svm -o rank.ermine
   ermine train --learner decision-stump --help        the parameters of a learner
   ermine learners                                     all learners";
 

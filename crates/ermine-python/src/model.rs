@@ -14,7 +14,7 @@ use ermine::learner::linear::lasso::{ElasticNet, path};
 use ermine::learner::linear::sgd::StochasticGradientDescent;
 use ermine::learner::linear::sgd_model::Stream;
 use ermine::learner::{self, Context, fit::run};
-use ermine::matrix::Features;
+use ermine::matrix::{Features, Task};
 use ermine::model::{Model as CoreModel, Output, Prediction, Predictor, Status};
 use ermine::neighbor::nearest::Neighbors;
 use ermine::param::Parameters;
@@ -38,9 +38,9 @@ pub struct Model {
     predictor: OnceLock<Option<Predictor>>,
 }
 
-/// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters.
+/// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters, `group` the query of each row.
 #[pyfunction]
-#[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, own = None, previous = None))]
+#[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, own = None, previous = None, group = None))]
 #[expect(clippy::too_many_arguments, reason = "this is the one call from Python, with keywords")]
 pub fn fit(
     py: Python<'_>,
@@ -55,6 +55,7 @@ pub fn fit(
     progress: Option<&Bound<'_, PyAny>>,
     own: Option<&Bound<'_, PyDict>>,
     previous: Option<&Model>,
+    group: Option<&Bound<'_, PyArray1<u32>>>,
 ) -> PyResult<Model> {
     let trouble = Trouble::default();
     let learner = match own.filter(|own| !own.is_empty()) {
@@ -63,7 +64,8 @@ pub fn fit(
     };
     let weight = weight.map(array::numbers).transpose()?;
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
-    let data = target.dataset(table.inner.clone(), weight)?;
+    let group = group.map(array::numbers).transpose()?;
+    let data = target.dataset(table.inner.clone(), weight)?.with_group(group).map_err(python)?;
     let previous = previous.map(Model::core);
     let work = move |watch: &job::Watch| {
         let previous = previous.as_deref();
@@ -328,19 +330,33 @@ impl Model {
         }
         // The model goes by the order of the columns, not by names.
         let column = |values| Column { name: String::new(), kind: ColumnKind::Numeric, values };
-        self.predict(py, columns.into_iter().map(column).collect(), n_rows, wanted, n_jobs).map(Some)
+        let columns = columns.into_iter().map(column).collect();
+        self.predict(py, columns, n_rows, Wanted::new(wanted)?, n_jobs, None).map(Some)
     }
 
-    /// Predicts for the rows of a table whose columns stand in the model's order.
+    /// Predicts for the rows of a table whose columns stand in the model's order; `group` is the query of each row.
+    #[pyo3(signature = (table, wanted, n_jobs, group = None))]
     fn predict_table<'py>(
         &self,
         py: Python<'py>,
         table: &Table,
         wanted: &str,
         n_jobs: Option<i64>,
+        group: Option<&Bound<'py, PyArray1<u32>>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (columns, n_rows) = (table.inner.columns().to_vec(), table.inner.n_rows());
-        self.predict(py, columns, n_rows, Wanted::new(wanted)?, n_jobs)
+        let group = group.map(array::numbers).transpose()?;
+        self.predict(py, columns, n_rows, Wanted::new(wanted)?, n_jobs, group)
+    }
+
+    /// Whether it predicts probabilities.
+    fn gives_probabilities(&self) -> bool {
+        self.core().output() == Output::Probabilities
+    }
+
+    /// Whether what it says about a row depends on the other rows of its query.
+    fn is_relative(&self) -> bool {
+        self.core().is_relative()
     }
 
     /// Of a nearest-neighbours model: where each row's neighbours begin, their rows, their distances. Without a table, of the rows that the model keeps,
@@ -426,18 +442,20 @@ impl Model {
         n_rows: usize,
         wanted: Wanted,
         n_jobs: Option<i64>,
+        queries: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         /// Fewer values than this are predicted here and now: handing work to other threads takes longer than most models do.
         const SMALL: usize = 1 << 12;
         let size = n_rows * columns.len();
         let model = self.core();
         if size < SMALL {
-            let answer = py.detach(|| Answer::of(&model, columns, wanted));
+            let answer = py.detach(|| Answer::of(&model, columns, wanted, queries));
             return self.trouble.check(answer)?.array(py);
         }
         let threads = job::threads(n_jobs)?;
-        let work =
-            move |_: &job::Watch| run(Some(threads), || Answer::of(&model, columns, wanted)).and_then(|answer| answer);
+        let work = move |_: &job::Watch| {
+            run(Some(threads), || Answer::of(&model, columns, wanted, queries)).and_then(|answer| answer)
+        };
         self.trouble.check(job::run(py, None, work)?)?.array(py)
     }
 }
@@ -451,14 +469,23 @@ fn is_one_row(array: &Bound<'_, PyAny>) -> bool {
 pub enum Answer {
     /// The code of the class of each row.
     Classes(Vec<i64>),
+    /// For each row and label 1 if the row has it, else 0; and how many labels.
+    Labels(Vec<i64>, usize),
     /// Numbers, row by row, and how many for each row.
     Numbers(Vec<f64>, usize),
 }
 
 impl Answer {
-    fn of(model: &CoreModel, columns: Vec<Column>, wanted: Wanted) -> ermine::Result<Answer> {
+    fn of(
+        model: &CoreModel,
+        columns: Vec<Column>,
+        wanted: Wanted,
+        queries: Option<Vec<u32>>,
+    ) -> ermine::Result<Answer> {
         if wanted != Wanted::Margins {
-            return model.predict_columns(columns).map(|prediction| Answer::new(&prediction, wanted));
+            return model
+                .predict_columns(columns, queries.as_deref())
+                .map(|prediction| Answer::new(&prediction, wanted));
         }
         match model.margins_columns(columns)? {
             Some((values, width)) => Ok(Answer::Numbers(values, width)),
@@ -468,11 +495,16 @@ impl Answer {
 
     /// The answer to what was wanted.
     pub fn new(prediction: &Prediction, wanted: Wanted) -> Answer {
+        let width = prediction.width();
         match wanted {
+            Wanted::Classes if prediction.task() == Task::Multilabel => {
+                let marks = |row: usize| (0..width).map(move |label| i64::from(prediction.has(row, label)));
+                Answer::Labels((0..prediction.n_rows()).flat_map(marks).collect(), width)
+            }
             Wanted::Classes if prediction.output() != Output::Values => {
                 Answer::Classes((0..prediction.n_rows()).map(|row| prediction.class(row) as i64).collect())
             }
-            _ => Answer::Numbers(prediction.values().to_vec(), prediction.width()),
+            _ => Answer::Numbers(prediction.values().to_vec(), width),
         }
     }
 
@@ -480,6 +512,10 @@ impl Answer {
     pub fn array(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
             Answer::Classes(codes) => PyArray1::from_vec(py, codes).into_bound_py_any(py),
+            Answer::Labels(marks, width) => {
+                let n_rows = marks.len() / width.max(1);
+                array::shaped(py, marks, &[n_rows, width])?.into_bound_py_any(py)
+            }
             Answer::Numbers(values, width) => {
                 let n_rows = values.len() / width.max(1);
                 array::shaped(py, values, &[n_rows, width])?.into_bound_py_any(py)

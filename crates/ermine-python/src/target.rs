@@ -28,6 +28,7 @@ impl Target {
         let taken = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let (target, task, names) = taken.ok_or_else(|| PyValueError::new_err("this target has been used"))?;
         let data = Dataset::from_parts(Features::new(table), target, task).map_err(python)?;
+        let data = if task == Task::Multilabel { data.with_labels(names.clone()).map_err(python)? } else { data };
         data.named(names).with_weight(weight).map_err(python)
     }
 }
@@ -47,6 +48,14 @@ impl Target {
         let n_outputs = values.shape()[1];
         let values = values.try_readonly()?.as_array().iter().copied().collect();
         Ok(Target::new(CoreTarget::Values { values, n_outputs }, Task::Regression, names))
+    }
+
+    /// Labels: a row for each row of the data, a column of 0 and 1 for each label.
+    #[staticmethod]
+    fn labels(marks: &Bound<'_, PyArray2<f64>>, names: Vec<String>) -> PyResult<Target> {
+        let n_outputs = marks.shape()[1];
+        let values = marks.try_readonly()?.as_array().iter().copied().collect();
+        Ok(Target::new(CoreTarget::Values { values, n_outputs }, Task::Multilabel, names))
     }
 
     /// How relevant each row is to its query.

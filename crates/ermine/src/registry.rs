@@ -110,6 +110,10 @@ pub const LEARNERS: &[Entry] = &[
         load: learner::linear::sgd_model::SgdModel::load,
     },
     Entry {
+        make: || Box::new(learner::linear::rank_svm::RankSvm::default()),
+        load: learner::linear::fitted::Linear::load,
+    },
+    Entry {
         make: || Box::new(learner::nearest_neighbors::NearestNeighbors::default()),
         load: learner::nearest_neighbors::NeighborModel::load,
     },
@@ -150,6 +154,26 @@ pub const LEARNERS: &[Entry] = &[
     Entry {
         make: || Box::new(reduction::multiclass::OutputCode::default()),
         load: |sections, header| reduction::multiclass::Coded::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::multilabel::BinaryRelevance::default()),
+        load: |sections, header| reduction::multilabel::Chains::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::multilabel::ClassifierChain::default()),
+        load: |sections, header| reduction::multilabel::Chains::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::multilabel::LabelPowerset::default()),
+        load: |sections, header| reduction::multilabel::Powerset::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::ranking::PairwiseRanking::default()),
+        load: |sections, header| reduction::ranking::Ranker::load(sections, header, load_part),
+    },
+    Entry {
+        make: || Box::new(reduction::ranking::OmegaRanking::default()),
+        load: |sections, header| reduction::ranking::Ranker::load(sections, header, load_part),
     },
 ];
 

@@ -342,3 +342,89 @@ fn the_training_error_of_adaboost_is_plotted_under_its_bound() {
     said.says(&["eps", "alpha", "training error (o) under its bound (-)"]);
     assert!(String::from_utf8(place.read("m.svg")).unwrap().contains("bound: product of Z"));
 }
+
+#[test]
+fn labels_are_learned_from_columns_and_from_lists() {
+    let place = Place::new("labels");
+    let (mut columns, mut lists) = ("x,sour,sweet\n".to_string(), "x,taste\n".to_string());
+    for i in 0..60 {
+        let (sour, sweet) = (i % 20 < 10, i % 5 < 2);
+        let x = 2 * i32::from(sour) + 4 * i32::from(sweet);
+        columns += &format!("{x},{},{}\n", u8::from(sour), u8::from(sweet));
+        lists += &format!("{x},{}\n", [["", "sweet"], ["sour", "sour; sweet"]][usize::from(sour)][usize::from(sweet)]);
+    }
+    let (columns, lists) = (place.write("columns.csv", &columns), place.write("lists.csv", &lists));
+    let by_columns = ["train", &columns, "--target", "sour,sweet", "-o", "c.ermine"];
+    let said = place.run(&[&by_columns[..], &["--learner", "label-powerset", "--estimator", "decision-tree"]].concat());
+    said.succeeds().says(&["multilabel of 2 labels (sour: 30, sweet: 24)", "4 sets of 2 labels as classes"]);
+    place.run(&["evaluate", "c.ermine", &columns]).succeeds().says(&["subset accuracy", "Hamming loss", "micro F1"]);
+    let said = place.run(&["predict", "c.ermine", &columns, "-q"]).succeeds();
+    assert!(said.out.starts_with("predicted_sour,predicted_sweet\n1,1\n1,1\n1,0\n"), "{}", said.out);
+    // A learner of classes is reduced by itself, and says so.
+    let by_list = ["train", &lists, "--target", "taste", "--task", "multilabel", "--learner", "decision-tree"];
+    let said = place.run(&[&by_list[..], &["-o", "l.ermine"]].concat()).succeeds();
+    said.says(&["2 labels, each by itself: decision-tree"]);
+    place.run(&["show", "l.ermine"]).succeeds().says(&["binary-relevance", "multilabel of 2 labels (sour, sweet)"]);
+    let said = place.run(&["predict", "l.ermine", &lists, "-q", "--proba"]).succeeds();
+    assert!(
+        said.out.starts_with("predicted_taste,probability_sour,probability_sweet\nsour;sweet,1,1\n"),
+        "{}",
+        said.out
+    );
+    assert_eq!(
+        place.run(&["evaluate", "l.ermine", &lists, "--json"]).succeeds().json()["scores"][0]["score"]["value"],
+        1.0
+    );
+    let strange = place.write("strange.csv", "x,taste\n1,bitter\n");
+    place.run(&["evaluate", "l.ermine", &strange]).fails(1, &["bitter"]);
+    place
+        .run(&["train", &columns, "-t", "sour,x", "--task", "multilabel", "-o", "m.ermine"])
+        .fails(1, &["'x' is no label"]);
+    place.run(&["train", &columns, "-t", "sour,sour", "-o", "m.ermine"]).fails(2, &["--target twice"]);
+}
+
+#[test]
+fn rankings_are_learned_within_queries() {
+    let place = Place::new("ranking");
+    let mut rows = String::new();
+    for i in 0..90u32 {
+        let (grade, noise) = (i * 7 % 3, i * 13 % 5);
+        rows += &format!("{grade} qid:{} 1:{} 2:{noise}\n", i / 9, f64::from(grade) + f64::from(noise) / 10.0);
+    }
+    let file = place.write("rank.letor", &rows);
+    for (learner, says) in [
+        ("rank-svm", "over the pairs of 10 queries"),
+        ("pairwise-ranking", "pairs of rows, each in both directions: logistic-regression"),
+        ("omega-ranking", "the expected omega loss (all-pairs)"),
+        ("gradient-boosting", ""),
+    ] {
+        let words = ["train", &file, "--group", "qid", "--task", "rank", "--learner", learner, "-o", "r.ermine"];
+        place.run(&words).succeeds().says(&["label: ranking", "10 queries by qid", says]);
+        let said = place.run(&["evaluate", "r.ermine", &file, "--json"]).succeeds().json();
+        assert_eq!(said["scores"][0]["name"], "NDCG@10");
+        // Few rows for trees with leaves of many.
+        let least = if learner == "gradient-boosting" { 0.7 } else { 0.99 };
+        assert!(said["scores"][0]["score"]["value"].as_f64().unwrap() > least, "{learner}: {said}");
+        let said = place.run(&["predict", "r.ermine", &file, "-q"]).succeeds();
+        assert_eq!(said.out.lines().count(), 91);
+    }
+    let tree = ["--learner", "pairwise-ranking", "--estimator", "decision-tree(max_depth=3)", "-o", "t.ermine"];
+    place.run(&[&["train", &file, "--group", "qid"][..], &tree].concat()).succeeds();
+    let bare = place.write("bare.csv", "1,2\n1,0\n2,0\n");
+    place.run(&["predict", "t.ermine", &bare]).fails(1, &["no column named 'qid'"]);
+    let words = [
+        "train",
+        &file,
+        "--group",
+        "qid",
+        "--learner",
+        "omega-ranking",
+        "--omega",
+        "0,1,2,1,0,1,3,1,0",
+        "-o",
+        "w.ermine",
+    ];
+    place.run(&words).fails(2, &["omega", "symmetric"]);
+    let csv = place.write("plain.csv", "a,b\n1,2\n");
+    place.run(&["train", &csv, "-o", "p.ermine"]).fails(2, &["--target <COLUMN>"]);
+}

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ermine import _target
+from ermine import _ranking, _target
 from ermine._ermine import Model, Staged, Table, Target, boost, boosted_quantiles, threads
 from ermine._ensemble import Explained
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
@@ -222,14 +222,14 @@ class BoostingRanker(Boosting):
             The same for the rows of ``eval_set``."""
         self._require_y(y)
         table, names = self._read(X)
-        target = _relevance(y, table.n_rows)
+        target = _ranking.relevance(y, table.n_rows)
         extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
-        extras["group"] = _queries(group, qid, table.n_rows)
+        extras["group"] = _ranking.queries(group, qid, table.n_rows)
         watched = self._watched(eval_set)
         if watched is not None:
             rows, _ = self._read(watched[0])
-            queries = _queries(eval_group, eval_qid, rows.n_rows)
-            extras["validation"] = (rows, _relevance(watched[1], rows.n_rows), _target.weights(watched[2], rows.n_rows), queries)
+            queries = _ranking.queries(eval_group, eval_qid, rows.n_rows)
+            extras["validation"] = (rows, _ranking.relevance(watched[1], rows.n_rows), _target.weights(watched[2], rows.n_rows), queries)
         model = self._grow(table, names, target, sample_weight, {}, extras)
         self._adopt(model, table.n_columns, names)
         return self
@@ -244,44 +244,11 @@ class BoostingRanker(Boosting):
 
     def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None) -> float:
         """The mean NDCG of the first 10 rows over the queries in which something is relevant."""
-        scores, relevance = self.predict(X), np.asarray(y, dtype=np.float64)
-        _target.check_rows(len(scores), len(relevance))
-        queries = _queries(group, qid, len(scores))
-        found = []
-        for query in np.unique(queries):
-            of = queries == query
-            gain = 2.0 ** relevance[of] - 1.0
-            discount = 1.0 / np.log2(np.arange(2, min(10, len(gain)) + 2))
-            best = np.sort(gain)[::-1][:10] @ discount
-            if best > 0:
-                found.append(gain[np.argsort(-scores[of], kind="stable")][:10] @ discount / best)
-        return float(np.mean(found)) if found else 1.0
+        scores = self.predict(X)
+        return _ranking.mean_ndcg(scores, y, _ranking.queries(group, qid, len(scores)))
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
         pass
-
-
-def _relevance(y: Any, n_rows: int) -> Target:
-    values = np.require(_target.labels_like(y), np.float64, "CA")
-    _target.check_rows(n_rows, len(values))
-    if not np.isfinite(values).all():
-        raise ValueError("Input y contains NaN or infinity.")
-    return Target.relevance(values, "relevance")
-
-
-def _queries(group: Any, qid: Any, n_rows: int) -> np.ndarray:
-    """The query of each row, from sizes or numbers."""
-    if (group is None) == (qid is None):
-        raise ValueError("ranking needs the queries of the rows: one of group (their sizes) and qid (their numbers)")
-    if group is not None:
-        sizes = np.asarray(group)
-        if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any() or sizes.sum() != n_rows:
-            raise ValueError(f"group must be whole numbers that sum to {n_rows}")
-        return np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
-    numbers = np.asarray(qid)
-    if numbers.shape != (n_rows,):
-        raise ValueError(f"qid.shape == {numbers.shape}, expected {(n_rows,)}")
-    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.uint32)
 
 
 for _cls in (BoostingClassifier, BoostingRegressor, BoostingRanker):

@@ -115,6 +115,13 @@ CATALOG: tuple[Entry, ...] = (
     Entry("svm", "SVR", "svr", "regression", base=("_svm", "KernelRegressor"), kernels=True),
     Entry("svm", "LinearSVC", "linear-svc", "classification"),
     Entry("svm", "LinearSVR", "linear-svr", "regression"),
+    Entry("multioutput", "MultiOutputClassifier", "binary-relevance", "multilabel", base=("_labels", "LabelByLabelClassifier")),
+    Entry("multioutput", "ClassifierChain", "classifier-chain", "multilabel", base=("_labels", "ProbabilisticLabelClassifier")),
+    Entry("multioutput", "LabelPowersetClassifier", "label-powerset", "multilabel", base=("_labels", "ProbabilisticLabelClassifier")),
+    Entry("ranking", "RankSVM", "rank-svm", "ranking", base=("_ranking", "Ranker")),
+    Entry("ranking", "BipartiteRanker", "rank-svm", "classification", hidden=("pair_weight",)),
+    Entry("ranking", "PairwiseRanker", "pairwise-ranking", "ranking", base=("_ranking", "Ranker")),
+    Entry("ranking", "OmegaRanker", "omega-ranking", "ranking", base=("_ranking", "CostRanker")),
     Entry("ensemble", "BaggingClassifier", "bagging", "classification", many="Committee", goes_on=True),
     Entry("ensemble", "BaggingRegressor", "bagging", "regression", many="Committee", goes_on=True),
 )

@@ -70,7 +70,9 @@ class Estimator(Plain):
 
     # Fitting
 
-    def _learn(self, table: Table, names: list[str] | None, target: Target, sample_weight: Any, note: dict[str, Any]) -> Model:
+    def _learn(
+        self, table: Table, names: list[str] | None, target: Target, sample_weight: Any, note: dict[str, Any], group: np.ndarray | None = None,
+    ) -> Model:
         note = {"class": type(self).__name__, "names": names is not None, **note}
         progress = Bar() if self.verbose else None
         try:
@@ -86,6 +88,7 @@ class Estimator(Plain):
                 progress=progress,
                 own=self._own(),
                 previous=self.__dict__.get("_model") if getattr(self, "warm_start", False) else None,
+                group=group,
             )
         finally:
             if progress is not None:

@@ -98,6 +98,27 @@ def values(y: Any, n_rows: int, multi_output: bool) -> tuple[Target, int]:
     return Target.values(numbers, names), array.ndim
 
 
+def labels(y: Any, n_rows: int) -> tuple[Target, list[str]]:
+    """The target of labels, from a matrix of 0 and 1 with a column for each, and the names of the labels."""
+    dense = y.toarray() if hasattr(y, "toarray") else y
+    array = _array(dense)
+    if array.ndim != 2:
+        raise ValueError(f"y should be a matrix of 0 and 1 with a column for each label, got an array of shape {array.shape} instead.")
+    check_rows(n_rows, len(array))
+    if not array.shape[1]:
+        raise ValueError("y has no columns")
+    try:
+        marks = np.require(array, np.float64, "CA")
+    except (TypeError, ValueError):
+        raise ValueError("Unknown label type: y should be a matrix of 0 and 1 with a column for each label.") from None
+    _refuse_not_finite(marks, "y")
+    if ((marks != 0) & (marks != 1)).any():
+        raise ValueError("Unknown label type: y should be a matrix of 0 and 1 with a column for each label.")
+    columns = getattr(y, "columns", None)
+    names = [str(name) for name in columns] if columns is not None else [f"y{j}" for j in range(marks.shape[1])]
+    return Target.labels(marks, names), names
+
+
 def weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Row weights; ``None`` where all rows count the same."""
     if sample_weight is None:

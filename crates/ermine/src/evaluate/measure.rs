@@ -4,10 +4,11 @@ use crate::choice;
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target, Task};
 use crate::metric::confusion::{Average, Confusion};
-use crate::metric::interval::{Score, bootstrap, mean, share};
+use crate::metric::interval::{Score, bootstrap, mean, mean_within, share};
+use crate::metric::omega::Omega;
 use crate::metric::probability::{brier_losses, calibration, calibration_error, log_losses};
 use crate::metric::threshold::Ranked;
-use crate::metric::{Weights, ranking, regression};
+use crate::metric::{Weights, multilabel, ranking, regression};
 use crate::model::{Output, Prediction};
 
 choice! {
@@ -55,6 +56,18 @@ choice! {
         Mrr = "mrr",
         /// Kendall's rank correlation with the grades.
         KendallTau = "kendall-tau",
+        /// The share of the pairs that stand in the wrong order.
+        OmegaLoss = "omega-loss",
+        /// The same, where one of the two belongs among the first ten.
+        OmegaTop = "omega-loss-top-10",
+        /// The same, by the discounts of the places.
+        OmegaDcg = "omega-loss-dcg",
+        /// The share of rows whose labels are all right.
+        SubsetAccuracy = "subset-accuracy",
+        /// The share of rows and labels that is wrong.
+        HammingLoss = "hamming-loss",
+        /// The F1 of all labels taken as one.
+        MicroF1 = "micro-f1",
     }
 }
 
@@ -89,6 +102,12 @@ pub const MEASURES: &[Measure] = &[
     Map,
     Mrr,
     KendallTau,
+    OmegaLoss,
+    OmegaTop,
+    OmegaDcg,
+    SubsetAccuracy,
+    HammingLoss,
+    MicroF1,
 ];
 
 impl Measure {
@@ -122,6 +141,12 @@ impl Measure {
             Map => "MAP",
             Mrr => "MRR",
             KendallTau => "Kendall tau",
+            OmegaLoss => "omega loss",
+            OmegaTop => "omega loss (top 10)",
+            OmegaDcg => "omega loss (DCG)",
+            SubsetAccuracy => "subset accuracy",
+            HammingLoss => "Hamming loss",
+            MicroF1 => "micro F1",
         }
     }
 
@@ -132,7 +157,7 @@ impl Measure {
             BalancedAccuracy => {
                 "mean over classes of the share of their rows that is found; rare classes count as much as frequent ones"
             }
-            MacroF1 => "harmonic mean of precision and recall, averaged over classes",
+            MacroF1 => "harmonic mean of precision and recall, averaged over classes or labels",
             WeightedF1 => "harmonic mean of precision and recall, averaged over classes by their rows",
             Matthews => "correlation of prediction and truth: 1 perfect, 0 like guessing",
             Kappa => "agreement beyond chance: 1 perfect, 0 like guessing",
@@ -153,29 +178,39 @@ impl Measure {
             Map => "mean over queries of the precision at the relevant rows",
             Mrr => "mean over queries of 1 / place of the first relevant row",
             KendallTau => "agreement of the order with the grades: 1 the same, -1 the opposite",
+            OmegaLoss => "share of the pairs of a query that stand in the wrong order",
+            OmegaTop => "share of the pairs that stand in the wrong order and of which one belongs among the first ten",
+            OmegaDcg => "mean cost of pairs in the wrong order, early places costing more",
+            SubsetAccuracy => "share of rows whose labels are all predicted right",
+            HammingLoss => "share of rows and labels that are predicted wrong",
+            MicroF1 => "harmonic mean of precision and recall over all rows and labels",
         }
     }
 
     /// Whether higher is better.
     pub fn higher_is_better(self) -> bool {
-        !matches!(self, LogLoss | Brier | CalibrationError | Rmse | Mae | MedianError | PoissonDeviance | GammaDeviance)
+        let losses = [LogLoss, Brier, CalibrationError, Rmse, Mae, MedianError, PoissonDeviance, GammaDeviance];
+        !losses.contains(&self) && ![OmegaLoss, OmegaTop, OmegaDcg, HammingLoss].contains(&self)
     }
 
-    /// What it measures predictions for.
-    pub fn task(self) -> Task {
+    /// Whether it measures predictions for this task.
+    pub fn measures(self, task: Task) -> bool {
         match self {
-            Rmse | Mae | MedianError | R2 | PoissonDeviance | GammaDeviance => Task::Regression,
-            Ndcg | Map | Mrr | KendallTau => Task::Ranking,
-            _ => Task::Classification,
+            Rmse | Mae | MedianError | R2 | PoissonDeviance | GammaDeviance => task == Task::Regression,
+            Ndcg | Map | Mrr | KendallTau | OmegaLoss | OmegaTop | OmegaDcg => task == Task::Ranking,
+            RocAuc => matches!(task, Task::Classification | Task::Ranking),
+            SubsetAccuracy | HammingLoss | MicroF1 => task == Task::Multilabel,
+            MacroF1 => matches!(task, Task::Classification | Task::Multilabel),
+            _ => task == Task::Classification,
         }
     }
 
     /// An error unless it measures predictions for this task.
     pub fn check(self, task: Task) -> Result<()> {
-        if self.task() == task {
+        if self.measures(task) {
             return Ok(());
         }
-        let others: Vec<&str> = MEASURES.iter().filter(|m| m.task() == task).map(Measure::word).collect();
+        let others: Vec<&str> = MEASURES.iter().filter(|m| m.measures(task)).map(Measure::word).collect();
         Err(Error::Param {
             owner: "evaluation".into(),
             name: "measure".into(),
@@ -199,7 +234,8 @@ impl Measure {
                 CalibrationError,
             ],
             Task::Regression => &[Rmse, Mae, MedianError, R2],
-            Task::Ranking => &[Ndcg, Map, Mrr, KendallTau],
+            Task::Ranking => &[Ndcg, Map, Mrr, RocAuc, KendallTau],
+            Task::Multilabel => &[SubsetAccuracy, HammingLoss, MicroF1, MacroF1],
         }
     }
 }
@@ -211,6 +247,7 @@ impl Measure {
             Task::Classification => &[Accuracy, LogLoss, RocAuc],
             Task::Regression => &[Rmse, Mae, R2],
             Task::Ranking => &[Ndcg, Map, Mrr],
+            Task::Multilabel => &[SubsetAccuracy, HammingLoss, MicroF1],
         };
         asked.into_iter().chain(usual.iter().copied().filter(|m| Some(*m) != asked)).collect()
     }
@@ -242,6 +279,11 @@ enum Kind<'a> {
         n_outputs: usize,
     },
     Queries(Vec<Query>),
+    Labels {
+        truth: Vec<bool>,
+        predicted: Vec<bool>,
+        n_labels: usize,
+    },
 }
 
 /// What is said to happen with which probability, and whether it did: that a row is of the second of two classes, or that the class predicted is right.
@@ -268,6 +310,12 @@ impl<'a> Outcome<'a> {
             Target::Values { values, .. } if data.task() == Task::Ranking => {
                 let (queries, weights) = queries(prediction.values(), values, data);
                 Outcome { n_units: queries.len(), kind: Kind::Queries(queries), weights }
+            }
+            Target::Values { values, n_outputs } if data.task() == Task::Multilabel => {
+                let marks = |row: usize| (0..*n_outputs).map(move |label| prediction.has(row, label));
+                let predicted = (0..n).flat_map(marks).collect();
+                let truth = values.iter().map(|&v| v == 1.0).collect();
+                Outcome { kind: Kind::Labels { truth, predicted, n_labels: *n_outputs }, n_units: n, weights }
             }
             Target::Values { values, n_outputs } => Outcome {
                 kind: Kind::Values { truth: values, predicted: prediction.values(), n_outputs: *n_outputs },
@@ -360,6 +408,13 @@ impl<'a> Kind<'a> {
             (Kind::Values { truth, predicted, n_outputs }, Mae) => {
                 Some(mean(regression::absolute_errors(predicted, truth, *n_outputs), weights))
             }
+            (Kind::Labels { truth, predicted, n_labels }, SubsetAccuracy) => {
+                Some(share(multilabel::exact(truth, predicted, *n_labels), weights))
+            }
+            (Kind::Labels { truth, predicted, n_labels }, HammingLoss) => {
+                Some(mean(multilabel::wrong_shares(truth, predicted, *n_labels), weights))
+            }
+            (Kind::Queries(queries), _) => Some(over_queries(measure, queries, weights)),
             _ => None,
         }
     }
@@ -369,15 +424,14 @@ impl<'a> Kind<'a> {
         let value = |measure: &Measure| match self {
             Kind::Classes { .. } => self.of_class(*measure, confusion.as_ref(), weights),
             Kind::Values { truth, predicted, n_outputs } => of_numbers(*measure, predicted, truth, *n_outputs, weights),
-            Kind::Queries(queries) => {
-                let each = queries.iter().map(|(scores, grades)| match measure {
-                    Ndcg => ranking::ndcg(scores, grades, PLACES, ranking::Gain::Exponential),
-                    Map => ranking::average_precision(scores, grades),
-                    Mrr => ranking::reciprocal_rank(scores, grades),
-                    KendallTau => ranking::kendall_tau(scores, grades),
-                    _ => f64::NAN,
-                });
-                weights.mean(each)
+            Kind::Queries(queries) => over_queries(*measure, queries, weights).value,
+            Kind::Labels { truth, predicted, n_labels } => {
+                let counts = || multilabel::counts(truth, predicted, *n_labels, weights);
+                match measure {
+                    MicroF1 => multilabel::micro_f1(&counts()),
+                    MacroF1 => multilabel::macro_f1(&counts()),
+                    simple => self.by_rows(*simple, weights).map_or(f64::NAN, |score| score.value),
+                }
             }
         };
         measures.iter().map(value).collect()
@@ -411,6 +465,28 @@ impl<'a> Kind<'a> {
     }
 }
 
+/// The mean over the queries that have the measure; NaN where none has.
+fn over_queries(measure: Measure, queries: &[Query], weights: Weights<'_>) -> Score {
+    let omega = |scores: &[f64], grades: &[f64], omega: Omega| {
+        ranking::omega_loss(scores, &ranking::places(grades), |i, j| omega.cost(i, j))
+    };
+    let of = |(scores, grades): &Query| match measure {
+        Ndcg => Some(ranking::ndcg(scores, grades, PLACES, ranking::Gain::Exponential)),
+        Map => Some(ranking::average_precision(scores, grades)),
+        Mrr => Some(ranking::reciprocal_rank(scores, grades)),
+        RocAuc => ranking::roc_auc(scores, grades),
+        KendallTau => Some(ranking::kendall_tau(scores, grades)),
+        OmegaLoss => Some(omega(scores, grades, Omega::AllPairs)),
+        OmegaTop => Some(omega(scores, grades, Omega::Top(PLACES))),
+        OmegaDcg => Some(omega(scores, grades, Omega::Dcg)),
+        _ => None,
+    };
+    let told: Vec<(usize, f64)> = queries.iter().enumerate().filter_map(|(q, query)| Some((q, of(query)?))).collect();
+    let of_told: Vec<f64> = told.iter().map(|(q, _)| weights.of(*q)).collect();
+    let least = if measure == KendallTau { -1.0 } else { 0.0 };
+    mean_within(told.iter().map(|(_, value)| *value), Weights::from(&of_told[..]), least, 1.0)
+}
+
 fn of_numbers(measure: Measure, predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
     let deviance = |power: f64| match n_outputs {
         1 => regression::deviances(predicted, truth, power).map_or(f64::NAN, |d| weights.mean(d.into_iter())),
@@ -429,19 +505,8 @@ fn of_numbers(measure: Measure, predicted: &[f64], truth: &[f64], n_outputs: usi
 
 /// The rows of each query, and its weight: that of its first row. Without queries all rows are one.
 fn queries(scores: &[f64], grades: &[f64], data: &Dataset) -> (Vec<Query>, Option<Vec<f64>>) {
-    let group = |row: usize| data.group().map_or(0, |g| g[row] as usize);
-    let n_groups = (0..data.n_rows()).map(group).max().map_or(0, |last| last + 1);
-    let mut queries = vec![(Vec::new(), Vec::new()); n_groups];
-    let mut weights = vec![1.0; n_groups];
-    for row in 0..data.n_rows() {
-        let (of_scores, of_grades) = &mut queries[group(row)];
-        if of_scores.is_empty() {
-            weights[group(row)] = data.row_weight(row);
-        }
-        of_scores.push(scores[row]);
-        of_grades.push(grades[row]);
-    }
-    let kept: Vec<usize> = (0..n_groups).filter(|&g| !queries[g].0.is_empty()).collect();
-    let weights = data.weight().map(|_| kept.iter().map(|&g| weights[g]).collect());
-    (kept.iter().map(|&g| std::mem::take(&mut queries[g])).collect(), weights)
+    let queries = data.queries();
+    let of = |rows: &Vec<u32>, from: &[f64]| rows.iter().map(|&row| from[row as usize]).collect::<Vec<f64>>();
+    let weights = data.weight().map(|w| queries.iter().map(|rows| w[rows[0] as usize]).collect());
+    (queries.iter().map(|rows| (of(rows, scores), of(rows, grades))).collect(), weights)
 }

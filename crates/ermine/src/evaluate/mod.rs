@@ -25,7 +25,7 @@ pub use measure::Measure;
 
 use crate::chart::text::number;
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Target};
+use crate::matrix::{Dataset, Target, Task};
 use crate::metric::Score;
 use crate::metric::confusion::Confusion;
 use crate::model::{Model, Prediction};
@@ -97,6 +97,9 @@ impl Model {
             let (has, needs) = (data.task(), schema.task);
             return Err(Error::data(format!("the model was trained for {needs}, but this data is for {has}")));
         }
+        if data.task() == Task::Multilabel {
+            return self.in_my_labels(data);
+        }
         let Target::Classes { codes, labels } = data.target() else {
             let (_, n_outputs) = data.values()?;
             let expected = schema.n_outputs;
@@ -114,6 +117,25 @@ impl Model {
         let new: Vec<u32> = labels.iter().map(code).collect::<Result<_>>()?;
         let codes = codes.iter().map(|&c| new[c as usize]).collect();
         data.with_target(Target::Classes { codes, labels: schema.classes.iter().cloned().collect() }, data.task())
+    }
+}
+
+impl Model {
+    /// The data with its labels in the order in which the model has them. Labels that no row has need not be there; one that the model doesn't know is an error.
+    fn in_my_labels(&self, data: &Dataset) -> Result<Dataset> {
+        let (marks, names) = data.labels()?;
+        let mine = &self.schema().classes;
+        let place = |name: &String| {
+            let known = mine.iter().position(|label| label == name);
+            known.ok_or_else(|| Error::unknown("label in training", name, mine))
+        };
+        let places: Vec<usize> = names.iter().map(place).collect::<Result<_>>()?;
+        let mut values = vec![0.0; data.n_rows() * mine.len()];
+        for (values, marks) in values.chunks_mut(mine.len()).zip(marks.chunks(names.len())) {
+            places.iter().zip(marks).for_each(|(&place, &mark)| values[place] = mark);
+        }
+        let data = data.with_target(Target::Values { values, n_outputs: mine.len() }, Task::Multilabel)?;
+        data.with_labels(mine.clone())
     }
 }
 

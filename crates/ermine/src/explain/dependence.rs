@@ -51,7 +51,7 @@ pub fn partial_dependence(
     for &value in &values {
         let mut set = columns.clone();
         set[j] = columns[j].with_numbers(vec![value; n]);
-        let prediction = model.predict_columns(set)?;
+        let prediction = model.predict_columns(set, data.group())?;
         let mut mean = vec![0.0; prediction.width()];
         for row in 0..n {
             let w = data.row_weight(row) / total;

@@ -45,7 +45,7 @@ pub fn permutation_importances(
         (0..columns.n_columns()).map(|j| columns.columns()[j].with_numbers(columns.numbers(j))).collect();
     let sign = if measure.higher_is_better() { -1.0 } else { 1.0 };
     let score = |columns: Vec<_>| -> Result<f64> {
-        let prediction = model.predict_columns(columns)?;
+        let prediction = model.predict_columns(columns, data.group())?;
         Ok(sign * Outcome::new(&prediction, &data)?.values(&[measure])[0])
     };
     let whole = score(columns.clone())?;

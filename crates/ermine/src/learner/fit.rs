@@ -101,7 +101,7 @@ pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     if data.features().n_columns() == 0 {
         return Err(Error::data("there are no feature columns to learn from"));
     }
-    if !can.tasks.contains(&data.task()) {
+    if !can_learn(learner, data.task()) {
         let tasks: Vec<&str> = can.tasks.iter().map(|t| t.word()).collect();
         return unsupported(format!("the task {} (it can do: {})", data.task(), tasks.join(", ")));
     }
@@ -111,13 +111,23 @@ pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     check_target(can, data).map_or(Ok(()), unsupported)
 }
 
-/// The learner of two classes, one for each class against the rest, where there are more: the model says that it was reduced.
+/// Whether a learner can do a task, by itself or by a reduction that is made by itself: what learns classes learns labels, each by itself.
+pub fn can_learn(learner: &dyn Learner, task: Task) -> bool {
+    let tasks = learner.info().capabilities.tasks;
+    tasks.contains(&task) || (task == Task::Multilabel && tasks.contains(&Task::Classification))
+}
+
+/// Where the target asks for more than the learner can do: a learner of two classes for each class against the rest, a learner of classes for each label. The model
+/// says that it was reduced.
 fn reduction(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Option<Box<dyn Learner>>> {
+    let can = learner.info().capabilities;
     let many = matches!(data.target(), Target::Classes { labels, .. } if labels.len() > 2);
-    if !(many && learner.info().capabilities.binary_only) {
-        return Ok(None);
-    }
-    let mut reduced = (context.learners)("one-vs-rest")?;
+    let name = match data.task() {
+        Task::Classification if many && can.binary_only => "one-vs-rest",
+        Task::Multilabel if !can.tasks.contains(&Task::Multilabel) => "binary-relevance",
+        _ => return Ok(None),
+    };
+    let mut reduced = (context.learners)(name)?;
     reduced.set("estimator", &Estimator::of(learner).to_value())?;
     Ok(Some(reduced))
 }

@@ -1,6 +1,7 @@
 //! [`Dataset`]: features together with what is to be learned from them, and the roles that columns play.
 
 use super::features::Features;
+use super::labels;
 use crate::error::{Error, Result};
 use crate::rng;
 use crate::table::{Column, ColumnKind, MISSING, Table, Values};
@@ -18,15 +19,21 @@ pub enum Task {
     Regression,
     /// An order of the rows within each query.
     Ranking,
+    /// None, one or several of some labels.
+    Multilabel,
 }
 
 impl Task {
+    /// All of them.
+    pub const ALL: [Task; 4] = [Task::Classification, Task::Regression, Task::Ranking, Task::Multilabel];
+
     /// The word for it in messages and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Task::Classification => "classification",
             Task::Regression => "regression",
             Task::Ranking => "ranking",
+            Task::Multilabel => "multilabel",
         }
     }
 }
@@ -47,7 +54,7 @@ pub enum Target {
         /// The names of the classes, by code. Classes that no row has may be among them.
         labels: Arc<[String]>,
     },
-    /// Numbers for each row, row by row.
+    /// Numbers for each row, row by row; of labels 1 for each that the row has, and 0 for the others.
     Values {
         /// `n_rows * n_outputs` numbers.
         values: Vec<f64>,
@@ -116,9 +123,12 @@ pub struct Dataset {
     features: Features,
     target: Target,
     target_names: Vec<String>,
+    /// The names of the labels, where such are to be learned.
+    labels: Arc<[String]>,
     task: Task,
     weight: Option<Vec<f64>>,
     group: Option<Vec<u32>>,
+    group_name: Option<String>,
 }
 
 impl Dataset {
@@ -132,9 +142,13 @@ impl Dataset {
         }
         let targets: Vec<&Column> = roles.target.iter().map(|name| table.column(name)).collect::<Result<_>>()?;
         let task = roles.task.unwrap_or_else(|| task_of(&targets, roles.group.is_some()));
-        let kept = rows_with_target(&targets, roles)?;
+        let kept = if labels::is_list(&targets, task) { None } else { rows_with_target(&targets, roles)? };
         let rows = kept.as_deref();
-        let target = if task == Task::Classification { classes(&targets, rows)? } else { values(&targets, rows)? };
+        let (target, labels) = match task {
+            Task::Classification => (classes(&targets, rows)?, Vec::new()),
+            Task::Regression | Task::Ranking => (values(&targets, rows)?, Vec::new()),
+            Task::Multilabel => labels::read(&targets, rows)?,
+        };
         let weight = roles.weight.as_ref().map(|name| weights(table.column(name)?, rows)).transpose()?;
         let group = roles.group.as_ref().map(|name| table.column(name).map(|c| groups(c, rows))).transpose()?;
         let columns: Vec<Column> =
@@ -144,7 +158,9 @@ impl Dataset {
         if let Some(rows) = rows {
             features = features.select(rows)?;
         }
-        Dataset::from_parts(features, target, task)?.named(roles.target.clone()).with_weight(weight)?.with_group(group)
+        let data = Dataset::from_parts(features, target, task)?.named(roles.target.clone()).with_weight(weight)?;
+        let data = if task == Task::Multilabel { data.with_labels(labels)? } else { data };
+        Ok(Dataset { group_name: roles.group.clone(), ..data.with_group(group)? })
     }
 
     /// Features and target that belong together.
@@ -167,9 +183,37 @@ impl Dataset {
                     )));
                 }
             }
+            (Target::Values { values, n_outputs }, Task::Multilabel) => {
+                if let Some(i) = values.iter().position(|&v| v != 0.0 && v != 1.0) {
+                    let (value, row) = (values[i], i / n_outputs.max(&1) + 1);
+                    return Err(Error::data(format!("a label is {value} in row {row}; expected 0 or 1")));
+                }
+            }
             _ => return Err(Error::data(format!("the target doesn't fit the task {task}"))),
         }
-        Ok(Dataset { features, target, target_names: vec!["target".into()], task, weight: None, group: None })
+        let target_names = vec!["target".into()];
+        let labels = match &target {
+            Target::Values { n_outputs, .. } if task == Task::Multilabel => {
+                (0..*n_outputs).map(|k| format!("label{k}")).collect()
+            }
+            _ => Arc::default(),
+        };
+        Ok(Dataset { features, target, target_names, labels, task, weight: None, group: None, group_name: None })
+    }
+
+    /// The same data with these names for its labels.
+    pub fn with_labels(mut self, names: Vec<String>) -> Result<Dataset> {
+        let n = self.labels.len();
+        let mut sorted: Vec<&String> = names.iter().collect();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::data(format!("two labels are named '{}'", twice[0])));
+        }
+        if names.len() != n || n == 0 {
+            return Err(Error::data(format!("{} names for {n} labels", names.len())));
+        }
+        self.labels = names.into();
+        Ok(self)
     }
 
     /// The same data with these names for the target columns.
@@ -210,8 +254,10 @@ impl Dataset {
 
     /// The same features with another target.
     pub fn with_target(&self, target: Target, task: Task) -> Result<Dataset> {
-        let fresh = Dataset::from_parts(self.features.clone(), target, task)?;
-        fresh.named(self.target_names.clone()).with_weight(self.weight.clone())?.with_group(self.group.clone())
+        let fresh = Dataset::from_parts(self.features.clone(), target, task)?.named(self.target_names.clone());
+        let fresh = fresh.with_weight(self.weight.clone())?.with_group(self.group.clone())?;
+        let labels = if fresh.labels.len() == self.labels.len() { self.labels.clone() } else { fresh.labels.clone() };
+        Ok(Dataset { labels, group_name: self.group_name.clone(), ..fresh })
     }
 
     /// How many rows.
@@ -249,6 +295,24 @@ impl Dataset {
         self.group.as_deref()
     }
 
+    /// The rows of each query, in the order of the queries; all rows are one query where there are none.
+    pub fn queries(&self) -> Vec<Vec<u32>> {
+        queries(self.group(), self.n_rows())
+    }
+
+    /// The grades of a ranking, of which each row has one.
+    pub fn grades(&self) -> Result<&[f64]> {
+        match self.values()? {
+            (grades, 1) => Ok(grades),
+            (_, n) => Err(Error::data(format!("{n} targets; a ranking needs one grade for each row"))),
+        }
+    }
+
+    /// The column that says which query a row belongs to, where it has a name.
+    pub fn group_name(&self) -> Option<&str> {
+        self.group_name.as_deref()
+    }
+
     /// The weight of a row; 1 where there are no weights.
     pub fn row_weight(&self, row: usize) -> f64 {
         self.weight.as_ref().map_or(1.0, |w| w[row])
@@ -267,6 +331,14 @@ impl Dataset {
         match &self.target {
             Target::Values { values, n_outputs } => Ok((values, *n_outputs)),
             Target::Classes { .. } => Err(Error::data("the target is a class, not a number")),
+        }
+    }
+
+    /// For each row and label 1 if the row has it, else 0, row by row; and the names of the labels. An error where the target is not of labels.
+    pub fn labels(&self) -> Result<(&[f64], &Arc<[String]>)> {
+        match &self.target {
+            Target::Values { values, .. } if self.task == Task::Multilabel => Ok((values, &self.labels)),
+            _ => Err(Error::data("the target is not a set of labels")),
         }
     }
 
@@ -295,6 +367,15 @@ impl Dataset {
     }
 }
 
+/// The rows of each query, in the order of the queries; without queries all rows are one.
+pub fn queries(group: Option<&[u32]>, n_rows: usize) -> Vec<Vec<u32>> {
+    let Some(group) = group else { return vec![(0..n_rows as u32).collect()] };
+    let mut queries = vec![Vec::new(); group.iter().max().map_or(0, |&last| last as usize + 1)];
+    (0..).zip(group).for_each(|(row, &query)| queries[query as usize].push(row));
+    queries.retain(|rows| !rows.is_empty());
+    queries
+}
+
 /// Weights and targets up to these sizes: sums of weighted squares over all rows of a table then stay finite, and no objective is NaN.
 const LARGEST_WEIGHT: f64 = 1e60;
 /// See [`LARGEST_WEIGHT`].
@@ -310,8 +391,12 @@ impl Table {
     }
 }
 
-/// What a target asks for: categories, or whole numbers of which there are only two, are classes; other numbers are values.
+/// What a target asks for: categories, or whole numbers of which there are only two, are classes; several columns of zeros and ones are labels; other
+/// numbers are values.
 fn task_of(targets: &[&Column], grouped: bool) -> Task {
+    if !grouped && targets.len() > 1 && targets.iter().all(|c| labels::is_marks(c)) {
+        return Task::Multilabel;
+    }
     let categorical = targets.iter().any(|c| c.kind != ColumnKind::Numeric);
     match (grouped, categorical || targets.iter().all(|c| is_two_valued(c))) {
         (true, _) => Task::Ranking,
@@ -408,7 +493,7 @@ fn weights(column: &Column, rows: Option<&[u32]>) -> Result<Vec<f64>> {
 }
 
 /// Query numbers 0, 1, 2, ... in the order in which the queries first appear.
-fn groups(column: &Column, rows: Option<&[u32]>) -> Vec<u32> {
+pub(super) fn groups(column: &Column, rows: Option<&[u32]>) -> Vec<u32> {
     let mut numbers = std::collections::HashMap::new();
     column
         .numbers(rows)

@@ -4,7 +4,7 @@
 //! views that learners compute on (sorted order, ...) are made on first use and kept with the features; a subset of
 //! the rows derives its views from those of the whole, where that is cheaper than making them anew.
 
-use super::sorted::Sorted;
+use super::sorted::{Sorted, SortedColumn};
 use crate::error::{Error, Result};
 use crate::table::{Column, Table, Values};
 use std::sync::{Arc, OnceLock};
@@ -17,6 +17,8 @@ pub struct Features {
     views: Arc<Views>,
     /// The features of which these are a choice of rows.
     whole: Option<Box<Features>>,
+    /// The features that these have more columns than.
+    narrower: Option<Box<Features>>,
 }
 
 /// Views made on first use.
@@ -28,7 +30,7 @@ struct Views {
 impl Features {
     /// All columns and rows of a table.
     pub fn new(table: Arc<Table>) -> Self {
-        Features { table, rows: None, views: Arc::default(), whole: None }
+        Features { table, rows: None, views: Arc::default(), whole: None, narrower: None }
     }
 
     /// How many rows.
@@ -97,7 +99,27 @@ impl Features {
         }
         let rows: Arc<[u32]> = rows.iter().map(|&r| self.table_row(r as usize) as u32).collect();
         let whole = self.whole.clone().unwrap_or_else(|| Box::new(self.clone()));
-        Ok(Features { table: self.table.clone(), rows: Some(rows), views: Arc::default(), whole: Some(whole) })
+        let (table, views) = (self.table.clone(), Arc::default());
+        Ok(Features { table, rows: Some(rows), views, whole: Some(whole), narrower: None })
+    }
+
+    /// These features and more columns of numbers, given by name with a number for each of the rows. The columns that are there are shared, and so is their sorted order.
+    /// Rows that repeat the same row of the table must have the same numbers.
+    pub fn with_numbers(&self, more: Vec<(String, Vec<f64>)>) -> Features {
+        let n = self.table.n_rows();
+        let whole = |numbers: Vec<f64>| match self.rows() {
+            None => numbers,
+            Some(rows) => {
+                let mut all = vec![f64::NAN; n];
+                rows.iter().zip(numbers).for_each(|(&row, x)| all[row as usize] = x);
+                all
+            }
+        };
+        let mut columns = self.columns().to_vec();
+        columns.extend(more.into_iter().map(|(name, numbers)| Column::numeric(name, whole(numbers))));
+        let table = Arc::new(Table::of_columns(columns, n));
+        let narrower = Some(Box::new(self.clone()));
+        Features { table, rows: self.rows.clone(), views: Arc::default(), whole: None, narrower }
     }
 
     /// Every column in ascending order of its values; made on first use. Work that is about to use it from several threads should
@@ -120,14 +142,43 @@ impl Features {
         }
     }
 
-    /// The order of a large part of the rows, from that of the whole: folds of one table then share one sort.
+    /// The order of a large part of the rows, from that of the whole: folds of one table then share one sort. Of columns that were added to others, only these are
+    /// sorted.
     fn derive_sorted(&self) -> Option<Sorted> {
         /// Below this share of the rows, sorting them is cheaper than filtering the whole.
         const WORTH_IT: usize = 8;
+        if let Some(narrower) = &self.narrower {
+            let mut columns = narrower.sorted().columns.clone();
+            columns.extend((columns.len()..self.n_columns()).map(|column| SortedColumn::new(self, column)));
+            return Some(Sorted { columns });
+        }
         let (whole, rows) = (self.whole.as_ref()?, self.rows()?);
         if rows.len() * WORTH_IT < self.table.n_rows() {
             return None;
         }
         whole.sorted().restricted_to(rows, self.table.n_rows())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_columns_share_the_others_and_their_order() {
+        let table = Table::new(vec![Column::numeric("x", vec![3.0, 1.0, 2.0]), Column::numeric("y", vec![0.0; 3])]);
+        let all = Features::new(Arc::new(table.unwrap()));
+        for features in [all.clone(), all.select(&[2, 0]).unwrap()] {
+            let n = features.n_rows();
+            let more = features.with_numbers(vec![("z".into(), (0..n).map(|i| -(i as f64)).collect())]);
+            assert_eq!(more.n_columns(), 3);
+            assert_eq!(more.numbers(2), (0..n).map(|i| -(i as f64)).collect::<Vec<_>>());
+            assert_eq!(*more.sorted(), Sorted::new(&more));
+            for j in 0..2 {
+                let (a, b) = (&more.columns()[j].values, &all.columns()[j].values);
+                let (crate::table::Values::F64(a), crate::table::Values::F64(b)) = (a, b) else { panic!() };
+                assert_eq!(a.as_ptr(), b.as_ptr(), "a column was copied");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`features`] | [`Features`]: which columns and which rows; the views of them, made once and shared |
 //! | [`dataset`] | [`Dataset`]: features with target, weights and query groups |
+//! | [`labels`] | a target of labels, from columns of zeros and ones or from one column of names |
 //! | [`sorted`] | every column in ascending order of its values |
 //! | [`binned`] | every value as the number of its bin |
 //! | [`ranked`] | bins of equal count, straight from the sorted order |
@@ -20,6 +21,7 @@ pub mod dataset;
 pub mod design;
 pub mod encode;
 pub mod features;
+pub mod labels;
 pub mod polynomial;
 pub mod ranked;
 pub mod schema;

@@ -4,7 +4,7 @@
 //! differ from those in training. **A category that training didn't have is treated as missing** (but for models that read the text itself). A number where a category is
 //! expected is looked up by its text ("3"); a category where a number is expected is an error that names it.
 
-use super::dataset::{Dataset, Target, Task};
+use super::dataset::{Dataset, Target, Task, groups};
 use super::features::Features;
 use crate::error::{Error, Result};
 use crate::table::{Column, ColumnKind, ColumnType, Levels, MISSING, ReadOptions, Table, Values};
@@ -22,10 +22,13 @@ pub struct Schema {
     pub target: Vec<String>,
     /// What was learned.
     pub task: Task,
-    /// The class names, where classes were learned.
+    /// The names of the classes or labels, where such were learned.
     pub classes: Vec<String>,
     /// How many numbers are predicted for each row, where numbers were learned.
     pub n_outputs: usize,
+    /// The column that says which query a row belongs to, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 /// One feature column.
@@ -54,6 +57,9 @@ impl Schema {
         };
         let (classes, n_outputs) = match data.target() {
             Target::Classes { labels, .. } => (labels.to_vec(), 0),
+            Target::Values { .. } if data.task() == Task::Multilabel => {
+                (data.labels().map_or_else(|_| Vec::new(), |(_, labels)| labels.to_vec()), 0)
+            }
             Target::Values { n_outputs, .. } => (Vec::new(), *n_outputs),
         };
         Schema {
@@ -62,6 +68,7 @@ impl Schema {
             task: data.task(),
             classes,
             n_outputs,
+            group: data.group_name().map(String::from),
         }
     }
 
@@ -77,7 +84,7 @@ impl Schema {
     /// Checks a schema that comes from outside.
     pub fn check(&self) -> Result<()> {
         let fine = match self.task {
-            Task::Classification => !self.classes.is_empty(),
+            Task::Classification | Task::Multilabel => !self.classes.is_empty(),
             Task::Regression | Task::Ranking => self.n_outputs > 0 && self.classes.is_empty(),
         };
         if fine {
@@ -110,12 +117,20 @@ impl Schema {
         let is_number = |class: &String| class.parse::<f64>().is_ok_and(|x| x.is_finite() && x.to_string() == *class);
         match self.task {
             Task::Regression | Task::Ranking => None,
+            // Columns of marks are named as their labels are.
+            Task::Multilabel if self.target == self.classes => None,
+            Task::Multilabel => Some(ColumnType::Nominal),
             Task::Classification if self.classes.iter().all(|c| c == "false" || c == "true") => {
                 Some(ColumnType::Boolean)
             }
             Task::Classification if self.classes.iter().all(is_number) => Some(ColumnType::Numeric),
             Task::Classification => Some(ColumnType::Nominal),
         }
+    }
+
+    /// Which query each row of a table belongs to, where the training data had queries.
+    pub fn queries_of(&self, table: &Table) -> Result<Option<Vec<u32>>> {
+        self.group.as_ref().map(|name| table.column(name).map(|column| groups(column, None))).transpose()
     }
 
     /// The features of a table in the form that the model knows.

@@ -37,11 +37,21 @@ fn totals(n: usize, weights: Weights<'_>) -> (f64, f64) {
 
 /// The weighted mean of row losses, none of which is negative, with its interval from their spread.
 pub fn mean(losses: impl ExactSizeIterator<Item = f64> + Clone, weights: Weights<'_>) -> Score {
+    mean_within(losses, weights, 0.0, f64::INFINITY)
+}
+
+/// The weighted mean of quantities between two bounds, with its interval from their spread.
+pub fn mean_within(
+    losses: impl ExactSizeIterator<Item = f64> + Clone,
+    weights: Weights<'_>,
+    least: f64,
+    most: f64,
+) -> Score {
     let (total, n_effective) = totals(losses.len(), weights);
     let value = weights.mean(losses.clone());
     let spread = losses.enumerate().map(|(row, loss)| weights.of(row) * (loss - value).powi(2)).sum::<f64>() / total;
     let half = Z * (spread / (n_effective - 1.0).max(1.0)).sqrt();
-    Score { value, low: (value - half).max(0.0), high: value + half }
+    Score { value, low: (value - half).max(least), high: (value + half).min(most) }
 }
 
 /// A share of rows with Wilson's interval.

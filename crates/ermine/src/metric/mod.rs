@@ -7,10 +7,14 @@
 //! | [`threshold`] | ROC and precision-recall curves and the areas under them |
 //! | [`regression`] | errors of numbers |
 //! | [`ranking`] | NDCG, average precision, reciprocal rank, Kendall's tau, omega loss |
+//! | [`omega`] | what it costs to confuse two places of a ranking |
+//! | [`multilabel`] | sets of labels: subset accuracy, Hamming loss, F1 |
 //! | [`interval`] | how far off a score may be |
 
 pub mod confusion;
 pub mod interval;
+pub mod multilabel;
+pub mod omega;
 pub mod probability;
 pub mod ranking;
 pub mod regression;

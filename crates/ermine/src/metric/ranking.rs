@@ -107,6 +107,22 @@ fn inversions(values: &mut [f64], room: &mut [f64]) -> u64 {
     count
 }
 
+/// The area under the ROC curve: the share of pairs of a relevant and an irrelevant row that stand in the right order, ties counting half; `None` where there is no
+/// such pair.
+pub fn roc_auc(scores: &[f64], grades: &[f64]) -> Option<f64> {
+    Ranked::new(scores, grades.iter().map(|&g| g > 0.0).collect()).roc_auc(Weights::EQUAL)
+}
+
+/// The true places of rows by their grades, from 0 for the highest: how many rows have a higher one.
+pub fn places(grades: &[f64]) -> Vec<usize> {
+    let order = falling(grades);
+    let mut places = vec![0; grades.len()];
+    for (at, pair) in order.windows(2).enumerate() {
+        places[pair[1]] = if grades[pair[1]] == grades[pair[0]] { places[pair[0]] } else { at + 1 };
+    }
+    places
+}
+
 /// The mean cost of the pairs that the scores order the wrong way. `places` are the true places, from 0 for the first; pairs that share a place have
 /// no right order and don't count; of a tie in the scores half the cost counts. `omega` is the cost of confusing two places.
 pub fn omega_loss(scores: &[f64], places: &[usize], omega: impl Fn(usize, usize) -> f64) -> f64 {

@@ -74,6 +74,16 @@ pub trait Fitted: Any + Send + Sync {
     /// The numbers for each row, row by row: [`Output::width`] of them each. The features are in the form of the schema.
     fn predict(&self, features: &Features) -> Result<Vec<f64>>;
 
+    /// Whether what it says about a row depends on the other rows of its query. Then [`predict`](Self::predict) takes all rows as one query.
+    fn is_relative(&self) -> bool {
+        false
+    }
+
+    /// The numbers for each row, given the number of the query that it belongs to.
+    fn predict_queries(&self, features: &Features, _queries: &[u32]) -> Result<Vec<f64>> {
+        self.predict(features)
+    }
+
     /// The numbers that probabilities are made of (log odds, or one score for each class), and how many there are for each row, where the
     /// model has such.
     fn margins(&self, _features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
@@ -214,14 +224,22 @@ impl Model {
         (self.fitted.as_ref() as &dyn Any).downcast_ref()
     }
 
-    /// Predicts for each row of a table. Columns are found by name; a category that training didn't have is treated as missing.
-    pub fn predict(&self, table: &Table) -> Result<Prediction> {
-        self.predict_features(&self.header.schema.features_of(table)?)
+    /// Whether what it says about a row depends on the other rows of its query.
+    pub fn is_relative(&self) -> bool {
+        self.fitted.is_relative()
     }
 
-    /// Predicts for each row of columns that stand in the order of the schema, whatever they are called.
-    pub fn predict_columns(&self, columns: Vec<Column>) -> Result<Prediction> {
-        self.predict_features(&self.header.schema.features_in_order(columns)?)
+    /// Predicts for each row of a table. Columns are found by name; a category that training didn't have is treated as missing. A model to which the other rows of a
+    /// query matter needs the column that names the query, if it was trained with one.
+    pub fn predict(&self, table: &Table) -> Result<Prediction> {
+        let queries = if self.is_relative() { self.header.schema.queries_of(table)? } else { None };
+        self.predict_features(&self.header.schema.features_of(table)?, queries.as_deref())
+    }
+
+    /// Predicts for each row of columns that stand in the order of the schema, whatever they are called. `queries` says which query each row belongs to; all
+    /// are one where it is `None`.
+    pub fn predict_columns(&self, columns: Vec<Column>, queries: Option<&[u32]>) -> Result<Prediction> {
+        self.predict_features(&self.header.schema.features_in_order(columns)?, queries)
     }
 
     /// The margins of each row of columns that stand in the order of the schema: what probabilities are made of, where the model has such.
@@ -231,12 +249,23 @@ impl Model {
 
     /// Predicts for each row of a data set, whose target is not looked at.
     pub fn predict_data(&self, data: &Dataset) -> Result<Prediction> {
-        self.predict_features(&self.header.schema.features_of_data(data)?)
+        if let Some(name) = self.header.schema.group.as_ref().filter(|_| self.is_relative() && data.group().is_none()) {
+            return Err(Error::data(format!(
+                "the model compares the rows of a query; which query is a row of ('{name}')?"
+            )));
+        }
+        self.predict_features(&self.header.schema.features_of_data(data)?, data.group())
     }
 
-    fn predict_features(&self, features: &Features) -> Result<Prediction> {
+    fn predict_features(&self, features: &Features, queries: Option<&[u32]>) -> Result<Prediction> {
         let output = self.fitted.output();
-        let values = self.fitted.predict(features)?;
+        if let Some(queries) = queries.filter(|q| q.len() != features.n_rows()) {
+            return Err(Error::data(format!("{} query groups for {} rows", queries.len(), features.n_rows())));
+        }
+        let values = match queries {
+            Some(queries) => self.fitted.predict_queries(features, queries)?,
+            None => self.fitted.predict(features)?,
+        };
         let expected = features.n_rows() * output.width(&self.header.schema);
         if values.len() != expected {
             let learner = &self.header.learner;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
-    /// A probability for each class; they add up to 1.
+    /// A probability for each class, adding up to 1; or for each label by itself.
     Probabilities,
-    /// A score for each class; the highest wins.
+    /// A score for each class, of which the highest wins; or for each label, which the row has where it is positive.
     Scores,
     /// One signed score: the second of two classes where it is positive.
     Margin,
@@ -92,6 +92,18 @@ impl Prediction {
             return usize::from(numbers[0] > 0.0);
         }
         (1..numbers.len()).fold(0, |best, k| if numbers[k] > numbers[best] { k } else { best })
+    }
+
+    /// Whether a row is predicted to have a label.
+    pub fn has(&self, row: usize, label: usize) -> bool {
+        self.row(row)[label] > if self.output == Output::Probabilities { 0.5 } else { 0.0 }
+    }
+
+    /// The names of the labels that a row is predicted to have; `None` where it is not labels that are predicted.
+    pub fn labels(&self, row: usize) -> Option<Vec<&str>> {
+        let has = |&label: &usize| self.has(row, label);
+        (self.task == Task::Multilabel)
+            .then(|| (0..self.classes.len()).filter(has).map(|label| self.classes[label].as_str()).collect())
     }
 
     /// The name of the predicted class of a row; `None` where numbers are predicted.

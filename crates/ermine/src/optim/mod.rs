@@ -11,6 +11,7 @@
 //! | [`lasso`] | lasso and elastic net over data: working sets, paths | duality gap |
 //! | [`risk`] | the smooth risk of a linear predictor as a function of its weights | duality gap |
 //! | [`penalised_intercept`] | the same with a penalty on the intercept | duality gap |
+//! | [`pairwise`] | the squared hinge loss of a linear score over all pairs of a ranking, never listed | bound from the gradient |
 //! | [`multinomial`] | the same for several classes | optimality residual |
 //! | [`newton`] | smooth problems: Newton's method that reuses its factorisation | decrement |
 //! | [`lbfgs`] | the limited-memory curvature that Newton and quasi-Newton steps share | |
@@ -36,6 +37,7 @@ pub mod linear_program;
 pub mod moments;
 pub mod multinomial;
 pub mod newton;
+pub mod pairwise;
 pub mod penalised_intercept;
 pub mod perceptron;
 pub mod prox_newton;

@@ -48,7 +48,9 @@ impl Member {
                 fit(learner, &part.with_weight(data.weight().map(<[f64]>::to_vec))?, &own)?
             }
         };
-        Ok(Member { learner: learner.info().name.into(), columns, fitted: model.into_fitted().into() })
+        // Not the learner's own name, where it was reduced by itself.
+        let learner = model.header().learner.clone();
+        Ok(Member { learner, columns, fitted: model.into_fitted().into() })
     }
 
     /// Whether it reads categories by their text.
@@ -67,6 +69,21 @@ impl Member {
             None => self.fitted.predict(features),
             Some(columns) => self.fitted.predict(&some_columns(features, columns)?),
         }
+    }
+
+    /// How sure it is of the second of two classes, for each row: a probability where it has such, else a signed margin.
+    pub fn of_second(&self, features: &Features) -> Result<Vec<f64>> {
+        let numbers = self.predict(features)?;
+        Ok(match self.output() {
+            Output::Margin | Output::Values => numbers,
+            Output::Probabilities => numbers.chunks(2).map(|p| p[1]).collect(),
+            Output::Scores => numbers.chunks(2).map(|s| s[1] - s[0]).collect(),
+        })
+    }
+
+    /// The learner's own part of the model.
+    pub fn fitted(&self) -> &dyn Fitted {
+        &*self.fitted
     }
 
     /// The class that it says for each row.

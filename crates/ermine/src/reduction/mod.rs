@@ -7,11 +7,15 @@
 //! | [`calibration`] | probabilities that mean what they say, and the class that costs least |
 //! | [`committee`] | models side by side, as bagging and boosting have them |
 //! | [`multiclass`] | many classes by learners of two: one against the rest, all against all, error-correcting codes |
+//! | [`multilabel`] | sets of labels by learners of classes: each label by itself, in a chain, or each set as a class |
+//! | [`ranking`] | an order by a learner that says which of two comes first |
 
 pub mod adaboost;
 pub mod bagging;
 pub mod calibration;
 pub mod committee;
 pub mod multiclass;
+pub mod multilabel;
+pub mod ranking;
 
 pub use crate::learner::estimator;

@@ -1,6 +1,7 @@
 //! Model files from outside: damaged, cut short, hostile. Always an error in bounded time and memory, never a panic, never a wrong model.
 
 use ermine::learner::{Context, fit};
+use ermine::matrix::Target;
 use ermine::model::file::FORMAT_VERSION;
 use ermine::param::Value;
 use ermine::prelude::*;
@@ -18,17 +19,37 @@ fn data() -> Dataset {
     Table::new(columns).unwrap().dataset("y").unwrap()
 }
 
-/// A model file of every learner that can learn two classes, made once. Learners of many parts are made with a few only.
+/// The data for a task: two classes, two labels, or grades in queries.
+fn data_for(task: Task) -> Dataset {
+    let classes = data();
+    let (codes, _) = classes.classes().unwrap();
+    let mark = |on: bool| f64::from(u8::from(on));
+    let (values, n_outputs) = match task {
+        Task::Multilabel => ((0..60).flat_map(|i| [mark(codes[i] == 1), mark(i % 4 < 2)]).collect(), 2),
+        Task::Ranking => ((0..60).map(|i| f64::from(codes[i]) + mark(i % 5 == 0)).collect(), 1),
+        _ => return classes,
+    };
+    let other = classes.with_target(Target::Values { values, n_outputs }, task).unwrap();
+    other.with_group((task == Task::Ranking).then(|| (0..60).map(|i| i / 12).collect())).unwrap()
+}
+
+/// What a learner is tried on here: two classes, if it can.
+fn task_of(entry: &Entry) -> Option<Task> {
+    let tasks = entry.info().capabilities.tasks;
+    [Task::Classification, Task::Multilabel, Task::Ranking].into_iter().find(|task| tasks.contains(task))
+}
+
+/// A model file of every learner that can learn classes, labels or an order, made once. Learners of many parts are made with a few only.
 fn files() -> &'static [Vec<u8>] {
     static FILES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     FILES.get_or_init(|| {
-        let able = LEARNERS.iter().filter(|e| e.info().capabilities.tasks.contains(&Task::Classification));
-        let file = |entry: &Entry| {
+        let able = LEARNERS.iter().filter_map(|entry| Some((entry, task_of(entry)?)));
+        let file = |(entry, task): (&Entry, Task)| {
             let mut learner = (entry.make)();
             if learner.get("n_estimators").is_some() {
                 learner.set("n_estimators", &Value::Int(3)).unwrap();
             }
-            fit(&*learner, &data(), &Context::default()).unwrap().to_bytes().unwrap()
+            fit(&*learner, &data_for(task), &Context::default()).unwrap().to_bytes().unwrap()
         };
         able.map(file).collect()
     })
@@ -90,18 +111,19 @@ fn a_failed_save_leaves_the_old_file_alone() {
 #[test]
 fn golden_files_are_read_and_predict_what_they_did() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/models");
-    for entry in LEARNERS.iter().filter(|e| e.info().capabilities.tasks.contains(&Task::Classification)) {
+    for (entry, task) in LEARNERS.iter().filter_map(|entry| Some((entry, task_of(entry)?))) {
+        let data = data_for(task);
         let name = entry.info().name;
         let (file, expected) = (dir.join(format!("{name}.v{FORMAT_VERSION}.ermine")), dir.join(format!("{name}.json")));
         if !file.exists() && std::env::var_os("ERMINE_BLESS").is_some() {
-            let model = fit(&*(entry.make)(), &data(), &Context::default()).unwrap();
+            let model = fit(&*(entry.make)(), &data, &Context::default()).unwrap();
             model.save(&file).unwrap();
-            let values = model.predict_data(&data()).unwrap().values().to_vec();
+            let values = model.predict_data(&data).unwrap().values().to_vec();
             std::fs::write(&expected, serde_json::to_string(&values).unwrap()).unwrap();
         }
         let model = Model::load(&file).unwrap_or_else(|e| panic!("{e} (ERMINE_BLESS=1 writes it)"));
         let values: Vec<f64> = serde_json::from_str(&std::fs::read_to_string(&expected).unwrap()).unwrap();
-        let predicted = model.predict_data(&data()).unwrap();
+        let predicted = model.predict_data(&data).unwrap();
         assert_eq!(values.len(), predicted.values().len());
         let far = values.iter().zip(predicted.values()).filter(|(a, b)| (*a - *b).abs() > 1e-12).count();
         assert_eq!(far, 0, "{name} predicts something else than when its golden file was written");

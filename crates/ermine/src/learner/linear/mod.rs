@@ -14,6 +14,7 @@
 //! | [`halfspace`] | a separating hyperplane, or the proof that there is none |
 //! | [`perceptron`] | the perceptron in all its forms |
 //! | [`gradient_descent`], [`sgd`] | any loss with any penalty, over all rows or a few at a time |
+//! | [`rank_svm`] | a linear score that orders rows |
 //! | [`losses`] | their losses and penalties by name |
 //! | [`fitted`] | the fitted form |
 //! | [`sgd_model`] | the fitted form of a stream |
@@ -35,6 +36,7 @@ pub mod losses;
 pub mod perceptron;
 pub mod prepare;
 pub mod quantile;
+pub mod rank_svm;
 pub mod report;
 pub mod ridge;
 pub mod sgd;

@@ -74,15 +74,7 @@ impl Coded {
 
     /// The confidence of each part in its positive side, part by part.
     fn said(&self, features: &Features) -> Result<Vec<Vec<f64>>> {
-        let each = |member: &Member| {
-            let numbers = member.predict(features)?;
-            Ok(match member.output() {
-                Output::Margin => numbers,
-                Output::Probabilities => numbers.chunks(2).map(|p| p[1]).collect(),
-                _ => numbers.chunks(2).map(|s| s[1] - s[0]).collect(),
-            })
-        };
-        self.members.par_iter().map(each).collect()
+        self.members.par_iter().map(|member| member.of_second(features)).collect()
     }
 
     /// The scores of one row, of the classes of the coding.
