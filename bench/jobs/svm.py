@@ -108,7 +108,8 @@ def make_a9a():
 
     with gzip.open(DATA / "a9a.train.libsvm.gz", "rb") as file:
         X, y = load_svmlight_file(file, n_features=123)
-    return {"X": X.tocsr(), "y": y.astype(int)}
+    X.indices, X.indptr = X.indices.astype("int32"), X.indptr.astype("int32")
+    return {"X": X, "y": y.astype(int)}
 
 
 def make_text():
@@ -143,9 +144,10 @@ def linear_sklearn(data):
 def liblinear(data, solver):
     """LIBLINEAR itself, its data made beforehand; `-B 1` carries the intercept as the others do."""
     import numpy as np
+    import scipy.sparse as sp
     from liblinear.liblinearutil import parameter, problem, train
 
-    made = problem(np.asarray(data["y"], float), data["X"], bias=1)
+    made = problem(np.asarray(data["y"], float), sp.csr_matrix(data["X"]), bias=1)
     options = parameter(f"-s {solver} -c 1 -B 1 -q")
 
     def run():

@@ -193,10 +193,14 @@ impl<'a> Sparse<'a> {
                 let k = range.len();
                 total += weigh(range.clone(), &mut scale[..k], &mut extra[..k * extras]);
                 for (r, i) in range.enumerate() {
+                    let extra = &extra[r * extras..(r + 1) * extras];
+                    if scale[r] == 0.0 && extra.iter().all(|e| *e == 0.0) {
+                        continue;
+                    }
                     let (places, numbers) = self.rows.line(i);
                     entries.clear();
                     entries.extend(places.iter().zip(numbers).map(|(&j, &x)| (j as usize, scale[r] * x)));
-                    entries.extend((0..extras).map(|e| (p + e, extra[r * extras + e])));
+                    entries.extend((0..extras).map(|e| (p + e, extra[e])));
                     for (n, &(j, x)) in entries.iter().enumerate() {
                         let row = &mut c[j * width..(j + 1) * width];
                         entries[n..].iter().for_each(|&(l, y)| row[l] = x.mul_add(y, row[l]));

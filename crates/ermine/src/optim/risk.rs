@@ -216,8 +216,12 @@ impl<L: Loss> Smooth for Risk<'_, L> {
             let k = rows.len();
             let sum = self.losses(rows, z, &mut u[..k], &mut s[..k]);
             for r in 0..k {
-                // Where the loss is straight the curvature is 0; a little of it keeps the gradient's column finite.
-                scale[r] = s[r].max(1e-14).sqrt();
+                // Where the loss is straight the curvature is 0; a little of it keeps the gradient's column finite. Where it is flat the row doesn't count.
+                scale[r] = if s[r] == 0.0 && u[r] == 0.0 { 0.0 } else { s[r].max(1e-14).sqrt() };
+                if scale[r] == 0.0 {
+                    (extra[2 * r], extra[2 * r + 1]) = (0.0, 0.0);
+                    continue;
+                }
                 extra[2 * r] = scale[r];
                 extra[2 * r + 1] = u[r] / scale[r];
             }

@@ -55,7 +55,7 @@ fn kernel(machine: &Machine) -> String {
 }
 
 /// The picture's size, and the box inside its axes.
-const SIZE: (f64, f64) = (560.0, 520.0);
+const SIZE: (f64, f64) = (560.0, 496.0);
 const BOX: (f64, f64, f64, f64) = (60.0, 44.0, 480.0, 380.0);
 /// Cells along each side in which the boundary is looked for.
 const CELLS: usize = 120;
