@@ -6,6 +6,7 @@ use crate::job;
 use crate::model::{Answer, Model, Wanted};
 use crate::neighbor::Trouble;
 use crate::table::Table;
+use ermine::explain::dependence::dependence;
 use ermine::learner::fit::run;
 use ermine::matrix::Features;
 use ermine::model::{Model as CoreModel, Stages as CoreStages};
@@ -126,4 +127,30 @@ pub fn shap_interactions<'py>(
     let shap = with_features(py, model, table, n_jobs, |model, features| model.shap_interactions_of(features))?;
     let d = model.core().schema().features.len();
     array::shaped(py, shap.values, &[shap.n_rows, d, d, shap.n_outputs])
+}
+
+/// Values of a column, the mean prediction at each, and the curves of some rows.
+type Curves<'py> = (Vec<f64>, Option<Vec<String>>, Shaped<'py, f64>, Shaped<'py, f64>);
+
+/// What the model predicts as a column changes: the mean over all rows, and the curves of the first of them.
+#[pyfunction]
+pub fn partial_dependence<'py>(
+    py: Python<'py>,
+    model: &Model,
+    table: &Table,
+    column: usize,
+    n_values: usize,
+    n_curves: usize,
+    n_jobs: Option<i64>,
+) -> PyResult<Curves<'py>> {
+    let found = with_features(py, model, table, n_jobs, move |model, features| {
+        let names = &model.schema().features;
+        let name = names.get(column).map(|feature| feature.name.clone());
+        let name = name.ok_or_else(|| ermine::Error::data(format!("column {column} of {}", names.len())))?;
+        dependence(model, features, None, |_| 1.0, &name, n_values, n_curves)
+    })?;
+    let (n, width) = (found.values.len(), found.means.first().map_or(0, Vec::len));
+    let means = array::shaped(py, found.means.concat(), &[n, width])?;
+    let curves = array::shaped(py, found.rows.concat(), &[found.rows.len(), n])?;
+    Ok((found.values, found.categories, means, curves))
 }

@@ -68,6 +68,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap_interactions, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::partial_dependence, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())

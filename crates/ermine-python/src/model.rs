@@ -331,7 +331,7 @@ impl Model {
         // The model goes by the order of the columns, not by names.
         let column = |values| Column { name: String::new(), kind: ColumnKind::Numeric, values };
         let columns = columns.into_iter().map(column).collect();
-        self.predict(py, columns, n_rows, Wanted::new(wanted)?, n_jobs, None).map(Some)
+        self.predict(py, columns, n_rows, wanted, n_jobs, None).map(Some)
     }
 
     /// Predicts for the rows of a table whose columns stand in the model's order; `group` is the query of each row.

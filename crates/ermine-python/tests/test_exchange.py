@@ -117,3 +117,14 @@ def test_what_cannot_be_exported_says_so(tmp_path):
         model.export(tmp_path / "model")
     model.export(tmp_path / "model.json")
     assert (tmp_path / "model.json").read_text().startswith("{")
+
+
+def test_dependence_is_the_mean_of_predictions(model):
+    found = model.partial_dependence(X, 0, n_values=5, n_curves=3)
+    assert found["curves"].shape == (3, len(found["values"]))
+    for value, mean in zip(found["values"], found["mean"], strict=True):
+        changed = X.copy()
+        changed[:, 0] = value
+        np.testing.assert_allclose(mean, numbers(model, changed).mean(axis=0))
+    with pytest.raises(ValueError, match="column 9"):
+        model.partial_dependence(X, 9)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ermine import _catalog, _data, _target
 from ermine._certificate import Certificate
-from ermine._ermine import Model, Table, Target, fit, partial_fit, threads
+from ermine._ermine import Model, Table, Target, fit, partial_dependence, partial_fit, threads
 from ermine._progress import Bar
 from ermine._sklearn import not_fitted, warn, when_imported
 
@@ -236,6 +236,37 @@ class Estimator(Plain):
         For models that are sums of trees. They are the numbers of ``predict_proba``, or of ``predict`` for numbers; nothing is checked or set up in a call.
         """
         return self._fitted().row_predictor()
+
+    def partial_dependence(self, X: Any, column: int | str, n_values: int = 50, n_curves: int = 0) -> dict[str, Any]:
+        """What is predicted on average as one column changes (partial dependence), and for single rows (individual conditional expectation).
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows that the column is changed in.
+        column : int or str
+            The column, by number or name.
+        n_values : int, default=50
+            How many of its quantiles it is set to; categories are all taken.
+        n_curves : int, default=0
+            Of how many rows, from the first on, curves are kept.
+
+        Returns
+        -------
+        dict
+            ``values``: what the column was set to (names of categories, where it has categories); ``mean``: the mean prediction at each, of shape
+            (n_values, n_outputs); ``curves``: the predictions for single rows, of shape (n_curves, n_values), of the last output.
+        """
+        model = self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        if isinstance(column, str):
+            known = list(self.__dict__.get("feature_names_in_", []))
+            if column not in known:
+                raise ValueError(f"no column named {column!r}: there are {known}")
+            column = known.index(column)
+        values, categories, mean, curves = partial_dependence(model, table, int(column), int(n_values), int(n_curves), self.n_jobs)
+        return {"values": np.array(values if categories is None else categories), "mean": mean, "curves": curves}
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the fitted model to a file that ``ermine.load``, the command line and Rust read. A file that is there is replaced at once, or not at all."""

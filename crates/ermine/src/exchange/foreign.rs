@@ -114,6 +114,7 @@ impl Foreign {
             task: if self.classes { Task::Classification } else { Task::Regression },
             classes: (0..n_classes).map(|class| class.to_string()).collect(),
             n_outputs: if self.classes { 0 } else { k },
+            group: None,
         };
         let because = format!("it was trained by {}", self.program);
         let certificate = Certificate {

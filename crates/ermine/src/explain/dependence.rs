@@ -7,7 +7,7 @@
 //! **Cost.** A prediction for each value and row. **References.** Friedman 2001; Goldstein et al. 2015.
 
 use crate::error::{Error, Result};
-use crate::matrix::Dataset;
+use crate::matrix::{Dataset, Features};
 use crate::model::Model;
 use crate::table::Column;
 use serde::Serialize;
@@ -40,21 +40,34 @@ pub fn partial_dependence(
     n_curves: usize,
 ) -> Result<Dependence> {
     let features = model.schema().features_of_data(data)?;
+    dependence(model, &features, data.group(), |row| data.row_weight(row), feature, n_values, n_curves)
+}
+
+/// The same over features that are in the form of the model's schema, with the query and the weight of each row.
+pub fn dependence(
+    model: &Model,
+    features: &Features,
+    group: Option<&[u32]>,
+    weight: impl Fn(usize) -> f64,
+    feature: &str,
+    n_values: usize,
+    n_curves: usize,
+) -> Result<Dependence> {
     let columns: Vec<Column> =
         (0..features.n_columns()).map(|j| features.columns()[j].with_numbers(features.numbers(j))).collect();
     let names = || columns.iter().map(|c| c.name.as_str());
     let j = names().position(|name| name == feature).ok_or_else(|| Error::unknown("column", feature, names()))?;
     let (values, categories) = places(&columns[j], n_values);
-    let (n, n_curves) = (data.n_rows(), n_curves.min(data.n_rows()));
-    let total: f64 = (0..n).map(|row| data.row_weight(row)).sum();
+    let (n, n_curves) = (features.n_rows(), n_curves.min(features.n_rows()));
+    let total: f64 = (0..n).map(&weight).sum();
     let (mut means, mut rows) = (Vec::new(), vec![Vec::new(); n_curves]);
     for &value in &values {
         let mut set = columns.clone();
         set[j] = columns[j].with_numbers(vec![value; n]);
-        let prediction = model.predict_columns(set, data.group())?;
+        let prediction = model.predict_columns(set, group)?;
         let mut mean = vec![0.0; prediction.width()];
         for row in 0..n {
-            let w = data.row_weight(row) / total;
+            let w = weight(row) / total;
             mean.iter_mut().zip(prediction.row(row)).for_each(|(m, p)| *m += w * p);
         }
         rows.iter_mut().enumerate().for_each(|(row, curve)| curve.push(prediction.row(row)[prediction.width() - 1]));

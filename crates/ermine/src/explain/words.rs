@@ -43,7 +43,7 @@ impl Model {
         let (sum, schema) = (self.tree_sum()?, self.schema());
         let shap = shap_values(&sum, row);
         let prediction =
-            self.predict_columns(row.columns().iter().map(|c| c.with_numbers(c.numbers(row.rows()))).collect())?;
+            self.predict_columns(row.columns().iter().map(|c| c.with_numbers(c.numbers(row.rows()))).collect(), None)?;
         // Of classes, the one that is predicted; where two classes have one score, it is that of the second.
         let class = if schema.task == Task::Classification { prediction.class(0) } else { 0 };
         let output = if shap.n_outputs > 1 { class.min(shap.n_outputs - 1) } else { 0 };
