@@ -31,7 +31,7 @@ fn imported_models_say_what_their_programs_say() {
         // LightGBM adds up in double precision, XGBoost in single.
         let precision = if file.starts_with("lgb") { 1e-12 } else { 2e-6 };
         let check = |model: &Model, what: &str| {
-            let said = model.predict_columns(columns(&golden)).unwrap();
+            let said = model.predict_columns(columns(&golden), None).unwrap();
             for (row, theirs) in case["said"].as_array().unwrap().iter().enumerate() {
                 for (ours, theirs) in said.row(row).iter().zip(theirs.as_array().unwrap()) {
                     let theirs = theirs.as_f64().unwrap();
@@ -47,7 +47,7 @@ fn imported_models_say_what_their_programs_say() {
         check(&Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), ", saved and read");
         // One row at a time, the same bits.
         let (predictor, all) = (model.predictor().unwrap(), columns(&golden));
-        let said = model.predict_columns(all.clone()).unwrap();
+        let said = model.predict_columns(all.clone(), None).unwrap();
         let mut out = vec![0.0; predictor.width()];
         for row in 0..50 {
             let x: Vec<f64> = all.iter().map(|column| column.number(row)).collect();
@@ -198,7 +198,7 @@ fn one_row_is_predicted_as_in_a_table() {
         let column = |j: usize| Column::numeric("", x.iter().map(|row| row[j]).collect::<Vec<_>>());
         let names: Vec<Option<&str>> =
             x.iter().map(|row| levels.get(row[2] as usize).filter(|_| !row[2].is_nan()).map(String::as_str)).collect();
-        let said = model.predict_columns(vec![column(0), column(1), Column::nominal("c", &names)]).unwrap();
+        let said = model.predict_columns(vec![column(0), column(1), Column::nominal("c", &names)], None).unwrap();
         let mut out = vec![0.0; predictor.width()];
         for (row, x) in x.iter().enumerate() {
             predictor.predict(x, &mut out).unwrap();
@@ -244,7 +244,7 @@ proptest! {
         if let Ok(model) = Model::import_bytes(&bytes) {
             if model.schema().features.len() < 100 {
                 let columns: Vec<Column> = model.schema().features.iter().map(|f| Column::numeric(f.name.clone(), vec![0.5, f64::NAN, -3.0])).collect();
-                let _ = model.predict_columns(columns);
+                let _ = model.predict_columns(columns, None);
                 let _ = model.export(Format::Onnx);
                 let _ = Model::from_bytes(&model.to_bytes().unwrap());
             }

@@ -226,7 +226,7 @@ fn texts_are_learned_by_a_kernel_of_ones_own() {
     let data = classes(&against(&texts), &[0, 0, 0, 0, 1, 1, 1, 1]);
     let model = Svc { kernel: KernelName::Precomputed, C: 10.0, ..Default::default() }.fit(&data).unwrap();
     let new = features(&against(&["panama", "kiwiki"]));
-    let prediction = model.predict_columns(new.columns().to_vec()).unwrap();
+    let prediction = model.predict_columns(new.columns().to_vec(), None).unwrap();
     assert_eq!((prediction.label(0), prediction.label(1)), (Some("0"), Some("1")));
     assert!(model.certificate().notes.iter().all(|note| !note.contains("Mercer")));
 }

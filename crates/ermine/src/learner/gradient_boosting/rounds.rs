@@ -106,7 +106,8 @@ pub(super) fn mean(models: &[Boosted]) -> Boosted {
     };
     let k = first.booster.n_scores();
     let longest = models.iter().map(|model| model.booster.n_rounds()).max().unwrap_or(0);
-    let rounds = (0..longest).flat_map(|round| models.iter().filter(move |m| round < m.booster.n_rounds()).map(move |m| (m, round)));
+    let rounds = (0..longest)
+        .flat_map(|round| models.iter().filter(move |m| round < m.booster.n_rounds()).map(move |m| (m, round)));
     let trees = rounds.flat_map(|(model, round)| (0..k).map(move |output| model.booster.tree(round * k + output)));
     let smaller = trees.map(|mut tree| {
         tree.value.iter_mut().for_each(|value| *value *= share);

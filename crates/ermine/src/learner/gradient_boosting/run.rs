@@ -204,7 +204,9 @@ impl Boosting<'_> {
         let loss = objective.loss(0..data.n_rows(), &columns) / objective.total_weight();
         let mut certificate = certificate(&*objective, Some((loss, false)), &fitted.booster, &self.params);
         let n = models.len();
-        certificate.notes.push(format!("the mean of {n} models, each trained without one of {n} folds, which says when to stop"));
+        certificate
+            .notes
+            .push(format!("the mean of {n} models, each trained without one of {n} folds, which says when to stop"));
         Ok((fitted, certificate))
     }
 
