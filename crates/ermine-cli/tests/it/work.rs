@@ -367,7 +367,7 @@ fn labels_are_learned_from_columns_and_from_lists() {
     place.run(&["show", "l.ermine"]).succeeds().says(&["binary-relevance", "multilabel of 2 labels (sour, sweet)"]);
     let said = place.run(&["predict", "l.ermine", &lists, "-q", "--proba"]).succeeds();
     assert!(
-        said.out.starts_with("predicted_taste,probability_sour,probability_sweet\nsour;sweet,1,1\n"),
+        said.out.starts_with("predicted_taste,probability_sour,probability_sweet\n\"sour;sweet\",1,1\n"),
         "{}",
         said.out
     );
@@ -421,6 +421,7 @@ fn rankings_are_learned_within_queries() {
         "omega-ranking",
         "--omega",
         "0,1,2,1,0,1,3,1,0",
+        "-q",
         "-o",
         "w.ermine",
     ];
