@@ -27,6 +27,7 @@ mod one_row;
 mod table;
 mod target;
 mod value;
+mod wanted;
 
 use pyo3::prelude::*;
 
