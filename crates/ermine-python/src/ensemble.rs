@@ -3,9 +3,10 @@
 use crate::array;
 use crate::error::python;
 use crate::job;
-use crate::model::{Answer, Model, Wanted};
+use crate::model::{Answer, Model};
 use crate::neighbor::Trouble;
 use crate::table::Table;
+use crate::wanted::Wanted;
 use ermine::explain::dependence::dependence;
 use ermine::learner::fit::run;
 use ermine::matrix::Features;

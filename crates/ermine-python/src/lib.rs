@@ -29,6 +29,7 @@ mod search;
 mod table;
 mod target;
 mod value;
+mod wanted;
 
 use pyo3::prelude::*;
 

@@ -8,6 +8,7 @@ use crate::one_row;
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
+use crate::wanted::Wanted;
 use ermine::exchange::Format;
 use ermine::explain::ImportanceKind;
 use ermine::learner::linear::lasso::{ElasticNet, path};
@@ -145,29 +146,6 @@ pub fn enet_path<'py>(
 
 /// The name of this program in the notes of a model file.
 pub(crate) const PROGRAM: &str = "python";
-
-/// What a prediction is asked for.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Wanted {
-    /// The code of the class of each row.
-    Classes,
-    /// All numbers of each row.
-    Numbers,
-    /// What probabilities are made of.
-    Margins,
-}
-
-impl Wanted {
-    /// What a word stands for.
-    pub fn new(word: &str) -> PyResult<Wanted> {
-        match word {
-            "classes" => Ok(Wanted::Classes),
-            "numbers" => Ok(Wanted::Numbers),
-            "margins" => Ok(Wanted::Margins),
-            other => Err(PyValueError::new_err(format!("'{other}' can't be predicted"))),
-        }
-    }
-}
 
 #[pymethods]
 impl Model {
