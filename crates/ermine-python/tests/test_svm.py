@@ -143,3 +143,16 @@ def test_probabilities_by_calibration(two):
     p = model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert ((p[:, 1] > 0.5) == y).mean() > 0.8
+
+
+def test_primal_and_dual_and_sparse_tables_agree(two):
+    import scipy.sparse as sp
+
+    X, y = two
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    primal, dual = (LinearSVC(dual=dual, tol=1e-8, max_iter=100_000, random_state=0).fit(X, y) for dual in (False, True))
+    np.testing.assert_allclose(primal.coef_, dual.coef_, atol=1e-5)
+    with pytest.raises(ValueError, match="dual"):
+        LinearSVC(dual=False, loss="hinge").fit(X, y)
+    dense, sparse = SVC(tol=1e-7).fit(X, y), SVC(tol=1e-7).fit(sp.csr_matrix(X), y)
+    np.testing.assert_allclose(dense.decision_function(X), sparse.decision_function(sp.csr_matrix(X)), atol=1e-6)

@@ -58,7 +58,7 @@ fn main() -> Result<()> {
     );
     let many = columns(500_000);
     for threads in [1, 2] {
-        let seconds = run(Some(threads), || best(5, || drop(model.predict_columns(many.clone()))))?;
+        let seconds = run(Some(threads), || best(5, || drop(model.predict_columns(many.clone(), None))))?;
         println!("500,000 rows, {threads} threads: {:.1} ms", seconds * 1e3);
     }
     Ok(())

@@ -57,6 +57,10 @@ pub mod prelude {
     pub use crate::learner::nearest_neighbors::{NearestNeighbors, NeighborModel};
     pub use crate::learner::optimal_tree::OptimalTree;
     pub use crate::learner::stump::DecisionStump;
+    pub use crate::learner::svm::linear::{LinearSvc, LinearSvr};
+    pub use crate::learner::svm::one_class::OneClassSvm;
+    pub use crate::learner::svm::svc::Svc;
+    pub use crate::learner::svm::svr::Svr;
     pub use crate::learner::{Context, Learner};
     pub use crate::matrix::{Dataset, Roles, Task};
     pub use crate::model::{Model, Prediction};

@@ -47,6 +47,35 @@ fn a_tree_is_pruned_and_explained() {
 }
 
 #[test]
+fn a_support_vector_machine_is_trained_and_drawn() {
+    let place = Place::new("svm");
+    let model = place.path("ring.ermine");
+    let row = |i: usize| {
+        let (angle, radius) = (i as f64 * 0.7, if i % 2 == 0 { 1.0 } else { 2.0 } + 0.02 * (i % 7) as f64);
+        format!("{},{},{}\n", radius * angle.cos(), radius * angle.sin(), if i % 2 == 0 { "inner" } else { "outer" })
+    };
+    let table = place.write("ring.csv", &format!("x,y,ring\n{}", (0..60).map(row).collect::<String>()));
+    let words = ["train", &table, "-t", "ring", "--learner", "svc", "-o", &model, "--kernel"];
+    let soft = [&words[..], &["poly", "--degree", "2"]].concat();
+    place.run(&soft).succeeds().says(&[
+        "trained svc in",
+        "minimised: |w|^2 / 2 + 1 * sum of slacks",
+        "proven: the optimum is at least",
+    ]);
+    place.run(&["show", &model]).succeeds().says(&[
+        "polynomials",
+        "support vectors of 60 rows",
+        "margin 1/|w|",
+        "0 misclassified",
+    ]);
+    place.run(&["show", &model, "--svg", "ring.svg"]).succeeds();
+    let drawn = String::from_utf8(place.read("ring.svg")).unwrap();
+    assert!(drawn.contains("support vector") && drawn.contains("inner") && drawn.contains("class=\"curve\""));
+    let hard = [&words[..], &["linear", "--C", "inf"]].concat();
+    place.run(&hard).fails(1, &["can't be separated", "a finite C allows slack"]);
+}
+
+#[test]
 fn predictions_keep_ids_as_written_and_give_probabilities() {
     let place = Place::new("ids");
     let model = place.model();

@@ -243,6 +243,9 @@ class LinearSVC(MarginClassifier):
         What coefficients cost: "l2", or "l1" for few of them (with the loss "squared_hinge").
     loss : {'hinge', 'squared_hinge'}, default="squared_hinge"
         What slack costs: "hinge" or "squared_hinge".
+    dual : bool or {'auto'}, default="auto"
+        Whether to solve the dual (one variable for each row) or the primal (one for each column); "auto" for whichever
+        suits loss and table.
     C : float, default=1.0
         What a unit of slack costs.
     tol : float, default=0.0001
@@ -297,7 +300,7 @@ class LinearSVC(MarginClassifier):
     """
 
     _learner = "linear-svc"
-    _parameters = ("penalty", "loss", "C", "tol", "fit_intercept", "intercept_scaling", "class_weight", "max_iter", "standardize")
+    _parameters = ("penalty", "loss", "dual", "C", "tol", "fit_intercept", "intercept_scaling", "class_weight", "max_iter", "standardize")
     _takes_sparse = True
     _is_random = True
 
@@ -306,6 +309,7 @@ class LinearSVC(MarginClassifier):
         *,
         penalty: Literal["l1", "l2"] = "l2",
         loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
+        dual: bool | Literal["auto"] = "auto",
         C: float = 1.0,
         tol: float = 0.0001,
         fit_intercept: bool = True,
@@ -319,6 +323,7 @@ class LinearSVC(MarginClassifier):
     ) -> None:
         self.penalty = penalty
         self.loss = loss
+        self.dual = dual
         self.C = C
         self.tol = tol
         self.fit_intercept = fit_intercept
@@ -340,6 +345,9 @@ class LinearSVR(Regressor):
         Half the width of the tube: errors up to this cost nothing.
     loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default="epsilon_insensitive"
         What errors beyond the tube cost: "epsilon_insensitive" or "squared_epsilon_insensitive".
+    dual : bool or {'auto'}, default="auto"
+        Whether to solve the dual (one variable for each row) or the primal (one for each column); "auto" for whichever
+        suits loss and table.
     C : float, default=1.0
         What a unit outside the tube costs.
     tol : float, default=0.0001
@@ -387,7 +395,7 @@ class LinearSVR(Regressor):
     """
 
     _learner = "linear-svr"
-    _parameters = ("epsilon", "loss", "C", "tol", "fit_intercept", "intercept_scaling", "max_iter", "standardize")
+    _parameters = ("epsilon", "loss", "dual", "C", "tol", "fit_intercept", "intercept_scaling", "max_iter", "standardize")
     _takes_sparse = True
     _is_random = True
 
@@ -396,6 +404,7 @@ class LinearSVR(Regressor):
         *,
         epsilon: float = 0.0,
         loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        dual: bool | Literal["auto"] = "auto",
         C: float = 1.0,
         tol: float = 0.0001,
         fit_intercept: bool = True,
@@ -408,6 +417,7 @@ class LinearSVR(Regressor):
     ) -> None:
         self.epsilon = epsilon
         self.loss = loss
+        self.dual = dual
         self.C = C
         self.tol = tol
         self.fit_intercept = fit_intercept

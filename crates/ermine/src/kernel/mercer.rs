@@ -35,6 +35,18 @@ pub fn is_psd_within(values: &[f64], n: usize, precision: f64) -> Result<Mercer>
     if n.checked_mul(n) != Some(values.len()) {
         return Err(Error::data(format!("{} values for a matrix of {n} by {n}", values.len())));
     }
+    check_symmetric(values, n)?;
+    if n == 0 {
+        return Ok(Mercer { psd: true, least: 0.0, largest: 0.0, witness: Vec::new() });
+    }
+    let eigen = symmetric_eigen(&Matrix::from_fn(n, n, |i, j| (values[i * n + j] + values[j * n + i]) / 2.0))?;
+    let (least, largest) = (eigen.values[0], eigen.values[n - 1]);
+    let psd = least >= -(n as f64) * precision * largest.abs().max(least.abs());
+    Ok(Mercer { psd, least, largest, witness: eigen.vectors.row(0).to_vec() })
+}
+
+/// Refuses a square matrix that isn't symmetric, but for rounding.
+pub fn check_symmetric(values: &[f64], n: usize) -> Result<()> {
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     for i in 0..n {
         for j in 0..i {
@@ -49,13 +61,7 @@ pub fn is_psd_within(values: &[f64], n: usize, precision: f64) -> Result<Mercer>
             }
         }
     }
-    if n == 0 {
-        return Ok(Mercer { psd: true, least: 0.0, largest: 0.0, witness: Vec::new() });
-    }
-    let eigen = symmetric_eigen(&Matrix::from_fn(n, n, |i, j| (values[i * n + j] + values[j * n + i]) / 2.0))?;
-    let (least, largest) = (eigen.values[0], eigen.values[n - 1]);
-    let psd = least >= -(n as f64) * precision * largest.abs().max(least.abs());
-    Ok(Mercer { psd, least, largest, witness: eigen.vectors.row(0).to_vec() })
+    Ok(())
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl<E: Element> Points<E> {
     /// The values of some rows of `other` with the points of `columns` (which begins with a panel), row after row into `out`.
     pub fn block(&self, other: &Points<E>, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
         let width = columns.len();
-        debug_assert!(columns.start % E::PANEL == 0 && out.len() == rows.len() * width);
+        debug_assert!(columns.start.is_multiple_of(E::PANEL) && out.len() == rows.len() * width);
         let sum = if matches!(self.kernel, Kernel::Laplacian { .. }) { Sum::Gap } else { Sum::Product };
         let level = lanes::level();
         let mut group = vec![E::ZERO; self.d * GROUP];

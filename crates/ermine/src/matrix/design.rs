@@ -164,7 +164,7 @@ impl Numbers<'_> {
             }
             Held::Rows(values, n) => Dense::rows_f64(values, n_rows, *n, *n)?.into(),
             Held::Sparse(rows) => {
-                Sparse::from_rows(&rows.starts[..], &rows.columns[..], &rows.values[..], rows.n_columns)?.into()
+                Sparse::of_known_rows(&rows.starts, &rows.columns, &rows.values, rows.n_columns).into()
             }
         })
     }

@@ -2,9 +2,10 @@
 
 use ermine::kernel::{Kernel, string};
 use ermine::learner::estimator::Estimator;
-use ermine::learner::svm::linear::{HingeName, LinearSvc, NormName};
+use ermine::learner::svm::linear::{HingeName, LinearSvc, NormName, Way};
 use ermine::learner::svm::machine::Machine;
 use ermine::learner::svm::one_class::OneClassSvm;
+use ermine::learner::svm::own;
 use ermine::learner::svm::parameters::{Gamma, KernelName};
 use ermine::learner::svm::svc::Svc;
 use ermine::learner::svm::svr::Svr;
@@ -219,13 +220,13 @@ proptest! {
 #[test]
 fn texts_are_learned_by_a_kernel_of_ones_own() {
     let texts = ["banana", "bananas", "ananas", "cabana", "kiwi", "kiwis", "wiki", "iki"];
-    let kernel = |s: &str, t: &str| string::normalised(|s, t| string::subsequence(s, t, 2, 0.5), s, t);
-    let against = |items: &[&str]| -> Vec<Vec<f64>> {
-        items.iter().map(|s| texts.iter().map(|t| kernel(s, t)).collect()).collect()
-    };
-    let data = classes(&against(&texts), &[0, 0, 0, 0, 1, 1, 1, 1]);
+    let kernel = |s: &&str, t: &&str| string::normalised(|s, t| string::subsequence(s, t, 2, 0.5), s, t);
+    let labels = ["0".to_string(), "1".to_string()].into_iter().collect();
+    let target = Target::Classes { codes: vec![0, 0, 0, 0, 1, 1, 1, 1], labels };
+    let rows = own::features(&texts, &texts, kernel).unwrap();
+    let data = Dataset::from_parts(rows, target, Task::Classification).unwrap();
     let model = Svc { kernel: KernelName::Precomputed, C: 10.0, ..Default::default() }.fit(&data).unwrap();
-    let new = features(&against(&["panama", "kiwiki"]));
+    let new = own::features(&["panama", "kiwiki"], &texts, kernel).unwrap();
     let prediction = model.predict_columns(new.columns().to_vec(), None).unwrap();
     assert_eq!((prediction.label(0), prediction.label(1)), (Some("0"), Some("1")));
     assert!(model.certificate().notes.iter().all(|note| !note.contains("Mercer")));
@@ -297,6 +298,15 @@ fn few_coefficients_and_sparse_columns() {
     assert!((1..12).contains(&used), "{used}");
     let wrong = LinearSvc { penalty: NormName::L1, loss: HingeName::Hinge, ..Default::default() };
     assert!(wrong.fit(&data).unwrap_err().to_string().contains("penalty"));
+    let kinked = LinearSvc { dual: Way::Primal, loss: HingeName::Hinge, ..Default::default() };
+    assert!(kinked.fit(&data).unwrap_err().to_string().contains("dual = false"));
+    let (by_rows, by_columns) = (Way::Dual, Way::Primal);
+    let both = [by_rows, by_columns].map(|dual| {
+        let learner = LinearSvc { dual, tol: 1e-8, max_iter: 100_000, ..Default::default() };
+        learner.fit(&data).unwrap()
+    });
+    let (a, b) = (attribute(&both[0], "coef"), attribute(&both[1], "coef"));
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-5), "primal and dual agree: {a:?} {b:?}");
     let thin: Vec<Vec<f64>> =
         rows.iter().map(|r| r.iter().map(|v| if v.abs() < 0.6 { 0.0 } else { *v }).collect()).collect();
     let column = |j: usize| {

@@ -27,7 +27,7 @@ use crate::optim::dual_coordinate::{self, Rows};
 use crate::optim::penalised_intercept::PenalisedIntercept;
 use crate::optim::risk::{FULL_HESSIAN, Risk};
 use crate::optim::{Outcome, newton, prox_newton};
-use crate::param::Range;
+use crate::param::{Kind, ParamType, Range, Value};
 use crate::{choice, params};
 use std::borrow::Cow;
 
@@ -61,6 +61,55 @@ choice! {
     }
 }
 
+/// Over which variables a machine is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Whichever suits loss and table.
+    Auto,
+    /// Coefficients: for squared losses.
+    Primal,
+    /// One for each row: with the penalty "l2".
+    Dual,
+}
+
+impl ParamType for Way {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::Bool, Kind::Choice(vec!["auto"])])
+    }
+    fn to_value(&self) -> Value {
+        match self {
+            Way::Auto => Value::Text("auto".into()),
+            Way::Primal => Value::Bool(false),
+            Way::Dual => Value::Bool(true),
+        }
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(word) if word == "auto" => Some(Way::Auto),
+            Value::Bool(dual) => Some(if *dual { Way::Dual } else { Way::Primal }),
+            _ => None,
+        }
+    }
+}
+
+impl Way {
+    /// Whether the dual is solved: of a loss that has a kink always, of others as asked, or where a sparse table is too wide for a Hessian.
+    fn is_dual(self, squared: bool, x: &Design) -> bool {
+        !squared || self == Way::Dual || (self == Way::Auto && is_wide(x))
+    }
+
+    /// Refuses the primal of a loss with a kink.
+    fn check(self, owner: &str, squared: bool, l1: bool) -> Result<()> {
+        let (value, allowed) = match self {
+            Way::Primal if !squared => ("false", "auto or true for a loss that isn't squared"),
+            Way::Dual if l1 => ("true", "auto or false with the penalty l1"),
+            _ => return Ok(()),
+        };
+        let (owner, name, value, allowed) = (owner.into(), "dual".into(), value.into(), allowed.into());
+        Err(Error::Param { owner, name, value, allowed })
+    }
+}
+
 params! {
     /// The widest margin without a kernel.
     #[allow(non_snake_case)]
@@ -69,6 +118,8 @@ params! {
         penalty: NormName = NormName::L2, tune Each;
         /// What slack costs: "hinge" or "squared_hinge".
         loss: HingeName = HingeName::SquaredHinge, tune Each;
+        /// Whether to solve the dual (one variable for each row) or the primal (one for each column); "auto" for whichever suits loss and table.
+        dual: Way = Way::Auto;
         /// What a unit of slack costs.
         C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1e4);
         /// Stop when the optimality conditions are violated by no more than this (in proportion to the objective, for smooth losses).
@@ -94,6 +145,8 @@ params! {
         epsilon: f64 = 0.0, range Range::between(0.0, 1e100), tune Log(1e-4, 1.0);
         /// What errors beyond the tube cost: "epsilon_insensitive" or "squared_epsilon_insensitive".
         loss: TubeName = TubeName::EpsilonInsensitive, tune Each;
+        /// Whether to solve the dual (one variable for each row) or the primal (one for each column); "auto" for whichever suits loss and table.
+        dual: Way = Way::Auto;
         /// What a unit outside the tube costs.
         C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1e4);
         /// Stop when the optimality conditions are violated by no more than this (in proportion to the objective, for smooth losses).
@@ -156,6 +209,8 @@ impl Learner for LinearSvc {
                 allowed: "l2 with the loss hinge, or l1 with squared_hinge".into(),
             });
         }
+        let squared = self.loss == HingeName::SquaredHinge;
+        self.dual.check("linear-svc", squared, self.penalty == NormName::L1)?;
         let classes = Classes::of(data)?;
         let targets: Vec<Vec<f64>> = (0..classes.n_problems()).map(|k| classes.signs(k)).collect();
         let shared = Shared {
@@ -172,10 +227,10 @@ impl Learner for LinearSvc {
         let norm = if self.penalty == NormName::L1 { "|w|_1" } else { "|w|^2 / 2" };
         let prepared = prepare(data, &self.class_weight)?;
         let objective = format!("{norm} + {} * sum of {loss}", self.C);
-        let solve = |problem: Problem<'_>| match (self.penalty, self.loss) {
-            (NormName::L1, _) => shared.few(problem, SquaredHinge),
-            (_, HingeName::SquaredHinge) if !is_wide(problem.x) => shared.smooth(problem, SquaredHinge),
-            (_, loss) => shared.dual_classes(problem, loss == HingeName::SquaredHinge),
+        let solve = |problem: Problem<'_>| match self.penalty {
+            NormName::L1 => shared.few(problem, SquaredHinge),
+            NormName::L2 if self.dual.is_dual(squared, problem.x) => shared.dual_classes(problem, squared),
+            NormName::L2 => shared.smooth(problem, SquaredHinge),
         };
         let n_classes = data.classes()?.1.len();
         finish(prepared, &targets, self.standardize, self.fit_intercept, objective, (n_classes, classes.used), solve)
@@ -196,14 +251,15 @@ impl Learner for LinearSvr {
             context,
         };
         let squared = self.loss == TubeName::SquaredEpsilonInsensitive;
+        self.dual.check("linear-svr", squared, false)?;
         let power = if squared { "squared " } else { "" };
         let objective = format!("|w|^2 / 2 + {} * sum of {power}distances beyond {}", self.C, self.epsilon);
         let epsilon = self.epsilon;
         let solve = |problem: Problem<'_>| {
-            if squared && !is_wide(problem.x) {
-                shared.smooth(problem, SquaredEpsilonInsensitive { epsilon })
-            } else {
+            if self.dual.is_dual(squared, problem.x) {
                 shared.dual_numbers(problem, squared, epsilon)
+            } else {
+                shared.smooth(problem, SquaredEpsilonInsensitive { epsilon })
             }
         };
         let targets = [data.values()?.0.to_vec()];

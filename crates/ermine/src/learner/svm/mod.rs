@@ -8,6 +8,7 @@
 //! | [`linear`] | without a kernel, for many rows: classes and numbers, dense and sparse |
 //! | [`parameters`] | kernels as parameters |
 //! | [`source`] | the features as a matrix of kernel values |
+//! | [`own`] | kernels of one's own, over items of any type |
 //! | [`machine`] | the fitted form of kernel machines |
 //! | [`cases`] | slacks, and what they say about each training row |
 //! | [`show`] | it for people; two columns as a picture |
@@ -18,6 +19,7 @@ pub mod cases;
 pub mod linear;
 pub mod machine;
 pub mod one_class;
+pub mod own;
 pub mod parameters;
 pub mod show;
 pub mod source;

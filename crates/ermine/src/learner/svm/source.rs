@@ -80,13 +80,14 @@ impl Source {
         }
     }
 
-    /// A warning where the values are not dot products: the problem then has no certain minimum. Given values of up to `most` rows are looked at; of kernels it is known.
+    /// A warning where the values are not dot products: the problem then has no certain minimum. Of given values up to 400 rows are looked at, spread over all; of kernels it is known.
     pub fn warning(&self, kernel: Option<&Kernel>) -> Result<Option<String>> {
-        const MOST: usize = 1000;
+        const MOST: usize = 400;
         match (self, kernel) {
             (Source::Given(values, n), _) => {
                 let m = (*n).min(MOST);
-                let part: Vec<f64> = (0..m * m).map(|k| values[k / m * n + k % m]).collect();
+                let row = |k: usize| k * n / m;
+                let part: Vec<f64> = (0..m * m).map(|k| values[row(k / m) * n + row(k % m)]).collect();
                 let found = mercer::is_psd_within(&part, m, 1e-7)?;
                 Ok((!found.psd).then(|| {
                     format!(
@@ -159,5 +160,7 @@ fn given(x: &Design) -> Result<Source> {
             x.n_columns()
         )));
     }
-    Ok(Source::Given(dense_rows(x), n))
+    let values = dense_rows(x);
+    mercer::check_symmetric(&values, n)?;
+    Ok(Source::Given(values, n))
 }
