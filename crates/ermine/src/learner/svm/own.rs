@@ -15,7 +15,7 @@
 //! let data = Dataset::from_parts(own::features(&texts, &texts, kernel)?, target, Task::Classification)?;
 //! let model = Svc { kernel: KernelName::Precomputed, ..Default::default() }.fit(&data)?;
 //! let new = own::features(&["panama"], &texts, kernel)?;
-//! assert_eq!(model.predict_columns(new.columns().to_vec())?.label(0), Some("long"));
+//! assert_eq!(model.predict_columns(new.columns().to_vec(), None)?.label(0), Some("long"));
 //! # Ok::<(), ermine::Error>(())
 //! ```
 
