@@ -95,6 +95,7 @@ ATTRIBUTES = {
     "n_mistakes": ("int", "How many mistakes were made in all passes."),
     "n_neighbors": ("int", "How many neighbours count."),
     "n_samples_fit": ("int", "How many rows are kept."),
+    "kept_rows": ("ndarray of shape (n_samples_fit_,)", "The numbers of the training rows that are kept, where ``keep`` drops some."),
     "leave_one_out_errors": ("ndarray of shape (max_neighbors,)",
                              "The leave-one-out error of each number of neighbours from 1 up, where ``max_neighbors`` is set."),
     "estimator_errors": ("ndarray of shape (n_rounds,)", "The weighted error of each round; for numbers, its mean loss."),
@@ -235,7 +236,7 @@ def attributes(entry: Entry) -> list[str]:
     else:
         target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
-    wanted = (("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3))
+    wanted = (("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3), ("keep", "condensed"))
     params = {name: value for name, value in wanted if name in names - set(entry.hidden)}
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
 

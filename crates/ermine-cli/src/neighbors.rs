@@ -22,8 +22,8 @@ Examples:
   ermine neighbors species.ermine new.csv -k 3
   ermine neighbors species.ermine new.csv --radius 0.5 -o near.csv
 
-The output is CSV with a line for each neighbour: query (the row of FILE, counted from 1), rank (1 is the nearest), row (of the rows
-that the model keeps, counted from 1 in the order of the training data), distance, and what the target was there.";
+The output is CSV with a line for each neighbour: query (the row of FILE, counted from 1), rank (1 is the nearest), row (of the
+training data, counted from 1), distance, and what the target was there.";
 
 /// Find the training rows near each row of a table
 #[derive(clap::Args)]
@@ -33,7 +33,7 @@ pub struct Args {
     model: PathBuf,
     /// The table whose neighbours are wanted
     file: PathBuf,
-    /// How many neighbours, as many as the model uses if not given
+    /// How many neighbours; as many as the model uses, or all within its radius, if not given
     #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "radius")]
     k: Option<u32>,
     /// All neighbours within this distance
@@ -64,9 +64,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let table = read(&args.file, &model.schema().read_options(), manner.threads(), &progress)?;
     let features = model.schema().features_of(&table)?;
     let search = || match (args.radius, args.k) {
-        (Some(radius), _) => neighbors.radius_neighbors(&features, radius),
         (None, Some(k)) => neighbors.kneighbors(&features, k as usize),
-        (None, None) => neighbors.kneighbors(&features, neighbors.k()),
+        (radius, _) => match radius.or(neighbors.radius()) {
+            Some(radius) => neighbors.radius_neighbors(&features, radius),
+            None => neighbors.kneighbors(&features, neighbors.k()),
+        },
     };
     let found = progress.stage("searching", manner.threads(), search).map_err(Failure::work)?;
     let result = Table::new(columns(&found, neighbors, model.schema()))?;
@@ -93,7 +95,7 @@ fn columns(found: &Neighbors, model: &NeighborModel, schema: &Schema) -> Vec<Col
     let number = |name: &str, values: Vec<f64>| Column::numeric(name, values);
     let queries = lengths().enumerate().flat_map(|(i, n)| std::iter::repeat_n((i + 1) as f64, n)).collect();
     let ranks = lengths().flat_map(|n| (1..=n).map(|rank| rank as f64)).collect();
-    let rows = found.all_rows().iter().map(|&row| f64::from(row) + 1.0).collect();
+    let rows = found.all_rows().iter().map(|&row| f64::from(model.training_row(row)) + 1.0).collect();
     let mut columns = vec![
         number("query", queries),
         number("rank", ranks),

@@ -39,8 +39,10 @@ impl Trouble {
         }
     }
 
-    fn metric(&self, function: Py<PyAny>) -> Custom {
-        let trouble = self.clone();
+    /// A function as a metric. Its attribute `triangle_inequality` says whether a tree may use it.
+    fn metric(&self, function: &Bound<'_, PyAny>) -> PyResult<Custom> {
+        let triangle = function.getattr("triangle_inequality").map_or(Ok(false), |vouched| vouched.is_truthy())?;
+        let (trouble, function) = (self.clone(), function.clone().unbind());
         let distance = move |a: &[f64], b: &[f64]| {
             let called = Python::attach(|py| {
                 let rows = (PyArray1::from_slice(py, a), PyArray1::from_slice(py, b));
@@ -51,7 +53,7 @@ impl Trouble {
                 f64::NAN
             })
         };
-        Custom { distance: Arc::new(distance), triangle: false }
+        Ok(Custom::new(distance, triangle))
     }
 
     fn weights(&self, function: Py<PyAny>) -> impl Fn(&[f64]) -> Vec<f64> + Send + Sync + 'static {
@@ -76,9 +78,8 @@ pub fn learner_with(
 ) -> PyResult<Box<dyn Learner>> {
     let mut learner = NearestNeighbors::default();
     value::set(&mut learner, params)?;
-    let function = |name: &str| own.get_item(name).map(|found| found.map(Bound::unbind));
-    let metric = function("metric")?.map(|f| trouble.metric(f));
-    let weights = function("weights")?.map(|f| Arc::new(trouble.weights(f)) as _);
+    let metric = own.get_item("metric")?.map(|f| trouble.metric(&f)).transpose()?;
+    let weights = own.get_item("weights")?.map(|f| Arc::new(trouble.weights(f.unbind())) as _);
     Ok(Box::new(learner.with(Own { metric, weights })))
 }
 
@@ -164,6 +165,7 @@ impl Inner {
         match (self, queries) {
             (Inner::Rows(index), None) => index.own_kneighbors(k),
             (Inner::Texts(index), None) => index.own_kneighbors(k),
+            (Inner::Codes(index), None) => index.own_kneighbors(k),
             (Inner::Rows(index), Some(Seen::Rows(rows))) => index.kneighbors(rows, k),
             (Inner::Texts(index), Some(Seen::Texts(texts))) => index.kneighbors(texts, k),
             (Inner::Codes(index), Some(Seen::Codes(codes, width))) if *width == index.n_bytes() => {
@@ -196,9 +198,10 @@ impl Inner {
 
 #[pymethods]
 impl NeighborIndex {
-    /// An index. `metric` is a name or a function; of the options each metric takes its own.
+    /// An index. `metric` is a name or a function; of the options each metric takes its own. Of an approximate index it is measured how many of the
+    /// nearest `n_neighbors` it finds.
     #[new]
-    #[pyo3(signature = (rows, metric, *, p, covariance, algorithm, search_width, n_jobs))]
+    #[pyo3(signature = (rows, metric, *, p, covariance, algorithm, search_width, n_neighbors, n_jobs))]
     #[expect(clippy::too_many_arguments, reason = "keywords of one call")]
     fn new(
         py: Python<'_>,
@@ -208,6 +211,7 @@ impl NeighborIndex {
         covariance: Option<Vec<f64>>,
         algorithm: &str,
         search_width: usize,
+        n_neighbors: usize,
         n_jobs: Option<i64>,
     ) -> PyResult<NeighborIndex> {
         let given = Given::new(rows)?;
@@ -215,7 +219,8 @@ impl NeighborIndex {
         let threads = job::threads(n_jobs)?;
         let trouble = Trouble::default();
         let own = (metric.is_instance_of::<PyFunction>() || metric.is_callable())
-            .then(|| trouble.metric(metric.clone().unbind()));
+            .then(|| trouble.metric(metric))
+            .transpose()?;
         let name: String = if own.is_some() { String::new() } else { metric.extract()? };
         let kind = kind(algorithm, search_width)?;
         let build = || match &seen {
@@ -224,7 +229,9 @@ impl NeighborIndex {
             Seen::Rows(rows) => {
                 let metric = own
                     .map_or_else(|| row_metric(&name, p, covariance.as_deref(), rows), |own| Ok(Metric::Custom(own)))?;
-                Index::build_as(rows, metric, kind).map(|index| Inner::Rows(Box::new(index)))
+                let mut index = Index::build_as(rows, metric, kind)?;
+                index.state_recall(n_neighbors)?;
+                Ok(Inner::Rows(Box::new(index)))
             }
         };
         let built = py.detach(|| run(Some(threads), build).and_then(|inner| inner));
@@ -275,7 +282,7 @@ impl NeighborIndex {
         }
     }
 
-    /// The kind of index, why, and for an approximate one the share of neighbours that it finds.
+    /// The kind of index, why, and for an approximate one the share of neighbours that it found (none after rows were added).
     fn choice(&self) -> (String, String, Option<f64>) {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
             Inner::Rows(index) => {
@@ -371,6 +378,7 @@ fn row_metric(name: &str, p: f64, covariance: Option<&[f64]>, rows: &Rows<'_>) -
         "euclidean" => Metric::Euclidean,
         "manhattan" => Metric::Manhattan,
         "chebyshev" => Metric::Chebyshev,
+        "minkowski" if p == f64::INFINITY => Metric::Chebyshev,
         "minkowski" => Metric::Minkowski { p },
         "cosine" => Metric::Cosine,
         "hamming" => Metric::Hamming,

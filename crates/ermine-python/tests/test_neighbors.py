@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn import neighbors as theirs
 
 import ermine
@@ -128,3 +129,50 @@ def test_mistakes_are_explained(data):
         NearestNeighbors().fit([[0.0, np.nan]])
     with pytest.raises(Exception, match="not fitted"):
         NearestNeighbors().kneighbors(Q)
+    for wrong in (np.nan, -1.0):
+        with pytest.raises(ValueError, match="negative or not a number"):
+            NearestNeighbors(metric=lambda a, b: wrong).fit(X).kneighbors(Q)
+    with pytest.raises(ValueError, match="omplex"):
+        NearestNeighbors().fit(X + 1j)
+    with pytest.raises(TypeError, match="Sparse"):
+        NearestNeighbors().fit(scipy.sparse.csr_array(X))
+    for width in (0, -1, 2.5):
+        with pytest.raises(ValueError, match="search_width"):
+            NearestNeighbors(algorithm="hnsw", search_width=width).fit(X)
+    with pytest.raises(ValueError, match="function"):
+        pickle.dumps(NearestNeighbors(metric=lambda a, b: 0.0).fit(X)._index)
+
+
+def test_as_many_neighbours_as_asked_for():
+    codes = np.array([np.packbits([1] * (256 - 256 * i // 20000) + [0] * (256 * i // 20000)) for i in range(20000)], np.uint8)
+    index = NearestNeighbors(metric="bits", n_neighbors=5).fit(codes)
+    distances, rows = index.kneighbors(np.zeros((20, 32), np.uint8))
+    assert rows.shape == (20, 5) and (distances == 1).all()
+    own = NearestNeighbors(metric="bits").fit(codes[::400]).kneighbors()
+    assert own[1].shape == (50, 5) and (own[1] != np.arange(50)[:, None]).all()
+    equal = NearestNeighbors(algorithm="hnsw", n_neighbors=3000).fit(np.ones((3000, 2)))
+    assert equal.kneighbors(np.ones((3, 2)))[1].shape == (3, 3000)
+
+
+def test_names_of_others_and_what_is_shown(data):
+    X, Q, labels, numbers = data
+    for name, own in (({"metric": "l1"}, "manhattan"), ({"metric": "l2"}, "euclidean"), ({"metric": "minkowski", "p": np.inf}, "chebyshev")):
+        for kind, target in ((NearestNeighbors, None), (KNeighborsClassifier, labels)):
+            ours, them = kind(**name).fit(X, target), kind(metric=own).fit(X, target)
+            np.testing.assert_array_equal(ours.kneighbors(Q)[1], them.kneighbors(Q)[1])
+
+    def manhattan(a, b):
+        return np.abs(a - b).sum()
+
+    manhattan.triangle_inequality = True
+    many = np.random.default_rng(2).normal(size=(600, 2))
+    index = NearestNeighbors(metric=manhattan).fit(many)
+    assert index.index_[0] == "VantageTree"
+    np.testing.assert_array_equal(index.kneighbors(many[:9])[1], NearestNeighbors(metric="l1").fit(many).kneighbors(many[:9])[1])
+    few = KNeighborsClassifier(keep="condensed", n_neighbors=1).fit(X, labels)
+    assert few.kept_rows_.dtype == np.int64 and (np.diff(few.kept_rows_) > 0).all() and len(few.kept_rows_) == few.n_samples_fit_
+    np.testing.assert_array_equal(few.predict(X), labels)
+    small = KNeighborsRegressor(algorithm="hnsw").fit(X[:3], numbers[:3])
+    assert small.n_neighbors_ == 3 and small.recall_ == 1.0
+    small.add(X[3:], numbers[3:])
+    assert small.n_neighbors_ == 5 and small.n_samples_fit_ == 300 and not hasattr(small, "recall_")

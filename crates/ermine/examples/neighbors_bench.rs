@@ -92,8 +92,9 @@ fn main() -> Result<(), Failure> {
         return Ok(());
     }
     let (points, queries) = (rows(&points, columns)?, rows(&queries, columns)?);
-    let (build, index) = fastest(|| Index::build_as(&points, metric.clone(), wish))?;
+    let (build, mut index) = fastest(|| Index::build_as(&points, metric.clone(), wish))?;
     let (query, found) = fastest(|| index.kneighbors(&queries, k))?;
+    index.state_recall(k)?;
     let data = points.n_rows() * columns * if points.is_f32() { 4 } else { 8 };
     let recall = index.choice().recall.map_or_else(String::new, |recall| format!(", recall {recall:.3}"));
     let kind = format!("{:?} ({}{recall})", index.choice().kind, index.choice().reason);

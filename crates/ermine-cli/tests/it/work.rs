@@ -316,6 +316,17 @@ fn neighbours_of_rows_are_found() {
         .says(&["6 neighbours of 2 rows"]);
     place.run(&["neighbors", "m.ermine", &new, "--radius=-1"]).fails(1, &["radius"]);
     place.run(&["neighbors", "m.ermine", &new, "-k", "2", "--radius", "1"]).fails(2, &["--radius"]);
+    // A model of a radius says who is within it; rows have the numbers of the training data, whichever are kept.
+    let learner = ["--learner", "nearest-neighbors", "--radius", "2"];
+    place.run(&[&["train", &train, "-t", "colour", "-o", "r.ermine"][..], &learner].concat()).succeeds();
+    let said = place.run(&["neighbors", "r.ermine", &new]).succeeds();
+    assert_eq!(said.out, "query,rank,row,distance,colour\n1,1,1,0,red\n1,2,3,1,red\n2,1,2,0,blue\n");
+    let sorted = place.write("sorted.csv", "x,colour\n0,red\n1,red\n2,red\n9,blue\n10,blue\n");
+    let learner = ["--learner", "nearest-neighbors", "--keep", "condensed", "--n-neighbors", "1"];
+    place.run(&[&["train", &sorted, "-t", "colour", "-o", "c.ermine"][..], &learner].concat()).succeeds();
+    let asked = place.write("asked.csv", "x\n8\n");
+    let said = place.run(&["neighbors", "c.ermine", &asked]).succeeds();
+    assert_eq!(said.out, "query,rank,row,distance,colour\n1,1,4,1,blue\n");
     // Text is compared as text, names that training didn't have too.
     let names = place.write("names.csv", "name,side\nanna,a\nhanna,a\nlotte,b\notto,b\n");
     let learner = ["--learner", "nearest-neighbors", "--metric", "edit", "--n-neighbors", "1"];

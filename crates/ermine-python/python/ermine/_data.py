@@ -25,7 +25,7 @@ SMALL = 10_000
 
 def read(X: Any, owner: str, takes_sparse: bool) -> tuple[Table, list[str] | None]:
     """The table of ``X``, and the names of its columns where it has names."""
-    if _is_sparse(X):
+    if is_sparse(X):
         if not takes_sparse:
             raise TypeError(
                 f"Sparse data was passed for X, but dense data is required by {owner}. Use '.toarray()' to convert to a dense numpy array."
@@ -255,7 +255,8 @@ def _boolean(name: str, values: np.ndarray) -> Column:
 # Sparse matrices
 
 
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
+    """Whether ``X`` is a sparse matrix of scipy."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and sparse.issparse(X)
 

@@ -1,12 +1,13 @@
 """Who is near: what estimators of nearest neighbours can tell beside their predictions, and an index without a target."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from ermine import _target
-from ermine._data import check_shape
+from ermine._data import check_shape, is_sparse
 from ermine._estimator import Plain
 from ermine._ermine import NeighborIndex
 from ermine._sklearn import not_fitted
@@ -15,10 +16,14 @@ from ermine._sklearn import not_fitted
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _ranked(found: Found, return_distance: bool) -> Any:
-    """Neighbours of equal number for each row, as matrices."""
+#: Names that others give to metrics.
+ALIASES = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
+
+
+def _ranked(found: Found, k: int, return_distance: bool) -> Any:
+    """The k neighbours of each row, as matrices."""
     starts, rows, distances = found
-    shape = (len(starts) - 1, -1) if len(starts) > 1 else (0, 0)
+    shape = (len(starts) - 1, k)
     return (distances.reshape(shape), rows.reshape(shape)) if return_distance else rows.reshape(shape)
 
 
@@ -87,7 +92,7 @@ class Neighbors:
         """
         model = self._fitted()  # type: ignore[attr-defined]
         k = _check_k(self.n_neighbors_ if n_neighbors is None else n_neighbors, self.n_samples_fit_, X is None)
-        return _ranked(model.kneighbors(self._queries(X), k, self.n_jobs), return_distance)  # type: ignore[attr-defined]
+        return _ranked(model.kneighbors(self._queries(X), k, self.n_jobs), k, return_distance)  # type: ignore[attr-defined]
 
     def radius_neighbors(self, X: Any, radius: float | None = None, return_distance: bool = True) -> Any:
         """All training rows within a distance of each row, nearest first.
@@ -114,16 +119,25 @@ class Neighbors:
 
     def add(self, X: Any, y: Any) -> Self:
         """Adds rows with known answers, without building the index anew. How rows are encoded and how many neighbours count stays as it was fitted;
-        classes must be among those fitted on."""
+        classes must be among those fitted on. What was measured before (``recall_``) is dropped."""
         model = self._fitted()  # type: ignore[attr-defined]
         table = self._queries(X)
         if hasattr(self, "classes_"):
             target, _ = _target.classes(y, table.n_rows)
         else:
             target, _ = _target.values(y, table.n_rows, self._multi_output)  # type: ignore[attr-defined]
+        shown = list(model.attributes())
         model.add(table, target)
-        self.n_samples_fit_ += table.n_rows
+        for name in shown:
+            self.__dict__.pop(f"{name}_", None)
+        names = self.__dict__.get("feature_names_in_")
+        self._adopt(model, self.n_features_in_, None if names is None else list(names))  # type: ignore[attr-defined]
         return self
+
+    def _adopt(self, model: Any, n_features: int, names: list[str] | None) -> None:
+        super()._adopt(model, n_features, names)  # type: ignore[misc]
+        if "kept_rows_" in self.__dict__:
+            self.kept_rows_ = self.kept_rows_.astype(np.int64)
 
     def _queries(self, X: Any) -> Any:
         if X is None:
@@ -139,6 +153,11 @@ class Neighbors:
         params = super()._learner_params()  # type: ignore[misc]
         if params.get("covariance") is not None:
             params["covariance"] = np.asarray(params["covariance"], dtype=np.float64).ravel().tolist()
+        for name in ("metric", "tie_metric"):
+            if isinstance(params.get(name), str):
+                params[name] = ALIASES.get(params[name], params[name])
+        if params.get("p") == np.inf and params.get("metric") == "minkowski":
+            params |= {"p": 2.0, "metric": "chebyshev"}
         return {name: value for name, value in params.items() if name not in self._own()}
 
 
@@ -152,11 +171,12 @@ class NearestNeighbors(Plain):
     radius : float, default=1.0
         How far to look, where ``radius_neighbors`` isn't told.
     metric : str or callable, default='euclidean'
-        How far apart two rows are: 'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis' or 'hamming' (the share of columns that
-        differ) for rows of numbers; 'bits' (the number of bits that differ) for rows of bytes (uint8); 'edit' or 'hamming_text' for a list of
-        strings; or a function of two rows of numbers, which must be symmetric and not negative.
+        How far apart two rows are: 'euclidean' (or 'l2'), 'manhattan' (or 'l1'), 'chebyshev', 'minkowski', 'cosine', 'mahalanobis' or 'hamming' (the share
+        of columns that differ) for rows of numbers; 'bits' (the number of bits that differ) for rows of bytes (uint8); 'edit' or 'hamming_text' for
+        a list of strings; or a function of two rows of numbers, which must be symmetric and not negative. A function with an attribute
+        ``triangle_inequality`` that is true is taken to obey that inequality, and is searched with a tree.
     p : float, default=2
-        The power of the minkowski metric.
+        The power of the minkowski metric, from 1 up; infinity is chebyshev.
     covariance : array-like of shape (n_features, n_features), default=None
         The covariance of the mahalanobis metric; estimated from the rows if None.
     algorithm : {'auto', 'kd_tree', 'ball_tree', 'brute', 'hnsw'}, default='auto'
@@ -169,7 +189,8 @@ class NearestNeighbors(Plain):
     Attributes
     ----------
     index_ : tuple
-        The kind of index, why it was chosen, and for 'hnsw' the share of true neighbours that it found when it was built.
+        The kind of index, why it was chosen, and for 'hnsw' the share of the nearest ``n_neighbors`` that it found for a sample of its rows when it was
+        built (None after rows were added).
     n_samples_fit_ : int
         How many rows there are.
 
@@ -205,9 +226,14 @@ class NearestNeighbors(Plain):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Indexes rows. ``y`` is not looked at."""
+        k = _check_k(self.n_neighbors, sys.maxsize, False)
+        width = self.search_width
+        if not isinstance(width, (int, np.integer)) or isinstance(width, bool) or not 1 <= width <= 1_000_000:
+            raise ValueError(f"search_width = {width!r}: expected a whole number from 1 to 1000000")
+        metric = self.metric if callable(self.metric) else ALIASES.get(self.metric, self.metric)
         covariance = None if self.covariance is None else np.asarray(self.covariance, dtype=np.float64).ravel().tolist()
-        options = {"p": self.p, "covariance": covariance, "algorithm": self.algorithm, "search_width": self.search_width}
-        self._index = NeighborIndex(self._rows(X), self.metric, **options, n_jobs=self.n_jobs)
+        options = {"p": float(self.p), "covariance": covariance, "algorithm": self.algorithm, "search_width": int(width), "n_neighbors": k}
+        self._index = NeighborIndex(self._rows(X), metric, **options, n_jobs=self.n_jobs)
         return self
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
@@ -215,7 +241,7 @@ class NearestNeighbors(Plain):
         (each without itself) if ``X`` is None."""
         index = self._fitted()
         k = _check_k(self.n_neighbors if n_neighbors is None else n_neighbors, len(index), X is None)
-        return _ranked(index.kneighbors(None if X is None else self._rows(X), k, self.n_jobs), return_distance)
+        return _ranked(index.kneighbors(None if X is None else self._rows(X), k, self.n_jobs), k, return_distance)
 
     def radius_neighbors(self, X: Any, radius: float | None = None, return_distance: bool = True) -> Any:
         """Distances and numbers of all rows within a distance of each row of ``X``, as arrays of arrays, nearest first."""
@@ -250,8 +276,14 @@ class NearestNeighbors(Plain):
         """Rows as the index takes them."""
         if self.metric in ("edit", "hamming_text"):
             return [str(text) for text in X]
+        if is_sparse(X):
+            raise TypeError(
+                f"Sparse data was passed for X, but dense data is required by {type(self).__name__}. Use '.toarray()' to convert to a dense numpy array."
+            )
         array = np.asarray(X)
         check_shape(array.shape, type(self).__name__)
+        if np.iscomplexobj(array):
+            raise ValueError(f"Complex data not supported: {type(self).__name__} takes real numbers, not {array.dtype}")
         if self.metric == "bits":
             if array.dtype != np.uint8:
                 raise TypeError(f"metric='bits' takes rows of uint8 (see numpy.packbits), not of {array.dtype}")

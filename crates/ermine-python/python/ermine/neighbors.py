@@ -65,6 +65,8 @@ class KNeighborsClassifier(Neighbors, ProbabilisticClassifier):
         How many neighbours count.
     n_samples_fit_ : int
         How many rows are kept.
+    kept_rows_ : ndarray of shape (n_samples_fit_,)
+        The numbers of the training rows that are kept, where ``keep`` drops some.
     leave_one_out_errors_ : ndarray of shape (max_neighbors,)
         The leave-one-out error of each number of neighbours from 1 up, where ``max_neighbors`` is set.
     certificate_ : Certificate
@@ -263,6 +265,8 @@ class RadiusNeighborsClassifier(Neighbors, ProbabilisticClassifier):
         How many neighbours count.
     n_samples_fit_ : int
         How many rows are kept.
+    kept_rows_ : ndarray of shape (n_samples_fit_,)
+        The numbers of the training rows that are kept, where ``keep`` drops some.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 

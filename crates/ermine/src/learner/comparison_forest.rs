@@ -26,7 +26,6 @@ use crate::section::Sections;
 use crate::tree::rows::{RowLimits, RowQuestion, RowTree};
 use rand::RngExt;
 use rayon::prelude::*;
-use std::sync::Arc;
 
 params! {
     /// The mean of many trees that ask only which of two rows is nearer.
@@ -93,7 +92,7 @@ impl ComparisonForest {
         data: &Dataset,
         context: &Context<'_>,
     ) -> Result<Model> {
-        let metric = Metric::Custom(Custom { distance: Arc::new(distance), triangle: false });
+        let metric = Metric::Custom(Custom::new(distance, false));
         fit(&Own { forest: self.clone(), metric }, data, context)
     }
 

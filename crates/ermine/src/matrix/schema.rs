@@ -74,7 +74,8 @@ impl Schema {
 
     /// The same schema for a model that reads categories by their text.
     pub(crate) fn open(mut self) -> Schema {
-        for feature in &mut self.features {
+        // (Truth values have no others, and may come as 0 and 1.)
+        for feature in self.features.iter_mut().filter(|feature| feature.kind != ColumnKind::Boolean) {
             feature.levels = Vec::new();
             feature.open = true;
         }

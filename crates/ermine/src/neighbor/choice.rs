@@ -45,7 +45,8 @@ pub struct Choice {
     pub kind: Kind,
     /// The reason, for people.
     pub reason: String,
-    /// For an approximate index, the share of true neighbours that it found when it was built and tried on its own rows.
+    /// For an approximate index, the share of true neighbours that it found when it was tried on its own rows
+    /// ([`super::index::Index::state_recall`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recall: Option<f64>,
 }

@@ -82,6 +82,18 @@ impl CodeIndex {
         self.batch(queries, &Nearest::k(k.min(self.n_rows)))
     }
 
+    /// The `k` nearest other codes of every code.
+    pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        let width = self.n_words();
+        let mut codes = Vec::with_capacity(self.n_rows * width * 8);
+        for row in 0..self.n_rows {
+            let panel = &self.words[row / PANEL * PANEL * width..];
+            let bytes = (0..width).flat_map(|word| panel[word * PANEL + row % PANEL].to_le_bytes());
+            codes.extend(bytes.take(self.n_bytes));
+        }
+        Ok(self.batch(&codes, &Nearest::k(k.saturating_add(1).min(self.n_rows)))?.without_self(k))
+    }
+
     /// All codes within `radius` bits of every query.
     pub fn radius_neighbors(&self, queries: &[u8], radius: f64) -> Result<Neighbors> {
         if radius.is_nan() || radius < 0.0 {
@@ -97,7 +109,8 @@ impl CodeIndex {
             .par_chunks(block * self.n_bytes)
             .map(|queries| {
                 let mut best = vec![wanted.clone(); queries.len() / self.n_bytes];
-                search_tiles(&mut CodeFilter::new(self, queries), &mut best, Progress::default());
+                let done = search_tiles(&mut CodeFilter::new(self, queries), &mut best, Progress::default());
+                debug_assert_eq!(done.points, self.n_rows, "an exact filter reads to the end");
                 let mut found = Neighbors::default();
                 best.iter_mut().for_each(|best| found.push(best.sorted().iter().copied()));
                 found
@@ -171,6 +184,7 @@ impl<'a> CodeFilter<'a> {
 
 impl Filter for CodeFilter<'_> {
     const GROUP: usize = 6;
+    const YIELDS: bool = false;
     /// Distances below this pass. (The limit itself is only of use to a row with a smaller number, and those came before.)
     type Threshold = u64;
 
@@ -292,6 +306,7 @@ mod tests {
             let index = CodeIndex::load(&sections).unwrap();
             let near = index.kneighbors(&queries, k).unwrap();
             let within = index.radius_neighbors(&queries, f64::from(radius)).unwrap();
+            prop_assert_eq!(index.own_kneighbors(k).unwrap(), index.kneighbors(&codes, k + 1).unwrap().without_self(k));
             for (i, query) in queries.chunks(n_bytes).enumerate() {
                 let expected = brute(&codes, n_bytes, query);
                 let pairs = |found: &Neighbors| -> Vec<(f64, u32)> {
@@ -300,6 +315,37 @@ mod tests {
                 prop_assert_eq!(pairs(&near), &expected[..k.min(n)]);
                 let inside: Vec<_> = expected.into_iter().filter(|e| e.0 <= f64::from(radius)).collect();
                 prop_assert_eq!(pairs(&within), inside);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// More rows than a filter is given to prove itself, distances that fall from row to row, and k up to all of them.
+        #[test]
+        fn the_same_where_nearly_everything_passes(
+            n_bytes in 1usize..12, n in 4000usize..6500, k in prop_oneof![1usize..9, 200usize..6500], falling: bool, radius in 0u32..90,
+            seed: u64,
+        ) {
+            let mut rng = crate::rng::stream(seed, &[]);
+            let bits = n_bytes * 8;
+            let mut codes: Vec<u8> = (0..n * n_bytes).map(|_| crate::rng::below(&mut rng, 256) as u8).collect();
+            if falling {
+                for (i, code) in codes.chunks_mut(n_bytes).enumerate() {
+                    let ones = bits - bits * i / n;
+                    code.iter_mut().enumerate().for_each(|(b, c)| *c = u8::MAX.checked_shr(8 - ones.saturating_sub(8 * b).min(8) as u32).unwrap_or(0));
+                }
+            }
+            let queries = [vec![0; n_bytes], codes[n_bytes * 7..][..n_bytes].to_vec()].concat();
+            let index = CodeIndex::build(&codes, n_bytes).unwrap();
+            let (near, within) = (index.kneighbors(&queries, k).unwrap(), index.radius_neighbors(&queries, f64::from(radius)).unwrap());
+            for (i, query) in queries.chunks(n_bytes).enumerate() {
+                let expected = brute(&codes, n_bytes, query);
+                let rows: Vec<u32> = expected.iter().map(|e| e.1).collect();
+                prop_assert_eq!(near.rows(i), &rows[..k.min(n)]);
+                prop_assert!(near.distances(i).iter().zip(&expected).all(|(d, e)| *d == e.0));
+                let inside = expected.iter().filter(|e| e.0 <= f64::from(radius)).count();
+                prop_assert_eq!(within.rows(i), &rows[..inside]);
             }
         }
     }

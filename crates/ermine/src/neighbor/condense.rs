@@ -14,8 +14,8 @@ use super::nearest::Neighbors;
 use super::rows::Rows;
 use crate::error::{Error, Result};
 
-/// The rows of Hart's condensed set, in the order they were taken up, which is the order to index them in: among equally near rows the one
-/// taken up first decides. Rows are visited in their order, again and again until a whole round adds none.
+/// The rows of Hart's condensed set, ascending. Rows are visited in their order, again and again until a whole round adds none; among equally near
+/// kept rows the one with the smallest number decides, as it does in an index over them.
 pub fn condensed(rows: &Rows<'_>, classes: &[u32], metric: &Metric) -> Result<Vec<u32>> {
     if rows.n_rows() != classes.len() || classes.is_empty() {
         return Err(Error::data(format!("{} classes for {} rows", classes.len(), rows.n_rows())));
@@ -35,19 +35,31 @@ pub fn condensed(rows: &Rows<'_>, classes: &[u32], metric: &Metric) -> Result<Ve
                 continue;
             }
             rows.copy_row(i, &mut row);
-            let found = index.kneighbors(&Rows::row_major(&row, d)?, 1)?;
-            let nearest = kept[found.rows(0)[0] as usize] as usize;
+            let (distance, nearest) = nearest(&index, &kept, &Rows::row_major(&row, d)?)?;
             // A twin of another class would be taken up in vain.
-            if classes[nearest] != class && found.distances(0)[0] > 0.0 {
+            if classes[nearest] != class && distance > 0.0 {
                 index.add(&Rows::row_major(&row, d)?)?;
                 kept.push(i as u32);
                 taken[i] = true;
             }
         }
         if kept.len() == before {
+            kept.sort_unstable();
             return Ok(kept);
         }
     }
+}
+
+/// How far the nearest kept row is and which it is: of several the one with the smallest number. (The index knows them in the order they were taken up.)
+fn nearest(index: &Index, kept: &[u32], query: &Rows<'_>) -> Result<(f64, usize)> {
+    let mut found = index.kneighbors(query, 2)?;
+    let distance = found.distances(0)[0];
+    if found.distances(0).get(1) == Some(&distance) {
+        found = index.radius_neighbors(query, distance)?;
+    }
+    let level = found.distances(0).iter().zip(found.rows(0)).filter(|(d, _)| **d == distance);
+    let first = level.map(|(_, &place)| kept[place as usize]).min().unwrap_or(kept[0]);
+    Ok((distance, first as usize))
 }
 
 /// The rows of Wilson's edited set, ascending: those that the majority of their neighbours (all of those in `neighbors`, which are those of
@@ -78,6 +90,7 @@ mod tests {
             let rows = Rows::row_major(values, 2).unwrap();
             let classes: Vec<u32> = values.chunks(2).map(|v| u32::from(v[0] + v[1] > 55.0)).collect();
             let kept = condensed(&rows, &classes, &Metric::Euclidean).unwrap();
+            prop_assert!(kept.is_sorted());
             let small: Vec<f64> = kept.iter().flat_map(|&r| values[r as usize * 2..][..2].to_vec()).collect();
             let index = Index::build(&Rows::row_major(&small, 2).unwrap(), Metric::Euclidean).unwrap();
             let found = index.kneighbors(&rows, 1).unwrap();

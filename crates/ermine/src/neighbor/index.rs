@@ -6,6 +6,11 @@
 //! **Growing.** Added rows wait in a short list that every query scans first (what it finds there also narrows the search of the
 //! rest). When the list outgrows a share of the index, the index is built anew over everything, so that n additions cost
 //! O(n log n) in all.
+//!
+//! **Memory.** Beside the rows themselves a scan holds at most 30% of them, boxes 1/24 and ceil(log2 n) bits a row, a vantage-point tree ceil(log2 n) bits and a
+//! byte a row. So an index takes 1.3 times the rows or less, but for: trees over rows of one or two single-precision numbers (or one in double
+//! precision), whose row numbers alone are more; single-precision rows under cosine and Mahalanobis, which are kept as the metric measures them, in
+//! double precision; and graphs, whose links take some 140 bytes a row.
 
 use super::box_tree::{BoxTree, Scratch};
 use super::choice::{Choice, Kind};
@@ -80,7 +85,7 @@ impl Index {
         let n_features = rows.n_features();
         let embedded = (!metric.is_plain()).then(|| embed(&metric, rows));
         let seen = embedded.as_ref().map_or(*rows, Points::view);
-        let (choice, engine) = raise(&seen, &metric, wish)?;
+        let (choice, engine) = metric.watched(|| raise(&seen, &metric, wish))??;
         let waiting = Points::empty(seen.n_features(), seen.is_f32());
         Ok(Index { metric, n_features, wish, choice, engine, waiting })
     }
@@ -93,6 +98,16 @@ impl Index {
     /// The kind of index, and why.
     pub fn choice(&self) -> &Choice {
         &self.choice
+    }
+
+    /// Measures what share of the `k` nearest an approximate index finds, on some of its own rows, and records it in [`Index::choice`] (until rows
+    /// are added). Exact kinds have nothing to measure.
+    pub fn state_recall(&mut self, k: usize) -> Result<()> {
+        if let Engine::Graph { points, graph, width } = &self.engine {
+            let space = RowSpace { points, metric: &self.metric };
+            self.choice.recall = Some(self.metric.watched(|| graph.recall(&space, *width, k))?);
+        }
+        Ok(())
     }
 
     /// Number of rows.
@@ -133,14 +148,14 @@ impl Index {
             });
         }
         self.check_queries(queries)?;
-        Ok(self.batch(queries, &Nearest::k(k.min(self.len())), self.metric.is_plain()))
+        self.batch(queries, &Nearest::k(k.min(self.len())), self.metric.is_plain())
     }
 
     /// The `k` nearest other rows of every row (all others, where there are fewer).
     pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
         let rows = self.embedded();
         let wanted = Nearest::k(k.saturating_add(1).min(self.len()));
-        Ok(self.batch(&rows.view(), &wanted, true).without_self(k))
+        Ok(self.batch(&rows.view(), &wanted, true)?.without_self(k))
     }
 
     /// All rows within `radius` of every query, the boundary included.
@@ -154,7 +169,7 @@ impl Index {
             });
         }
         self.check_queries(queries)?;
-        Ok(self.batch(queries, &Nearest::within(radius), self.metric.is_plain()))
+        self.batch(queries, &Nearest::within(radius), self.metric.is_plain())
     }
 
     /// Adds rows; they are numbered after those that are there.
@@ -167,21 +182,27 @@ impl Index {
         let seen = embedded.as_ref().map_or(*rows, Points::view);
         if let Engine::Graph { points, graph, .. } = &mut self.engine {
             points.extend(&seen);
-            graph.insert(&RowSpace { points, metric: &self.metric });
-            return Ok(());
+            self.choice.recall = None;
+            return self.metric.watched(|| graph.insert(&RowSpace { points, metric: &self.metric }));
         }
         self.waiting.extend(&seen);
         if self.waiting.n_rows() > WAITING.max(self.engine.len() / WAITING_SHARE) {
             let all = self.embedded();
-            let (choice, engine) = raise(&all.view(), &self.metric, self.wish)?;
+            let (choice, engine) = self.metric.watched(|| raise(&all.view(), &self.metric, self.wish))??;
             (self.choice, self.engine) = (choice, engine);
             self.waiting = Points::empty(all.n_features(), all.view().is_f32());
         }
         Ok(())
     }
 
-    /// Writes the index, rows included.
+    /// Writes the index, rows included. An error for a metric of the user's own.
     pub fn save(&self, sections: &mut Sections) -> Result<()> {
+        if matches!(self.metric, Metric::Custom(_)) {
+            return Err(Error::Unsupported {
+                learner: "an index of neighbours".into(),
+                need: "a file for a metric of the user's own: a function can't be written".into(),
+            });
+        }
         let is_f32 = match &self.engine {
             Engine::BoxTreeF32(_) => true,
             Engine::BoxTreeF64(_) => false,
@@ -266,16 +287,15 @@ impl Index {
 
     /// Searches blocks of queries on all cores; `ready` says that they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
     /// that neighbouring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
-    fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Neighbors {
+    fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
         let n = queries.n_rows();
         let block = self.engine.block(n);
-        let parts: Vec<Neighbors> = (0..n.div_ceil(block))
-            .into_par_iter()
-            .map(|b| self.search_block(queries, b * block..n.min((b + 1) * block), wanted, ready))
-            .collect();
+        let blocks = (0..n.div_ceil(block)).into_par_iter();
+        let search = |b: usize| self.search_block(queries, b * block..n.min((b + 1) * block), wanted, ready);
+        let parts: Vec<Neighbors> = self.metric.watched(|| blocks.map(search).collect())?;
         let mut all = Neighbors::with_capacity(n, parts.iter().map(|p| p.all_rows().len()).sum());
         parts.iter().for_each(|part| all.append(part));
-        all
+        Ok(all)
     }
 
     fn search_block(&self, queries: &Rows<'_>, range: Range<usize>, wanted: &Nearest, ready: bool) -> Neighbors {
@@ -402,7 +422,7 @@ fn embed(metric: &Metric, rows: &Rows<'_>) -> Points {
 /// Chooses a kind of index and builds it.
 fn raise(rows: &Rows<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice, Engine)> {
     let mut tried = None;
-    let mut choice = Choice::make(rows, metric, wish, || match tried.insert(box_tree(rows)) {
+    let choice = Choice::make(rows, metric, wish, || match tried.insert(box_tree(rows)) {
         Engine::BoxTreeF32(tree) => tree.share_read(metric),
         Engine::BoxTreeF64(tree) => tree.share_read(metric),
         _ => 1.0,
@@ -422,7 +442,6 @@ fn raise(rows: &Rows<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice
             let points = Points::copy(rows);
             let space = RowSpace { points: &points, metric };
             let graph = Graph::build(&space);
-            choice.recall = Some(graph.recall(&space, width));
             Engine::Graph { points, graph, width }
         }
     };

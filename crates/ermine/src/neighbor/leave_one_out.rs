@@ -5,7 +5,7 @@
 
 use super::nearest::Neighbors;
 use super::vote::{Search, Tie, Vote, mean};
-use super::weight::Weights;
+use super::weight::{Weights, inverse_distance};
 use crate::error::{Error, Result};
 
 /// The share of rows misclassified, for k = 1, 2, ...; `neighbors` are those of every row without itself
@@ -58,13 +58,11 @@ pub fn regression_errors(
     for (i, truth) in targets.chunks_exact(n_outputs).enumerate() {
         let (rows, distances) = (neighbors.rows(i), neighbors.distances(i));
         let mut total = vec![0.0; n_outputs];
-        let hits = distances.iter().take_while(|d| !(1.0 / **d).is_finite()).count();
         let mut mass = 0.0;
         for (k, square) in (1..).zip(&mut squares) {
             let weight = match weights {
                 Weights::Uniform => Some(1.0),
-                Weights::Distance if hits > 0 => Some(f64::from(u8::from(k <= hits))),
-                Weights::Distance => Some(1.0 / distances[k - 1]),
+                Weights::Distance => Some(inverse_distance(distances[0], distances[k - 1])),
                 _ => None,
             };
             if let Some(weight) = weight {

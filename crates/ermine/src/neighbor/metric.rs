@@ -17,15 +17,19 @@
 //! also keeps small distances accurate where `1 - u'v` would cancel. A row of zeros has no direction: it gets a direction
 //! of its own (one more coordinate), at distance 1 from every other row and 0 from another row of zeros.
 //!
+//! Squares that would overflow or underflow are taken of differences divided by the largest of them, so that distances are right at any scale
+//! whose differences are finite. An infinite distance is a distance like any other: rows that far are ordered by their numbers.
+//!
 //! Every index measures with [`Metric::distance`], whose additions run in one fixed order: the same pair of rows
 //! has the same distance, to the last bit, whichever index finds it.
 
-use super::mixed::Mixed;
+use super::mixed::{Missing, Mixed};
 use super::rows::{Element, Rows};
 use super::whiten::Whitening;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A user's own distance between two rows.
 pub type Distance = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
@@ -33,10 +37,26 @@ pub type Distance = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
 /// A user's own metric, and whether it obeys the triangle inequality.
 #[derive(Clone)]
 pub struct Custom {
-    /// The distance. It must be symmetric, 0 or more, and never NaN.
-    pub distance: Arc<Distance>,
-    /// Whether `d(x, z) <= d(x, y) + d(y, z)` always holds, so that a tree may use it.
-    pub triangle: bool,
+    distance: Arc<Distance>,
+    triangle: bool,
+    /// How often the function gave what is no distance. (It runs where no error can be returned: whoever asks looks here before and after.)
+    flaws: Arc<AtomicU64>,
+}
+
+impl Custom {
+    /// A metric of this distance, which must be symmetric, 0 or more, and never NaN. `triangle` says whether `d(x, z) <= d(x, y) + d(y, z)` always
+    /// holds, so that a tree may use it.
+    pub fn new(distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static, triangle: bool) -> Custom {
+        Custom { distance: Arc::new(distance), triangle, flaws: Arc::default() }
+    }
+
+    fn measure(&self, a: &[f64], b: &[f64]) -> f64 {
+        let distance = (self.distance)(a, b);
+        if distance.is_nan() || distance < 0.0 {
+            self.flaws.fetch_add(1, Ordering::Relaxed);
+        }
+        distance
+    }
 }
 
 /// How far apart two rows are.
@@ -69,9 +89,15 @@ pub enum Metric {
 
 impl std::fmt::Debug for Metric {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+        match self {
+            Metric::Minkowski { p } => write!(f, "{} (p = {p})", self.name()),
+            _ => f.write_str(self.name()),
+        }
     }
 }
+
+/// Powers of the Minkowski metric up to which single precision tells sums apart.
+const LARGEST_POWER: f64 = 1000.0;
 
 /// The sum that bounds a metric's distances in a box.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,6 +119,7 @@ impl Metric {
             Metric::Cosine => "cosine",
             Metric::Mahalanobis(_) => "mahalanobis",
             Metric::Hamming => "hamming",
+            Metric::Mixed(mixed) if mixed.missing == Missing::Far => "mixed_far",
             Metric::Mixed(_) => "mixed",
             Metric::Custom(_) => "custom",
         }
@@ -133,6 +160,17 @@ impl Metric {
         matches!(self, Metric::Mixed(_) | Metric::Hamming)
     }
 
+    /// Does work that measures distances. An error if a user's own metric gave one that is negative or not a number.
+    pub(super) fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        let Metric::Custom(custom) = self else { return Ok(work()) };
+        let before = custom.flaws.load(Ordering::Relaxed);
+        let done = work();
+        if custom.flaws.load(Ordering::Relaxed) == before {
+            return Ok(done);
+        }
+        Err(Error::data("the metric gave a distance that is negative or not a number: expected 0 or more"))
+    }
+
     /// Whether rows enter an index as they are.
     pub(super) fn is_plain(&self) -> bool {
         !matches!(self, Metric::Cosine | Metric::Mahalanobis(_))
@@ -156,7 +194,7 @@ impl Metric {
     #[inline(always)]
     pub fn distance<E: Element>(&self, a: &[f64], b: &[E]) -> f64 {
         match self {
-            Metric::Euclidean | Metric::Mahalanobis(_) => sum(a, b, |t| t * t).sqrt(),
+            Metric::Euclidean | Metric::Mahalanobis(_) => euclidean(a, b),
             Metric::Cosine => 0.5 * sum(a, b, |t| t * t),
             Metric::Manhattan => sum(a, b, f64::abs),
             Metric::Chebyshev => largest(a, b),
@@ -165,7 +203,7 @@ impl Metric {
             Metric::Mixed(mixed) => mixed.distance(a, b),
             Metric::Custom(custom) => {
                 let b: Vec<f64> = b.iter().map(|v| v.wide()).collect();
-                (custom.distance)(a, &b)
+                custom.measure(a, &b)
             }
         }
     }
@@ -187,8 +225,8 @@ impl Metric {
             Metric::Chebyshev => Some(Shape::Largest),
             Metric::Minkowski { p } if *p == 1.0 => Some(Shape::SumAbs),
             Metric::Minkowski { p } if *p == 2.0 => Some(Shape::SumSquares),
-            Metric::Minkowski { p } => Some(Shape::SumPowers(*p)),
-            Metric::Hamming | Metric::Mixed(_) | Metric::Custom(_) => None,
+            Metric::Minkowski { p } if *p <= LARGEST_POWER => Some(Shape::SumPowers(*p)),
+            Metric::Minkowski { .. } | Metric::Hamming | Metric::Mixed(_) | Metric::Custom(_) => None,
         }
     }
 
@@ -230,6 +268,27 @@ fn largest<E: Element>(a: &[f64], b: &[E]) -> f64 {
     a.iter().zip(b).fold(0.0, |most, (a, b)| f64::max(most, (a - b.wide()).abs()))
 }
 
+/// Squares whose sum is inside this range lost nothing that matters to underflow or overflow.
+const SQUARES: std::ops::Range<f64> = 1e-280..f64::INFINITY;
+
+#[inline(always)]
+fn euclidean<E: Element>(a: &[f64], b: &[E]) -> f64 {
+    let squares = sum(a, b, |t| t * t);
+    if SQUARES.contains(&squares) { squares.sqrt() } else { far_or_near(a, b) }
+}
+
+/// The Euclidean distance of rows that are very far apart or very near.
+#[cold]
+fn far_or_near<E: Element>(a: &[f64], b: &[E]) -> f64 {
+    let most = largest(a, b);
+    if most == 0.0 || most.is_infinite() {
+        return most;
+    }
+    // A power of two rounds nothing; its own reciprocal would leave the range for the smallest differences, so it comes in two halves.
+    let half = 2f64.powi((most.log2() / 2.0) as i32);
+    sum(a, b, |t| (t / half / half) * (t / half / half)).sqrt() * half * half
+}
+
 /// Scaled by the largest difference, so that no power overflows.
 #[inline(always)]
 fn minkowski<E: Element>(a: &[f64], b: &[E], p: f64) -> f64 {
@@ -237,7 +296,7 @@ fn minkowski<E: Element>(a: &[f64], b: &[E], p: f64) -> f64 {
         return sum(a, b, f64::abs);
     }
     if p == 2.0 {
-        return sum(a, b, |t| t * t).sqrt();
+        return euclidean(a, b);
     }
     let most = largest(a, b);
     if most == 0.0 || most.is_infinite() {
@@ -310,6 +369,18 @@ mod tests {
     }
 
     proptest! {
+        /// A power of two moves distances and nothing else.
+        #[test]
+        fn distances_follow_the_scale(rows in proptest::collection::vec(-9.0..9.0f64, 10), power in -1000i32..1000) {
+            let scale = 2f64.powi(power);
+            let moved: Vec<f64> = rows.iter().map(|v| v * scale).collect();
+            for metric in all(5).iter().filter(|metric| metric.shape().is_some()) {
+                let (near, far) = (metric.between(&rows[..5], &rows[5..]), metric.between(&moved[..5], &moved[5..]));
+                let expected = if matches!(metric, Metric::Cosine) { near } else { near * scale };
+                prop_assert!((far - expected).abs() <= 1e-12 * expected, "{:?}: {} {}", metric, far, expected);
+            }
+        }
+
         #[test]
         fn metrics_are_metrics(rows in proptest::collection::vec(-9.0..9.0f64, 15)) {
             let (a, rest) = rows.split_at(5);

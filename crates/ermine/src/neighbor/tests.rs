@@ -13,7 +13,6 @@ use super::whiten::Whitening;
 use crate::rng::{self, Rng};
 use crate::section::Sections;
 use proptest::prelude::*;
-use std::sync::Arc;
 
 /// What the numbers look like.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +23,10 @@ enum Style {
     Constant,
     /// A small spread far from zero.
     Offset,
-    Tiny,
-    Huge,
+    /// This power of ten.
+    Scaled(i32),
+    /// Every value at a scale of its own.
+    Uneven,
     /// One value far larger than the rest.
     Outlier,
 }
@@ -36,8 +37,10 @@ fn style() -> impl Strategy<Value = Style> {
         4 => Just(Style::Grid),
         1 => Just(Style::Constant),
         1 => Just(Style::Offset),
-        1 => Just(Style::Tiny),
-        1 => Just(Style::Huge),
+        // Where single precision and its squares leave their range, and far beyond.
+        3 => (-50i32..45).prop_map(Style::Scaled),
+        1 => (-320i32..305).prop_map(Style::Scaled),
+        1 => Just(Style::Uneven),
         1 => Just(Style::Outlier),
     ]
 }
@@ -51,8 +54,8 @@ fn draw(rng: &mut Rng, style: Style, len: usize) -> Vec<f64> {
                 Style::Grid => rng::below(rng, 4) as f64 - 1.0,
                 Style::Constant => 0.7,
                 Style::Offset => 1e6 + smooth,
-                Style::Tiny => smooth * 1e-30,
-                Style::Huge => smooth * 1e30,
+                Style::Scaled(power) => smooth * 10f64.powi(power / 2) * 10f64.powi(power - power / 2),
+                Style::Uneven => smooth * 10f64.powi(rng::below(rng, 90) as i32 - 50),
                 Style::Outlier => smooth,
             }
         })
@@ -83,10 +86,7 @@ fn metric(choice: usize, rows: &Rows<'_>) -> Metric {
             let missing = if d.is_multiple_of(2) { Missing::Skip } else { Missing::Far };
             Metric::Mixed(Mixed::fitted(rows, &categories, missing).unwrap())
         }
-        _ => Metric::Custom(Custom {
-            distance: Arc::new(|a, b| a.iter().zip(b).map(|(a, b)| (a - b).abs().min(1.0)).sum()),
-            triangle: true,
-        }),
+        _ => Metric::Custom(Custom::new(|a, b| a.iter().zip(b).map(|(a, b)| (a - b).abs().min(1.0)).sum(), true)),
     }
 }
 
@@ -114,7 +114,15 @@ struct Case {
 }
 
 fn case(n: impl Strategy<Value = usize>, d: impl Strategy<Value = usize>) -> impl Strategy<Value = Case> {
-    (n, d, prop_oneof![1usize..8, 1usize..60], style(), 0usize..11, any::<bool>(), any::<u64>())
+    (
+        n,
+        d,
+        prop_oneof![4 => 1usize..8, 4 => 1usize..60, 1 => 60usize..600],
+        style(),
+        0usize..11,
+        any::<bool>(),
+        any::<u64>(),
+    )
         .prop_map(|(n, d, k, style, metric, f32, seed)| Case { n, d, k, style, metric, f32, seed })
 }
 
@@ -132,7 +140,8 @@ fn data(case: Case, queries: usize) -> (Vec<f64>, Vec<f64>) {
         points.iter_mut().chain(&mut asked).filter(|_| rng::below(&mut rng, 9) == 0).for_each(|v| *v = f64::NAN);
     }
     if case.f32 {
-        points.iter_mut().for_each(|v| *v = f64::from(*v as f32));
+        let largest = f64::from(f32::MAX);
+        points.iter_mut().for_each(|v| *v = f64::from(v.clamp(-largest, largest) as f32));
     }
     (points, asked)
 }
@@ -183,6 +192,95 @@ proptest! {
     #[test]
     fn larger_sets(case in case(500usize..2500, 1usize..5)) {
         check(case, 3)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+    /// More rows than a filter is given to prove itself, each nearer than the one before, and up to all of them wanted.
+    #[test]
+    fn weak_filters(case in case(4200usize..5200, 1usize..26), k in prop_oneof![1usize..9, 100usize..5200], falling: bool) {
+        let case = Case { k, metric: case.metric % 7, ..case };
+        let (mut points, asked) = data(case, 6);
+        if falling {
+            let n = case.n as f64;
+            points.chunks_mut(case.d).enumerate().for_each(|(i, row)| row.iter_mut().for_each(|v| *v *= 1.0 - i as f64 / n));
+        }
+        let (rows, asked_rows) = (Rows::row_major(&points, case.d).unwrap(), Rows::row_major(&asked, case.d).unwrap());
+        let metric = metric(case.metric, &rows);
+        let near = Index::build_as(&rows, metric.clone(), Some(Kind::Scan)).unwrap().kneighbors(&asked_rows, case.k).unwrap();
+        for (i, query) in asked.chunks(case.d).enumerate() {
+            prop_assert_eq!(&pairs(&near, i)[..], &ranking(&metric, &points, case.d, query)[..case.k.min(case.n)]);
+        }
+    }
+}
+
+/// Rows as wide as genomes: the sums of the byte filter would not fit 32 bits.
+#[test]
+fn very_wide_rows() {
+    let (n, d) = (48, 110_000);
+    let mut rng = rng::stream(3, &[]);
+    let mut draw = |rows: usize| -> Vec<f64> {
+        let noise = |rng: &mut Rng| rng::below(rng, 100) as f64 / 1e4;
+        (0..rows * d).map(|i| if i / d % 2 == 0 { 1.0 - noise(&mut rng) } else { noise(&mut rng) - 1.0 }).collect()
+    };
+    let (points, asked) = (draw(n), draw(6));
+    let index = Index::build(&Rows::row_major(&points, d).unwrap(), Metric::Euclidean).unwrap();
+    let near = index.kneighbors(&Rows::row_major(&asked, d).unwrap(), 5).unwrap();
+    for (i, query) in asked.chunks(d).enumerate() {
+        assert_eq!(pairs(&near, i), ranking(&Metric::Euclidean, &points, d, query)[..5]);
+    }
+}
+
+/// A user's own metric that gives what is no distance is an error wherever it shows.
+#[test]
+fn what_is_no_distance_is_an_error() {
+    let values: Vec<f64> = (0..60).map(f64::from).collect();
+    let rows = Rows::row_major(&values, 1).unwrap();
+    let (good, bad) = (Rows::row_major(&[3.5], 1).unwrap(), Rows::row_major(&[17.0], 1).unwrap());
+    for wrong in [f64::NAN, -1.0] {
+        for triangle in [false, true] {
+            for kind in [None, Some(Kind::Scan), Some(Kind::Graph { width: 9 })] {
+                // Row 17 has no distance to itself.
+                let own = Custom::new(
+                    move |a, b| if a[0] == 17.0 && b[0] == 17.0 { wrong } else { (a[0] - b[0]).abs() },
+                    triangle,
+                );
+                let index = Index::build_as(&rows, Metric::Custom(own), kind).unwrap();
+                assert_eq!(index.kneighbors(&good, 3).unwrap().rows(0), [3, 4, 2]);
+                for error in [index.kneighbors(&bad, 2), index.radius_neighbors(&bad, 2.0), index.own_kneighbors(1)] {
+                    assert!(error.unwrap_err().to_string().contains("negative or not a number"), "{wrong} {kind:?}");
+                }
+            }
+        }
+    }
+}
+
+/// What an index holds, compared with the rows as they were given.
+#[test]
+fn memory() {
+    let n = 40_000;
+    let mut rng = rng::stream(5, &[]);
+    for d in [1usize, 2, 3, 6, 10, 19, 20, 21, 23, 25, 29, 33, 50] {
+        let values: Vec<f32> = (0..n / d.max(4) * 4 * d).map(|_| rng::below(&mut rng, 1 << 20) as f32).collect();
+        let wide: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
+        let share = |metric: Metric, kind: Option<Kind>, single: bool| {
+            let rows = if single { Rows::row_major_f32(&values, d) } else { Rows::row_major(&wide, d) }.unwrap();
+            let given = values.len() * if single { 4 } else { 8 };
+            Index::build_as(&rows, metric, kind).unwrap().bytes() as f64 / given as f64
+        };
+        for metric in [Metric::Euclidean, Metric::Manhattan, Metric::Minkowski { p: 3.0 }, Metric::Hamming] {
+            let hamming = matches!(metric, Metric::Hamming);
+            for single in [true, false] {
+                assert!(share(metric.clone(), Some(Kind::Scan), single) <= 1.3, "{metric:?} {d} {single}");
+                // A tree must say which row is in which place: 2 bytes a row, more than 30% of one or two single-precision numbers.
+                let narrow = if single { d } else { 2 * d };
+                let most = if hamming { 1.0 + 3.4 / (4 * narrow) as f64 } else { 1.04 + 2.1 / (4 * narrow) as f64 };
+                let found = share(metric.clone(), None, single);
+                assert!(found <= most.max(1.3), "{metric:?} {d} {single}: {found}");
+                assert!(narrow <= 2 || found <= 1.3, "{metric:?} {d} {single}: {found}");
+            }
+        }
     }
 }
 

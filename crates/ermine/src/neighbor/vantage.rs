@@ -7,19 +7,21 @@
 //!
 //! **Exactness.** Distances are rounded; [`Space::slack`] widens each test by what rounding may have done to its three distances.
 //!
-//! **Cost.** Build n log2(n / LEAF) distances; memory 4 bytes per point for the order and 36 per node, one node per LEAF / 2 points or so.
+//! **Cost.** Build n log2(n / LEAF) distances; memory ceil(log2 n) bits per point for the order and at most a byte for the distances.
 //!
 //! Reference: Yianilos (1993), "Data structures and algorithms for nearest neighbor search in general metric spaces".
 
 use super::metric::Metric;
 use super::nearest::Nearest;
+use super::packed::Packed;
 use super::rows::{Element, Kept, Points};
 use crate::error::{Error, Result};
 use crate::section::Sections;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Up to this many points are simply measured one by one.
-const LEAF: usize = 24;
+const LEAF: usize = 32;
 /// Candidates for a vantage point, and points that they are tried on.
 const TRIALS: (usize, usize) = (6, 32);
 
@@ -96,100 +98,105 @@ impl Space for RowSpace<'_> {
     }
 }
 
-/// The tree: an order of the points, cut into nodes.
+/// The tree: an order of the points, and what is known about the halves of each node. Which points a node holds follows from the number of points alone:
+/// the first of them is the vantage point, unless there are at most [`LEAF`], then come the near half and the far half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VantageTree {
-    order: Vec<u32>,
-    nodes: Vec<Node>,
+    n_points: usize,
+    order: Packed,
+    /// Of node i; the node of its near half is number 2 i + 1, that of its far half 2 i + 2.
+    spans: Vec<Spans>,
 }
 
-/// The points `order[first..end]`. The first is the vantage point, unless this is a leaf.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Node {
-    first: u32,
-    end: u32,
-    /// Number of the node of the far half; the near half's is the next one. 0 for a leaf.
-    far: u32,
-    /// Smallest and largest distance from the vantage point in the near half.
-    near_span: (f32, f32),
-    /// The same in the far half.
-    far_span: (f32, f32),
+/// Smallest and largest distances from a vantage point.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Spans {
+    near: (f32, f32),
+    far: (f32, f32),
 }
 
 impl VantageTree {
     /// A tree over all points of `space`.
     pub fn build<S: Space>(space: &S) -> VantageTree {
-        let mut order: Vec<u32> = (0..space.len() as u32).collect();
-        let nodes = build_node(space, &mut order, 0);
-        VantageTree { order, nodes }
+        let n_points = space.len();
+        let mut order: Vec<u32> = (0..n_points as u32).collect();
+        let mut spans = vec![Spans::default(); n_nodes(n_points)];
+        for (number, found) in build_node(space, &mut order, 0) {
+            spans[number] = found;
+        }
+        let order = Packed::new(order.into_iter(), n_points.saturating_sub(1) as u32);
+        VantageTree { n_points, order, spans }
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.order.len() * 4 + self.nodes.len() * size_of::<Node>()
+        self.order.bytes() + self.spans.len() * size_of::<Spans>()
     }
 
-    /// Writes order and nodes.
+    /// Writes order and spans.
     pub fn save(&self, sections: &mut Sections) {
-        sections.put_u32s("order", &self.order);
-        let places: Vec<u32> = self.nodes.iter().flat_map(|n| [n.first, n.end, n.far]).collect();
-        let spans: Vec<f32> =
-            self.nodes.iter().flat_map(|n| [n.near_span.0, n.near_span.1, n.far_span.0, n.far_span.1]).collect();
-        sections.put_u32s("nodes", &places);
+        self.order.save(sections, "order");
+        let spans: Vec<f32> = self.spans.iter().flat_map(|s| [s.near.0, s.near.1, s.far.0, s.far.1]).collect();
         sections.put_f32s("spans", &spans);
     }
 
-    /// Reads a tree over `n` points, and checks that a search in it ends and stays in bounds.
+    /// Reads a tree over `n` points, and checks that a search in it finds each of them once.
     pub fn load(sections: &Sections, n: usize) -> Result<VantageTree> {
-        let order = sections.u32s("order")?;
-        let (places, spans) = (sections.u32s("nodes")?, sections.f32s("spans")?);
-        let pairs = places.as_chunks().0.iter().zip(spans.as_chunks().0);
-        let nodes: Vec<Node> = pairs
-            .map(|(&[first, end, far], &[a, b, c, d])| Node { first, end, far, near_span: (a, b), far_span: (c, d) })
+        let broken = || Error::model_file("the parts of a vantage-point tree don't fit together");
+        let largest = n.checked_sub(1).and_then(|n| u32::try_from(n).ok()).ok_or_else(broken)?;
+        let order = Packed::load(sections, "order", n, largest)?;
+        let spans: Vec<Spans> = (sections.f32s("spans")?.as_chunks().0.iter())
+            .map(|&[a, b, c, d]| Spans { near: (a, b), far: (c, d) })
             .collect();
-        let (mut seen, last) = (vec![false; n], nodes.len());
-        let ordered = order.len() == n
-            && order.iter().all(|&p| seen.get_mut(p as usize).is_some_and(|seen| !std::mem::replace(seen, true)));
-        let sound = nodes.iter().enumerate().all(|(i, node)| {
-            let far = node.far as usize;
-            let range = node.first <= node.end && node.end as usize <= n;
-            range && (far == 0 || (node.first < node.end && i + 1 < far && far < last))
-        });
-        if !ordered || !sound || last == 0 || places.len() != 3 * last || spans.len() != 4 * last {
-            return Err(Error::model_file("the parts of a vantage-point tree don't fit together"));
+        let mut seen = vec![false; n];
+        let ordered = (0..n).all(|i| !std::mem::replace(&mut seen[order.get(i) as usize], true));
+        if !ordered || spans.len() != n_nodes(n) {
+            return Err(broken());
         }
-        Ok(VantageTree { order, nodes })
+        Ok(VantageTree { n_points: n, order, spans })
     }
 
     /// Offers to `best` the points that belong there.
     pub fn search<S: Space>(&self, space: &S, query: &S::Query, best: &mut Nearest) {
-        self.visit(space, query, 0, best);
+        self.visit(space, query, 0, 0..self.n_points, best);
     }
 
-    fn visit<S: Space>(&self, space: &S, query: &S::Query, number: usize, best: &mut Nearest) {
-        let node = &self.nodes[number];
-        if node.far == 0 {
-            for &point in &self.order[node.first as usize..node.end as usize] {
+    fn visit<S: Space>(&self, space: &S, query: &S::Query, number: usize, range: Range<usize>, best: &mut Nearest) {
+        if range.len() <= LEAF {
+            for point in range.map(|place| self.order.get(place) as u32) {
                 best.offer(space.to(query, point), point);
             }
             return;
         }
-        let vantage = self.order[node.first as usize];
+        let vantage = self.order.get(range.start) as u32;
         let distance = space.to(query, vantage);
         best.offer(distance, vantage);
         let t = space.straight(distance);
-        let near = (number + 1, gap(t, node.near_span));
-        let far = (node.far as usize, gap(t, node.far_span));
-        let (first, second) = if near.1 <= far.1 { (near, far) } else { (far, near) };
-        for (child, gap) in [first, second] {
+        let middle = range.start + 1 + near_half(range.len());
+        let spans = &self.spans[number];
+        let near = (2 * number + 1, range.start + 1..middle, gap(t, spans.near));
+        let far = (2 * number + 2, middle..range.end, gap(t, spans.far));
+        let order = if near.2 <= far.2 { [near, far] } else { [far, near] };
+        for (child, range, gap) in order {
             let limit = space.straight(best.limit());
             // |t - s| of rounded distances is off by at most the slack on either, and so is the limit.
             let margin = space.slack() * (2.0 * t + gap + limit);
             if gap <= limit + margin || limit.is_infinite() {
-                self.visit(space, query, child, best);
+                self.visit(space, query, child, range, best);
             }
         }
     }
+}
+
+/// Points of the near half of a node of `n` points. (The far half has n / 2.)
+fn near_half(n: usize) -> usize {
+    (n - 1) / 2
+}
+
+/// Numbers that nodes which aren't leaves may have, in a tree over `n` points.
+fn n_nodes(n: usize) -> usize {
+    let levels = std::iter::successors(Some(n), |n| Some(n / 2)).take_while(|&n| n > LEAF).count();
+    (1 << levels) - 1
 }
 
 /// How far `t` is from the interval.
@@ -197,40 +204,30 @@ fn gap(t: f64, span: (f32, f32)) -> f64 {
     (f64::from(span.0) - t).max(t - f64::from(span.1)).max(0.0)
 }
 
-/// Nodes of the subtree over `order`, whose first point is number `first` of the whole order; children are numbered within.
-fn build_node<S: Space>(space: &S, order: &mut [u32], first: usize) -> Vec<Node> {
-    let end = first + order.len();
-    let mut node = Node { first: first as u32, end: end as u32, far: 0, near_span: (0.0, 0.0), far_span: (0.0, 0.0) };
+/// Orders the points of node `number`; its spans and those below.
+fn build_node<S: Space>(space: &S, order: &mut [u32], number: usize) -> Vec<(usize, Spans)> {
     if order.len() <= LEAF {
-        return vec![node];
+        return Vec::new();
     }
     let vantage = pick_vantage(space, order);
+    let middle = near_half(order.len());
     order.swap(0, vantage);
     let (head, rest) = order.split_at_mut(1);
     let measure = |&point: &u32| (space.straight(space.between(head[0], point)), point);
     let mut measured: Vec<(f64, u32)> =
         if rest.len() > 2048 { rest.par_iter().map(measure).collect() } else { rest.iter().map(measure).collect() };
-    let middle = measured.len() / 2;
     measured.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     rest.iter_mut().zip(&measured).for_each(|(to, from)| *to = from.1);
-    node.near_span = span(&measured[..middle]);
-    node.far_span = span(&measured[middle..]);
+    let spans = Spans { near: span(&measured[..middle]), far: span(&measured[middle..]) };
     drop(measured);
     let (near, far) = rest.split_at_mut(middle);
-    let (near_at, far_at) = (first + 1, first + 1 + middle);
+    let (near_at, far_at) = (2 * number + 1, 2 * number + 2);
     let (near, far) = if near.len() > 1024 {
         rayon::join(|| build_node(space, near, near_at), || build_node(space, far, far_at))
     } else {
         (build_node(space, near, near_at), build_node(space, far, far_at))
     };
-    node.far = 1 + near.len() as u32;
-    let mut nodes = vec![node];
-    // Children know their place within their own list: move it behind what comes before.
-    let far_shift = node.far;
-    let shift = |by: u32| move |node: Node| Node { far: if node.far == 0 { 0 } else { node.far + by }, ..node };
-    nodes.extend(near.into_iter().map(shift(1)));
-    nodes.extend(far.into_iter().map(shift(far_shift)));
-    nodes
+    [vec![(number, spans)], near, far].concat()
 }
 
 /// The place of the candidate whose distances to a sample of the points vary most: a corner, which separates best.

@@ -3,7 +3,7 @@
 //! | weights | weight of a neighbour at distance d |
 //! |---|---|
 //! | uniform | 1 |
-//! | distance | 1 / d; a neighbour at distance 0 counts alone, together with others at distance 0 |
+//! | distance | 1 / d (in parts of the nearest one's, so that none is infinite); a neighbour at distance 0 counts alone, together with others at distance 0 |
 //! | kernel | `K(d / h)`, h a fixed width or the distance of the next neighbour after the k counted |
 //! | a user's own | any function of the distances |
 //!
@@ -91,6 +91,11 @@ impl std::fmt::Debug for Weights {
     }
 }
 
+/// The weight of a neighbour at distance `d`, in parts of the weight of the nearest: with a hit, hits alone count.
+pub(super) fn inverse_distance(nearest: f64, d: f64) -> f64 {
+    if nearest == 0.0 || nearest.is_infinite() { f64::from(u8::from(d == nearest)) } else { nearest / d }
+}
+
 impl Weights {
     /// Whether the neighbour after the k counted must be known.
     pub fn needs_next(&self) -> bool {
@@ -118,12 +123,7 @@ impl Weights {
         match self {
             Weights::Uniform => out.resize(distances.len(), 1.0),
             Weights::Distance => {
-                // 1 / d overflows for the smallest distances, which are as good as a hit.
-                let hit = distances.first().is_some_and(|d| !(1.0 / d).is_finite());
-                out.extend(distances.iter().map(|d| match (hit, 1.0 / d) {
-                    (true, inverse) => f64::from(u8::from(!inverse.is_finite())),
-                    (false, inverse) => inverse,
-                }));
+                out.extend(distances.iter().map(|&d| inverse_distance(distances[0], d)));
             }
             Weights::Kernel { shape, width } => {
                 let width = width.or(next).or(distances.last().copied()).unwrap_or(0.0);
@@ -158,7 +158,8 @@ mod tests {
     #[test]
     fn weights_by_hand() {
         assert_eq!(weigh(&Weights::Uniform, &[0.0, 3.0], None), [1.0, 1.0]);
-        assert_eq!(weigh(&Weights::Distance, &[0.5, 2.0], None), [2.0, 0.5]);
+        assert_eq!(weigh(&Weights::Distance, &[0.5, 2.0], None), [1.0, 0.25]);
+        assert_eq!(weigh(&Weights::Distance, &[1e-310, 2e-310, 1.0], None)[..2], [1.0, 0.5]);
         assert_eq!(weigh(&Weights::Distance, &[0.0, 0.0, 2.0], None), [1.0, 1.0, 0.0]);
         let kernel = |shape, width| Weights::Kernel { shape, width };
         assert_eq!(weigh(&kernel(KernelShape::Triangular, None), &[0.0, 1.0], Some(4.0)), [1.0, 0.75]);

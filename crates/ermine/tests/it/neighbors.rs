@@ -242,7 +242,9 @@ fn a_metric_and_weights_of_the_users_own() {
     assert!(wrong(|_| vec![1.0]).contains("weights of 6 neighbours"));
     assert!(wrong(|d| vec![-1.0; d.len()]).contains("0 or more"));
     let nowhere = plain.with_metric(|_, _| f64::NAN, false).fit(&train).unwrap();
-    assert!(nowhere.predict_data(&asked).unwrap_err().to_string().contains("no distances"));
+    assert!(nowhere.predict_data(&asked).unwrap_err().to_string().contains("negative or not a number"));
+    let below = NearestNeighbors::default().with_metric(|a, b| a[0] - b[0], false).fit(&train).unwrap();
+    assert!(below.predict_data(&asked).unwrap_err().to_string().contains("negative or not a number"));
 }
 
 #[test]
@@ -341,6 +343,158 @@ fn rows_added_are_as_good_as_rows_trained_on() {
     }
 }
 
+/// Kept rows under the metric they were chosen by: Hart's promise holds for metrics that are estimated from the rows.
+#[test]
+fn kept_rows_are_measured_as_they_were_chosen() {
+    for seed in 0..12 {
+        let mut rng = ermine::rng::stream(seed, &[]);
+        let mut draw = || ermine::rng::below(&mut rng, 2000) as f64 / 1000.0 - 1.0;
+        // Columns of very different scales and one that follows another; the class is the sign of the smallest.
+        let x: Vec<f64> = (0..150)
+            .flat_map(|_| {
+                let (a, b) = (draw(), draw());
+                [1000.0 * a, 1000.0 * a + 10.0 * b, 0.01 * draw()]
+            })
+            .collect();
+        let side: Vec<f64> = x.chunks(3).map(|r| f64::from(u8::from(r[2] > 0.0))).collect();
+        let data = classes(&x, 3, &side);
+        for metric in [MetricName::Mahalanobis, MetricName::Mixed, MetricName::Euclidean] {
+            let learner = NearestNeighbors { metric, n_neighbors: 1, ..Default::default() };
+            let whole = learner.fit(&data).unwrap();
+            let few = NearestNeighbors { keep: Keep::Condensed, ..learner }.fit(&data).unwrap();
+            let said = few.predict_data(&data).unwrap();
+            assert!((0..150).all(|i| (said.row(i)[1] > 0.5) == (side[i] == 1.0)), "{metric} {seed}");
+            let (whole, few) = (NeighborModel::of(&whole).unwrap(), NeighborModel::of(&few).unwrap());
+            let all = whole.kneighbors(data.features(), 150).unwrap();
+            let near = few.kneighbors(data.features(), few.n_rows()).unwrap();
+            assert!(few.n_rows() < 150);
+            let numbers: Vec<u32> = (0..few.n_rows() as u32).map(|row| few.training_row(row)).collect();
+            assert!(numbers.is_sorted());
+            for i in 0..150 {
+                // The neighbours among the kept rows are those among all rows, less those that were dropped: same rows, same distances.
+                let kept = all.rows(i).iter().zip(all.distances(i)).filter(|(row, _)| numbers.contains(row));
+                let (rows, distances): (Vec<u32>, Vec<f64>) = kept.map(|(r, d)| (*r, *d)).unzip();
+                assert_eq!(
+                    near.rows(i).iter().map(|&row| few.training_row(row)).collect::<Vec<_>>(),
+                    rows,
+                    "{metric} {seed}"
+                );
+                assert_eq!(near.distances(i), distances);
+            }
+        }
+    }
+}
+
+#[test]
+fn kept_rows_are_known_by_their_numbers() {
+    let golden = golden();
+    let x = floats(&golden["x"]);
+    let side: Vec<f64> = x.chunks(4).map(|r| f64::from(u8::from(r[0] > 0.0))).collect();
+    let data = classes(&x, 4, &side);
+    for keep in [Keep::Condensed, Keep::Edited] {
+        let mut model = NearestNeighbors { keep, n_neighbors: 3, ..Default::default() }.fit(&data).unwrap();
+        NeighborModel::add(&mut model, &data.select(&[5]).unwrap()).unwrap();
+        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(read.attributes(), model.attributes());
+        let kept = model.attributes().into_iter().find(|a| a.name == "kept_rows").unwrap();
+        assert_eq!(kept.values.last(), Some(&160.0), "added rows come after all that were trained on");
+        let neighbors = NeighborModel::of(&read).unwrap();
+        assert_eq!(kept.values.len(), neighbors.n_rows());
+        for (row, &number) in (0u32..).zip(&kept.values).take(kept.values.len() - 1) {
+            assert_eq!(neighbors.class_of(row), Some(side[number as usize] as u32));
+            assert_eq!(neighbors.training_row(row), number as u32);
+        }
+    }
+}
+
+/// A category that no training row had differs from all of them, and from a missing value.
+#[test]
+fn new_categories_are_like_no_other() {
+    let table = |colours: &[Option<&str>]| {
+        let n = colours.len();
+        Table::new(vec![
+            Column::nominal("colour", colours),
+            Column::boolean("on", &vec![Some(true); n]),
+            Column::numeric("y", (0..n).map(|i| i as f64 + 0.25).collect::<Vec<f64>>()),
+        ])
+        .unwrap()
+    };
+    let data = table(&[Some("red"), Some("blue"), None]).dataset("y").unwrap();
+    for (metric, unequal) in
+        [(MetricName::Hamming, [0.5; 3]), (MetricName::Mixed, [0.5, 0.5, 0.0]), (MetricName::MixedFar, [0.5; 3])]
+    {
+        let mut model = NearestNeighbors { metric, n_neighbors: 1, ..Default::default() }.fit(&data).unwrap();
+        let distances = |model: &Model, colour: Option<&str>| {
+            let asked = model.schema().features_of(&table(&[colour])).unwrap();
+            let found = NeighborModel::of(model).unwrap().kneighbors(&asked, 99).unwrap();
+            let mut pairs: Vec<_> = found.rows(0).iter().copied().zip(found.distances(0).iter().copied()).collect();
+            pairs.sort_by_key(|p| p.0);
+            pairs.into_iter().map(|p| p.1).collect::<Vec<f64>>()
+        };
+        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(distances(&read, Some("zzz")), unequal, "{metric}");
+        assert_eq!(distances(&model, Some("blue"))[..2], [0.5, 0.0], "{metric}");
+        // A table of its own, whose categories have other codes; and truth values that come as numbers.
+        let asked =
+            Table::new(vec![Column::nominal("colour", &[Some("blue")]), Column::numeric("on", vec![1.0])]).unwrap();
+        assert_eq!(model.predict(&asked).unwrap().values(), [1.25]);
+        // Once added, it is a category like the others.
+        NeighborModel::add(&mut model, &table(&[Some("zzz"), Some("blue")]).dataset("y").unwrap()).unwrap();
+        assert_eq!(distances(&model, Some("zzz"))[3..], [0.0, 0.5], "{metric}");
+        assert_eq!(distances(&model, Some("new"))[..], [&unequal[..], &[0.5, 0.5]].concat(), "{metric}");
+    }
+}
+
+#[test]
+fn all_the_neighbours_that_were_asked_for_count_once_there_are_enough() {
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let all = numbers(&x, 1, x.clone(), 1);
+    let rows = |range: std::ops::Range<u32>| all.select(&range.collect::<Vec<u32>>()).unwrap();
+    let learner = NearestNeighbors { n_neighbors: 5, ..Default::default() };
+    let mut grown = learner.fit(&rows(0..3)).unwrap();
+    assert_eq!(NeighborModel::of(&grown).unwrap().k(), 3);
+    let read = Model::from_bytes(&grown.to_bytes().unwrap()).unwrap();
+    assert_eq!(read.predict_data(&all).unwrap(), grown.predict_data(&all).unwrap());
+    NeighborModel::add(&mut grown, &rows(3..20)).unwrap();
+    assert_eq!(NeighborModel::of(&grown).unwrap().k(), 5);
+    assert_eq!(grown.predict_data(&all).unwrap(), learner.fit(&all).unwrap().predict_data(&all).unwrap());
+}
+
+#[test]
+fn numbers_of_any_size_have_distances() {
+    for scale in [1e-300, 1e-160, 1.0, 1e160, 1e290] {
+        let x: Vec<f64> = [0.0, 1.0, 3.0, 7.0].map(|v| v * scale).to_vec();
+        let data = numbers(&x, 1, vec![0.0, 1.0, 3.0, 7.0], 1);
+        for metric in [MetricName::Euclidean, MetricName::Manhattan, MetricName::Chebyshev] {
+            let learner =
+                NearestNeighbors { metric, n_neighbors: 2, weights: WeightName::Distance, ..Default::default() };
+            let said = learner.fit(&data).unwrap().predict_data(&numbers(&[6.0 * scale], 1, vec![0.0], 1)).unwrap();
+            // 7 at distance 1 and 3 at distance 3: (3 * 7 + 3) / 4.
+            assert!((said.values()[0] - 6.0).abs() < 1e-9, "{metric} {scale}: {:?}", said.values());
+        }
+    }
+}
+
+#[test]
+fn parameters_without_a_part_are_noted() {
+    let data = numbers(&[0.0, 1.0, 2.0], 1, vec![0.0, 1.0, 2.0], 1);
+    let learner = NearestNeighbors {
+        metric: MetricName::Manhattan,
+        p: 3.0,
+        kernel_width: Some(1.0),
+        n_neighbors: 1,
+        ..Default::default()
+    };
+    let notes = learner.fit(&data).unwrap().certificate().notes.join("; ");
+    assert!(
+        notes.contains("p is set") && notes.contains("kernel_width is set") && !notes.contains("covariance"),
+        "{notes}"
+    );
+    let learner = NearestNeighbors { p: 3.0, n_neighbors: 1, ..Default::default() };
+    let model = learner.fit(&data).unwrap();
+    assert!(!model.certificate().notes.join("; ").contains("is set") && model.text().contains("minkowski (p = 3)"));
+}
+
 #[test]
 fn approximate_search_says_so() {
     let mut rng = ermine::rng::stream(5, &[]);
@@ -352,6 +506,11 @@ fn approximate_search_says_so() {
     let model = learner.fit(&train).unwrap();
     let said = model.certificate().to_string();
     assert!(said.contains("approximate: it found 9") || said.contains("approximate: it found 100"), "{said}");
+    assert!(said.contains("of the 5 nearest"), "{said}");
+    let mut grown = learner.fit(&train).unwrap();
+    NeighborModel::add(&mut grown, &asked).unwrap();
+    assert!(grown.attributes().iter().all(|a| a.name != "recall"), "measured before rows were added");
+    assert!(grown.certificate().to_string().contains("rows were added"), "{}", grown.certificate());
     let recall = model.attributes().into_iter().find(|a| a.name == "recall").unwrap().values[0];
     assert!(recall > 0.9, "{recall}");
     let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();

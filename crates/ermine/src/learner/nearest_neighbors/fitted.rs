@@ -3,7 +3,7 @@
 use super::space::{Place, Queries, Reader};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Target};
-use crate::model::{Attribute, Fitted, Header, Model, Output};
+use crate::model::{Attribute, Fitted, Header, Model, Output, Proof};
 use crate::neighbor::metric::Metric;
 use crate::neighbor::nearest::Neighbors;
 use crate::neighbor::vote::{Search, Tie, Vote, mean};
@@ -74,6 +74,7 @@ impl Answers {
 /// How neighbours become a prediction.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Rules {
+    /// How many neighbours count, where there are as many rows.
     pub(super) k: usize,
     pub(super) radius: Option<f64>,
     pub(super) weights: Weights,
@@ -91,6 +92,8 @@ pub struct NeighborModel {
     pub(super) other: Option<Place>,
     pub(super) rules: Rules,
     pub(super) answers: Answers,
+    /// The numbers in the training data of the rows that are kept, where some were dropped.
+    pub(super) kept: Option<Vec<u32>>,
 }
 
 /// The neighbours of one query, for a tie that needs more of them.
@@ -160,7 +163,12 @@ impl NeighborModel {
 
     /// How many neighbours count.
     pub fn k(&self) -> usize {
-        self.rules.k
+        self.rules.k.min(self.place.len())
+    }
+
+    /// The number in the training data (those added since come after it) of a row that is kept.
+    pub fn training_row(&self, row: u32) -> u32 {
+        self.kept.as_ref().and_then(|kept| kept.get(row as usize)).copied().unwrap_or(row)
     }
 
     /// The radius within which neighbours count, in place of the nearest k.
@@ -190,7 +198,7 @@ impl NeighborModel {
     }
 
     /// The `k` nearest training rows of every row. The features are in the form of the model's schema ([`Schema::features_of`]); rows are numbered as in
-    /// the training data, or as in the kept ones where some were dropped.
+    /// the training data, or as in the kept ones where some were dropped ([`NeighborModel::training_row`]).
     pub fn kneighbors(&self, features: &Features, k: usize) -> Result<Neighbors> {
         self.place.kneighbors(&self.reader.read(features), k)
     }
@@ -206,7 +214,8 @@ impl NeighborModel {
     }
 
     /// Adds the rows of a data set to a model, without building its index anew; they are numbered after those that are there. Encoding, covariance, ranges
-    /// and k stay as they were trained. Nothing is added if there is an error.
+    /// and k stay as they were trained; what was said about the share of neighbours that an approximate search finds no longer holds. Nothing is added if
+    /// there is an error.
     pub fn add(model: &mut Model, data: &Dataset) -> Result<()> {
         NeighborModel::of(model)?;
         let (header, fitted) = model.parts_mut();
@@ -214,13 +223,24 @@ impl NeighborModel {
         if data.weight().is_some() {
             return Err(Error::Unsupported { learner: header.learner.clone(), need: "row weights".into() });
         }
-        let rows = own.reader.read(&header.schema.features_of_data(data)?);
+        let features = header.schema.features_of_data(data)?;
+        let reader = own.reader.with_categories_of(&features);
+        let rows = reader.read(&features);
         let answers = own.answers.more(data.target(), &header.schema.classes)?;
+        let measured = own.place.recall().is_some();
         own.place.add(&rows)?;
         if let Some(other) = &mut own.other {
             other.add(&rows)?;
         }
+        if measured {
+            let because = "the search for neighbours is approximate, and rows were added since the share that it finds was measured".into();
+            header.certificate.proofs = vec![Proof::Nothing { because }];
+        }
+        own.reader = reader;
         own.answers.extend(&answers);
+        if let Some(kept) = &mut own.kept {
+            kept.extend((header.n_rows..header.n_rows + data.n_rows()).map(|row| row as u32));
+        }
         header.n_rows += data.n_rows();
         Ok(())
     }
@@ -252,11 +272,13 @@ impl NeighborModel {
             }
         };
         let others = other.as_ref().is_none_or(|other| other.len() == n);
-        let ruled = rules.k > 0 && rules.k <= n && rules.radius.is_none_or(|r| r > 0.0);
+        let kept = if sections.has("kept rows") { Some(sections.u32s("kept rows")?) } else { None };
+        let ruled =
+            kept.as_ref().is_none_or(|kept| kept.len() == n) && rules.k > 0 && rules.radius.is_none_or(|r| r > 0.0);
         if !answered || !others || !ruled || width == 0 || rules.weights.check().is_err() {
             return Err(broken());
         }
-        Ok(Box::new(NeighborModel { reader, place, other, rules, answers }))
+        Ok(Box::new(NeighborModel { reader, place, other, rules, answers, kept }))
     }
 
     /// The prediction from the neighbours of one query.
@@ -346,7 +368,7 @@ impl Fitted for NeighborModel {
     }
 
     fn reads_text(&self) -> bool {
-        self.reader == Reader::Text
+        matches!(self.reader, Reader::Text | Reader::Raw { .. })
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
@@ -358,6 +380,9 @@ impl Fitted for NeighborModel {
             Answers::Classes { codes, .. } => sections.put_u32s("classes", codes),
             Answers::Values { values, .. } => sections.put_f64s("targets", values),
         }
+        if let Some(kept) = &self.kept {
+            sections.put_u32s("kept rows", kept);
+        }
         if let Some(other) = &self.other {
             sections.within("other", |s| other.save(s))?;
         }
@@ -368,7 +393,7 @@ impl Fitted for NeighborModel {
         let (rules, place) = (&self.rules, &self.place);
         let which = match rules.radius {
             Some(radius) => format!("all rows within {radius}"),
-            None => format!("the {} nearest", rules.k),
+            None => format!("the {} nearest", self.k()),
         };
         let (n, metric, choice) = (place.len(), place.metric(), place.choice());
         format!(
@@ -379,8 +404,12 @@ impl Fitted for NeighborModel {
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
         let one = |name, value: f64| Attribute { name, shape: Vec::new(), values: vec![value] };
-        let mut all = vec![one("n_neighbors", self.rules.k as f64), one("n_samples_fit", self.place.len() as f64)];
+        let mut all = vec![one("n_neighbors", self.k() as f64), one("n_samples_fit", self.place.len() as f64)];
         all.extend(self.place.recall().map(|recall| one("recall", recall)));
+        if let Some(kept) = &self.kept {
+            let values = kept.iter().map(|&row| f64::from(row)).collect();
+            all.push(Attribute { name: "kept_rows", shape: vec![kept.len()], values });
+        }
         if !self.rules.errors.is_empty() {
             let errors = self.rules.errors.clone();
             all.push(Attribute { name: "leave_one_out_errors", shape: vec![errors.len()], values: errors });

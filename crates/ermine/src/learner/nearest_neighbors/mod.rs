@@ -9,6 +9,8 @@
 //! **Cost.** Training builds an index; predicting searches it. The neighbours found are exactly those that comparing all rows finds, unless an approximate
 //! index is asked for (`algorithm = hnsw`).
 //!
+//! **Range.** Numbers beyond 1e300 in size count as that.
+//!
 //! **References.** Fix and Hodges (1951); Cover and Hart, Nearest neighbor pattern classification (1967).
 //!
 //! | file | what it holds |
@@ -34,7 +36,7 @@ use crate::neighbor::leave_one_out::{best_k, classification_errors, regression_e
 use crate::neighbor::metric::Metric;
 use crate::neighbor::mixed::{Missing, Mixed};
 use crate::neighbor::rows::Rows;
-use crate::neighbor::strings::StringIndex;
+use crate::neighbor::strings::{StringIndex, StringMetric};
 use crate::neighbor::vote::Vote;
 use crate::neighbor::weight::Weights;
 use crate::neighbor::whiten::Whitening;
@@ -69,10 +71,10 @@ impl Learner for NearestNeighbors {
         Ok(trained(self.clone().with(Own::default()).learn(data)?))
     }
 
-    /// Where the number of neighbours has no part in training. Text is not read through a schema, so that it has no path.
+    /// Where the number of neighbours has no part in training. Text and categories are not read through a schema, so that they have no path.
     fn path(&self) -> Option<&dyn Path> {
         let plain = self.radius.is_none() && self.max_neighbors.is_none() && self.keep == Keep::All;
-        (plain && self.metric.of_text().is_none()).then_some(self)
+        (plain && self.metric.form() == Form::Encoded).then_some(self)
     }
 }
 
@@ -142,28 +144,57 @@ impl NearestNeighborsOf {
         let reader = Reader::fit(self.form(), data.features(), params.standardize)?;
         let mut rows = reader.read(data.features());
         let mut answers = Answers::of(data.target());
-        if params.keep != Keep::All {
-            let kept = self.kept_rows(&rows, &answers, data)?;
-            rows = rows.select(&kept);
-            answers = answers.select(&kept);
+        // What a metric estimates, it estimates from all rows, whichever are kept.
+        let measure = self.measure(&rows, None, data)?;
+        let wanted = (params.tie == TieName::OtherMetric).then_some(params.tie_metric);
+        let other = wanted.map(|name| self.measure(&rows, Some(name), data)).transpose()?;
+        let kept = self.kept_rows(&rows, &answers, &measure)?;
+        if let Some(kept) = &kept {
+            rows = rows.select(kept);
+            answers = answers.select(kept);
         }
-        let place = self.place(&rows, None, data)?;
-        let other = match params.tie {
-            TieName::OtherMetric => Some(self.place(&rows, Some(params.tie_metric), data)?),
-            _ => None,
-        };
+        let place = self.place(&rows, measure)?;
+        let other = other.map(|other| self.place(&rows, other)).transpose()?;
         let weights = self.own.weights.clone().map_or_else(|| params.weighting(), Weights::Own);
         weights.check()?;
-        let (k, radius, tie) = (params.n_neighbors.min(place.len()), params.radius, params.tie_rule());
-        let rules = Rules { k, radius, weights, tie, errors: Vec::new() };
-        let mut model = NeighborModel { reader, place, other, rules, answers };
+        let rules =
+            Rules { k: params.n_neighbors, radius: params.radius, weights, tie: params.tie_rule(), errors: Vec::new() };
+        let mut model = NeighborModel { reader, place, other, rules, answers, kept };
+        let chosen = params.max_neighbors.map(|most| choose_k(&mut model, &rows, most)).transpose()?;
+        let searched = model.k() + usize::from(model.rules.weights.needs_next());
+        model.place.state_recall(searched)?;
         let mut certificate = plain_certificate(&model, data.n_rows());
-        if let Some(most) = params.max_neighbors {
-            certificate = choose_k(&mut model, &rows, most)?;
-        } else if radius.is_none() && k < params.n_neighbors {
-            certificate.notes.push(format!("n_neighbors = {} of {k} rows: all of them count", params.n_neighbors));
+        if let Some(chosen) = chosen {
+            // What approximate neighbours say about k proves nothing.
+            let proofs = if model.place.recall().is_some() { certificate.proofs } else { chosen.proofs };
+            certificate = Certificate { proofs, notes: certificate.notes, ..chosen };
+        } else if params.radius.is_none() && model.k() < params.n_neighbors {
+            let (k, n) = (params.n_neighbors, model.k());
+            certificate.notes.push(format!("n_neighbors = {k} of {n} rows: all of them count"));
         }
+        certificate.notes.extend(self.idle_parameters());
         Ok((model, certificate))
+    }
+
+    /// Notes on parameters that are set and have no part.
+    fn idle_parameters(&self) -> Vec<String> {
+        let NearestNeighbors { metric, p, covariance, weights, kernel_width, .. } = &self.params;
+        let own = self.own.metric.is_some();
+        let kernel = self.own.weights.is_none() && matches!(self.params.weighting(), Weights::Kernel { .. });
+        let measured = if own { "the user's own".to_string() } else { metric.to_string() };
+        let idle = [
+            ("p", *p != 2.0 && (own || *metric != MetricName::Minkowski), format!("metric = {measured}")),
+            (
+                "covariance",
+                covariance.is_some() && (own || *metric != MetricName::Mahalanobis),
+                format!("metric = {measured}"),
+            ),
+            ("kernel_width", kernel_width.is_some() && !kernel, format!("weights = {weights}")),
+        ];
+        idle.iter()
+            .filter(|idle| idle.1)
+            .map(|(name, _, why)| format!("{name} is set, and has no part with {why}"))
+            .collect()
     }
 
     /// The form in which rows are compared.
@@ -171,19 +202,31 @@ impl NearestNeighborsOf {
         if self.own.metric.is_some() { Form::Encoded } else { self.params.metric.form() }
     }
 
-    /// An index over rows, by the metric or by another one of the same form.
-    fn place(&self, rows: &Queries, other: Option<MetricName>, data: &Dataset) -> Result<Place> {
+    /// The metric of rows or of text, or another one of the same form.
+    fn measure(&self, rows: &Queries, other: Option<MetricName>, data: &Dataset) -> Result<Measure> {
         if let Some(other) = other.filter(|other| other.form() != self.form()) {
             let metric = if self.own.metric.is_some() { "the user's own" } else { self.params.metric.word() };
             let need = format!("metric = {metric} with tie_metric = {other}: they compare rows in different forms");
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
-        let (values, width) = match rows {
-            Queries::Texts(texts) => return self.text_place(texts, other),
-            Queries::Rows { values, width } => (values, *width),
+        match rows {
+            Queries::Texts(_) => self.text_metric(other.unwrap_or(self.params.metric)).map(Measure::Text),
+            Queries::Rows { values, width } => {
+                self.metric(other, &Rows::row_major(values, *width)?, data).map(Measure::Rows)
+            }
+        }
+    }
+
+    /// An index over rows.
+    fn place(&self, rows: &Queries, measure: Measure) -> Result<Place> {
+        let (values, width, metric) = match (rows, measure) {
+            (Queries::Texts(texts), Measure::Text(metric)) => {
+                return Ok(Place::Texts(StringIndex::build(texts.to_vec(), metric)?));
+            }
+            (Queries::Rows { values, width }, Measure::Rows(metric)) => (values, *width, metric),
+            _ => return Err(space::mismatch()),
         };
         let seen = Rows::row_major(values, width)?;
-        let metric = self.metric(other, &seen, data)?;
         // Half the memory and twice the speed, where single precision holds the very same numbers.
         let narrow: Vec<f32> = values.iter().map(|&v| v as f32).collect();
         let same = narrow.iter().zip(values).all(|(&n, &v)| f64::from(n) == v || v.is_nan());
@@ -191,14 +234,12 @@ impl NearestNeighborsOf {
         Ok(Place::Rows(Box::new(Index::build_as(&seen, metric, self.params.wish())?)))
     }
 
-    fn text_place(&self, texts: &[String], other: Option<MetricName>) -> Result<Place> {
-        let name = other.unwrap_or(self.params.metric);
+    fn text_metric(&self, name: MetricName) -> Result<StringMetric> {
         let metric = name.of_text().filter(|_| matches!(self.params.algorithm, Algorithm::Auto | Algorithm::BallTree));
-        let metric = metric.ok_or_else(|| Error::Unsupported {
+        metric.ok_or_else(|| Error::Unsupported {
             learner: INFO.name.into(),
             need: format!("algorithm = {} for text (it is searched by a ball_tree)", self.params.algorithm),
-        })?;
-        Ok(Place::Texts(StringIndex::build(texts.to_vec(), metric)?))
+        })
     }
 
     /// The metric of the user, of the parameters, or the other one.
@@ -227,36 +268,46 @@ impl NearestNeighborsOf {
         })
     }
 
-    /// The rows of a condensed or edited set.
-    fn kept_rows(&self, rows: &Queries, answers: &Answers, data: &Dataset) -> Result<Vec<u32>> {
+    /// The rows of a condensed or edited set, ascending; none where all are kept.
+    fn kept_rows(&self, rows: &Queries, answers: &Answers, measure: &Measure) -> Result<Option<Vec<u32>>> {
         let (keep, k) = (self.params.keep, self.params.n_neighbors);
+        if keep == Keep::All {
+            return Ok(None);
+        }
         let unsupported = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
         let Answers::Classes { codes, n_classes } = answers else {
             return unsupported(format!("keep = {keep} for numbers (it is for classes)"));
         };
         if keep == Keep::Condensed {
-            let Queries::Rows { values, width } = rows else {
+            let (Queries::Rows { values, width }, Measure::Rows(metric)) = (rows, measure) else {
                 return unsupported("keep = condensed for text".into());
             };
-            let rows = Rows::row_major(values, *width)?;
-            return condense::condensed(&rows, codes, &self.metric(None, &rows, data)?);
+            return condense::condensed(&Rows::row_major(values, *width)?, codes, metric).map(Some);
         }
-        let neighbors = self.place(rows, None, data)?.own_kneighbors(k)?;
+        let neighbors = self.place(rows, measure.clone())?.own_kneighbors(k)?;
         let kept = condense::edited(&neighbors, codes, *n_classes)?;
         if kept.is_empty() {
             return Err(Error::data("keep = edited: every row is outvoted by its neighbours, so none would be kept"));
         }
-        Ok(kept)
+        Ok(Some(kept))
     }
+}
+
+/// How rows of either sort are compared.
+#[derive(Clone)]
+enum Measure {
+    Rows(Metric),
+    Text(StringMetric),
 }
 
 fn plain_certificate(model: &NeighborModel, n_rows: usize) -> Certificate {
     let because = match model.place.recall() {
         None => "the training rows are the model; the search for neighbours is exact".to_string(),
         Some(recall) => format!(
-            "the training rows are the model, and the search for neighbours is approximate: it found {:.1}% of the neighbours of a \
+            "the training rows are the model, and the search for neighbours is approximate: it found {:.1}% of the {} nearest of a \
              sample of the rows",
-            100.0 * recall
+            100.0 * recall,
+            model.k()
         ),
     };
     let mut notes = vec![format!("index: {}", model.place.choice())];
@@ -287,13 +338,7 @@ fn choose_k(model: &mut NeighborModel, rows: &Queries, most: usize) -> Result<Ce
         }
     };
     let k = best_k(&errors);
-    let plain = plain_certificate(model, model.place.len());
-    let mut certificate = Certificate::optimal(objective, errors[k - 1], format!("k from 1 to {most} (k = {k})"));
-    if model.place.recall().is_some() {
-        // What approximate neighbours say about k proves nothing.
-        certificate.proofs = plain.proofs;
-    }
-    certificate.notes = plain.notes;
+    let certificate = Certificate::optimal(objective, errors[k - 1], format!("k from 1 to {most} (k = {k})"));
     (model.rules.k, model.rules.errors) = (k, errors);
     Ok(certificate)
 }

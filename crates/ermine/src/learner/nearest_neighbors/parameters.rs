@@ -2,7 +2,7 @@
 
 use super::NearestNeighborsOf;
 use crate::neighbor::choice::Kind;
-use crate::neighbor::metric::{Custom, Distance};
+use crate::neighbor::metric::Custom;
 use crate::neighbor::strings::StringMetric;
 use crate::neighbor::vote::Tie;
 use crate::neighbor::weight::{KernelShape, OwnWeights, Weights};
@@ -172,8 +172,7 @@ impl NearestNeighbors {
         distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
         triangle: bool,
     ) -> NearestNeighborsOf {
-        let distance: Arc<Distance> = Arc::new(distance);
-        self.with(Own { metric: Some(Custom { distance, triangle }), weights: None })
+        self.with(Own { metric: Some(Custom::new(distance, triangle)), weights: None })
     }
 
     /// The same learner with weights of the user's own: from the distances of the neighbours, nearest first, to as many weights.

@@ -8,10 +8,11 @@ use crate::neighbor::nearest::Neighbors;
 use crate::neighbor::rows::Rows;
 use crate::neighbor::strings::StringIndex;
 use crate::section::Sections;
+use crate::table::{Column, Levels};
 use serde::{Deserialize, Serialize};
 
-/// Larger numbers are brought down to this: the square of their difference must stay finite.
-const LARGEST: f64 = 1e150;
+/// Larger numbers are brought down to this: distances must stay finite.
+const LARGEST: f64 = 1e300;
 
 /// How rows of features become what is compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,8 +20,11 @@ const LARGEST: f64 = 1e150;
 pub(super) enum Reader {
     /// Numbers, with nothing missing.
     Encoded(Encoder),
-    /// Numbers as they are, categories as codes, missing values as NaN.
-    Raw,
+    /// Numbers as they are, categories as codes, missing values as NaN. A category that no row had gets a code that no row has.
+    Raw {
+        /// The categories of each column by code; none for numbers.
+        levels: Vec<Option<Vec<String>>>,
+    },
     /// The text of the one column; nothing for a missing one.
     Text,
 }
@@ -41,7 +45,10 @@ impl Reader {
             Form::Encoded => {
                 Ok(Reader::Encoded(Encoder::fit(features, EncodeOptions { standardize, ..Default::default() })))
             }
-            Form::Raw => Ok(Reader::Raw),
+            Form::Raw => {
+                let names = |column: &Column| column.levels().map(|levels| levels.names().to_vec());
+                Ok(Reader::Raw { levels: features.columns().iter().map(names).collect() })
+            }
             Form::Text if features.n_columns() == 1 => Ok(Reader::Text),
             Form::Text => {
                 let n = features.n_columns();
@@ -59,9 +66,14 @@ impl Reader {
         match self {
             Reader::Encoded(encoder) if encoder.n_columns() > 0 => encoder.encode_rows(features, 0..n, &mut values),
             Reader::Encoded(_) => {}
-            Reader::Raw => {
-                for column in 0..width {
-                    let numbers = features.numbers(column);
+            Reader::Raw { levels } => {
+                for (column, known) in levels.iter().enumerate() {
+                    let codes = known.as_ref().and_then(|known| recoded(known, &features.columns()[column]));
+                    let numbers = features.numbers(column).into_iter();
+                    let code = |v: f64| {
+                        codes.as_ref().and_then(|codes| codes.get(v as usize)).map_or(v, |&code| f64::from(code))
+                    };
+                    let numbers = numbers.map(|v| if v.is_nan() { v } else { code(v) });
                     values.iter_mut().skip(column).step_by(width).zip(numbers).for_each(|(to, v)| *to = v);
                 }
             }
@@ -78,18 +90,42 @@ impl Reader {
     fn width(&self, n_columns: usize) -> usize {
         match self {
             Reader::Encoded(encoder) => encoder.n_columns().max(1),
-            Reader::Raw | Reader::Text => n_columns,
+            Reader::Raw { .. } | Reader::Text => n_columns,
         }
+    }
+
+    /// The same reader with codes for the categories of more rows.
+    pub(super) fn with_categories_of(&self, features: &Features) -> Reader {
+        let mut more = self.clone();
+        if let Reader::Raw { levels } = &mut more {
+            for (known, column) in levels.iter_mut().zip(features.columns()) {
+                if let (Some(known), Some(levels)) = (known, column.levels()) {
+                    let there = Levels::new(known.iter().cloned());
+                    known.extend(levels.names().iter().filter(|name| there.code(name).is_none()).cloned());
+                }
+            }
+        }
+        more
     }
 
     /// Whether it reads tables of so many columns.
     pub(super) fn reads(&self, n_columns: usize) -> bool {
         match self {
             Reader::Encoded(encoder) => encoder.columns().len() == n_columns,
-            Reader::Raw => n_columns > 0,
+            Reader::Raw { levels } => n_columns > 0 && levels.len() == n_columns,
             Reader::Text => n_columns == 1,
         }
     }
+}
+
+/// The known code of each category of a column, or the next code after all for one that isn't known. None where the categories are the known ones.
+fn recoded(known: &[String], column: &Column) -> Option<Vec<u32>> {
+    let names = column.levels()?.names();
+    if names == known {
+        return None;
+    }
+    let codes = Levels::new(known.iter().cloned());
+    Some(names.iter().map(|name| codes.code(name).unwrap_or(known.len() as u32)).collect())
 }
 
 impl Queries {
@@ -202,7 +238,15 @@ impl Place {
         }
     }
 
-    /// For an approximate index, the share of neighbours that it finds.
+    /// Measures the share of the `k` nearest that an approximate index finds.
+    pub(super) fn state_recall(&mut self, k: usize) -> Result<()> {
+        match self {
+            Place::Rows(index) => index.state_recall(k),
+            Place::Texts(_) => Ok(()),
+        }
+    }
+
+    /// For an approximate index, the share of neighbours that it finds; none after rows were added.
     pub(super) fn recall(&self) -> Option<f64> {
         match self {
             Place::Rows(index) => index.choice().recall,
@@ -212,6 +256,6 @@ impl Place {
 }
 
 /// The reader decides which sort of queries and index there is, so this is never seen.
-fn mismatch() -> Error {
+pub(super) fn mismatch() -> Error {
     Error::data("text was compared with numbers")
 }

@@ -7,7 +7,12 @@
 //! **Test.** Points are stored as `u + 128` (the instruction takes unsigned times signed), h = floor(|u|^2 / 2). With `M = ((L + e_x + e_q) / s)^2`
 //! a pair passes when `sum (u + 128) v - h >= (|v|^2 - M) / 2 + 128 sum v`.
 //!
-//! **Memory.** One byte per value (columns rounded up to fours), 4 bytes per row for h and 4 per 256 rows for the largest e_x.
+//! **Memory.** One byte per value (columns rounded up to fours), 4 bytes per row for h and 4 per 256 rows for the largest e_x. Where that would be
+//! more than 30% of the points, the last few columns that make no whole four are left out (fewer columns only make a distance smaller, so
+//! nothing near is lost); where it still is, there are no codes.
+//!
+//! **Range.** Each column adds between -(255 127 + 127^2 / 2) and 255 127 to a sum, so up to [`MOST_COLUMNS`] columns no sum leaves 32 bits; wider rows
+//! have no codes.
 //!
 //! The step follows the largest entry, so one outlier weakens the filter for all; [`super::tiles`] notices and the scan goes on in
 //! single precision.
@@ -21,6 +26,10 @@ use rayon::prelude::*;
 
 /// Columns that one lane of the instruction takes at once.
 const QUAD: usize = 4;
+/// Rows with more columns could overflow the sums.
+const MOST_COLUMNS: usize = i32::MAX as usize / (255 * 127 + 127 * 127 / 2 + 1);
+/// Codes take at most this share of the memory of the points.
+const LARGEST_SHARE: f64 = 0.3;
 
 /// Whether the machine has the instruction.
 pub(super) fn available() -> bool {
@@ -39,19 +48,24 @@ pub(super) fn available() -> bool {
 pub(super) struct ByteCodes {
     centre: Vec<f64>,
     step: f64,
+    /// Fours of columns.
+    quads: usize,
     /// Panel after panel; four columns of the first point, of the second, ...; the next four columns.
     codes: Aligned<[u8; QUAD]>,
     /// h of every point.
     half_squares: Aligned<i32>,
-    /// The largest rounding error of each run of panels.
+    /// The largest rounding error of each run of panels, in steps.
     errors: Vec<f32>,
 }
 
 impl ByteCodes {
-    /// The codes of all points, or none if they are all equal or too large.
+    /// The codes of all points, or none if they are all equal, too large or too wide, or if the codes would take too much memory.
     pub(super) fn new(points: &Points) -> Option<ByteCodes> {
         let rows = points.view();
         let (n, d) = (rows.n_rows(), rows.n_features());
+        let (panels, most) = (n.div_ceil(PANEL), LARGEST_SHARE * points.bytes() as f64);
+        let fits = |quads: &usize| byte_count(panels, *quads, d) as f64 <= most;
+        let quads = [d.div_ceil(QUAD), d / QUAD].into_iter().find(fits).filter(|_| d <= MOST_COLUMNS)?;
         let centre = super::floats::centre(points);
         let largest = (0..n).into_par_iter().with_min_len(4096).map_init(
             || vec![0.0; d],
@@ -65,8 +79,6 @@ impl ByteCodes {
         if !(step > 1e-150 && step < 1e150) {
             return None;
         }
-        let quads = d.div_ceil(QUAD);
-        let panels = n.div_ceil(PANEL);
         let mut codes = Aligned::filled([128u8; QUAD], panels * PANEL * quads);
         let mut half_squares = Aligned::filled(0i32, panels * PANEL);
         let mut errors = vec![0.0f32; panels.div_ceil(RUN)];
@@ -77,7 +89,7 @@ impl ByteCodes {
             .zip(&mut errors)
             .enumerate();
         runs.for_each(|(run, ((codes, halves), error))| {
-            let (mut row, mut code) = (vec![0.0; d], vec![0i8; d]);
+            let (mut row, mut code) = (vec![0.0; d], vec![0i8; d.min(quads * QUAD)]);
             for i in 0..(n - run * run_rows).min(run_rows) {
                 rows.copy_row(run * run_rows + i, &mut row);
                 let (square, off) = round(&row, &centre, step, &mut code);
@@ -89,15 +101,20 @@ impl ByteCodes {
                 }
             }
         });
-        Some(ByteCodes { centre, step, codes, half_squares, errors })
+        Some(ByteCodes { centre, step, quads, codes, half_squares, errors })
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.codes.len() * QUAD + (self.half_squares.len() + self.errors.len()) * 4 + self.centre.len() * 8
+        byte_count(self.half_squares.len() / PANEL, self.quads, self.centre.len())
     }
 }
 
-/// Rounds a row to steps; the sum of the squares of the codes, and how far the rounded row is from the row (rounded up).
+/// Bytes that codes of so many panels take.
+fn byte_count(panels: usize, quads: usize, n_features: usize) -> usize {
+    panels * PANEL * (quads * QUAD + 4) + panels.div_ceil(RUN) * 4 + n_features * 8
+}
+
+/// Rounds the first columns of a row to steps; the sum of the squares of the codes, and how many steps the rounded row is from the row (rounded up).
 fn round(row: &[f64], centre: &[f64], step: f64, code: &mut [i8]) -> (i32, f64) {
     let (mut square, mut off) = (0i32, 0.0);
     for ((v, c), to) in row.iter().zip(centre).zip(code) {
@@ -105,10 +122,10 @@ fn round(row: &[f64], centre: &[f64], step: f64, code: &mut [i8]) -> (i32, f64) 
         let steps = (t / step).round_ties_even().clamp(-127.0, 127.0);
         *to = steps as i8;
         square += i32::from(*to) * i32::from(*to);
-        let rest = t - steps * step;
+        let rest = t / step - steps;
         off += rest * rest;
     }
-    (square, off.sqrt() * (1.0 + 1e-9) + step * 1e-12)
+    (square, off.sqrt() * (1.0 + 1e-9) + 1e-9)
 }
 
 /// The filter over some queries.
@@ -132,10 +149,10 @@ impl<'a> ByteFilter<'a> {
         queries: &'a [f64],
     ) -> ByteFilter<'a> {
         let d = points.n_features();
-        let quads = d.div_ceil(QUAD);
+        let quads = codes.quads;
         let n = queries.len() / d;
         let mut packed = vec![0u32; n.div_ceil(Self::GROUP) * Self::GROUP * quads];
-        let mut code = vec![0i8; d];
+        let mut code = vec![0i8; d.min(quads * QUAD)];
         let mut constants = Vec::with_capacity(n);
         for (i, query) in queries.chunks_exact(d).enumerate() {
             let (square, off) = round(query, &codes.centre, codes.step, &mut code);
@@ -153,6 +170,7 @@ impl<'a> ByteFilter<'a> {
 
 impl Filter for ByteFilter<'_> {
     const GROUP: usize = 14;
+    const YIELDS: bool = true;
     type Threshold = i32;
 
     fn n_points(&self) -> usize {
@@ -165,13 +183,13 @@ impl Filter for ByteFilter<'_> {
 
     fn threshold(&self, query: usize, limit: f64, _: bool) -> i32 {
         let (constant, off) = self.constants[query];
-        let steps = (self.metric.norm_of(limit) + self.error + off) / self.codes.step;
+        let steps = self.metric.norm_of(limit) / self.codes.step + self.error + off;
         // The conversion saturates: an endless limit lets everything pass. One less makes up for the rounding of the sum.
         (constant - 0.5 * steps * steps * (1.0 + 1e-9) - 1.0).floor() as i32
     }
 
     fn tile(&self, panel: usize, group: usize, thresholds: &[i32], masks: &mut [u32]) {
-        let quads = self.points.n_features().div_ceil(QUAD);
+        let quads = self.codes.quads;
         let points = &self.codes.codes[panel * PANEL * quads..][..PANEL * quads];
         let halves = &self.codes.half_squares[panel * PANEL..][..PANEL];
         let queries = &self.packed[group * Self::GROUP * quads..][..Self::GROUP * quads];
@@ -280,5 +298,49 @@ mod tests {
                 prop_assert_eq!(fast, plain);
             }
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(6))]
+        /// Rows as wide as they may be, with every byte at its end of the range: sums are those of 64 bits.
+        #[test]
+        fn the_widest_sums_fit(
+            points in proptest::collection::vec(prop_oneof![Just(1u8), Just(128), Just(255)], PANEL),
+            queries in proptest::collection::vec(prop_oneof![Just(-127i8), Just(0), Just(127)], 14),
+            shift in -1i64..=1, at in 0..PANEL,
+        ) {
+            let quads = MOST_COLUMNS / QUAD;
+            let columns = (quads * QUAD) as i64;
+            let wide: Vec<[u8; QUAD]> = (0..quads).flat_map(|_| points.iter().map(|&p| [p; QUAD])).collect();
+            let asked: Vec<u32> = (0..quads)
+                .flat_map(|_| queries.iter().map(|&q| u32::from_le_bytes([q.cast_unsigned(); QUAD])))
+                .collect();
+            let half = |p: u8| columns * (i64::from(p) - 128).pow(2) / 2;
+            let sum = |p: u8, q: i8| columns * i64::from(p) * i64::from(q) - half(p);
+            let halves: Vec<i32> = points.iter().map(|&p| i32::try_from(half(p)).unwrap()).collect();
+            let thresholds: Vec<i32> =
+                queries.iter().map(|&q| (sum(points[at], q) + shift).clamp(i32::MIN.into(), i32::MAX.into()) as i32).collect();
+            let expected: Vec<u32> = (queries.iter().zip(&thresholds))
+                .map(|(&q, &t)| (0..PANEL).fold(0, |mask, p| mask | u32::from(sum(points[p], q) >= i64::from(t)) << p))
+                .collect();
+            let mut masks = [0; 14];
+            plain_tile(&wide, &halves, &asked, &thresholds, &mut masks);
+            prop_assert_eq!(&masks[..], &expected[..]);
+            #[cfg(target_arch = "x86_64")]
+            if available() {
+                // SAFETY: available, as just checked.
+                unsafe { avx512::tile(&wide, &halves, &asked, &thresholds, &mut masks) };
+                prop_assert_eq!(&masks[..], &expected[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_too_wide_for_the_sums_have_no_codes() {
+        let codes = |d: usize| {
+            let values: Vec<f32> = (0..96 * d).map(|i| if i / d % 2 == 0 { 1.0 } else { -1.0 }).collect();
+            ByteCodes::new(&Points::from_f32(values, d)).is_some()
+        };
+        assert!(codes(MOST_COLUMNS) && !codes(MOST_COLUMNS + 1));
     }
 }

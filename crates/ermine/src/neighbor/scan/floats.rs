@@ -7,6 +7,10 @@
 //! **Exactness.** Rows are moved to the centre of the points and rounded to single precision (unit u = 2^-24), which moves a row by at most
 //! u times its norm; the sum of d terms is off by at most (d + 2) u times the sum of their sizes. With R the largest norm of a point
 //! both are bounded per query, and the threshold gives way by twice that.
+//!
+//! **Range.** Rows are first multiplied by a power of two (which rounds nothing) that brings the largest norm to about 1, so the filter works
+//! at any scale. Rows far smaller than the largest may still underflow: each value and each product then loses at most [`TINY`], and the threshold gives
+//! way by that too.
 
 use super::measure;
 use super::tiles::{Filter, PANEL, RUN};
@@ -16,8 +20,13 @@ use crate::neighbor::simd::{Level, Set, larger, multiply_add, versions};
 
 /// Unit of single-precision rounding.
 const UNIT: f64 = 1.0 / (1u32 << 24) as f64;
-/// Norms up to here keep every product inside the range of single precision.
-const LARGEST_NORM: f64 = 1e17;
+/// The smallest normal number: what a value or product may lose to underflow, even where the machine flushes to zero.
+const TINY: f64 = f32::MIN_POSITIVE as f64;
+/// What the square of a difference may lose to underflow in double precision, as a distance: half the cosine distance of two rows that
+/// differ by less is 0.
+const WIDE_TINY: f64 = 1e-161;
+/// Norms that can be scaled, and whose squares lose nothing that matters to underflow.
+const NORMS: std::ops::Range<f64> = 1e-140..1e290;
 
 /// What is summed over the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +65,11 @@ pub(in crate::neighbor) struct FloatFilter<'a> {
     metric: &'a Metric,
     queries: &'a [f64],
     centre: Vec<f64>,
-    /// Largest norm of a centred point.
+    /// The power of two that all is multiplied by.
+    scale: f64,
+    /// Largest norm of a centred and scaled point.
     radius: f64,
-    /// Norms of the centred queries.
+    /// Norms of the centred and scaled queries.
     norms: Vec<f64>,
     /// Group after group, column after column, the group's queries.
     packed_queries: Vec<f32>,
@@ -81,16 +92,19 @@ impl<'a> FloatFilter<'a> {
         let d = points.n_features();
         let centre = centre(points);
         let centred = |row: &[f64]| sum.norm(row.iter().zip(&centre).map(|(v, c)| v - c));
-        let norms: Vec<f64> = queries.chunks_exact(d).map(centred).collect();
+        let mut norms: Vec<f64> = queries.chunks_exact(d).map(centred).collect();
         let mut row = vec![0.0; d];
         let rows = points.view();
         let radius = (0..rows.n_rows()).fold(0.0, |most: f64, i| {
             rows.copy_row(i, &mut row);
             most.max(centred(&row))
         });
-        if !norms.iter().all(|&norm| norm + radius < LARGEST_NORM) {
+        let largest = norms.iter().fold(radius, |most, &norm| most.max(norm));
+        if !NORMS.contains(&largest) || norms.iter().any(|norm| norm.is_nan()) {
             return None;
         }
+        let scale = 2f64.powi(-largest.log2().ceil() as i32);
+        norms.iter_mut().for_each(|norm| *norm *= scale);
         let mut filter = FloatFilter {
             level,
             sum,
@@ -98,7 +112,8 @@ impl<'a> FloatFilter<'a> {
             metric,
             queries,
             centre,
-            radius,
+            scale,
+            radius: radius * scale,
             norms,
             packed_queries: Vec::new(),
             packed_points: vec![0.0; RUN * PANEL * d],
@@ -116,7 +131,7 @@ impl<'a> FloatFilter<'a> {
         for (i, query) in self.queries.chunks_exact(d).enumerate() {
             let group = &mut self.packed_queries[i / Self::GROUP * Self::GROUP * d..];
             for (column, (v, c)) in query.iter().zip(&self.centre).enumerate() {
-                group[column * Self::GROUP + i % Self::GROUP] = (v - c) as f32;
+                group[column * Self::GROUP + i % Self::GROUP] = ((v - c) * self.scale) as f32;
             }
         }
     }
@@ -124,6 +139,7 @@ impl<'a> FloatFilter<'a> {
 
 impl Filter for FloatFilter<'_> {
     const GROUP: usize = 14;
+    const YIELDS: bool = true;
     type Threshold = f32;
 
     fn n_points(&self) -> usize {
@@ -141,7 +157,7 @@ impl Filter for FloatFilter<'_> {
             let out = &mut self.packed_points[i / PANEL * PANEL * d..];
             let mut square = 0.0;
             for (column, (v, c)) in row.iter().zip(&self.centre).enumerate() {
-                let value = (v - c) as f32;
+                let value = ((v - c) * self.scale) as f32;
                 out[column * PANEL + i % PANEL] = value;
                 square += f64::from(value) * f64::from(value);
             }
@@ -152,13 +168,15 @@ impl Filter for FloatFilter<'_> {
     fn threshold(&self, query: usize, limit: f64, _: bool) -> f32 {
         let (q, r) = (self.norms[query], self.radius);
         let d = self.centre.len() as f64;
+        let underflow = 4.0 * (d + 8.0) * TINY;
         // The rounding of both rows, doubled; and of double precision, for good measure.
-        let reach = self.metric.norm_of(limit) * (1.0 + 1e-12) + 4.0 * UNIT * (q + r);
+        let norm = (self.metric.norm_of(limit) + d * WIDE_TINY) * self.scale;
+        let reach = norm * (1.0 + 1e-9) + 4.0 * UNIT * (q + r) + underflow;
         let wide = match self.sum {
             Sum::Product => 0.5 * (q * q - reach * reach) - 2.0 * (d + 8.0) * UNIT * (r * r + r * q + q * q),
             Sum::Gap | Sum::LargestGap => -reach * (1.0 + 2.0 * (d + 8.0) * UNIT),
         };
-        (wide - wide.abs() * 2.0 * UNIT) as f32
+        (wide - wide.abs() * 2.0 * UNIT - underflow) as f32
     }
 
     fn tile(&self, panel: usize, group: usize, thresholds: &[f32], masks: &mut [u32]) {

@@ -17,6 +17,8 @@ const WEAK: usize = 40;
 pub(in crate::neighbor) trait Filter {
     /// Queries in a group.
     const GROUP: usize;
+    /// Whether something faster can take over where the test turns out weak. A test that measures exactly has nothing to yield to.
+    const YIELDS: bool;
     /// What a tile compares with.
     type Threshold: Copy + Default;
 
@@ -34,6 +36,7 @@ pub(in crate::neighbor) trait Filter {
 }
 
 /// How far a scan has come.
+#[must_use]
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::neighbor) struct Progress {
     /// Points compared with all queries.
@@ -42,7 +45,7 @@ pub(in crate::neighbor) struct Progress {
     pub(in crate::neighbor) measured: usize,
 }
 
-/// Compares the points from `progress` on with all queries. Stops early, after a whole run, when the filter turns out weak.
+/// Compares the points from `progress` on with all queries. Stops early, after a whole run, when a filter that yields turns out weak.
 pub(in crate::neighbor) fn search_tiles<F: Filter>(
     filter: &mut F,
     best: &mut [Nearest],
@@ -62,7 +65,8 @@ pub(in crate::neighbor) fn search_tiles<F: Filter>(
         done.measured += measured;
         // The first runs are no sign: before anything is found, everything passes.
         let settled = done.points > 16 * RUN * PANEL;
-        if settled
+        if F::YIELDS
+            && settled
             && measured * WEAK > (end - run) * PANEL * best.len()
             && best.iter().any(|b| b.wanted() != usize::MAX)
         {
