@@ -196,7 +196,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
     /// More rows than a filter is given to prove itself, each nearer than the one before, and up to all of them wanted.
     #[test]
     fn weak_filters(case in case(4200usize..5200, 1usize..26), k in prop_oneof![1usize..9, 100usize..5200], falling: bool) {
@@ -222,7 +222,9 @@ fn very_wide_rows() {
     let mut rng = rng::stream(3, &[]);
     let mut draw = |rows: usize| -> Vec<f64> {
         let noise = |rng: &mut Rng| rng::below(rng, 100) as f64 / 1e4;
-        (0..rows * d).map(|i| if i / d % 2 == 0 { 1.0 - noise(&mut rng) } else { noise(&mut rng) - 1.0 }).collect()
+        (0..rows * d)
+            .map(|i| if (i / d).is_multiple_of(2) { 1.0 - noise(&mut rng) } else { noise(&mut rng) - 1.0 })
+            .collect()
     };
     let (points, asked) = (draw(n), draw(6));
     let index = Index::build(&Rows::row_major(&points, d).unwrap(), Metric::Euclidean).unwrap();

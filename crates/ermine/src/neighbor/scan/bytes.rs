@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn rows_too_wide_for_the_sums_have_no_codes() {
         let codes = |d: usize| {
-            let values: Vec<f32> = (0..96 * d).map(|i| if i / d % 2 == 0 { 1.0 } else { -1.0 }).collect();
+            let values: Vec<f32> = (0..96 * d).map(|i| if (i / d).is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
             ByteCodes::new(&Points::from_f32(values, d)).is_some()
         };
         assert!(codes(MOST_COLUMNS) && !codes(MOST_COLUMNS + 1));
