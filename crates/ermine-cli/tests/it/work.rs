@@ -58,7 +58,7 @@ fn a_support_vector_machine_is_trained_and_drawn() {
     let words = ["train", &table, "-t", "ring", "--learner", "svc", "-o", &model, "--kernel"];
     let soft = [&words[..], &["poly", "--degree", "2"]].concat();
     place.run(&soft).succeeds().says(&[
-        "trained svc in",
+        "trained svc with kernel = poly, degree = 2 in",
         "minimised: |w|^2 / 2 + 1 * sum of slacks",
         "proven: the optimum is at least",
     ]);

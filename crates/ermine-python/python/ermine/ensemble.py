@@ -763,8 +763,8 @@ class GradientBoostingClassifier(BoostingClassifier):
     ----------
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
-        0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
-        are then trained on. With few rows, init scores or `rate_drop`: 100.
+        0 for as many, up to 1000, as do best on rows kept aside: on small data the mean of five models that each keep a
+        fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -957,8 +957,8 @@ class GradientBoostingRegressor(BoostingRegressor):
         What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
-        0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
-        are then trained on. With few rows, init scores or `rate_drop`: 100.
+        0 for as many, up to 1000, as do best on rows kept aside: on small data the mean of five models that each keep a
+        fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -1162,8 +1162,8 @@ class GradientBoostingRanker(BoostingRanker):
         What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
-        0 for as many, up to 1000, as do best in cross-validation (on a part of the rows where there are many); all rows
-        are then trained on. With few rows, init scores or `rate_drop`: 100.
+        0 for as many, up to 1000, as do best on rows kept aside: on small data the mean of five models that each keep a
+        fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
