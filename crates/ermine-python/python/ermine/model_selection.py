@@ -48,6 +48,13 @@ def _scorer(scoring: str | None, estimator: Estimator) -> tuple[str, bool]:
     return SCORERS[scoring]
 
 
+def _check(estimator: Any) -> None:
+    if not isinstance(estimator, Estimator):
+        raise TypeError(f"{estimator!r} is not an estimator of Ermine; scikit-learn's own search takes any estimator")
+    if estimator._own():
+        raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
+
+
 def _copy(estimator: Estimator, params: Mapping[str, Any]) -> Estimator:
     return type(estimator)(**estimator.get_params(deep=False)).set_params(**params)
 
@@ -67,10 +74,7 @@ def _tried(
     cv: Any = None, scoring: str | None = None, seed: int = 0, n_jobs: int | None = None, verbose: int = 0,
 ) -> list[tuple[dict[str, Any], np.ndarray, str | None, float]]:
     """The trials of a search: parameters of the learner, the score of each split, why it was refused, seconds."""
-    if not isinstance(estimator, Estimator):
-        raise TypeError(f"{estimator!r} is not an estimator of Ermine; scikit-learn's own search takes any estimator")
-    if estimator._own():
-        raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
+    _check(estimator)
     measure, negated = _scorer(scoring, estimator)
     table, _ = estimator._read(X)
     if isinstance(estimator, Classifier):
@@ -146,7 +150,8 @@ class _SearchCV:
 
     def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.refit:
-            self.best_estimator_ = _copy(self.estimator, self.best_params_).fit(X, y, sample_weight)
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            self.best_estimator_ = _copy(self.estimator, self.best_params_).fit(X, y, **weights)
 
     def _best(self) -> Any:
         best = self.__dict__.get("best_estimator_")
@@ -227,9 +232,12 @@ class GridSearchCV(_SearchCV):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Searches."""
         grids = [self.param_grid] if isinstance(self.param_grid, Mapping) else list(self.param_grid)
-        params = [dict(zip(grid, values)) for grid in grids for values in itertools.product(*(_listed(v) for v in grid.values()))]
+        # The order of scikit-learn: names in the order of the alphabet, the last one running fastest.
+        axes = [{name: _listed(grid[name]) for name in sorted(grid)} for grid in grids]
+        params = [dict(zip(axis, values)) for axis in axes for values in itertools.product(*axis.values())]
         if not params:
             raise ValueError("param_grid has no settings")
+        _check(self.estimator)
         settings = [_copy(self.estimator, one)._learner_params() for one in params]
         trials = _tried(
             self.estimator, X, y, sample_weight, settings=settings, cv=self.cv, scoring=self.scoring, n_jobs=self.n_jobs, verbose=self.verbose
@@ -300,6 +308,7 @@ def cross_val_score(estimator: Estimator, X: Any, y: Any, *, scoring: str | None
     >>> [float(s) for s in cross_val_score(DummyRegressor(), [[0.0]] * 4, [1.0, 2.0, 1.0, 2.0], cv=[([0, 1], [2, 3])])]
     [0.0]
     """
+    _check(estimator)
     trials = _tried(estimator, X, y, sample_weight, settings=[estimator._learner_params()], cv=cv, scoring=scoring, n_jobs=n_jobs)
     (_, folds, refused, _), = trials
     if refused is not None:
