@@ -51,8 +51,13 @@ fn a_support_vector_machine_is_trained_and_drawn() {
     let place = Place::new("svm");
     let model = place.path("ring.ermine");
     let row = |i: usize| {
-        let (angle, radius) = (i as f64 * 0.7, if i % 2 == 0 { 1.0 } else { 2.0 } + 0.02 * (i % 7) as f64);
-        format!("{},{},{}\n", radius * angle.cos(), radius * angle.sin(), if i % 2 == 0 { "inner" } else { "outer" })
+        let (angle, radius) = (i as f64 * 0.7, if i.is_multiple_of(2) { 1.0 } else { 2.0 } + 0.02 * (i % 7) as f64);
+        format!(
+            "{},{},{}\n",
+            radius * angle.cos(),
+            radius * angle.sin(),
+            if i.is_multiple_of(2) { "inner" } else { "outer" }
+        )
     };
     let table = place.write("ring.csv", &format!("x,y,ring\n{}", (0..60).map(row).collect::<String>()));
     let words = ["train", &table, "-t", "ring", "--learner", "svc", "-o", &model, "--kernel"];

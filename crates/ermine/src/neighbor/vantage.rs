@@ -99,7 +99,7 @@ impl Space for RowSpace<'_> {
 }
 
 /// The tree: an order of the points, and what is known about the halves of each node. Which points a node holds follows from the number of points alone:
-/// the first of them is the vantage point, unless there are at most [`LEAF`], then come the near half and the far half.
+/// the first of them is the vantage point, unless there are at most `LEAF`, then come the near half and the far half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VantageTree {
     n_points: usize,

@@ -9,9 +9,9 @@
 //! | one class | 0 | `0, 1` | `nu n` |
 //!
 //! **Idea.** With `v = p - Kb`, a pair `i, j` with `b_i < high`, `b_j > low` and `v_i > v_j` can be improved by moving `b_i` up and `b_j` down; at the optimum there is no such pair, and
-//! `v` of the rows inside their bounds is the intercept. Rows are optimised a working set at a time: the worst offenders, and half of the set before ([`working_set`]); within it pairs
-//! are chosen by second-order gain ([`inner`]), whose cost doesn't depend on `n`; then all `v` are brought up to date with one pass over the kernel rows that changed, which all
-//! cores share and of which, where they are dear, as many are kept as the cache may hold ([`rows`]). Small problems end with Newton steps over the free variables ([`polish`]), exact to rounding.
+//! `v` of the rows inside their bounds is the intercept. Rows are optimised a working set at a time: the worst offenders, and half of the set before (`working_set`); within it pairs
+//! are chosen by second-order gain (`inner`), whose cost doesn't depend on `n`; then all `v` are brought up to date with one pass over the kernel rows that changed, which all
+//! cores share and of which, where they are dear, as many are kept as the cache may hold (`rows`). Small problems end with Newton steps over the free variables (`polish`), exact to rounding.
 //!
 //! **Certificate.** For any intercept the primal value is `b'Kb / 2 + sum max(low r, high r) + intercept total` with `r = v - intercept`; the dual bounds it from below.
 //!

@@ -237,7 +237,6 @@ pub fn heaviest(scores: &[f64]) -> usize {
 }
 
 /// What a boosted model is made of.
-#[expect(clippy::large_enum_variant, reason = "there is one in a model")]
 enum Parts {
     /// Stumps whose predictions add up to the scores.
     Trees(Forest),
