@@ -241,13 +241,14 @@ proptest! {
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));
         }
-        if let Ok(model) = Model::import_bytes(&bytes) {
-            if model.schema().features.len() < 100 {
-                let columns: Vec<Column> = model.schema().features.iter().map(|f| Column::numeric(f.name.clone(), vec![0.5, f64::NAN, -3.0])).collect();
-                let _ = model.predict_columns(columns, None);
-                let _ = model.export(Format::Onnx);
-                let _ = Model::from_bytes(&model.to_bytes().unwrap());
-            }
+        if let Ok(model) = Model::import_bytes(&bytes)
+            && model.schema().features.len() < 100
+        {
+            let column = |f: &ermine::matrix::FeatureSpec| Column::numeric(f.name.clone(), vec![0.5, f64::NAN, -3.0]);
+            let columns: Vec<Column> = model.schema().features.iter().map(column).collect();
+            let _ = model.predict_columns(columns, None);
+            let _ = model.export(Format::Onnx);
+            let _ = Model::from_bytes(&model.to_bytes().unwrap());
         }
     }
 

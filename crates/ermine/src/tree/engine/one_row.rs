@@ -1,6 +1,6 @@
 //! One row, again and again: 64 trees are asked at once.
 //!
-//! **Idea.** The operations of [`Sliced`](super::sliced) with rows and trees exchanged: a register holds, for 64 trees, the byte of the node where the row is in each of them. Step s does the s-th operation
+//! **Idea.** The operations of `Sliced` with rows and trees exchanged: a register holds, for 64 trees, the byte of the node where the row is in each of them. Step s does the s-th operation
 //! of all 64 trees: the codes that they ask about are picked out of the row's codes, which are a few registers themselves (`vpermi2b`), and compared with 64 thresholds. Trees with fewer
 //! operations do nothing in the steps that are left.
 //!
