@@ -1,6 +1,7 @@
 //! `ermine compare`: cross-validates learners on a table, and says which is best, how sure that is, and what to type next.
 
 use crate::args::{DataArgs, Manner, SplitArgs, duration, quoted};
+use crate::clean::clean;
 use crate::data::{Understanding, load};
 use crate::failure::Failure;
 use crate::files::{check_output, write};
@@ -8,7 +9,7 @@ use crate::flags::flag_of;
 use crate::grid::Grid;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, decimals, dim, listed, print, print_json, time, width, wrapped, yellow};
+use crate::terminal::{bold, decimals, dim, listed, print, print_json, time, width, wrapped, yellow};
 use ermine::Error;
 use ermine::chart::html::Page;
 use ermine::chart::plot::{self, Mark, Plot, Series};

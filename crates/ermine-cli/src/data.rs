@@ -1,9 +1,10 @@
 //! A file becomes a data set, and people are told how it was understood.
 
 use crate::args::{ColumnArgs, DataArgs, quoted};
+use crate::clean::clean;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, count, fact, listed, width, wrapped, yellow};
+use crate::terminal::{bold, count, fact, listed, width, wrapped, yellow};
 use ermine::matrix::{Dataset, Roles, Target, Task};
 use ermine::table::{Column, ColumnKind, ColumnType, ReadOptions, Table};
 use serde::Serialize;

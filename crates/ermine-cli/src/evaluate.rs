@@ -1,11 +1,12 @@
 //! `ermine evaluate`: how good a model is on rows it has not seen.
 
 use crate::args::{ColumnArgs, Manner};
+use crate::clean::clean;
 use crate::data::{read, roles};
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, count, decimals, dim, print, print_json, width};
+use crate::terminal::{bold, count, decimals, dim, print, print_json, width};
 use ermine::Error;
 use ermine::evaluate::Evaluation;
 use ermine::matrix::Dataset;

@@ -1,8 +1,9 @@
 //! `ermine export`: a model as something that other programs read.
 
+use crate::clean::clean;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
-use crate::terminal::{bold, clean, green, print};
+use crate::terminal::{bold, green, print};
 use ermine::exchange::Format;
 use ermine::model::Model;
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! What went wrong, and the exit code that says so: 1 for data, models and files, 2 for wrong usage, 130 for Ctrl-C.
 
-use crate::terminal::clean;
+use crate::clean::clean;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ermine::Error;
 use ermine::learner::Learner;

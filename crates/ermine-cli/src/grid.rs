@@ -1,6 +1,7 @@
 //! A table of text: columns as wide as they need to be, and as many of them as the terminal has room for.
 
-use crate::terminal::{clean, dim};
+use crate::clean::clean;
+use crate::terminal::dim;
 use console::{measure_text_width, pad_str, truncate_str};
 
 /// No cell is wider than this where the width is limited.

@@ -1,8 +1,9 @@
 //! `ermine import`: a model of another program becomes one of ours.
 
+use crate::clean::clean;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
-use crate::terminal::{bold, clean, count, green, print};
+use crate::terminal::{bold, count, green, print};
 use ermine::model::Model;
 use std::path::PathBuf;
 

@@ -14,6 +14,7 @@
 //! | `failure` | what went wrong, and the exit code |
 
 mod args;
+mod clean;
 mod compare;
 mod data;
 mod evaluate;

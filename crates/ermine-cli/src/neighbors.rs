@@ -1,13 +1,14 @@
 //! `ermine neighbors`: the training rows near each row of a table, by a nearest-neighbours model.
 
 use crate::args::Manner;
+use crate::clean::clean;
 use crate::data::read;
 use crate::failure::Failure;
 use crate::files::check_output;
 use crate::interrupt::writing;
 use crate::predict::check_format;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, count, green, print, stdout_failure};
+use crate::terminal::{bold, count, green, print, stdout_failure};
 use ermine::matrix::Schema;
 use ermine::model::Model;
 use ermine::neighbor::nearest::Neighbors;

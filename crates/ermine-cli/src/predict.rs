@@ -1,12 +1,13 @@
 //! `ermine predict`: what a model says about the rows of a table.
 
 use crate::args::Manner;
+use crate::clean::clean;
 use crate::data::read;
 use crate::failure::Failure;
 use crate::files::check_output;
 use crate::interrupt::writing;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, count, green, print, stdout_failure};
+use crate::terminal::{bold, count, green, print, stdout_failure};
 use ermine::Error;
 use ermine::matrix::{Schema, Task};
 use ermine::model::{Model, Output, Prediction};

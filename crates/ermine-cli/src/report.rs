@@ -1,11 +1,12 @@
 //! `ermine report`: all that can be said about a model on rows it has not seen, as a page, as text or as JSON.
 
 use crate::args::{ColumnArgs, Manner};
+use crate::clean::clean;
 use crate::evaluate::load;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::progress::Progress;
-use crate::terminal::{bold, bytes, clean, dim, fitted, green, print, print_json};
+use crate::terminal::{bold, bytes, dim, fitted, green, print, print_json};
 use ermine::model::Model;
 use ermine::report::Report;
 use std::path::PathBuf;

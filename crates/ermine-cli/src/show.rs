@@ -1,11 +1,12 @@
 //! `ermine show`: a model for people: what made it, what it expects, what is proven about it, and how it looks.
 
+use crate::clean::clean;
 use crate::data::read;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::grid::Grid;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, count, dim, fact, fitted, green, listed, print, print_json, width};
+use crate::terminal::{bold, count, dim, fact, fitted, green, listed, print, print_json, width};
 use crate::train::certificate;
 use ermine::explain::ImportanceKind;
 use ermine::matrix::{FeatureSpec, Task};

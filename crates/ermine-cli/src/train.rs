@@ -1,12 +1,13 @@
 //! `ermine train`: learns a model from a table and saves it.
 
 use crate::args::{DataArgs, Manner};
+use crate::clean::clean;
 use crate::data::load;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::flags;
 use crate::progress::Progress;
-use crate::terminal::{bold, bytes, clean, dim, green, print, print_json, time};
+use crate::terminal::{bold, bytes, dim, green, print, print_json, time};
 use ermine::learner::fit::check;
 use ermine::learner::{Context, Learner, fit};
 use ermine::model::{Model, Status};

@@ -1,6 +1,7 @@
 //! `ermine tune`: finds good settings of a learner, trains the best and saves it. What was tried is kept in a journal, so that a search that was stopped goes on.
 
 use crate::args::{DataArgs, Manner, SplitArgs, duration};
+use crate::clean::clean;
 use crate::data::{Understanding, load};
 use crate::failure::Failure;
 use crate::files::{check_output, write};
@@ -8,7 +9,7 @@ use crate::flags;
 use crate::grid::Grid;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{bold, clean, decimals, dim, green, print, print_json, time, width, yellow};
+use crate::terminal::{bold, decimals, dim, green, print, print_json, time, width, yellow};
 use crate::train::certificate;
 use ermine::evaluate::cross_validation::FoldScore;
 use ermine::evaluate::journal::Journal;

@@ -172,7 +172,6 @@ fn exp_single(x: f32) -> f32 {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::needless_range_loop)]
 mod x86 {
     use super::{GROUP, Sum};
     use std::arch::x86_64::*;

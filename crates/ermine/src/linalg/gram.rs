@@ -238,7 +238,6 @@ fn tile_plain(a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::needless_range_loop)]
 mod x86 {
     use super::LANES;
     use std::arch::x86_64::*;

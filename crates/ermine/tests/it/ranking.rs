@@ -237,7 +237,7 @@ fn letor_ndcg(scores: &[f64], grades: &[f64]) -> f64 {
 }
 
 #[test]
-fn mq2008_is_ranked_at_least_as_well_as_published() {
+fn mq2008_is_ranked_well_over_its_five_folds() {
     let Some(parts) = mq2008() else { return };
     let (mut ndcg, mut map, mut usual) = (0.0, 0.0, 0.0);
     for fold in 0..5 {
@@ -252,6 +252,6 @@ fn mq2008_is_ranked_at_least_as_well_as_published() {
         usual += value(&model, test, Measure::Ndcg) / 5.0;
     }
     println!("NDCG@10 of LETOR's tool {ndcg:.4}, MAP {map:.4}, NDCG@10 as usual {usual:.4}");
-    // Liu, Learning to Rank for Information Retrieval, 2011, table 11.10: 0.228 and 0.470.
+    // A floor for this set: a little below what docs/ranking.md says.
     assert!(ndcg >= 0.2279 && map >= 0.4696, "NDCG@10 {ndcg}, MAP {map}");
 }

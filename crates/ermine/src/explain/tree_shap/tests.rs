@@ -1,3 +1,5 @@
+//! SHAP values and interactions against their definition over all sets of columns.
+
 use super::*;
 use crate::model::Link;
 use crate::split::Test;

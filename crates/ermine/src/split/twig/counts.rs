@@ -6,6 +6,8 @@
 //! to see which places can't be the best: all whole numbers here are below 2^24, so that only the last product rounds. The others are computed in full.
 
 use super::{Twig, TwigNode, TwigSplit};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
 
 /// What a node of two classes is compared by.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +16,42 @@ pub struct TwoClasses {
     pub n: f64,
     /// Rows of the second class.
     pub p: f64,
+}
+
+/// What the gain of each of 64 places needs, sixteen at a time, whatever the column.
+#[cfg(target_arch = "x86_64")]
+struct Places {
+    /// The rows on the left times the second-class rows of the node.
+    share: [__m512; 4],
+    /// One over the rows on the left times those on the right.
+    one_over: [__m512; 4],
+    /// Bits 0 to i for lane i of the lower and of the upper sixteen of 32 places.
+    below: [__m512i; 2],
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn places(counts: TwoClasses) -> Places {
+    let sixteen = _mm512_set_ps(16., 15., 14., 13., 12., 11., 10., 9., 8., 7., 6., 5., 4., 3., 2., 1.);
+    let n_left: [__m512; 4] = std::array::from_fn(|g| _mm512_add_ps(sixteen, _mm512_set1_ps(16.0 * g as f32)));
+    let share = n_left.map(|n| _mm512_mul_ps(n, _mm512_set1_ps(counts.p as f32)));
+    let one_over = n_left.map(|n| {
+        let product = _mm512_mul_ps(n, _mm512_sub_ps(_mm512_set1_ps(counts.n as f32), n));
+        _mm512_div_ps(_mm512_set1_ps(1.0), product)
+    });
+    let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    let below = [
+        _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(2), lanes), _mm512_set1_epi32(1)),
+        _mm512_or_si512(
+            _mm512_sllv_epi32(
+                _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(2), lanes), _mm512_set1_epi32(1)),
+                _mm512_set1_epi32(16),
+            ),
+            _mm512_set1_epi32(0xffff),
+        ),
+    ];
+    Places { share, one_over, below }
 }
 
 /// The best split of a node; marks are 0 or 255 by class. `gain(n, p)` is the gain in full, which is compared; of equal ones the lower column wins, then the lower place.
@@ -29,28 +67,9 @@ pub unsafe fn best(
     gain: impl Fn(f64, f64) -> f64,
 ) -> Option<TwigSplit> {
     use super::{ROWS, low_bits};
-    use std::arch::x86_64::*;
     assert!(twig.is_inside(node));
-    let (n_all, p_all) = (counts.n as f32, counts.p as f32);
-    let sixteen = _mm512_set_ps(16., 15., 14., 13., 12., 11., 10., 9., 8., 7., 6., 5., 4., 3., 2., 1.);
-    let n_left: [__m512; 4] = std::array::from_fn(|g| _mm512_add_ps(sixteen, _mm512_set1_ps(16.0 * g as f32)));
-    let share = n_left.map(|n| _mm512_mul_ps(n, _mm512_set1_ps(p_all)));
-    let one_over = n_left.map(|n| {
-        let product = _mm512_mul_ps(n, _mm512_sub_ps(_mm512_set1_ps(n_all), n));
-        _mm512_div_ps(_mm512_set1_ps(1.0), product)
-    });
-    // Bits 0 to i for lane i of the lower and of the upper sixteen of 32 places.
-    let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    let below = [
-        _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(2), lanes), _mm512_set1_epi32(1)),
-        _mm512_or_si512(
-            _mm512_sllv_epi32(
-                _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(2), lanes), _mm512_set1_epi32(1)),
-                _mm512_set1_epi32(16),
-            ),
-            _mm512_set1_epi32(0xffff),
-        ),
-    ];
+    let n_all = counts.n as f32;
+    let Places { share, one_over, below } = places(counts);
     // SAFETY: marks are 64 bytes.
     let marks = unsafe { _mm512_loadu_si512(twig.marks.as_ptr().cast()) };
     let inside = low_bits(node.len);

@@ -1,0 +1,16 @@
+//! What comes from files, made harmless before it is shown.
+
+/// Text from files or models, made harmless: control characters could move the cursor or change what was said before.
+pub fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_can_not_write_to_the_terminal() {
+        assert_eq!(clean("a\u{1b}[2Jb\r\nc\u{9b}"), "a\u{fffd}[2Jb\u{fffd}\nc\u{fffd}");
+    }
+}
