@@ -501,12 +501,7 @@ fn a_loss_curve_is_drawn_and_a_prediction_explained() {
 /// The a9a file of LIBSVM, where it is at hand: L2-regularised logistic regression at the optimum that LIBLINEAR documents the problem for.
 #[test]
 fn a9a_is_learned_as_it_is() {
-    let dir =
-        std::env::var("ERMINE_DATA").unwrap_or_else(|_| format!("{}/../../../shared/data", env!("CARGO_MANIFEST_DIR")));
-    let path = std::path::Path::new(&dir).join("a9a.train.libsvm.gz");
-    if !path.exists() {
-        return;
-    }
+    let Some(path) = crate::shared_file("a9a.train.libsvm.gz") else { return };
     let table = Table::read(&path).unwrap();
     let target = table.names()[0].to_string();
     let roles = Roles { task: Some(Task::Classification), ..Roles::target(target) };

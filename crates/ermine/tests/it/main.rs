@@ -26,3 +26,10 @@ mod stump;
 mod svm;
 mod tree;
 mod tree_golden;
+
+/// A file of the data sets beside the repository, or wherever `ERMINE_DATA` says; `None` on a machine without them.
+fn shared_file(name: &str) -> Option<std::path::PathBuf> {
+    let beside = || format!("{}/../../../shared/data", env!("CARGO_MANIFEST_DIR")).into();
+    let file = std::path::Path::new(&std::env::var_os("ERMINE_DATA").unwrap_or_else(beside)).join(name);
+    file.exists().then_some(file)
+}

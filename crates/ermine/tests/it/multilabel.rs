@@ -7,7 +7,6 @@ use ermine::model::Output;
 use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
 use ermine::reduction::multilabel::{BinaryRelevance, ClassifierChain, Decode, LabelPowerset, Order};
-use std::path::PathBuf;
 
 fn golden() -> serde_json::Value {
     serde_json::from_str(include_str!("../golden/multilabel.json")).unwrap()
@@ -84,10 +83,7 @@ fn scores_are_those_of_scikit_learn() {
 
 /// A shared table, if it is there.
 fn shared(name: &str, n_labels: usize) -> Option<Dataset> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let dir = std::env::var_os("ERMINE_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
-    let file = dir.join(format!("{name}_multilabel.csv.gz"));
-    let table = file.exists().then(|| Table::read(&file).unwrap())?;
+    let table = Table::read(crate::shared_file(&format!("{name}_multilabel.csv.gz"))?).unwrap();
     let names: Vec<String> = table.names().iter().map(|name| name.to_string()).collect();
     let roles = Roles { target: names[names.len() - n_labels..].to_vec(), ..Default::default() };
     Some(Dataset::new(table, &roles).unwrap())

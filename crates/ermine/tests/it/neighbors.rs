@@ -6,7 +6,6 @@ use ermine::learner::nearest_neighbors::{
 use ermine::matrix::{Features, Target};
 use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 fn floats(value: &serde_json::Value) -> Vec<f64> {
@@ -79,11 +78,7 @@ fn the_same_as_scikit_learn() {
 
 #[test]
 fn digits_as_scikit_learn_reads_them() {
-    let data = std::env::var_os("ERMINE_DATA").map_or_else(|| PathBuf::from("../../../shared/data"), PathBuf::from);
-    let path = data.join("mnist_10k.csv.gz");
-    if !path.exists() {
-        return;
-    }
+    let Some(path) = crate::shared_file("mnist_10k.csv.gz") else { return };
     let roles = Roles { task: Some(Task::Classification), ..Roles::target("label") };
     let data = Dataset::new(Table::read(&path).unwrap(), &roles).unwrap();
     let train = data.select(&(0..8000).collect::<Vec<u32>>()).unwrap();

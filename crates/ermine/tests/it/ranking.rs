@@ -9,7 +9,6 @@ use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
 use ermine::reduction::ranking::preference::Combine;
 use ermine::reduction::ranking::{OmegaRanking, PairwiseRanking, Sort};
-use std::path::PathBuf;
 
 fn golden() -> (serde_json::Value, Dataset) {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/ranking.json")).unwrap();
@@ -196,12 +195,10 @@ fn what_cannot_be_ranked_is_said() {
 
 /// The five parts of MQ2008 (LETOR 4.0), if they are there.
 fn mq2008() -> Option<Vec<Dataset>> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let dir = std::env::var_os("ERMINE_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
     let part = |k: usize| {
-        let file = dir.join(format!("mq2008_S{k}.letor.gz"));
+        let file = crate::shared_file(&format!("mq2008_S{k}.letor.gz"))?;
         let roles = Roles { group: Some("qid".into()), ..Roles::target("label") };
-        file.exists().then(|| Dataset::new(Table::read(&file).unwrap(), &roles).unwrap())
+        Some(Dataset::new(Table::read(&file).unwrap(), &roles).unwrap())
     };
     (1..=5).map(part).collect()
 }

@@ -16,7 +16,6 @@ use ermine::param::{ParamType, Value};
 use ermine::prelude::*;
 use ermine::registry;
 use proptest::prelude::*;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 fn golden() -> serde_json::Value {
@@ -70,8 +69,7 @@ fn bound(model: &Model) -> f64 {
 
 /// A set of the shared data, with the golden file's columns as features.
 fn shared(name: &str, target: &str, columns: &serde_json::Value, task: Task) -> Option<Dataset> {
-    let data = std::env::var_os("ERMINE_DATA").map_or_else(|| PathBuf::from("../../../shared/data"), PathBuf::from);
-    let table = Table::read(data.join(format!("{name}.csv.gz"))).ok()?;
+    let table = Table::read(crate::shared_file(&format!("{name}.csv.gz"))?).unwrap();
     let kept: Vec<&str> = columns.as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
     let ignore = table.columns().iter().map(|c| c.name.clone());
     let ignore = ignore.filter(|c| !kept.contains(&c.as_str()) && c != target).collect();
