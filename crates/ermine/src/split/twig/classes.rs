@@ -28,9 +28,12 @@ pub unsafe fn best(twig: &Twig, node: TwigNode, counts: u64, cost: f64, grid: Gr
     let mut best: Option<TwigSplit> = None;
     for first in (0..twig.n_columns()).step_by(8) {
         let n_lanes = (twig.n_columns() - first).min(8);
-        // SAFETY: as the caller promises; the node is inside; a lane without a column has no cuts.
-        let cuts: [u64; 8] =
-            std::array::from_fn(|lane| if lane < n_lanes { unsafe { twig.cuts(node, first + lane) } } else { 0 });
+        // A lane without a column has no cuts.
+        let mut cuts = [0; 8];
+        for (lane, cuts) in cuts[..n_lanes].iter_mut().enumerate() {
+            // SAFETY: as the caller promises; the node is inside.
+            *cuts = unsafe { twig.cuts(node, first + lane) };
+        }
         // SAFETY: eight words of eight bytes.
         let mut cuts = unsafe { _mm512_loadu_si512(cuts.as_ptr().cast()) };
         let (mut left, mut right) = (_mm512_setzero_si512(), _mm512_set1_epi64(counts as i64));
