@@ -115,6 +115,9 @@ RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "i
                 "Every random choice follows from it; the same number gives the same model.")
 WARM_START = ("warm_start", "bool", "False", "bool",
               "Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state then stays what it was.")
+PROBABILITY = ("probability", "bool", "False", "bool",
+               "Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a sigmoid of the decision "
+               "values on the rows that they left out becomes the probability (Platt). CalibratedClassifier has more choices.")
 COMMON = (
     ("n_jobs", "int | None", "None", "int",
      "How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model doesn't "
@@ -218,6 +221,7 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
             if default is not p["default"]:
                 hint, words = hint.removesuffix(" | None"), words.removesuffix(" or None")
             own.append((p["name"], hint, literal(default), words, doc))
+    own += [PROBABILITY] * (entry.kernels and entry.task == "classification")
     return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 
 

@@ -47,6 +47,10 @@ class SVC(KernelClassifier):
         Predictions don't depend on it.
     standardize : bool, default=False
         Bring columns to mean 0 and deviation 1 first.
+    probability : bool, default=False
+        Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a
+        sigmoid of the decision values on the rows that they left out becomes the probability (Platt).
+        CalibratedClassifier has more choices.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -113,6 +117,7 @@ class SVC(KernelClassifier):
         break_ties: bool = False,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         standardize: bool = False,
+        probability: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -128,6 +133,7 @@ class SVC(KernelClassifier):
         self.break_ties = break_ties
         self.decision_function_shape = decision_function_shape
         self.standardize = standardize
+        self.probability = probability
         self.n_jobs = n_jobs
         self.verbose = verbose
 
