@@ -1,4 +1,6 @@
 //! A table of numbers of which most are zero: the others by rows, and by columns where a solver asks for them.
+//!
+//! Loops over places don't vectorise, so they are compiled once, for every machine; a fused multiply-add would be a call there. They multiply and add.
 
 use super::dense::{BLOCK, add_in_order};
 use super::gram::{Gram, chunks_for};
@@ -143,7 +145,7 @@ impl<'a> Sparse<'a> {
     #[inline(always)]
     pub fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
         let (places, numbers) = self.rows.line(i);
-        places.iter().zip(numbers).fold(0.0, |sum, (&j, &x)| x.mul_add(w[j as usize], sum))
+        places.iter().zip(numbers).fold(0.0, |sum, (&j, &x)| sum + x * w[j as usize])
     }
 
     /// `X w + b`.
@@ -158,7 +160,7 @@ impl<'a> Sparse<'a> {
             for i in rows {
                 let (places, numbers) = self.rows.line(i);
                 for (&j, &x) in places.iter().zip(numbers) {
-                    g[j as usize] = c[i].mul_add(x, g[j as usize]);
+                    g[j as usize] += c[i] * x;
                 }
             }
             g
@@ -179,7 +181,7 @@ impl<'a> Sparse<'a> {
             }
             let product = |&b: &usize| {
                 let (places, numbers) = columns.line(b);
-                places.iter().zip(numbers).fold(0.0, |sum: f64, (&i, &x)| x.mul_add(dense[i as usize], sum))
+                places.iter().zip(numbers).fold(0.0, |sum: f64, (&i, &x)| sum + x * dense[i as usize])
             };
             right.iter().map(product).collect::<Vec<f64>>()
         };
@@ -209,7 +211,7 @@ impl<'a> Sparse<'a> {
                     entries.extend((0..extras).map(|e| (p + e, extra[e])));
                     for (n, &(j, x)) in entries.iter().enumerate() {
                         let row = &mut c[j * width..(j + 1) * width];
-                        entries[n..].iter().for_each(|&(l, y)| row[l] = x.mul_add(y, row[l]));
+                        entries[n..].iter().for_each(|&(l, y)| row[l] += x * y);
                     }
                 }
             }

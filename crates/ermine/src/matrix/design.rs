@@ -113,7 +113,10 @@ impl FeatureMap {
     /// The names of the numbers.
     pub fn names(&self, features: &Features) -> Vec<String> {
         let names = self.encoder.names(features);
-        self.polynomial.as_ref().map_or_else(|| names.clone(), |polynomial| polynomial.names(&names))
+        match &self.polynomial {
+            Some(polynomial) => polynomial.names(&names),
+            None => names,
+        }
     }
 
     /// Turns features into numbers.

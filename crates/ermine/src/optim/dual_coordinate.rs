@@ -83,7 +83,23 @@ impl Run<'_> {
                 None => lanes::dot(x.block(i..i + 1, &mut self.buffer).row(0, self.w.len()), &self.w),
             },
         };
-        self.intercept.mul_add(self.constant, sum)
+        sum + self.intercept * self.constant
+    }
+
+    /// Asks for the memory of a row that will be visited soon.
+    fn expect(&self, i: usize) {
+        match self.x {
+            Design::Sparse(x) => {
+                let (places, numbers) = x.rows().line(i);
+                (0..places.len().min(256)).step_by(16).for_each(|at| lanes::prefetch(places, at));
+                (0..numbers.len().min(256)).step_by(8).for_each(|at| lanes::prefetch(numbers, at));
+            }
+            Design::Dense(x) => match x.row(i) {
+                Some(RowView::F64(row)) => (0..row.len().min(256)).step_by(8).for_each(|at| lanes::prefetch(row, at)),
+                Some(RowView::F32(row)) => (0..row.len().min(512)).step_by(16).for_each(|at| lanes::prefetch(row, at)),
+                None => {}
+            },
+        }
     }
 
     fn add(&mut self, i: usize, change: f64) {
@@ -172,9 +188,12 @@ pub fn minimise(x: &Design, rows: &Rows, options: &Options) -> Result<Solution> 
 
 /// Visits the active rows once; those that can be left alone leave the list. The largest violation seen.
 fn pass(run: &mut Run, squares: &[f64], active: &mut Vec<u32>, limit: f64) -> f64 {
-    let mut worst = 0.0f64;
-    active.retain(|&i| {
-        let i = i as usize;
+    /// How many rows ahead memory is asked for.
+    const AHEAD: usize = 4;
+    let (mut worst, mut kept) = (0.0f64, 0);
+    for k in 0..active.len() {
+        active.get(k + AHEAD).into_iter().for_each(|&ahead| run.expect(ahead as usize));
+        let i = active[k] as usize;
         let (up, down) = run.slopes(i);
         let (low, high, b) = (run.rows.low[i], run.rows.high[i], run.b[i]);
         let (can_rise, can_fall) = (b < high, b > low);
@@ -185,9 +204,14 @@ fn pass(run: &mut Run, squares: &[f64], active: &mut Vec<u32>, limit: f64) -> f6
         } else {
             0.0
         };
+        let idle = (!can_rise || up > limit) && (!can_fall || -down > limit);
+        if violation == 0.0 && idle {
+            continue;
+        }
+        active[kept] = i as u32;
+        kept += 1;
         if violation == 0.0 {
-            let idle = (!can_rise || up > limit) && (!can_fall || -down > limit);
-            return !idle;
+            continue;
         }
         worst = worst.max(violation);
         let curvature = squares[i] + run.rows.diagonal[i];
@@ -196,8 +220,8 @@ fn pass(run: &mut Run, squares: &[f64], active: &mut Vec<u32>, limit: f64) -> f6
             run.b[i] = next;
             run.add(i, next - b);
         }
-        true
-    });
+    }
+    active.truncate(kept);
     worst
 }
 

@@ -91,9 +91,9 @@ impl<'a, L: Loss> Risk<'a, L> {
                             let (places, numbers) = x.rows().line(i);
                             for (&j, &v) in places.iter().zip(numbers) {
                                 let j = j as usize;
-                                out[j] = u[r].mul_add(v, out[j]);
+                                out[j] += u[r] * v;
                                 if diagonal {
-                                    out[p + 2 + j] = (s[r] * v).mul_add(v, out[p + 2 + j]);
+                                    out[p + 2 + j] += s[r] * v * v;
                                 }
                             }
                         }

@@ -91,7 +91,7 @@ pub struct Options<'a> {
 /// The random stream of row orders.
 const ORDER: u64 = 2;
 /// How many rows ahead memory is asked for.
-pub(super) const AHEAD: usize = 6;
+pub(super) const AHEAD: usize = 10;
 
 /// What has been learned so far; goes on learning from whatever comes.
 #[derive(Debug, Clone, PartialEq)]
@@ -394,7 +394,7 @@ impl<'x> RowReader<'x> {
         match self.x {
             Design::Sparse(x) => {
                 let (places, numbers) = x.rows().line(i);
-                places.iter().zip(numbers).for_each(|(&j, &v)| w[j as usize] = c.mul_add(v, w[j as usize]));
+                places.iter().zip(numbers).for_each(|(&j, &v)| w[j as usize] += c * v);
             }
             Design::Dense(x) => match x.row(i) {
                 Some(RowView::F64(row)) => lanes::axpy(c, row, w),

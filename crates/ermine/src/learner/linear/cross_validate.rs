@@ -73,7 +73,7 @@ fn square_errors(problem: &Lasso, rows: &[usize], solutions: &[LassoSolution]) -
             }
             let weight = problem.weights.map_or(1.0, |w| w[i]);
             for ((error, used), solution) in errors.iter_mut().zip(&used).zip(solutions) {
-                let fit = used.iter().fold(solution.intercept, |sum, &(j, b)| dense[j].mul_add(b, sum));
+                let fit = used.iter().fold(solution.intercept, |sum, &(j, b)| sum + dense[j] * b);
                 *error += weight * (problem.y[i] - fit).powi(2);
             }
         }
