@@ -595,7 +595,7 @@ class LogisticRegression(LogOddsClassifier):
         With a degree above 1: only products of different columns, no powers.
     max_iter : int, default=1000
         Most steps.
-    tol : float, default=1e-12
+    tol : float, default=1e-10
         The distance from the minimum to reach, as a share of the objective.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
@@ -647,7 +647,7 @@ class LogisticRegression(LogOddsClassifier):
         degree: int = 1,
         interaction_only: bool = False,
         max_iter: int = 1000,
-        tol: float = 1e-12,
+        tol: float = 1e-10,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

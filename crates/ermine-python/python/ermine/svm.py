@@ -48,8 +48,8 @@ class SVC(KernelClassifier):
     standardize : bool, default=False
         Bring columns to mean 0 and deviation 1 first.
     probability : bool, default=False
-        Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a
-        sigmoid of the decision values on the rows that they left out becomes the probability (Platt).
+        Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and
+        a sigmoid of the decision values on the rows that they left out becomes the probability (Platt).
         CalibratedClassifier has more choices.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
