@@ -40,7 +40,8 @@ impl Member {
         seed: u64,
         context: &Context<'_>,
     ) -> Result<Member> {
-        let own = Context { seed, threads: None, observer: &Silent, previous: None, learners: context.learners };
+        let own =
+            Context { seed, threads: None, observer: &Silent, previous: None, folds: None, learners: context.learners };
         let model = match &columns {
             None => fit(learner, data, &own)?,
             Some(columns) => {
