@@ -296,12 +296,12 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
 
 
 def bases(entry: Entry) -> list[str]:
-    return ([entry.tells[1]] if entry.tells else []) + ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["Neighbors"] * entry.neighbors + [entry.many] * bool(entry.many) + [base(entry)]
+    return ([entry.tells[1]] if entry.tells else []) + ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["NeighborClasses" if entry.task == "classification" else "Neighbors"] * entry.neighbors + [entry.many] * bool(entry.many) + [base(entry)]
 
 
 def home(entry: Entry, name: str) -> str:
     """The module where a base class lives."""
-    homes = {"Neighbors": "_neighbors", "Tree": "_tree", "Streaming": "_streaming", entry.many: "_ensemble"}
+    homes = {"Neighbors": "_neighbors", "NeighborClasses": "_neighbors", "Tree": "_tree", "Streaming": "_streaming", entry.many: "_ensemble"}
     if entry.tells and entry.tells[1] == name:
         return entry.tells[0]
     if name in homes:

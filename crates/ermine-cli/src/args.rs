@@ -49,7 +49,7 @@ pub struct ColumnArgs {
 }
 
 /// How the work is done and what is said about it.
-#[derive(Args, Debug, Clone)]
+#[derive(Args, Debug, Clone, Default)]
 pub struct Manner {
     /// Threads to use, all cores if not given; the result is the same
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024), help_heading = "Output")]

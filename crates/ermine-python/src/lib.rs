@@ -84,6 +84,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metric::deviance, module)?)?;
     module.add_function(wrap_pyfunction!(metric::order, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
+    module.add_function(wrap_pyfunction!(report::permutation, module)?)?;
     module.add_function(wrap_pyfunction!(report::draw_curves, module)?)?;
     module.add_function(wrap_pyfunction!(report::draw_bars, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;

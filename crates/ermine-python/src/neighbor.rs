@@ -223,6 +223,19 @@ impl NeighborIndex {
             .transpose()?;
         let name: String = if own.is_some() { String::new() } else { metric.extract()? };
         let kind = kind(algorithm, search_width)?;
+        let only = match &seen {
+            Seen::Codes(..) => Some(Kind::Scan),
+            Seen::Texts(_) => Some(Kind::VantageTree),
+            Seen::Rows(_) => None,
+        };
+        if let (Some(only), Some(asked)) = (only, kind)
+            && only != asked
+        {
+            let (asked, only) = (asked.name(), only.name());
+            return Err(PyValueError::new_err(format!(
+                "algorithm = '{asked}' can't handle the metric '{name}': expected auto or {only}"
+            )));
+        }
         let build = || match &seen {
             Seen::Codes(codes, width) => CodeIndex::build(codes, *width).map(Inner::Codes),
             Seen::Texts(texts) => StringIndex::build(texts.to_vec(), text_metric(&name)?).map(Inner::Texts),
@@ -287,12 +300,12 @@ impl NeighborIndex {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
             Inner::Rows(index) => {
                 let choice = index.choice();
-                (name_of(choice.kind).into(), choice.reason.clone(), choice.recall)
+                (choice.kind.name().into(), choice.reason.clone(), choice.recall)
             }
             Inner::Codes(_) => {
-                (name_of(Kind::Scan).into(), "codes are compared faster than a tree is climbed".into(), None)
+                (Kind::Scan.name().into(), "codes are compared faster than a tree is climbed".into(), None)
             }
-            Inner::Texts(_) => (name_of(Kind::VantageTree).into(), "the triangle inequality holds".into(), None),
+            Inner::Texts(_) => (Kind::VantageTree.name().into(), "the triangle inequality holds".into(), None),
         }
     }
 
@@ -351,16 +364,6 @@ impl NeighborIndex {
             run(Some(threads), || work(&inner)).and_then(|found| found)
         });
         Ok(arrays(py, &self.trouble.check(found)?))
-    }
-}
-
-/// A kind of index as `algorithm` names it.
-fn name_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::BoxTree => "kd_tree",
-        Kind::VantageTree => "ball_tree",
-        Kind::Scan => "brute",
-        Kind::Graph { .. } => "hnsw",
     }
 }
 

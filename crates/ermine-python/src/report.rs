@@ -7,13 +7,61 @@ use crate::model::Model;
 use crate::table::Table;
 use crate::target::Target;
 use ermine::chart::plot::{Mark, Plot, Series, bars};
+use ermine::evaluate::measure::Measure;
+use ermine::explain::permutation::permutation_importances;
 use ermine::learner::fit::run;
+use ermine::matrix::Dataset;
+use ermine::model::Model as CoreModel;
 use ermine::report::Report;
 use ermine::table::Table as CoreTable;
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
+
+/// Rows whose columns stand in the model's order, as a data set.
+fn dataset(
+    model: &CoreModel,
+    table: &Table,
+    target: &Target,
+    weight: Option<&Bound<'_, PyArray1<f64>>>,
+    group: Option<&Bound<'_, PyArray1<u32>>>,
+) -> PyResult<Dataset> {
+    // The order of the columns counts, not what they are called here.
+    let mut columns = table.inner.columns().to_vec();
+    columns.iter_mut().zip(&model.schema().features).for_each(|(column, known)| column.name.clone_from(&known.name));
+    let columns = Arc::new(CoreTable::new(columns).map_err(python)?);
+    let weight = weight.map(array::numbers).transpose()?;
+    let group = group.map(array::numbers).transpose()?;
+    target.dataset(columns, weight)?.with_group(group).map_err(python)
+}
+
+/// By how much a model becomes worse when the values of each column are shuffled: the mean over the repeats and the standard deviation.
+#[pyfunction]
+#[pyo3(signature = (model, table, target, weight, group, *, n_repeats, seed, n_jobs))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
+pub fn permutation(
+    py: Python<'_>,
+    model: &Model,
+    table: &Table,
+    target: &Target,
+    weight: Option<&Bound<'_, PyArray1<f64>>>,
+    group: Option<&Bound<'_, PyArray1<u32>>>,
+    n_repeats: usize,
+    seed: u64,
+    n_jobs: Option<i64>,
+) -> PyResult<(Vec<f64>, Vec<f64>)> {
+    let (core, threads) = (model.core(), job::threads(n_jobs)?);
+    let data = dataset(&core, table, target, weight, group)?;
+    let measure = Measure::headline(data.task(), None)[0];
+    let listeners = job::Listeners { progress: None, callback: None };
+    let work = move |watch: &job::Watch| {
+        run(Some(threads), || permutation_importances(&core, &data, measure, n_repeats, seed, watch))
+            .and_then(|found| found)
+    };
+    let found = job::run(py, &listeners, work)?.map_err(python)?;
+    Ok(found.iter().map(|importance| (importance.loss, importance.deviation)).unzip())
+}
 
 /// Judges a model on rows whose columns stand in the model's order: the report as a page, as text, and as JSON.
 #[pyfunction]
@@ -31,13 +79,7 @@ pub fn report(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, String, String)> {
     let (core, threads) = (model.core(), job::threads(n_jobs)?);
-    // The order of the columns counts, not what they are called here.
-    let mut columns = table.inner.columns().to_vec();
-    columns.iter_mut().zip(&core.schema().features).for_each(|(column, known)| column.name.clone_from(&known.name));
-    let columns = Arc::new(CoreTable::new(columns).map_err(python)?);
-    let weight = weight.map(array::numbers).transpose()?;
-    let group = group.map(array::numbers).transpose()?;
-    let data = target.dataset(columns, weight)?.with_group(group).map_err(python)?;
+    let data = dataset(&core, table, target, weight, group)?;
     let listeners = job::Listeners { progress, callback: None };
     let work = move |watch: &job::Watch| {
         run(Some(threads), || Report::new(&core, &data, seed, watch)).and_then(|report| report)

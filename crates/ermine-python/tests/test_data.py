@@ -7,10 +7,13 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from ermine._ermine import Table
 from ermine.dummy import DummyClassifier
-from ermine.tree import DecisionStumpClassifier
+from ermine.ensemble import AdaBoostClassifier, RandomForestClassifier
+from ermine.neighbors import KNeighborsClassifier
+from ermine.tree import DecisionStumpClassifier, DecisionTreeClassifier
 
 rng = np.random.default_rng(0)
 X = rng.integers(-4, 5, size=(80, 5)).astype(np.float64)
@@ -218,8 +221,12 @@ def test_text_in_an_array_is_categories():
 def test_sparse_goes_to_learners_that_take_it(form):
     S = form(np.where(X > 0, X, 0))
     assert DummyClassifier().fit(S, Y).predict_proba(S).shape == (80, 2)
+    # The same trees from sparse columns as from dense ones.
+    for model in (DecisionStumpClassifier(), DecisionTreeClassifier(), RandomForestClassifier(n_estimators=5, random_state=0), AdaBoostClassifier(n_estimators=5)):
+        dense = clone(model).fit(S.toarray(), Y)
+        np.testing.assert_array_equal(model.fit(S, Y).predict_proba(S), dense.predict_proba(S.toarray()))
     with pytest.raises(TypeError, match="Sparse data was passed"):
-        DecisionStumpClassifier().fit(S, Y)
+        KNeighborsClassifier().fit(S, Y)
 
 
 def test_sparse_duplicates_and_disorder():

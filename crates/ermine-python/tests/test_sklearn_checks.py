@@ -41,10 +41,10 @@ GRANTED: dict[str, dict[str, str]] = {
     "SGDClassifier": DRAWS_SPARSE,
     "SGDRegressor": DRAWS_SPARSE,
     "LinearSVR": {check: "visits rows in a random order until a tolerance is reached" for check in DRAWS_SPARSE},
-    "RandomForestClassifier": DRAWS,
-    "RandomForestRegressor": DRAWS,
-    "BaggingClassifier": DRAWS,
-    "BaggingRegressor": DRAWS,
+    "RandomForestClassifier": DRAWS_SPARSE,
+    "RandomForestRegressor": DRAWS_SPARSE,
+    "BaggingClassifier": DRAWS_SPARSE,
+    "BaggingRegressor": DRAWS_SPARSE,
 }
 
 #: Those of estimators that have no twin there.

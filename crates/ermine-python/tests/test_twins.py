@@ -126,8 +126,7 @@ NO_ATTRIBUTE = {
     "OneVsRestClassifier": {"label_binarizer_": "classes_ says it", "multilabel_": "ermine.multioutput has labels"},
     "OneVsOneClassifier": {"pairwise_indices_": "kernels that are given are not cut"},
     "OutputCodeClassifier": {"code_book_": "describe() shows the codes"},
-    "KNeighborsClassifier": {"outputs_2d_": "one output"},
-    "RadiusNeighborsClassifier": {"outputs_2d_": "one output", "outlier_label_": "see the parameter"},
+    "RadiusNeighborsClassifier": {"outlier_label_": "see the parameter"},
     "SVC": {"probA_": "deprecated", "probB_": "deprecated"},
     "ClassifierChain": {"chain_method_": "see the parameter"},
 }

@@ -59,13 +59,13 @@ OVER = ("_reduction", "CodedClassifier")
 CATALOG: tuple[Entry, ...] = (
     Entry("dummy", "DummyClassifier", "baseline", "classification", poor_score=True, tells=("_dummy", "Prior")),
     Entry("dummy", "DummyRegressor", "baseline", "regression", poor_score=True, tells=("_dummy", "Constant")),
-    Entry("tree", "DecisionStumpClassifier", "decision-stump", "classification", poor_score=True),
-    Entry("tree", "DecisionStumpRegressor", "decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True),
-    Entry("tree", "DecisionTreeClassifier", "decision-tree", "classification", seeded=True, tree=True),
-    Entry("tree", "DecisionTreeRegressor", "decision-tree", "regression", hidden=("class_weight", "confidence_factor"), seeded=True, tree=True),
-    Entry("tree", "Id3Classifier", "id3", "classification", tree=True),
+    Entry("tree", "DecisionStumpClassifier", "decision-stump", "classification", poor_score=True, many="Explained"),
+    Entry("tree", "DecisionStumpRegressor", "decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True, many="Explained"),
+    Entry("tree", "DecisionTreeClassifier", "decision-tree", "classification", seeded=True, tree=True, many="Explained"),
+    Entry("tree", "DecisionTreeRegressor", "decision-tree", "regression", hidden=("class_weight", "confidence_factor"), seeded=True, tree=True, many="Explained"),
+    Entry("tree", "Id3Classifier", "id3", "classification", tree=True, many="Explained"),
     Entry("tree", "C45Classifier", "c45", "classification", tree=True),
-    Entry("tree", "OptimalTreeClassifier", "optimal-tree", "classification", tree=True),
+    Entry("tree", "OptimalTreeClassifier", "optimal-tree", "classification", tree=True, many="Explained"),
     Entry("tree", "ObliqueTreeClassifier", "oblique-tree", "classification", tree=True),
     Entry("tree", "ObliqueTreeRegressor", "oblique-tree", "regression", tree=True),
     Entry("tree", "DensityTreeClassifier", "density-tree", "classification", poor_score=True),
@@ -152,8 +152,9 @@ MODULES: tuple[str, ...] = tuple(sorted({entry.module for entry in CATALOG} | se
 
 def find(name: str | None, learner: str, task: str) -> Entry:
     """The estimator for a model file: by its name, or else the first one for its learner and task."""
-    fitting = [entry for entry in CATALOG if (entry.learner, entry.task) == (learner, task)]
-    named = [entry for entry in fitting if entry.name == name]
+    # By its name whatever the task: a classifier of several targets learns numbers.
+    named = [entry for entry in CATALOG if entry.learner == learner and entry.name == name]
+    fitting = named or [entry for entry in CATALOG if (entry.learner, entry.task) == (learner, task)]
     if not fitting:
         raise ValueError(f"no estimator stands for a model of {learner} for {task}")
-    return (named or fitting)[0]
+    return fitting[0]

@@ -207,6 +207,9 @@ def report(
     n_jobs: int | None,
     progress: Progress | None = None,
 ) -> tuple[str, str, str]: ...
+def permutation(
+    model: Model, table: Table, target: Target, weight: np.ndarray | None, group: np.ndarray | None, *, n_repeats: int, seed: int, n_jobs: int | None,
+) -> tuple[list[float], list[float]]: ...
 def draw_curves(
     title: str,
     axes: tuple[str, str],

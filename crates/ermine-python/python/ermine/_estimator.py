@@ -17,7 +17,7 @@ import numpy as np
 
 from ermine import _catalog, _data, _target
 from ermine._certificate import Certificate
-from ermine._ermine import Model, Table, Target, fit, partial_dependence, report, threads
+from ermine._ermine import Model, Table, Target, fit, partial_dependence, permutation, report, threads
 from ermine._progress import Bar, Step, each
 from ermine._report import Report
 from ermine._sklearn import not_fitted, warn, when_imported
@@ -380,6 +380,35 @@ class Estimator(Bare):
         said = report(model, table, self._truth(y, table.n_rows), weights, of_rows, seed=random_state, n_jobs=self.n_jobs)
         return Report(*said)
 
+    def permutation_importance(self, X: Any, y: Any, *, sample_weight: Any = None, n_repeats: int = 5, random_state: int = 0) -> np.ndarray:
+        """How much worse the fitted model is on these rows when the values of a column are shuffled among them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows that were not trained on.
+        y : array-like of shape (n_samples,)
+            The truth about them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        n_repeats : int, default=5
+            How often each column is shuffled.
+        random_state : int, default=0
+            The columns are shuffled by it.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The mean loss of accuracy (classes), or growth of the root mean squared error (numbers).
+        """
+        model = self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        weights = _target.weights(sample_weight, table.n_rows)
+        truth = self._truth(y, table.n_rows)
+        found, _ = permutation(model, table, truth, weights, None, n_repeats=n_repeats, seed=random_state, n_jobs=self.n_jobs)
+        return np.array(found)
+
     def _truth(self, y: Any, n_rows: int) -> Target:
         """What is true about the rows of a report."""
         raise NotImplementedError
@@ -470,7 +499,7 @@ class Classifier(PlainMixin, Estimator):
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
         texts = header["schema"]["classes"]
-        self.classes_ = _labels(texts, note.get("labels"))
+        self.classes_ = labels_of(texts, note.get("labels"))
         pairs = self.__dict__.get("class_weight")
         if isinstance(pairs, tuple):
             weights = dict(pair.rsplit("=", 1) for pair in pairs)
@@ -615,7 +644,7 @@ def from_model(model: Model) -> Estimator:
     return estimator
 
 
-def _labels(texts: list[str], dtype: str | None) -> np.ndarray:
+def labels_of(texts: list[str], dtype: str | None) -> np.ndarray:
     """Class labels from their texts in a model file, in the type they had; whole numbers where nobody knows."""
     if dtype is None:
         whole = all(text.lstrip("-").isdecimal() and str(int(text)) == text for text in texts)

@@ -1,5 +1,6 @@
 """Who is near: what estimators of nearest neighbours can tell beside their predictions, and an index without a target."""
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -8,7 +9,8 @@ import numpy as np
 
 from ermine import _target
 from ermine._data import check_shape, is_sparse
-from ermine._estimator import Bare
+from ermine._catalog import VOTES
+from ermine._estimator import Bare, labels_of
 from ermine._ermine import NeighborIndex
 from ermine._sklearn import not_fitted
 
@@ -57,6 +59,20 @@ def _check_k(k: Any, most: int, own: bool) -> int:
     if k > most - own:
         raise ValueError(f"Expected n_neighbors {'<' if own else '<='} n_samples_fit, but n_neighbors = {k}, n_samples_fit = {most}")
     return int(k)
+
+
+def _texts(X: Any) -> list[str]:
+    """A list of strings. A frame or matrix of one column is taken as that column; anything else that isn't text is refused."""
+    if isinstance(X, str):
+        raise TypeError("a metric of text takes a list of strings, not one string")
+    values = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    texts = list(values)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"a metric of text takes a list of strings, but row {i} is {text!r}")
+    return [str(text) for text in texts]
 
 
 class Neighbors:
@@ -197,6 +213,105 @@ class Neighbors:
         return {name: value for name, value in params.items() if name not in self._own()}
 
 
+class NeighborClasses(Neighbors):
+    """What classifiers by nearest neighbours share: several classes for each row at once.
+
+    The marks of all classes of all targets (1 for a row's class, else 0) are numbers, and the weighted mean of the neighbours' marks are the shares of their votes.
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keeps rows with known classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features. Categories, truth values and missing values may be left as they are.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The class, or classes, of each row.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self.__dict__.pop("_n_classes", None)
+        several = None if y is None else _target.several(y)
+        if several is None:
+            return super().fit(X, y)
+        table, names = self._read(X)  # type: ignore[attr-defined]
+        _target.check_rows(table.n_rows, len(several))
+        classes, marks = zip(*(_marks(column) for column in several.T))
+        target, _ = _target.values(np.hstack(marks), table.n_rows, True)
+        note = {"several": [[_target.label_text(label) for label in found.tolist()] for found in classes], "labels": classes[0].dtype.str}
+        self._classes_of(list(classes))
+        model = self._learn(table, names, target, None, note)  # type: ignore[attr-defined]
+        self._adopt(model, table.n_columns, names)
+        return self
+
+    @property
+    def outputs_2d_(self) -> bool:
+        """Whether each row has several classes."""
+        self._fitted()  # type: ignore[attr-defined]
+        return "_n_classes" in self.__dict__
+
+    @property
+    def n_outputs_(self) -> int:
+        """How many classes each row has."""
+        self._fitted()  # type: ignore[attr-defined]
+        return len(self.__dict__.get("_n_classes", [1]))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of ``X``, as an array of shape (n_samples,); or its classes, of shape (n_samples, n_outputs)."""
+        if not self.outputs_2d_:
+            return super().predict(X)  # type: ignore[misc]
+        said = [classes.take(shares.argmax(axis=1)) for classes, shares in zip(self.classes_, self.predict_proba(X))]
+        return np.column_stack(said)
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class for each row, in the order of ``classes_``, as an array of shape (n_samples, n_classes); a list of such arrays where each row has
+        several classes."""
+        if not self.outputs_2d_:
+            return super().predict_proba(X)  # type: ignore[misc]
+        return np.split(self._predict(X, "numbers"), np.cumsum(self._n_classes)[:-1], axis=1)  # type: ignore[attr-defined]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted right; where each row has several, all of them."""
+        if not self.outputs_2d_:
+            return super().score(X, y, sample_weight)  # type: ignore[misc]
+        right = (self.predict(X) == np.asarray(y)).all(axis=1)
+        return float(np.average(right, weights=_target.weights(sample_weight, len(right))))
+
+    def add(self, X: Any, y: Any) -> Self:
+        if self.outputs_2d_:
+            raise ValueError("rows can be added where each row has one class; fit anew for several")
+        return super().add(X, y)
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()
+        if self.__dict__.get("_n_classes"):
+            usual = {name: parameter.default for name, parameter in inspect.signature(type(self)).parameters.items()}
+            for name in (name for name in VOTES if name in params):
+                if params.pop(name) != usual[name]:
+                    raise ValueError(f"{name} is for one class of each row, not for several")
+        return params
+
+    def _classes_of(self, classes: list[np.ndarray]) -> None:
+        self.classes_: Any = classes
+        self._n_classes = [len(found) for found in classes]
+
+    def _restore(self, model: Any, header: dict[str, Any], note: dict[str, Any]) -> None:
+        if "several" in note:
+            self._classes_of([labels_of(texts, note["labels"]) for texts in note["several"]])
+        else:
+            super()._restore(model, header, note)  # type: ignore[misc]
+
+
+def _marks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels of a column, and a column of 0 and 1 for each."""
+    classes, codes = _target.coded(np.ascontiguousarray(column))
+    return classes, (codes[:, None] == np.arange(len(classes))[None, :]).astype(np.float64)
+
+
 class NearestNeighbors(Bare):
     """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'.
 
@@ -315,7 +430,7 @@ class NearestNeighbors(Bare):
     def _rows(self, X: Any) -> Any:
         """Rows as the index takes them."""
         if self.metric in ("edit", "hamming_text"):
-            return [str(text) for text in X]
+            return _texts(X)
         if is_sparse(X):
             raise TypeError(
                 f"Sparse data was passed for X, but dense data is required by {type(self).__name__}. Use '.toarray()' to convert to a dense numpy array."

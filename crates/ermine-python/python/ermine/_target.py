@@ -58,6 +58,12 @@ def weight_of_classes(weights: Any, classes: np.ndarray, y: Any) -> np.ndarray:
     return np.ones(len(classes))
 
 
+def several(y: Any) -> np.ndarray | None:
+    """The labels as a matrix, where each row has several."""
+    array = _array(y.toarray() if hasattr(y, "toarray") else y)
+    return array if array.ndim == 2 and array.shape[1] > 1 else None
+
+
 def coded(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct labels in ascending order, and the code of each."""
     kind = labels.dtype.kind

@@ -106,6 +106,7 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
 
     _learner = "random-forest"
     _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "tree_method", "max_bins")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -243,6 +244,7 @@ class RandomForestRegressor(QuantileForest, Regressor):
 
     _learner = "random-forest"
     _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "quantiles", "tree_method", "max_bins")
+    _takes_sparse = True
     _is_random = True
     _multi_output = True
 
@@ -386,6 +388,7 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
 
     _learner = "extra-trees"
     _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "tree_method", "max_bins")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -523,6 +526,7 @@ class ExtraTreesRegressor(QuantileForest, Regressor):
 
     _learner = "extra-trees"
     _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "quantiles", "tree_method", "max_bins")
+    _takes_sparse = True
     _is_random = True
     _multi_output = True
 
@@ -1415,6 +1419,7 @@ class AdaBoostClassifier(BoostedClasses, ProbabilisticClassifier):
 
     _learner = "adaboost"
     _parameters = ("estimator", "algorithm", "n_estimators", "learning_rate", "criterion", "max_categories", "n_iter_no_change", "validation_fraction")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -1499,6 +1504,7 @@ class AdaBoostRegressor(BoostedNumbers, Regressor):
 
     _learner = "adaboost"
     _parameters = ("estimator", "n_estimators", "learning_rate", "loss", "n_iter_no_change", "validation_fraction")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -1585,6 +1591,7 @@ class BaggingClassifier(Bag, OverClassifier):
 
     _learner = "bagging"
     _parameters = ("estimator", "n_estimators", "max_samples", "max_features", "bootstrap", "bootstrap_features", "oob_score")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -1671,6 +1678,7 @@ class BaggingRegressor(Bag, Regressor):
 
     _learner = "bagging"
     _parameters = ("estimator", "n_estimators", "max_samples", "max_features", "bootstrap", "bootstrap_features", "oob_score")
+    _takes_sparse = True
     _is_random = True
     _multi_output = True
 

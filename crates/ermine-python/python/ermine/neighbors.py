@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ermine._estimator import ProbabilisticClassifier, Regressor
-from ermine._neighbors import NearestNeighbors, Neighbors
+from ermine._neighbors import NearestNeighbors, NeighborClasses, Neighbors
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor", "NearestNeighbors"]
 
 
-class KNeighborsClassifier(Neighbors, ProbabilisticClassifier):  # type: ignore[misc]
+class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: ignore[misc]
     """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
 
     Parameters
@@ -223,7 +223,7 @@ class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         self.verbose = verbose
 
 
-class RadiusNeighborsClassifier(Neighbors, ProbabilisticClassifier):  # type: ignore[misc]
+class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: ignore[misc]
     """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
 
     Parameters

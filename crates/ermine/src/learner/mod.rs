@@ -74,7 +74,7 @@ pub struct Capabilities {
     pub missing: bool,
     /// It takes categories as they are.
     pub nominal: bool,
-    /// It takes sparse columns without making them dense.
+    /// It takes sparse columns, and never makes more than a few of them dense at a time, or needs no more than its own working copy of them.
     pub sparse: bool,
     /// It predicts probabilities.
     pub probabilities: bool,

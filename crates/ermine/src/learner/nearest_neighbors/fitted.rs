@@ -397,8 +397,9 @@ impl Fitted for NeighborModel {
         };
         let (n, metric, choice) = (place.len(), place.metric(), place.choice());
         format!(
-            "{which} of {n} training rows decide\n  metric: {metric}\n  weights: {:?}\n  ties: {:?}\n  index: {choice}\n",
-            rules.weights, rules.tie
+            "{which} of {n} training rows decide\n  metric: {metric}\n  weights: {:?}\n  ties: {}\n  index: {choice}\n",
+            rules.weights,
+            rules.tie.words()
         )
     }
 

@@ -4,6 +4,7 @@ use super::parameters::Form;
 use crate::error::{Error, Result};
 use crate::matrix::{EncodeOptions, Encoder, Features};
 use crate::neighbor::index::Index;
+use crate::neighbor::metric::Metric;
 use crate::neighbor::nearest::Neighbors;
 use crate::neighbor::rows::Rows;
 use crate::neighbor::strings::StringIndex;
@@ -232,7 +233,10 @@ impl Place {
     /// The metric, for people.
     pub(super) fn metric(&self) -> String {
         match self {
-            Place::Rows(index) => format!("{:?}", index.metric()),
+            Place::Rows(index) => match index.metric() {
+                Metric::Minkowski { p } => format!("minkowski, p = {p}"),
+                metric => metric.name().into(),
+            },
             Place::Texts(index) => format!("{:?} distance of text", index.metric()).to_lowercase(),
         }
     }
@@ -240,8 +244,8 @@ impl Place {
     /// The kind of index and why, for people.
     pub(super) fn choice(&self) -> String {
         match self {
-            Place::Rows(index) => format!("{:?}, because {}", index.choice().kind, index.choice().reason),
-            Place::Texts(_) => "VantageTree, because the triangle inequality holds".into(),
+            Place::Rows(index) => format!("{}, because {}", index.choice().kind.name(), index.choice().reason),
+            Place::Texts(_) => "ball_tree, because the triangle inequality holds".into(),
         }
     }
 
