@@ -38,11 +38,10 @@ pub fn report(
     let weight = weight.map(array::numbers).transpose()?;
     let group = group.map(array::numbers).transpose()?;
     let data = target.dataset(columns, weight)?.with_group(group).map_err(python)?;
-    let listeners = job::Listeners { progress, callback: None };
     let work = move |watch: &job::Watch| {
         run(Some(threads), || Report::new(&core, &data, seed, watch)).and_then(|report| report)
     };
-    let report = job::run(py, &listeners, work)?.map_err(python)?;
+    let report = job::run(py, progress, work)?.map_err(python)?;
     let data = serde_json::to_string(&report).map_err(|e| PyValueError::new_err(e.to_string()))?;
     Ok((report.html(), report.to_string(), data))
 }
