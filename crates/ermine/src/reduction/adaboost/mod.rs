@@ -411,7 +411,15 @@ impl Fitted for Boosted {
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
-        Some(TreeSum::of(Cow::Borrowed(self.forest()?), 1.0, self.link()))
+        let forest = match &self.parts {
+            Parts::Trees(forest) => Cow::Borrowed(forest),
+            // A leaf of a member votes for its likeliest class. (The median of numbers is no sum.)
+            Parts::Members(members) if self.n_classes > 0 => {
+                Cow::Owned(committee::forest(members, |t, said| members::to_vote(said, self.rounds.0[t].alpha))?)
+            }
+            Parts::Members(_) => return None,
+        };
+        Some(TreeSum::of(forest, 1.0, self.link()))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
