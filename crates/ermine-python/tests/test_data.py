@@ -252,6 +252,11 @@ def test_columns_of_other_types_are_refused_by_name():
         DecisionStumpClassifier().fit(frame, [0, 1])
     with pytest.raises(TypeError, match="datetime64"):
         DecisionStumpClassifier().fit(frame[["when"]].to_numpy(), [0, 1])
+    with pytest.raises(TypeError, match="'month' holds Period"):
+        DecisionStumpClassifier().fit(pd.DataFrame({"month": pd.period_range("2020", periods=2, freq="M")}), [0, 1])
+    pl = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="LazyFrame.*collect"):
+        DecisionStumpClassifier().fit(pl.LazyFrame({"a": [1.0, 2.0]}), [0, 1])
 
 
 def test_text_in_an_array_is_categories():

@@ -61,6 +61,8 @@ def check_shape(shape: tuple[int, ...], owner: str) -> None:
 def _from_array(X: Any, owner: str) -> Table:
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(f"X is a {type(X).__name__}, which holds no data yet: call its collect().")
     array = np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
@@ -85,7 +87,11 @@ def _object_column(name: str, values: np.ndarray) -> Column:
     """A column of Python objects: numbers, or categories where there is text among them."""
     if values.dtype.kind in "US" or any(isinstance(value, str) for value in values):
         return _text_column(name, values.tolist())
-    return (name, "numeric", np.array([_number(value) for value in values], dtype=np.float64), None)
+    try:
+        return (name, "numeric", np.array([_number(value) for value in values], dtype=np.float64), None)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
+        raise TypeError(f"column {name!r} holds {', '.join(kinds)}; expected numbers, text, truth values or categories") from None
 
 
 def _number(value: Any) -> float:
