@@ -31,7 +31,6 @@ except KeyboardInterrupt:
 SLOW = [
     "ensemble.GradientBoostingClassifier(n_estimators=100000)",
     "ensemble.RandomForestClassifier(10000)",
-    "tree.DecisionTreeClassifier()",
     "tree.OptimalTreeClassifier(max_depth=5)",
     "svm.SVC()",
     "linear_model.SGDClassifier(max_iter=1000000, n_iter_no_change=1000000)",

@@ -110,7 +110,7 @@ pub fn boost(
         };
         learner::fit(&boosting, &data, &context)
     };
-    let trained = job::run(py, &job::Listeners { progress, callback }, work)?;
+    let trained = job::run_heard(py, &job::Listeners { progress, callback }, work)?;
     if let Some(error) = raised.take() {
         return Err(error);
     }

@@ -79,7 +79,6 @@ impl Observer for Watch {
 }
 
 /// Who hears about the work: `progress` now and then, `callback` of every step; both are called with what is done, how much of it, how much there is, and a score.
-#[derive(Default)]
 pub struct Listeners<'a, 'py> {
     pub progress: Option<&'a Bound<'py, PyAny>>,
     pub callback: Option<&'a Bound<'py, PyAny>>,
@@ -91,8 +90,17 @@ enum Message<T> {
     Done(T),
 }
 
-/// Runs `work` on a thread of its own and waits for it.
+/// Runs `work` on a thread of its own and waits for it. `progress(what, done, total, score)` is called now and then, when there is news.
 pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch) -> T + Send + 'static,
+) -> PyResult<T> {
+    run_heard(py, &Listeners { progress, callback: None }, work)
+}
+
+/// The same, with someone who hears of every step.
+pub fn run_heard<T: Send + 'static>(
     py: Python<'_>,
     listeners: &Listeners<'_, '_>,
     work: impl FnOnce(&Watch) -> T + Send + 'static,
@@ -136,11 +144,6 @@ pub fn run<T: Send + 'static>(
             return Err(signal);
         }
     }
-}
-
-/// Work on a thread of its own that nobody hears about.
-pub fn run_quietly<T: Send + 'static>(py: Python<'_>, work: impl FnOnce(&Watch) -> T + Send + 'static) -> PyResult<T> {
-    run(py, &Listeners::default(), work)
 }
 
 fn teller<T: Send + 'static>(sender: SyncSender<Message<T>>) -> Tell {

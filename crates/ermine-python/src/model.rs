@@ -77,7 +77,7 @@ pub fn fit(
         let context = Context { seed, threads: Some(threads), observer: watch, previous, folds, ..Default::default() };
         learner::fit(learner.as_ref(), &data, &context)
     };
-    let mut model = trouble.check(job::run(py, &job::Listeners { progress, callback }, work)?)?;
+    let mut model = trouble.check(job::run_heard(py, &job::Listeners { progress, callback }, work)?)?;
     model.set_note(PROGRAM, note);
     Ok(Model::of(model, trouble))
 }
@@ -110,7 +110,7 @@ pub fn partial_fit(
         let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
         Stream { params: sgd, from: before.as_deref() }.fit(&data, &context)
     };
-    let mut model = job::run_quietly(py, work)?.map_err(python)?;
+    let mut model = job::run(py, None, work)?.map_err(python)?;
     model.set_note(PROGRAM, note);
     Ok(Model::of(model, Trouble::default()))
 }
@@ -139,7 +139,7 @@ pub fn enet_path<'py>(
     }
     let data = target.dataset(table.inner.clone(), None)?;
     let work = move |_: &job::Watch| run(Some(threads), || path(&net, &data, alphas.as_deref(), n_alphas, eps));
-    let solutions = job::run_quietly(py, work)?.and_then(|solutions| solutions).map_err(python)?;
+    let solutions = job::run(py, None, work)?.and_then(|solutions| solutions).map_err(python)?;
     let strengths: Vec<f64> = solutions.iter().map(|s| s.lambda).collect();
     let gaps: Vec<f64> = solutions.iter().map(|s| s.outcome.gap().unwrap_or(f64::NAN)).collect();
     let shape = [solutions.len(), solutions.first().map_or(0, |s| s.coefficients.len())];
@@ -414,7 +414,7 @@ impl Model {
             let features = columns.map(|columns| model.schema().features_in_order(columns)).transpose()?;
             run(Some(threads), || search(NeighborModel::of(&model)?, features.as_ref())).and_then(|found| found)
         };
-        Ok(neighbor::arrays(py, &self.trouble.check(job::run_quietly(py, work)?)?))
+        Ok(neighbor::arrays(py, &self.trouble.check(job::run(py, None, work)?)?))
     }
 
     fn predict<'py>(
@@ -438,7 +438,7 @@ impl Model {
         let work = move |_: &job::Watch| {
             run(Some(threads), || Answer::of(&model, columns, wanted, queries)).and_then(|answer| answer)
         };
-        self.trouble.check(job::run_quietly(py, work)?)?.array(py)
+        self.trouble.check(job::run(py, None, work)?)?.array(py)
     }
 }
 

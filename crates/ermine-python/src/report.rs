@@ -54,12 +54,11 @@ pub fn permutation(
     let (core, threads) = (model.core(), job::threads(n_jobs)?);
     let data = dataset(&core, table, target, weight, group)?;
     let measure = Measure::headline(data.task(), None)[0];
-    let listeners = job::Listeners { progress: None, callback: None };
     let work = move |watch: &job::Watch| {
         run(Some(threads), || permutation_importances(&core, &data, measure, n_repeats, seed, watch))
             .and_then(|found| found)
     };
-    let found = job::run(py, &listeners, work)?.map_err(python)?;
+    let found = job::run(py, None, work)?.map_err(python)?;
     Ok(found.iter().map(|importance| (importance.loss, importance.deviation)).unzip())
 }
 
@@ -80,11 +79,10 @@ pub fn report(
 ) -> PyResult<(String, String, String)> {
     let (core, threads) = (model.core(), job::threads(n_jobs)?);
     let data = dataset(&core, table, target, weight, group)?;
-    let listeners = job::Listeners { progress, callback: None };
     let work = move |watch: &job::Watch| {
         run(Some(threads), || Report::new(&core, &data, seed, watch)).and_then(|report| report)
     };
-    let report = job::run(py, &listeners, work)?.map_err(python)?;
+    let report = job::run(py, progress, work)?.map_err(python)?;
     let data = serde_json::to_string(&report).map_err(|e| PyValueError::new_err(e.to_string()))?;
     Ok((report.html(), report.to_string(), data))
 }

@@ -159,6 +159,38 @@ def test_models_show_themselves(data):
     assert model.feature_importances_.tolist() == [0.0, 0.0, 1.0, 0.0]
 
 
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=name)
+def test_every_estimator_reports_and_shows_itself(cls, data, tmp_path):
+    X, y = data
+    model = make(cls).fit(X[:40], y[:40])
+    report = model.report(X[40:], y[40:])
+    score = report.scores["accuracy" if cls in CLASSIFIERS else "R2"]
+    assert score.value == pytest.approx(model.score(X[40:], y[40:])) and score.low <= score.value <= score.high
+    assert report.data["learner"] == cls._learner and "Scores" in str(report) and report.html.startswith("<!doctype html>")
+    assert report._repr_html_().startswith("<iframe srcdoc=") and "20 rows" in repr(report)
+    report.save(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == report.html
+    page = model._repr_html_()
+    assert "trained on 40 rows and 4 columns" in page and ("minimised" in page or "proven" in page)
+    assert ("<svg" in page) == (model.svg() is not None)
+
+
+def test_a_report_takes_names_weights_and_words(data):
+    pd = pytest.importorskip("pandas")
+    X, y = pd.DataFrame(data[0], columns=list("abcd")), np.where(data[1], "yes", "no")
+    model = DecisionStumpClassifier().fit(X, y)
+    report = model.report(X, y, sample_weight=np.arange(60))
+    assert report.data["importances"][0]["feature"] == "c" and report.scores["accuracy"].value == 1.0
+    with pytest.warns(UserWarning, match="valid feature names"):
+        assert model.report(data[0], y).scores == model.report(X, y).scores
+    with pytest.raises(ValueError, match="maybe"):
+        model.report(X, np.where(data[1], "yes", "maybe"))
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.report(X, y[:5])
+    with pytest.raises(ValueError, match="not fitted"):
+        DecisionStumpClassifier().report(X, y)
+
+
 @pytest.mark.parametrize(
     "params, words",
     [

@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification, make_regression
 
 from ermine import model_selection as ours
 from ermine.ensemble import GradientBoostingClassifier
-from ermine.linear_model import Ridge
+from ermine.linear_model import LogisticRegression, Ridge
 from ermine.neighbors import KNeighborsClassifier
 from ermine.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -84,3 +84,23 @@ def test_other_estimators_are_left_to_scikit_learn():
 
     with pytest.raises(TypeError, match="not an estimator of Ermine"):
         ours.GridSearchCV(Other(), {"alpha": [1.0]}).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_a_search_is_an_estimator_like_others():
+    import pandas as pd
+    from sklearn.base import is_classifier, is_regressor
+    from sklearn.model_selection import cross_val_score as their_cross_val_score
+    from sklearn.utils.validation import check_is_fitted
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    y = (X["a"] > 0).astype(int)
+    search = ours.GridSearchCV(LogisticRegression(), [{"C": [0.1, 1.0]}, {"l1_ratio": [1.0]}], cv=3)
+    assert is_classifier(search) and is_regressor(ours.GridSearchCV(Ridge(), {"alpha": [1.0]})) and clone(search).get_params(deep=False).keys() == search.get_params(deep=False).keys()
+    assert their_cross_val_score(search, X, y, cv=3).mean() > 0.8
+    assert hasattr(search, "decision_function") and not hasattr(ours.GridSearchCV(Ridge(), {}), "predict_proba")
+    check_is_fitted(search.fit(X, y))
+    assert search.n_features_in_ == 3 and list(search.feature_names_in_) == list("abc") and search.decision_function(X).shape == (90,) and search.refit_time_ > 0
+    table = pd.DataFrame(search.cv_results_)
+    assert table["param_C"].tolist()[:2] == [0.1, 1.0] and search.cv_results_["param_C"].mask.tolist() == [False, False, True]
+    assert "best of 3" in search._repr_html_()

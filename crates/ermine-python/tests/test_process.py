@@ -1,5 +1,6 @@
 """Threads, forks, Ctrl-C, and programs with and without scikit-learn."""
 
+import importlib
 import multiprocessing
 import pickle
 import subprocess
@@ -30,12 +31,21 @@ def python(code, **options):
     return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, text=True, capture_output=True, **options).stdout
 
 
-def test_many_threads_predict_with_one_model():
-    model = DecisionStumpClassifier().fit(X, Y)
+SHARED = [
+    "tree.DecisionStumpClassifier()", "ensemble.RandomForestClassifier(10, random_state=0)", "ensemble.GradientBoostingClassifier(n_estimators=10, random_state=0)", "svm.SVC()",
+    "linear_model.LogisticRegression()", "neighbors.KNeighborsClassifier()", "multiclass.OneVsRestClassifier('decision-tree')",
+]
+
+
+@pytest.mark.parametrize("n_jobs", [1, None])
+@pytest.mark.parametrize("made", SHARED)
+def test_many_threads_predict_with_one_model(made, n_jobs):
+    module, rest = made.split(".", 1)
+    model = eval(rest, vars(importlib.import_module(f"ermine.{module}"))).set_params(n_jobs=n_jobs).fit(X, Y)
     parts = [X[i : i + 500 + 100 * (i % 7)] for i in range(0, 2000, 50)]
     expected = [model.predict(part) for part in parts]
     with ThreadPoolExecutor(8) as pool:
-        for _ in range(5):
+        for _ in range(2):
             for got, want in zip(pool.map(model.predict, parts), expected):
                 np.testing.assert_array_equal(got, want)
 

@@ -145,7 +145,7 @@ class Estimator(Bare):
         params = {name: getattr(self, name) for name in self._parameters}
         estimator = params.get("estimator")
         if not (estimator is None or isinstance(estimator, (str, Estimator))):
-            raise TypeError(f"The 'estimator' parameter of {type(self).__name__} must be an estimator of ermine, or the name of a learner. Got {estimator!r} instead.")
+            raise ValueError(f"The 'estimator' parameter of {type(self).__name__} must be an estimator of ermine, or the name of a learner. Got {estimator!r} instead.")
         # None is scikit-learn's word for the usual one.
         given = {name: value for name, value in params.items() if not (value is None and name in ("cv", "estimator", "max_samples", "monotonic_cst"))}
         return {name: _target.class_weights(value) if isinstance(value, Mapping) else value for name, value in given.items()}

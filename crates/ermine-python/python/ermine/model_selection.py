@@ -6,6 +6,7 @@ boosting, the strength of ridge or of pruning, the number of neighbours) it is s
 
 import itertools
 import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -14,8 +15,9 @@ import numpy as np
 from ermine import _target
 from ermine._ermine import search as _search
 from ermine._ermine import threads
-from ermine._estimator import Classifier, Estimator
+from ermine._estimator import Bare, Classifier, Estimator
 from ermine._progress import Bar
+from ermine._reduction import only_if
 from ermine._sklearn import not_fitted
 
 __all__ = ["GridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV", "cross_val_score"]
@@ -95,7 +97,12 @@ def _tried(
     return [(json.loads(setting), sign * np.array(folds), refused, seconds) for setting, folds, refused, seconds in found]
 
 
-class _SearchCV:
+def _best_has(name: str) -> Any:
+    """A method that is there where the best estimator, or before there is one the searched estimator, has it."""
+    return only_if(lambda search: hasattr(search.__dict__.get("best_estimator_", search.estimator), name), f"the estimator has no {name}")
+
+
+class _SearchCV(Bare):
     """What searches share: results, the best estimator, and predicting with it."""
 
     estimator: Estimator
@@ -138,6 +145,7 @@ class _SearchCV:
         self.n_splits_ = n_splits
         self.cv_results_ = {
             "params": list(params),
+            **{f"param_{name}": _column(name, params) for name in dict.fromkeys(name for one in params for name in one)},
             "mean_test_score": means,
             "std_test_score": folds.std(axis=1),
             "rank_test_score": np.array([1 + int((order > mine).sum()) for mine in order], dtype=np.int32),
@@ -151,7 +159,9 @@ class _SearchCV:
     def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.refit:
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            start = time.perf_counter()
             self.best_estimator_ = _copy(self.estimator, self.best_params_).fit(X, y, **weights)
+            self.refit_time_ = time.perf_counter() - start
 
     def _best(self) -> Any:
         best = self.__dict__.get("best_estimator_")
@@ -168,13 +178,63 @@ class _SearchCV:
         """What the best estimator predicts."""
         return self._best().predict(X)
 
+    @_best_has("predict_proba")
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities that the best estimator predicts."""
         return self._best().predict_proba(X)
 
+    @_best_has("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities that the best estimator predicts."""
+        return self._best().predict_log_proba(X)
+
+    @_best_has("decision_function")
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The decision function of the best estimator."""
+        return self._best().decision_function(X)
+
     def score(self, X: Any, y: Any) -> float:
         """The score of the best estimator."""
         return self._best().score(X, y)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns the best estimator was fitted on."""
+        return self._best().n_features_in_
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Their names, where the data had names."""
+        return self._best().feature_names_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "cv_results_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        inner = self.estimator.__sklearn_tags__()
+        for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags", "target_tags"):
+            setattr(tags, name, getattr(inner, name))
+        return tags
+
+    def _repr_html_(self) -> str:
+        import html
+
+        best = self.__dict__.get("best_estimator_")
+        head = repr(self) if best is None else f"{self!r}\nbest of {len(self.cv_results_['params'])}: {self.best_params_}, {self.best_score_:.6g}"
+        return f"<pre>{html.escape(head)}</pre>" + ("" if best is None else best._repr_html_())
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _column(name: str, params: Sequence[dict[str, Any]]) -> np.ma.MaskedArray:
+    """The values of a parameter, as scikit-learn shows them: hidden where a setting doesn't have it."""
+    values = np.ma.masked_all(len(params), dtype=object)
+    for i, one in enumerate(params):
+        if name in one:
+            values[i] = one[name]
+    return values
 
 
 class GridSearchCV(_SearchCV):

@@ -219,3 +219,19 @@ fn labels_are_matched_by_name_and_may_be_absent() {
     let some = some.with_labels(vec!["u".into(), "v".into()]).unwrap();
     assert!(model.evaluate(&some).is_ok());
 }
+
+#[test]
+fn parts_are_models_of_their_own() {
+    let (data, new) = made(&golden());
+    let model = BinaryRelevance { estimator: logistic() }.fit(&data).unwrap();
+    let said = model.predict(&new).unwrap();
+    assert_eq!(model.n_members(), 3);
+    for label in 0..3 {
+        let own = model.member(label).unwrap().predict(&new).unwrap();
+        assert!((0..new.n_rows()).all(|row| own.row(row)[1] == said.row(row)[label]));
+    }
+    let chain = ClassifierChain { estimator: logistic(), order: Order::Listed(vec![2, 0, 1]), ..Default::default() };
+    let chain = chain.fit(&data).unwrap();
+    let widths: Vec<usize> = (0..3).map(|part| chain.member(part).unwrap().schema().features.len()).collect();
+    assert_eq!(widths, [4, 5, 6]);
+}
