@@ -11,6 +11,7 @@
 //! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
 //! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
 //! | [`ensemble`] | what models made of many parts can tell |
+//! | [`curve`] | learning and validation curves |
 //! | [`search`] | the best setting of a learner |
 //! | [`error`] | errors become Python exceptions |
 //!
@@ -19,6 +20,7 @@
 
 mod array;
 mod boosting;
+mod curve;
 mod ensemble;
 mod error;
 mod job;
@@ -71,6 +73,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::shap_interactions, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::partial_dependence, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
+    module.add_function(wrap_pyfunction!(curve::curve, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())
 }
