@@ -58,7 +58,7 @@ fn with_features<T: Send + 'static>(
 ) -> PyResult<T> {
     let (features, threads, model) = (features(model, table)?, job::threads(n_jobs)?, model.core());
     let work = move |_: &job::Watch| run(Some(threads), || work(&model, &features)).and_then(|result| result);
-    job::run(py, None, work)?.map_err(python)
+    job::run_quietly(py, work)?.map_err(python)
 }
 
 /// What a model predicts after its first stage, after the first two, and so on.

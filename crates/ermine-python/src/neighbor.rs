@@ -287,10 +287,12 @@ impl NeighborIndex {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
             Inner::Rows(index) => {
                 let choice = index.choice();
-                (format!("{:?}", choice.kind), choice.reason.clone(), choice.recall)
+                (name_of(choice.kind).into(), choice.reason.clone(), choice.recall)
             }
-            Inner::Codes(_) => ("Scan".into(), "codes are compared faster than a tree is climbed".into(), None),
-            Inner::Texts(_) => ("VantageTree".into(), "the triangle inequality holds".into(), None),
+            Inner::Codes(_) => {
+                (name_of(Kind::Scan).into(), "codes are compared faster than a tree is climbed".into(), None)
+            }
+            Inner::Texts(_) => (name_of(Kind::VantageTree).into(), "the triangle inequality holds".into(), None),
         }
     }
 
@@ -349,6 +351,16 @@ impl NeighborIndex {
             run(Some(threads), || work(&inner)).and_then(|found| found)
         });
         Ok(arrays(py, &self.trouble.check(found)?))
+    }
+}
+
+/// A kind of index as `algorithm` names it.
+fn name_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::BoxTree => "kd_tree",
+        Kind::VantageTree => "ball_tree",
+        Kind::Scan => "brute",
+        Kind::Graph { .. } => "hnsw",
     }
 }
 

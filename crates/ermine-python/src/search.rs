@@ -61,7 +61,7 @@ pub fn search(
         let what = Search { learner: &*base, space: &space, strategy, splits: &splits, measure };
         core_search(&what, &data, &context, &mut Journal::none())
     };
-    let found = job::run(py, progress, work)?.map_err(python)?;
+    let found = job::run(py, &job::Listeners { progress, callback: None }, work)?.map_err(python)?;
     let trials = in_order(found, asked.listed());
     trials.into_iter().map(|trial| tried(&trial)).collect()
 }

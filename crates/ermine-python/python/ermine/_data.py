@@ -127,7 +127,7 @@ def _frame_columns(X: Any) -> tuple[list[Any], Iterator[Column] | np.ndarray] | 
 def _through_arrow(X: Any) -> Any:
     """Any other frame that speaks Arrow, by way of pyarrow or polars."""
     try:
-        import pyarrow
+        import pyarrow  # type: ignore[import-untyped]
 
         return pyarrow.table(X)
     except ImportError:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ermine import _target
 from ermine._data import check_shape, is_sparse
-from ermine._estimator import Plain
+from ermine._estimator import Bare
 from ermine._ermine import NeighborIndex
 from ermine._sklearn import not_fitted
 
@@ -40,6 +40,15 @@ def _ragged(found: Found, return_distance: bool) -> Any:
     return (cut(distances), cut(rows)) if return_distance else cut(rows)
 
 
+def _graph(starts: np.ndarray, rows: np.ndarray, distances: np.ndarray, mode: str, n_columns: int) -> Any:
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+    if mode not in ("connectivity", "distance"):
+        raise ValueError(f"Unsupported mode, must be one of 'connectivity', or 'distance' but got {mode!r} instead")
+    values = np.ones(len(rows)) if mode == "connectivity" else distances
+    return csr_matrix((values, rows, starts), shape=(len(starts) - 1, n_columns))
+
+
 def _check_k(k: Any, most: int, own: bool) -> int:
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
         raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
@@ -55,6 +64,7 @@ class Neighbors:
 
     n_samples_fit_: int
     n_neighbors_: int
+    kept_rows_: np.ndarray
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keeps rows with known answers.
@@ -117,6 +127,32 @@ class Neighbors:
             raise ValueError("radius_neighbors needs a radius")
         return _ragged(model.radius_neighbors(self._queries(X), float(radius), self.n_jobs), return_distance)  # type: ignore[attr-defined]
 
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
+        """The nearest training rows of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        distances, rows = self.kneighbors(X, k)
+        starts = np.arange(0, rows.size + 1, k)
+        return _graph(starts, rows.ravel(), distances.ravel(), mode, self.n_samples_fit_)
+
+    def radius_neighbors_graph(self, X: Any, radius: float | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
+        """All training rows within a distance of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        distances, rows = self.radius_neighbors(X, radius)
+        starts = np.cumsum([0, *map(len, rows)])
+        return _graph(starts, np.concatenate(rows), np.concatenate(distances), mode, self.n_samples_fit_)
+
+    @property
+    def effective_metric_(self) -> Any:
+        """The metric, by the name of the one that it is: minkowski with p = 2 is euclidean."""
+        self._fitted()  # type: ignore[attr-defined]
+        params = self._learner_params()
+        metric, p = self.metric if callable(self.metric) else params["metric"], params.get("p")  # type: ignore[attr-defined]
+        return {1.0: "manhattan", 2.0: "euclidean"}.get(float(p or 2), metric) if metric == "minkowski" else metric
+
+    @property
+    def effective_metric_params_(self) -> dict[str, Any]:
+        """The power of a minkowski metric that has no other name."""
+        return {"p": self.p} if self.effective_metric_ == "minkowski" else {}  # type: ignore[attr-defined]
+
     def add(self, X: Any, y: Any) -> Self:
         """Adds rows with known answers, without building the index anew. How rows are encoded and how many neighbours count stays as it was fitted;
         classes must be among those fitted on. What was measured before (``recall_``) is dropped."""
@@ -161,7 +197,7 @@ class Neighbors:
         return {name: value for name, value in params.items() if name not in self._own()}
 
 
-class NearestNeighbors(Plain):
+class NearestNeighbors(Bare):
     """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'.
 
     Parameters
@@ -232,8 +268,12 @@ class NearestNeighbors(Plain):
             raise ValueError(f"search_width = {width!r}: expected a whole number from 1 to 1000000")
         metric = self.metric if callable(self.metric) else ALIASES.get(self.metric, self.metric)
         covariance = None if self.covariance is None else np.asarray(self.covariance, dtype=np.float64).ravel().tolist()
-        options = {"p": float(self.p), "covariance": covariance, "algorithm": self.algorithm, "search_width": int(width), "n_neighbors": k}
-        self._index = NeighborIndex(self._rows(X), metric, **options, n_jobs=self.n_jobs)
+        options: dict[str, Any] = {"p": float(self.p), "covariance": covariance, "algorithm": self.algorithm, "search_width": int(width), "n_neighbors": k}
+        self.__dict__.pop("n_features_in_", None)
+        rows = self._rows(X)
+        self._index = NeighborIndex(rows, metric, **options, n_jobs=self.n_jobs)
+        if isinstance(rows, np.ndarray):
+            self.n_features_in_ = rows.shape[1]
         return self
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
@@ -282,10 +322,12 @@ class NearestNeighbors(Plain):
             )
         array = np.asarray(X)
         check_shape(array.shape, type(self).__name__)
+        if self.__dict__.get("n_features_in_", array.shape[1]) != array.shape[1]:
+            raise ValueError(f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
         if np.iscomplexobj(array):
             raise ValueError(f"Complex data not supported: {type(self).__name__} takes real numbers, not {array.dtype}")
         if self.metric == "bits":
             if array.dtype != np.uint8:
                 raise TypeError(f"metric='bits' takes rows of uint8 (see numpy.packbits), not of {array.dtype}")
-            return np.require(array, requirements="CA")
-        return np.require(array, np.float32 if array.dtype == np.float32 else np.float64, "CA")
+            return np.require(array, requirements=["C", "A"])
+        return np.require(array, np.float32 if array.dtype == np.float32 else np.float64, ["C", "A"])

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ermine._boosting import BoostingClassifier, BoostingRanker, BoostingRegressor
-from ermine._ensemble import BoostedClasses, BoostedNumbers, Committee, Forest, QuantileForest
+from ermine._ensemble import Bag, BoostedClasses, BoostedNumbers, Forest, QuantileForest
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
+from ermine._reduction import OverClassifier
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "ComparisonForestClassifier", "ComparisonForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "GradientBoostingRanker", "AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"]
 
@@ -64,8 +65,8 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -109,8 +110,8 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
 
     def __init__(
         self,
-        *,
         n_estimators: int = 100,
+        *,
         criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -205,8 +206,8 @@ class RandomForestRegressor(QuantileForest, Regressor):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -247,8 +248,8 @@ class RandomForestRegressor(QuantileForest, Regressor):
 
     def __init__(
         self,
-        *,
         n_estimators: int = 100,
+        *,
         criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -344,8 +345,8 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -389,8 +390,8 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
 
     def __init__(
         self,
-        *,
         n_estimators: int = 100,
+        *,
         criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -485,8 +486,8 @@ class ExtraTreesRegressor(QuantileForest, Regressor):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -527,8 +528,8 @@ class ExtraTreesRegressor(QuantileForest, Regressor):
 
     def __init__(
         self,
-        *,
         n_estimators: int = 100,
+        *,
         criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -1418,8 +1419,8 @@ class AdaBoostClassifier(BoostedClasses, ProbabilisticClassifier):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "decision-stump",
+        *,
         algorithm: Literal["discrete", "gentle", "logit"] = "discrete",
         n_estimators: int = 50,
         learning_rate: float = 1.0,
@@ -1502,8 +1503,8 @@ class AdaBoostRegressor(BoostedNumbers, Regressor):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "decision-stump",
+        *,
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         loss: Literal["linear", "square", "exponential"] = "linear",
@@ -1524,7 +1525,7 @@ class AdaBoostRegressor(BoostedNumbers, Regressor):
         self.verbose = verbose
 
 
-class BaggingClassifier(Committee, ProbabilisticClassifier):
+class BaggingClassifier(Bag, OverClassifier):
     """The mean or the vote of any learner trained on many draws of the rows.
 
     Parameters
@@ -1547,8 +1548,8 @@ class BaggingClassifier(Committee, ProbabilisticClassifier):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -1588,9 +1589,9 @@ class BaggingClassifier(Committee, ProbabilisticClassifier):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "decision-tree",
         n_estimators: int = 10,
+        *,
         max_samples: int | float = 1.0,
         max_features: int | float = 1.0,
         bootstrap: bool = True,
@@ -1614,7 +1615,7 @@ class BaggingClassifier(Committee, ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class BaggingRegressor(Committee, Regressor):
+class BaggingRegressor(Bag, Regressor):
     """The mean or the vote of any learner trained on many draws of the rows.
 
     Parameters
@@ -1637,8 +1638,8 @@ class BaggingRegressor(Committee, Regressor):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -1675,9 +1676,9 @@ class BaggingRegressor(Committee, Regressor):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "decision-tree",
         n_estimators: int = 10,
+        *,
         max_samples: int | float = 1.0,
         max_features: int | float = 1.0,
         bootstrap: bool = True,

@@ -61,7 +61,7 @@ def _check(estimator: Any) -> None:
         raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
 
 
-def _copy(estimator: Estimator, params: Mapping[str, Any]) -> Estimator:
+def _copy(estimator: Estimator, params: Mapping[str, Any]) -> Any:
     return type(estimator)(**estimator.get_params(deep=False)).set_params(**params)
 
 

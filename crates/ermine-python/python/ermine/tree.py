@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ermine._estimator import ProbabilisticClassifier, Regressor, Tree
+from ermine._estimator import ProbabilisticClassifier, Regressor
+from ermine._tree import Tree
 
 __all__ = ["DecisionStumpClassifier", "DecisionStumpRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor", "Id3Classifier", "C45Classifier", "OptimalTreeClassifier", "ObliqueTreeClassifier", "ObliqueTreeRegressor", "DensityTreeClassifier", "QuadTreeClassifier", "QuadTreeRegressor", "ComparisonTreeClassifier", "ComparisonTreeRegressor"]
 

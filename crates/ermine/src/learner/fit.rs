@@ -19,15 +19,26 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     if let Some(reduced) = reduction(learner, data, context)? {
         return fit(&*reduced, data, context);
     }
+    let folds = folds_of_weighted_rows(data, context.folds)?;
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
     let seed = context.previous.map_or(context.seed, |model| model.header().seed);
-    let context = &Context { seed, ..*context };
+    let context = &Context { seed, folds: folds.as_deref(), ..*context };
     if let Some(previous) = context.previous {
         check_previous(learner, data, previous)?;
     }
     let trained = run(context.threads, || learner.train(data, context))??;
     Ok(wrap(learner, data, context, trained))
+}
+
+/// The folds of the rows that have weight.
+fn folds_of_weighted_rows(data: &Dataset, folds: Option<&[u32]>) -> Result<Option<Vec<u32>>> {
+    let Some(folds) = folds else { return Ok(None) };
+    if folds.len() != data.n_rows() {
+        return Err(Error::data(format!("folds of {} rows were given, but there are {}", folds.len(), data.n_rows())));
+    }
+    let has_weight = |row: &usize| data.weight().is_none_or(|weight| weight[*row] > 0.0);
+    Ok(Some((0..folds.len()).filter(has_weight).map(|row| folds[row]).collect()))
 }
 
 /// What the learner predicts for the rows of `test` after learning from `data`, for each of `values` of its path parameter; for about the price of one.
@@ -200,16 +211,51 @@ fn without_weightless_rows(data: &Dataset) -> Result<Option<Dataset>> {
 pub fn run<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
     match threads {
         None => Ok(work()),
+        Some(1) => {
+            let pool = LENT.take()?;
+            let done = pool.install(work);
+            LENT.give_back(pool);
+            Ok(done)
+        }
         Some(n) => Ok(pool(n)?.install(work)),
+    }
+}
+
+/// Pools of one thread, each lent to one caller at a time: callers on several threads of their own, who ask for one thread each, don't wait for each other.
+struct Lent(Mutex<Vec<(u32, ThreadPool)>>);
+
+static LENT: Lent = Lent(Mutex::new(Vec::new()));
+
+impl Lent {
+    /// A pool that nobody uses. Those of the process that this one was forked off have no threads here, and are left alone.
+    fn take(&self) -> Result<ThreadPool> {
+        let mut pools = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match pools.iter().position(|(process, _)| *process == std::process::id()) {
+            Some(free) => Ok(pools.swap_remove(free).1),
+            None => new_pool(1),
+        }
+    }
+
+    fn give_back(&self, pool: ThreadPool) {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((std::process::id(), pool));
     }
 }
 
 /// A pool of `n` threads, made once for each process: starting threads costs more than many a small fit. A process that was forked
 /// off (as Python's `multiprocessing` does) inherits the pools but not their threads, and would wait for them forever.
 fn pool(n: usize) -> Result<Arc<ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let mut pools = POOLS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let key = (std::process::id(), n);
+    if let Some(pool) = pools.get(&key) {
+        return Ok(pool.clone());
+    }
+    Ok(pools.entry(key).or_insert(Arc::new(new_pool(n)?)).clone())
+}
+
+fn new_pool(n: usize) -> Result<ThreadPool> {
     /// More threads than any machine of today has cores are a mistake, and would exhaust the system.
     const MOST: usize = 1024;
-    static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
     let refuse = |allowed: String| {
         let (owner, name, value) = ("fit".to_string(), "threads".to_string(), n.to_string());
         Error::Param { owner, name, value, allowed }
@@ -217,11 +263,5 @@ fn pool(n: usize) -> Result<Arc<ThreadPool>> {
     if n == 0 || n > MOST {
         return Err(refuse(format!("a whole number from 1 to {MOST}")));
     }
-    let mut pools = POOLS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let key = (std::process::id(), n);
-    if let Some(pool) = pools.get(&key) {
-        return Ok(pool.clone());
-    }
-    let pool = ThreadPoolBuilder::new().num_threads(n).build().map_err(|e| refuse(e.to_string()))?;
-    Ok(pools.entry(key).or_insert(Arc::new(pool)).clone())
+    ThreadPoolBuilder::new().num_threads(n).build().map_err(|e| refuse(e.to_string()))
 }

@@ -104,6 +104,8 @@ pub struct Context<'a> {
     pub observer: &'a dyn Observer,
     /// A model of the same learner to go on from (`warm_start`): its seed holds, and what it has is kept.
     pub previous: Option<&'a Model>,
+    /// The fold of each row, for learners that choose or calibrate by cross-validation; `None` where they draw folds themselves.
+    pub folds: Option<&'a [u32]>,
     /// Makes the learner of a name, for learners over learners. The default context, which the registry makes, knows all of them.
     pub learners: fn(&str) -> Result<Box<dyn Learner>>,
 }

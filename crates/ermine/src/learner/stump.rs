@@ -215,6 +215,11 @@ impl Stump {
         &self.curve
     }
 
+    /// A stump that was grown elsewhere, of which no curve is known.
+    pub(crate) fn of_tree(tree: Tree, output: Output) -> Stump {
+        Stump { tree, curve: Vec::new(), output }
+    }
+
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let output: Output = sections.json("output")?;

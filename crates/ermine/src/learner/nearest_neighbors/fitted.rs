@@ -213,7 +213,7 @@ impl NeighborModel {
     /// The `k` nearest training rows of every row. The features are in the form of the model's schema ([`Schema::features_of`]); rows are numbered as in
     /// the training data, or as in the kept ones where some were dropped ([`NeighborModel::training_row`]).
     pub fn kneighbors(&self, features: &Features, k: usize) -> Result<Neighbors> {
-        self.place.kneighbors(&self.reader.read(features), k)
+        self.place.kneighbors(&self.reader.read(features)?, k)
     }
 
     /// The `k` nearest others of every training row.
@@ -223,7 +223,7 @@ impl NeighborModel {
 
     /// All training rows within `radius` of every row, the boundary included, nearest first.
     pub fn radius_neighbors(&self, features: &Features, radius: f64) -> Result<Neighbors> {
-        self.place.radius_neighbors(&self.reader.read(features), radius)
+        self.place.radius_neighbors(&self.reader.read(features)?, radius)
     }
 
     /// Adds the rows of a data set to a model, without building its index anew; they are numbered after those that are there. Encoding, covariance, ranges
@@ -238,7 +238,7 @@ impl NeighborModel {
         }
         let features = header.schema.features_of_data(data)?;
         let reader = own.reader.with_categories_of(&features);
-        let rows = reader.read(&features);
+        let rows = reader.read(&features)?;
         let answers = own.answers.more(data.target(), &header.schema.classes)?;
         let measured = own.place.recall().is_some();
         own.place.add(&rows)?;
@@ -327,7 +327,7 @@ impl NeighborModel {
     /// What each of several numbers of neighbours predicts, from one search.
     pub(super) fn predict_for(&self, ks: &[usize], features: &Features) -> Result<Vec<Vec<f64>>> {
         let ks: Vec<usize> = ks.iter().map(|&k| k.min(self.place.len())).collect();
-        let queries = self.reader.read(features);
+        let queries = self.reader.read(features)?;
         let found = self.find(&queries, ks.iter().copied().max().unwrap_or(1))?;
         ks.iter().map(|&k| self.answers(&queries, k, &found)).collect()
     }

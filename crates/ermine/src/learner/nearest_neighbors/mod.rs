@@ -166,7 +166,7 @@ impl NearestNeighborsOf {
             return Err(Error::Param { owner, name, value, allowed: "none where a radius is set".into() });
         }
         let reader = Reader::fit(self.form(), data.features(), params.standardize)?;
-        let mut rows = reader.read(data.features());
+        let mut rows = reader.read(data.features())?;
         let mut answers = Answers::of(data.target());
         // What a metric estimates, it estimates from all rows, whichever are kept.
         let measure = self.measure(&rows, None, data)?;

@@ -11,7 +11,7 @@ use crate::section::Sections;
 use crate::table::{Column, Levels};
 use serde::{Deserialize, Serialize};
 
-/// Larger numbers are brought down to this: distances must stay finite.
+/// Larger numbers are refused: distances must stay finite.
 const LARGEST: f64 = 1e300;
 
 /// How rows of features become what is compared.
@@ -59,8 +59,16 @@ impl Reader {
         }
     }
 
-    /// The rows, read.
-    pub(super) fn read(&self, features: &Features) -> Queries {
+    /// The rows, read. An error where a number is so large that distances to it would not be finite.
+    pub(super) fn read(&self, features: &Features) -> Result<Queries> {
+        for (j, column) in features.columns().iter().enumerate().filter(|(_, column)| column.levels().is_none()) {
+            if let Some((row, x)) = features.numbers(j).into_iter().enumerate().find(|(_, x)| x.abs() > LARGEST) {
+                let name = &column.name;
+                return Err(Error::data(format!(
+                    "column '{name}' holds {x:e} in row {row}: distances can be measured up to {LARGEST:e}"
+                )));
+            }
+        }
         let (n, width) = (features.n_rows(), self.width(features.n_columns()));
         let mut values = vec![0.0; if *self == Reader::Text { 0 } else { n * width }];
         match self {
@@ -79,11 +87,10 @@ impl Reader {
             }
             Reader::Text => {
                 let column = &features.columns()[0];
-                return Queries::Texts((0..n).map(|row| column.text(features.table_row(row))).collect());
+                return Ok(Queries::Texts((0..n).map(|row| column.text(features.table_row(row))).collect()));
             }
         }
-        values.iter_mut().for_each(|v| *v = v.clamp(-LARGEST, LARGEST));
-        Queries::Rows { values, width }
+        Ok(Queries::Rows { values, width })
     }
 
     /// Numbers in a row. Columns without a single value are encoded as nothing; all rows are then equal.
