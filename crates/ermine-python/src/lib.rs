@@ -11,6 +11,7 @@
 //! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
 //! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
 //! | [`ensemble`] | what models made of many parts can tell |
+//! | [`curve`] | learning and validation curves |
 //! | [`search`] | the best setting of a learner |
 //! | [`metric`] | scores of predictions |
 //! | [`report`] | all that can be said about a model on rows it has not seen; curves and bars |
@@ -21,6 +22,7 @@
 
 mod array;
 mod boosting;
+mod curve;
 mod ensemble;
 mod error;
 mod job;
@@ -75,6 +77,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::shap_interactions, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::partial_dependence, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
+    module.add_function(wrap_pyfunction!(curve::curve, module)?)?;
     module.add_function(wrap_pyfunction!(metric::confusion, module)?)?;
     module.add_function(wrap_pyfunction!(metric::probability_losses, module)?)?;
     module.add_function(wrap_pyfunction!(metric::calibration, module)?)?;

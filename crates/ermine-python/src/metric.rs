@@ -143,7 +143,7 @@ pub fn pinball_loss(
 ) -> PyResult<f64> {
     let (predicted, truth) = (predicted.as_slice()?, truth.as_slice()?);
     check(truth.len(), &[predicted.len()])?;
-    Ok(weights(weight.as_ref(), truth.len())?.mean(regression::pinball_losses(predicted, truth, level)))
+    Ok(weights(weight.as_ref(), truth.len())?.mean(regression::pinball_losses(predicted, truth, 1, level)))
 }
 
 /// The mean Tweedie deviance; `None` where a number is not possible under the distribution.

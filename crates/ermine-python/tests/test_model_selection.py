@@ -79,6 +79,46 @@ def test_bad_searches_are_refused_with_words(change, words):
         ours.GridSearchCV(Ridge(), **({"param_grid": {"alpha": [1.0]}} | change)).fit(X, y)
 
 
+def test_a_validation_curve_is_that_of_scikit_learn():
+    X, y = make_classification(300, 6, random_state=0)
+    cv = list(theirs.StratifiedKFold(4).split(X, y))
+    kw = {"param_name": "max_depth", "param_range": [1, 3, 9], "cv": cv, "scoring": "neg_log_loss"}
+    a = ours.validation_curve(DecisionTreeClassifier(), X, y, **kw)
+    b = theirs.validation_curve(DecisionTreeClassifier(), X, y, **kw)
+    for mine, other in zip(a, b):
+        np.testing.assert_allclose(mine, other, rtol=1e-9)
+
+
+def test_a_learning_curve_grows_and_ends_with_all_rows():
+    X, y = make_regression(200, 4, noise=20.0, random_state=0)
+    cv = list(theirs.KFold(4).split(X))
+    sizes, learned, tested = ours.learning_curve(Ridge(), X, y, train_sizes=[0.1, 0.5, 1.0], cv=cv)
+    assert sizes.tolist() == [15, 75, 150] and learned.shape == tested.shape == (3, 4)
+    whole_sizes, whole_learned, whole_tested = theirs.learning_curve(Ridge(), X, y, train_sizes=[1.0], cv=cv)
+    assert whole_sizes[0] == sizes[-1]
+    np.testing.assert_allclose(learned[-1], whole_learned[0], rtol=1e-9)
+    np.testing.assert_allclose(tested[-1], whole_tested[0], rtol=1e-9)
+    assert tested[0].mean() < tested[-1].mean()
+    again, _, _ = ours.learning_curve(Ridge(), X, y, train_sizes=[15, 75, 150], cv=cv)
+    assert again.tolist() == sizes.tolist()
+    for wrong in ([], [0.0], [-1.0], [5, 151], [0.5, 20]):
+        with pytest.raises(ValueError, match="train_sizes|shares"):
+            ours.learning_curve(Ridge(), X, y, train_sizes=wrong, cv=cv)
+
+
+@pytest.mark.parametrize("gamma", [0.02, "scale"])
+def test_a_search_over_the_price_of_slack_agrees_with_separate_fits(gamma):
+    from ermine.svm import SVC
+
+    X, y = make_classification(300, 60, n_informative=10, random_state=0)
+    cv = list(theirs.StratifiedKFold(4).split(X, y))
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [gamma]}
+    a = ours.GridSearchCV(SVC(), grid, cv=cv).fit(X, y)
+    b = theirs.GridSearchCV(SVC(), grid, cv=cv).fit(X, y)
+    # A row within the tolerance of the boundary may change sides.
+    np.testing.assert_allclose(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"], atol=0.007)
+
+
 def test_other_estimators_are_left_to_scikit_learn():
     from sklearn.linear_model import Ridge as Other
 

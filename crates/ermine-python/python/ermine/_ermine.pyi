@@ -170,6 +170,20 @@ def search(
     threads: int,
     progress: Progress | None = None,
 ) -> list[tuple[str, list[float], str | None, float]]: ...
+def curve(
+    learner: str,
+    settings: list[dict[str, Any]],
+    table: Table,
+    target: Target,
+    weight: np.ndarray | None,
+    *,
+    shares: list[float] | None,
+    splits: Any,
+    measure: str,
+    seed: int,
+    threads: int,
+    progress: Progress | None = None,
+) -> list[tuple[int, list[float], list[float]]]: ...
 def stages(model: Model, table: Table, wanted: str) -> Stages: ...
 def members(model: Model) -> list[Model]: ...
 def leaves(model: Model, table: Table, n_jobs: int | None) -> np.ndarray: ...

@@ -2,11 +2,12 @@
 //! asked number of threads, wrap the result.
 
 use super::estimator::Estimator;
-use super::{Capabilities, Context, Learner, Trained};
+use super::{Capabilities, Context, Learner, Path, Trained};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Schema, Target, Task};
-use crate::model::{Header, Model, Prediction};
+use crate::matrix::{Dataset, Schema, Splits, Target, Task};
+use crate::model::{Header, Model, Output, Prediction};
 use crate::param::{ParamType, Value};
+use crate::table::ColumnKind;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -48,6 +49,45 @@ pub fn predict_path(
     test: &Dataset,
     context: &Context<'_>,
 ) -> Result<Vec<Prediction>> {
+    let path = checked_path(learner, values, data, context)?;
+    let weighted = without_weightless_rows(data)?;
+    let data = weighted.as_ref().unwrap_or(data);
+    let schema = Schema::of(data);
+    let features = schema.features_of_data(test)?;
+    let (output, predicted) = run(context.threads, || path.predict_path(data, values, &features, context))??;
+    predictions(learner, values, output, predicted, &schema, features.n_rows())
+}
+
+/// What the learner predicts for the tested rows of every split, for each of `values` of its path parameter, where splits share their work; else `None`.
+pub fn predict_splits(
+    learner: &dyn Learner,
+    values: &[Value],
+    data: &Dataset,
+    splits: &Splits,
+    context: &Context<'_>,
+) -> Result<Option<Vec<Vec<Prediction>>>> {
+    let path = checked_path(learner, values, data, context)?;
+    // What is fitted to columns (means for missing values, codes of categories) must be fitted to the training rows alone.
+    let plain = data.features().columns().iter().all(|c| c.kind == ColumnKind::Numeric && c.n_missing() == 0);
+    if !plain || data.weight().is_some_and(|w| w.contains(&0.0)) || reduction(learner, data, context)?.is_some() {
+        return Ok(None);
+    }
+    let found = run(context.threads, || path.predict_splits(data, values, splits, context))??;
+    let Some((output, predicted)) = found else { return Ok(None) };
+    let schema = Schema::of(data);
+    let of_split = |(index, predicted): (usize, Vec<Vec<f64>>)| {
+        predictions(learner, values, output, predicted, &schema, splits.split(index).1.len())
+    };
+    predicted.into_iter().enumerate().map(of_split).collect::<Result<_>>().map(Some)
+}
+
+/// The path of a learner, once parameters, values and data are checked.
+fn checked_path<'a>(
+    learner: &'a dyn Learner,
+    values: &[Value],
+    data: &Dataset,
+    context: &Context<'_>,
+) -> Result<&'a dyn Path> {
     let name = learner.info().name;
     let unsupported = || Error::Unsupported { learner: name.to_string(), need: "a path of models".into() };
     let path = learner.path().ok_or_else(unsupported)?;
@@ -55,19 +95,26 @@ pub fn predict_path(
     let mut probe = (context.learners)(name)?;
     values.iter().try_for_each(|value| probe.set(path.parameter(), value))?;
     check(learner, data)?;
-    let weighted = without_weightless_rows(data)?;
-    let data = weighted.as_ref().unwrap_or(data);
-    let schema = Schema::of(data);
-    let features = schema.features_of_data(test)?;
-    let (output, predicted) = run(context.threads, || path.predict_path(data, values, &features, context))??;
-    let expected = features.n_rows() * output.width(&schema);
+    Ok(path)
+}
+
+/// The numbers of a path as predictions, one for each value.
+fn predictions(
+    learner: &dyn Learner,
+    values: &[Value],
+    output: Output,
+    predicted: Vec<Vec<f64>>,
+    schema: &Schema,
+    n_rows: usize,
+) -> Result<Vec<Prediction>> {
+    let expected = n_rows * output.width(schema);
     if predicted.len() != values.len() || predicted.iter().any(|numbers| numbers.len() != expected) {
-        let (given, asked) = (predicted.len(), values.len());
+        let (name, given, asked) = (learner.info().name, predicted.len(), values.len());
         return Err(Error::data(format!(
             "{name} gave {given} predictions for {asked} values, or not {expected} numbers"
         )));
     }
-    Ok(predicted.into_iter().map(|numbers| Prediction::new(output, numbers, &schema)).collect())
+    Ok(predicted.into_iter().map(|numbers| Prediction::new(output, numbers, schema)).collect())
 }
 
 /// The model of a fit.

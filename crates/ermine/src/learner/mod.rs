@@ -53,7 +53,7 @@ pub mod tree_parameters;
 pub use fit::fit;
 
 use crate::error::Result;
-use crate::matrix::{Dataset, Features, Task};
+use crate::matrix::{Dataset, Features, Splits, Task};
 use crate::model::{Certificate, Fitted, Model, Output};
 use crate::param::{Parameters, Value};
 use crate::progress::Observer;
@@ -147,7 +147,8 @@ pub trait Learner: Parameters + Send + Sync {
 }
 
 /// A learner whose models for many values of one parameter cost about as much as one: rounds of boosting, strength of pruning,
-/// number of neighbours, strength of a penalty. What they predict is what the models of separate fits predict.
+/// number of neighbours, strength of a penalty. What they predict is what the models of separate fits predict: to the last bit, or within the tolerance of a
+/// solver that begins each fit where the one before it ended.
 pub trait Path: Sync {
     /// The parameter.
     fn parameter(&self) -> &'static str;
@@ -161,4 +162,17 @@ pub trait Path: Sync {
         features: &Features,
         context: &Context<'_>,
     ) -> Result<(Output, Vec<Vec<f64>>)>;
+
+    /// The same for all splits of a data set at once, where their work can be shared (an index, a matrix of kernel values): for each split and each of `values` the
+    /// predictions for the tested rows. `None` where each split must be learned by itself, as it must where anything is fitted to the rows on their way to the
+    /// learner. Called by [`predict_splits`](fit::predict_splits), only for numbers without missing values and rows that all have weight.
+    fn predict_splits(
+        &self,
+        _data: &Dataset,
+        _values: &[Value],
+        _splits: &Splits,
+        _context: &Context<'_>,
+    ) -> Result<Option<(Output, Vec<Vec<Vec<f64>>>)>> {
+        Ok(None)
+    }
 }

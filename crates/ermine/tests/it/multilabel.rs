@@ -72,8 +72,8 @@ fn scores_are_those_of_scikit_learn() {
         for (score, ours) in [
             ("subset accuracy", weights.mean(exact)),
             ("Hamming loss", weights.mean(multilabel::wrong_shares(&truth, &said, 4))),
-            ("micro F1", multilabel::micro_f1(&counts)),
-            ("macro F1", multilabel::macro_f1(&counts)),
+            ("micro F1", multilabel::together(&counts).f1()),
+            ("macro F1", multilabel::macro_average(&counts, multilabel::Counts::f1)),
         ] {
             let theirs = case[name][score].as_f64().unwrap();
             assert!((ours - theirs).abs() < 1e-12, "{name} {score}: {ours} {theirs}");

@@ -191,6 +191,14 @@ impl Place {
         }
     }
 
+    /// The `k` nearest of every row that are in another fold.
+    pub(super) fn neighbors_apart(&self, fold: &[u32], k: usize) -> Result<Neighbors> {
+        match self {
+            Place::Rows(index) => index.neighbors_apart(fold, k),
+            Place::Texts(_) => Err(mismatch()),
+        }
+    }
+
     /// All within a radius of every query.
     pub(super) fn radius_neighbors(&self, queries: &Queries, radius: f64) -> Result<Neighbors> {
         match (self, queries) {
