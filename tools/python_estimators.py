@@ -117,6 +117,9 @@ RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "i
                 "Every random choice follows from it; the same number gives the same model.")
 WARM_START = ("warm_start", "bool", "False", "bool",
               "Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``; random_state then stays what it was.")
+PROBABILITY = ("probability", "bool", "False", "bool",
+               "Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a sigmoid of the decision "
+               "values on the rows that they left out becomes the probability (Platt). CalibratedClassifier has more choices.")
 COMMON = (
     ("n_jobs", "int | None", "None", "int",
      "How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model doesn't "
@@ -246,6 +249,7 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         hint, default, words, why = WITHOUT_EFFECT[name]
         default = SOLVERS[entry.name] if default is None else default
         own.append((name, hint, default, words, f"Taken as scikit-learn takes it, and without effect: {why}"))
+    own += [PROBABILITY] * (entry.kernels and entry.task == "classification")
     return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 
 

@@ -156,3 +156,23 @@ def test_primal_and_dual_and_sparse_tables_agree(two):
         LinearSVC(dual=False, loss="hinge").fit(X, y)
     dense, sparse = SVC(tol=1e-7).fit(X, y), SVC(tol=1e-7).fit(sp.csr_matrix(X), y)
     np.testing.assert_allclose(dense.decision_function(X), sparse.decision_function(sp.csr_matrix(X)), atol=1e-6)
+
+
+def test_probabilities_where_they_are_asked_for(two, three):
+    X, y = two
+    model = SVC(probability=True).fit(X, y)
+    found = model.predict_proba(X)
+    assert found.shape == (len(X), 2)
+    assert np.allclose(found.sum(axis=1), 1)
+    # A sigmoid: the probability of the second class rises with the decision value.
+    order = np.argsort(model.decision_function(X))
+    assert (np.diff(found[order, 1]) >= -1e-12).all()
+    same = CalibratedClassifier(estimator=SVC(), cv=5, random_state=0).fit(X, y)
+    assert np.array_equal(found, same.predict_proba(X))
+    assert np.allclose(model.predict_log_proba(X), np.log(found))
+    X, y = three
+    found = SVC(probability=True).fit(X, y).predict_proba(X)
+    assert found.shape == (len(X), 3) and np.allclose(found.sum(axis=1), 1)
+    assert not hasattr(SVC().fit(X, y), "predict_proba")
+    with pytest.raises(ValueError, match="kernel by name"):
+        SVC(probability=True, kernel=lambda a, b: a @ b.T).fit(X, y)
