@@ -24,6 +24,7 @@ pub mod rounds;
 pub mod stumps;
 
 use crate::error::{Error, Result};
+use crate::learner::stump::Stump;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeSum};
@@ -33,7 +34,7 @@ use crate::reduction::estimator::Estimator;
 use crate::section::Sections;
 use crate::split::Impurity;
 use crate::split::reweighted::Reweighted;
-use crate::tree::{Forest, draw};
+use crate::tree::{Forest, Tree, draw};
 use crate::{choice, params};
 use rounds::Rounds;
 use std::borrow::Cow;
@@ -220,13 +221,23 @@ impl AdaBoost {
             Algorithm::Gentle => ("mean exponential loss", "the mean exponential loss"),
             Algorithm::Logit => ("mean logistic loss in bits", "the mean logistic loss in bits"),
         };
+        let overshooting = rounds.0.iter().filter(|round| discrete && round.z > 1.0).count();
+        if overshooting > 0 {
+            notes.push(format!(
+                "{overshooting} rounds raise the exponential loss: learning_rate = {:?} makes votes overshoot",
+                self.learning_rate
+            ));
+        }
         let proofs = if error.is_nan() {
             vec![Proof::Nothing { because: "there is no round".into() }]
+        } else if bound >= 1.0 {
+            let because = format!("the bound on the training error, {by}, is {bound:.6}: 1 or more says nothing");
+            vec![Proof::Nothing { because }]
         } else {
             vec![Proof::Bound { what: format!("the training error, by {by},"), bound, observed: error }]
         };
         let objective = format!("{objective}, one {} at a time", self.estimator);
-        Certificate { objective, value: Some(bound), status: Status::Done, proofs, notes }
+        Certificate { objective, value: Some(bound).filter(|b| b.is_finite()), status: Status::Done, proofs, notes }
     }
 }
 
@@ -234,6 +245,22 @@ impl AdaBoost {
 pub fn heaviest(scores: &[f64]) -> usize {
     let most = scores.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
     scores.iter().position(|&s| s >= most - TIE).unwrap_or(0)
+}
+
+/// A stump of its own from the stump of a round: each answer says the class that it votes for; where it has no vote, all classes alike.
+fn voter(tree: &Tree, n_classes: usize) -> Stump {
+    let shares = |node: usize| -> Vec<f64> {
+        let votes = match *tree.value(node) {
+            [vote] if n_classes == 2 => vec![-vote, vote],
+            ref votes => votes.to_vec(),
+        };
+        let most = votes.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
+        let heaviest: Vec<f64> = votes.iter().map(|&vote| f64::from(u8::from(vote == most))).collect();
+        let total: f64 = heaviest.iter().sum();
+        heaviest.iter().map(|share| share / total).collect()
+    };
+    let value = (0..tree.n_nodes()).flat_map(shares).collect();
+    Stump::voting(Tree { value, width: n_classes.max(1), ..tree.clone() })
 }
 
 /// What a boosted model is made of.
@@ -383,15 +410,23 @@ impl Fitted for Boosted {
     }
 
     fn n_parts(&self) -> usize {
-        if let Parts::Members(members) = &self.parts { members.len() } else { 0 }
+        match &self.parts {
+            Parts::Members(members) => members.len(),
+            Parts::Trees(forest) => forest.n_trees(),
+        }
     }
 
     fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
         match &self.parts {
             Parts::Members(members) => members[part].part(header, &self.estimator),
-            Parts::Trees(_) => {
-                let need = "models of its stumps (they are votes in one list of trees)".into();
-                Err(Error::Unsupported { learner: header.learner.clone(), need })
+            Parts::Trees(forest) => {
+                let mut sections = Sections::default();
+                voter(&forest.tree(part), self.n_classes).save(&mut sections)?;
+                let because = format!("it is the stump of round {}", part + 1);
+                let certificate =
+                    Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
+                let (learner, params) = ("decision-stump".into(), Default::default());
+                Ok((Header { learner, params, certificate, ..header.clone() }, sections))
             }
         }
     }
