@@ -64,12 +64,31 @@ def test_labels_in_any_form_saved_and_loaded(cls, labels, tmp_path):
     assert model.score(X, y) > 0.7 and model.predict(X).shape == y.shape
 
 
+@pytest.mark.parametrize("cls", [MultiOutputClassifier, ClassifierChain, LabelPowersetClassifier])
+def test_labels_may_have_any_two_values(cls, labels, tmp_path):
+    X, y = labels
+    plain = cls(estimator=DecisionTreeClassifier(max_depth=4), random_state=0).fit(X, y)
+    words = np.where(y > 0, "yes", "no")
+    model = cls(estimator=DecisionTreeClassifier(max_depth=4), random_state=0).fit(X, words)
+    np.testing.assert_array_equal(model.predict(X), np.where(plain.predict(X) > 0, "yes", "no"))
+    assert [values.tolist() for values in model.classes_] == [["no", "yes"]] * 3 and model.score(X, words) == plain.score(X, y)
+    assert model.report(X, words).scores == plain.report(X, y).scores
+    model.save(tmp_path / "m.ermine")
+    np.testing.assert_array_equal(ermine.load(tmp_path / "m.ermine").predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="other values"):
+        model.report(X, y)
+
+
 def test_what_is_no_label_is_refused(labels):
     X, y = labels
     with pytest.raises(ValueError, match="a column for each label"):
         ClassifierChain().fit(X, y[:, 0])
-    with pytest.raises(ValueError, match="0 and 1"):
-        ClassifierChain().fit(X, y * 2)
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        ClassifierChain().fit(X, y + y[:, [0]])
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        ClassifierChain().fit(X, y + 0.5)
+    with pytest.raises(ValueError, match="NaN"):
+        ClassifierChain().fit(X, np.where(y > 0, np.nan, y))
     with pytest.raises(ValueError, match="inconsistent numbers"):
         ClassifierChain().fit(X, y[:10])
     with pytest.raises(ValueError, match="order"):

@@ -8,7 +8,7 @@ import sklearn.svm as theirs
 from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import cross_val_score
 
-from ermine.calibration import CalibratedClassifier
+from ermine.calibration import CalibratedClassifierCV
 from ermine.svm import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
 
 
@@ -139,7 +139,7 @@ def test_one_class_as_in_scikit_learn(two):
 
 def test_probabilities_by_calibration(two):
     X, y = two
-    model = CalibratedClassifier(estimator=SVC(C=2.0), random_state=0).fit(X, y)
+    model = CalibratedClassifierCV(estimator=SVC(C=2.0), random_state=0).fit(X, y)
     p = model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert ((p[:, 1] > 0.5) == y).mean() > 0.8

@@ -57,7 +57,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        sparse: true,
         probabilities: true,
         random: false,
     },
@@ -206,11 +206,6 @@ pub struct Stump {
 }
 
 impl Stump {
-    /// A stump of class shares that was found elsewhere; the curve of its risk is not known.
-    pub(crate) fn voting(tree: Tree) -> Stump {
-        Stump { tree, curve: Vec::new(), output: Output::Probabilities }
-    }
-
     /// The question and its answers.
     pub fn tree(&self) -> &Tree {
         &self.tree
@@ -219,6 +214,11 @@ impl Stump {
     /// Thresholds of the chosen column and the objective at each.
     pub fn curve(&self) -> &[(f64, f64)] {
         &self.curve
+    }
+
+    /// A stump that was grown elsewhere, of which no curve is known.
+    pub(crate) fn of_tree(tree: Tree, output: Output) -> Stump {
+        Stump { tree, curve: Vec::new(), output }
     }
 
     /// Reads it from a model file.

@@ -117,3 +117,25 @@ fn what_cannot_be_reduced_is_said() {
     let mut wrong = OneVsRest::default();
     assert!(wrong.set("estimator", &Value::Text("a(".into())).is_err());
 }
+
+#[test]
+fn parts_are_models_of_their_own() {
+    let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
+    let data = data(&golden);
+    let model = OneVsRest { estimator: tree() }.fit(&data).unwrap();
+    let said = model.predict_data(&data).unwrap();
+    assert_eq!(model.n_members(), model.schema().classes.len());
+    let of_second = |part: usize| {
+        let member = model.member(part).unwrap();
+        assert_eq!((member.header().learner.as_str(), member.schema().classes.len()), ("decision-tree", 2));
+        assert_eq!(member.header().params["max_depth"].to_string(), "3");
+        member.predict_data(&data).unwrap().values().chunks(2).map(|p| p[1]).collect::<Vec<f64>>()
+    };
+    let parts: Vec<Vec<f64>> = (0..model.n_members()).map(of_second).collect();
+    for (row, probabilities) in said.values().chunks(parts.len()).enumerate() {
+        let total: f64 = parts.iter().map(|part| part[row]).sum();
+        let share = |part: &Vec<f64>| if total > 0.0 { part[row] / total } else { 1.0 / parts.len() as f64 };
+        assert!(probabilities.iter().zip(&parts).all(|(p, part)| (p - share(part)).abs() < 1e-12));
+    }
+    assert!(model.member(99).is_err());
+}

@@ -110,7 +110,7 @@ pub fn single(
     let (x, scaling) = scaled(prepared.design()?, data.weight(), standardize, true)?;
     let kernel = choice.kernel(&x, data.weight())?;
     let source = Source::new(kernel, &x)?;
-    let solution = source.solve(None, dual, options)?;
+    let solution = source.solve(None, dual, options, None)?;
     let mut certificate = certificate(objective, std::slice::from_ref(&solution));
     if let Some(warning) = source.warning(kernel.as_ref())? {
         certificate.proofs.retain(|p| !matches!(p, Proof::LowerBound(_)));

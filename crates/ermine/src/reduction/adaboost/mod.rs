@@ -97,7 +97,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        sparse: true,
         probabilities: true,
         random: false,
     },
@@ -247,22 +247,6 @@ pub fn heaviest(scores: &[f64]) -> usize {
     scores.iter().position(|&s| s >= most - TIE).unwrap_or(0)
 }
 
-/// A stump of its own from the stump of a round: each answer says the class that it votes for; where it has no vote, all classes alike.
-fn voter(tree: &Tree, n_classes: usize) -> Stump {
-    let shares = |node: usize| -> Vec<f64> {
-        let votes = match *tree.value(node) {
-            [vote] if n_classes == 2 => vec![-vote, vote],
-            ref votes => votes.to_vec(),
-        };
-        let most = votes.iter().fold(f64::NEG_INFINITY, |a: f64, &b| a.max(b));
-        let heaviest: Vec<f64> = votes.iter().map(|&vote| f64::from(u8::from(vote == most))).collect();
-        let total: f64 = heaviest.iter().sum();
-        heaviest.iter().map(|share| share / total).collect()
-    };
-    let value = (0..tree.n_nodes()).flat_map(shares).collect();
-    Stump::voting(Tree { value, width: n_classes.max(1), ..tree.clone() })
-}
-
 /// What a boosted model is made of.
 enum Parts {
     /// Stumps whose predictions add up to the scores.
@@ -410,23 +394,24 @@ impl Fitted for Boosted {
     }
 
     fn n_parts(&self) -> usize {
-        match &self.parts {
-            Parts::Members(members) => members.len(),
-            Parts::Trees(forest) => forest.n_trees(),
-        }
+        self.rounds.0.len()
     }
 
     fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
         match &self.parts {
             Parts::Members(members) => members[part].part(header, &self.estimator),
             Parts::Trees(forest) => {
+                let votes = forest.tree(part);
+                // A stump by itself says the probabilities that its votes stand for.
+                let value = self.link().apply(votes.value.clone(), votes.width);
+                let tree = Tree { width: self.link().width(votes.width), value, ..votes };
                 let mut sections = Sections::default();
-                voter(&forest.tree(part), self.n_classes).save(&mut sections)?;
-                let because = format!("it is the stump of round {}", part + 1);
+                Stump::of_tree(tree, Output::Probabilities).save(&mut sections)?;
+                let because = format!("it is a part of a model of {}", header.learner);
                 let certificate =
                     Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
-                let (learner, params) = ("decision-stump".into(), Default::default());
-                Ok((Header { learner, params, certificate, ..header.clone() }, sections))
+                let params = self.estimator.params.iter().cloned().collect();
+                Ok((Header { learner: "decision-stump".into(), params, certificate, ..header.clone() }, sections))
             }
         }
     }
@@ -436,7 +421,15 @@ impl Fitted for Boosted {
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
-        Some(TreeSum::of(Cow::Borrowed(self.forest()?), 1.0, self.link()))
+        let forest = match &self.parts {
+            Parts::Trees(forest) => Cow::Borrowed(forest),
+            // A leaf of a member votes for its likeliest class. (The median of numbers is no sum.)
+            Parts::Members(members) if self.n_classes > 0 => {
+                Cow::Owned(committee::forest(members, |t, said| members::to_vote(said, self.rounds.0[t].alpha))?)
+            }
+            Parts::Members(_) => return None,
+        };
+        Some(TreeSum::of(forest, 1.0, self.link()))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

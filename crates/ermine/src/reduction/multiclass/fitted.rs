@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema};
 use crate::model::{Fitted, Header, Output};
 use crate::reduction::committee::{self, LoadPart, Member};
+use crate::reduction::estimator::Estimator;
 use crate::section::Sections;
 use rayon::prelude::*;
 
@@ -126,6 +127,16 @@ impl Fitted for Coded {
         sections.put_json("classes", &self.classes)?;
         sections.put_json("estimator", &self.estimator)?;
         committee::save(&self.members, sections)
+    }
+
+    fn n_parts(&self) -> usize {
+        self.members.len()
+    }
+
+    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
+        let mut of_part = header.clone();
+        of_part.schema.classes = binary_labels().to_vec();
+        self.members[part].part(&of_part, &Estimator::written(&self.estimator)?)
     }
 
     fn text(&self, schema: &Schema) -> String {
