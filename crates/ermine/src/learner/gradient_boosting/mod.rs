@@ -66,7 +66,7 @@ choice! {
 choice! {
     /// Which leaf is split next.
     pub enum GrowPolicy {
-        /// The leaf that gains most; but symmetric trees where the number of rounds is found on small data.
+        /// The leaf that gains most; but every other model of symmetric trees where the number of rounds is found on small data.
         Auto = "auto",
         /// The leaf that gains most.
         Lossguide = "lossguide",
@@ -110,7 +110,7 @@ params! {
         max_leaf_nodes: Option<usize> = Some(31), range Range::at_least(2.0), tune Log(7.0, 127.0);
         /// Longest way from the root of a tree to a leaf; none for no limit.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
-        /// Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise), or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on small data, symmetric trees of up to six levels, at half the learning rate, a tenth of `min_child_weight`, each on at most 0.8 of the rows.
+        /// Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise), or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
         grow_policy: GrowPolicy = GrowPolicy::Auto;
         /// Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct values).
         tree_method: TreeMethod = TreeMethod::Hist;
