@@ -60,7 +60,7 @@ CALLABLES = {
 }
 
 #: Names that a module takes in from another and shows as its own.
-SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM",)}
+SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM", "StringKernel", "is_psd")}
 
 #: A kernel may be a function too.
 OWN_KERNEL = ("Callable[[np.ndarray, np.ndarray], np.ndarray]", "A function gives the kernel values of each row of one table with each row of another.")
@@ -307,8 +307,11 @@ def facts(entry: Entry) -> list[str]:
 
 def class_source(entry: Entry) -> str:
     params = parameters(entry)
-    lines = [f"class {entry.name}({', '.join(bases(entry))}):", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,", "        *,"]
-    lines += [f"        {name}: {hint} = {default}," for name, hint, default, _, _ in params]
+    lines = [f"class {entry.name}({', '.join(bases(entry))}):", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,"]
+    # What an estimator is over may be given by its place, as in scikit-learn.
+    n_placed = int(params[0][0] == "estimator")
+    lines += [f"        {name}: {hint} = {default}," for name, hint, default, _, _ in params[:n_placed]] + ["        *,"]
+    lines += [f"        {name}: {hint} = {default}," for name, hint, default, _, _ in params[n_placed:]]
     lines += ["    ) -> None:"] + [f"        self.{name} = {name}" for name, *_ in params]
     return "\n".join(lines)
 

@@ -15,17 +15,19 @@ import numpy as np
 
 from ermine import _catalog, _data, _target
 from ermine._certificate import Certificate
-from ermine._ermine import Model, Table, Target, fit, partial_dependence, partial_fit, threads
+from ermine._ermine import Model, Table, Target, fit, learners, partial_dependence, partial_fit, threads
 from ermine._progress import Bar
 from ermine._sklearn import not_fitted, warn, when_imported
 
 
 class Plain:
-    """Parameters by name, for programs without scikit-learn. All of them are keywords with defaults."""
+    """Parameters by name, for programs without scikit-learn. All of them have defaults."""
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
-        return cls.__init__.__kwdefaults__ or {}
+        code, first = cls.__init__.__code__, cls.__init__.__defaults__ or ()
+        named = code.co_varnames[code.co_argcount - len(first) : code.co_argcount]
+        return dict(zip(named, first)) | (cls.__init__.__kwdefaults__ or {})
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -103,6 +105,20 @@ class Estimator(Plain):
         params = {name: getattr(self, name) for name in self._parameters}
         return {name: _target.class_weights(value) if isinstance(value, Mapping) else value for name, value in params.items()}
 
+    def _functions(self) -> list[str]:
+        """The parameters that are functions."""
+        return [name for name in self._parameters if callable(getattr(self, name))]
+
+    def _part_params(self) -> dict[str, Any]:
+        """The parameters for another learner, to which this one is a word with parameters in brackets."""
+        functions = self._functions()
+        if functions:
+            raise ValueError(
+                f"{type(self).__name__}({functions[0]}=...) can't be a part of another estimator, because {functions[0]} is a function: "
+                "scikit-learn's own meta-estimators take it"
+            )
+        return self._learner_params()
+
     def _own(self) -> dict[str, Any]:
         """Functions that stand in the place of parameters."""
         return {}
@@ -121,7 +137,16 @@ class Estimator(Plain):
         raise ValueError(f"{state!r} cannot be used to seed: random_state must be None, a whole number from 0, a RandomState or a Generator")
 
     def _read(self, X: Any) -> tuple[Table, list[str] | None]:
-        return _data.read(X, type(self).__name__, self._takes_sparse)
+        return _data.read(X, type(self).__name__, self._reads_sparse())
+
+    def _reads_sparse(self) -> bool:
+        """Whether it takes sparse matrices; one over another estimator does if that one does."""
+        below = getattr(self, "estimator", None)
+        if isinstance(below, Estimator):
+            return self._takes_sparse and below._reads_sparse()
+        if isinstance(below, str):
+            return self._takes_sparse and below.partition("(")[0].strip() in _sparse_learners()
+        return self._takes_sparse
 
     def _require_y(self, y: Any) -> None:
         if y is None:
@@ -291,7 +316,7 @@ class Estimator(Plain):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.sparse = self._reads_sparse()
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
@@ -377,6 +402,21 @@ class LogOddsClassifier(ProbabilisticClassifier):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The log odds of the second of two classes for each row; for more classes a score for each, of which softmax makes probabilities."""
+        scores = self._predict(X, "margins")
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+class ReducedClassifier(ProbabilisticClassifier):
+    """A classifier over another, which has probabilities where that one has them."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class for each row, in the order of ``classes_``, as an array of shape (n_samples, n_classes); an error where the learner gives none."""
+        if not self._fitted().gives_probabilities():
+            raise AttributeError(f"this {type(self).__name__} gives scores, not probabilities: see decision_function")
+        return super().predict_proba(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How sure the estimator is of each class for each row, in the order of ``classes_``; for two classes one number, which is positive for the second of them."""
         scores = self._predict(X, "margins")
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -538,6 +578,11 @@ class Tree:
         whole = type(self)(**{**params, "ccp_alpha": 0.0, "pruning": None})
         alphas, impurities = whole.fit(X, y, sample_weight=sample_weight)._fitted().pruning_path()  # type: ignore[attr-defined]
         return PruningPath(np.asarray(alphas), np.asarray(impurities))
+
+
+def _sparse_learners() -> set[str]:
+    """The names of learners that take sparse columns; those over others are judged by what they are over."""
+    return {each["info"]["name"] for each in json.loads(learners()) if each["info"]["capabilities"]["sparse"]}
 
 
 def from_file(path: str) -> Estimator:

@@ -9,7 +9,7 @@
 
 use super::machine::{Form, Machine, Training};
 use super::parameters::{Gamma, KernelChoice, KernelName};
-use super::source::{Source, rows_of};
+use super::source::{Source, centre_of, own_columns, rows_of};
 use super::{MACHINE, certificate};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -104,12 +104,18 @@ impl Learner for Svc {
         let prepared = Prepared::new(data, options, &self.class_weight)?;
         let (x, scaling) = scaled(prepared.design()?, data.weight(), self.standardize, true)?;
         let kernel = self.choice().kernel(&x, data.weight())?;
-        let source = Source::new(kernel, &x)?;
+        // Coefficients of a pair add up to 0.
+        let centre = centre_of(kernel.as_ref(), &x, true);
+        let columns = own_columns(data.features());
+        let source = Source::new(kernel, &x, &centre, columns)?;
         let pairs = pairs(&classes);
         let weights = prepared.weights();
-        let solutions = self.solve(&pairs, &source, weights, context)?;
+        let mut solutions = self.solve(&pairs, &source, weights, context)?;
         if self.C.is_infinite() {
-            self.check_hard(&x, kernel.as_ref(), &classes, &pairs, &solutions)?;
+            let again = |pair: &Pair, c: f64| {
+                self.solve_pair(pair, &source, weights, c, (self.cache_size * 1e6) as usize, context)
+            };
+            self.harden(&x, kernel.as_ref(), &classes, &pairs, &mut solutions, again)?;
         }
         let certificate = self.certificate(&source, kernel.as_ref(), &solutions)?;
         let mut machine = assemble(&classes, &pairs, &solutions, data.n_rows());
@@ -133,7 +139,12 @@ impl Learner for Svc {
         let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
         let Assembled { support, coefficients, intercepts, n_support, training } = machine;
         let (map, used, rows) = (prepared.map, classes.used, kept);
-        let fitted = Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
+        let mut fitted =
+            Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
+        fitted.uncentre(&centre);
+        if let (None, Some(columns)) = (kernel, columns) {
+            fitted.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
+        }
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
@@ -167,9 +178,10 @@ impl Svc {
         let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
         let context = &Context { observer: &one_at_a_time, ..*context };
         let share = self.cache_size / pairs.len().clamp(1, AT_ONCE) as f64;
+        let c = if self.C.is_infinite() { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
         let mut solutions = Vec::with_capacity(pairs.len());
         for some in pairs.chunks(AT_ONCE) {
-            let solve = |pair: &Pair| self.solve_pair(pair, source, weights, (share * 1e6) as usize, context);
+            let solve = |pair: &Pair| self.solve_pair(pair, source, weights, c, (share * 1e6) as usize, context);
             solutions.extend(some.par_iter().map(solve).collect::<Result<Vec<_>>>()?);
         }
         Ok(solutions)
@@ -180,11 +192,11 @@ impl Svc {
         pair: &Pair,
         source: &Source,
         weights: Option<&[f64]>,
+        c: f64,
         cache: usize,
         context: &Context<'_>,
     ) -> Result<Solution> {
         let hard = self.C.is_infinite();
-        let c = if hard { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
         let weight = |k: usize| weights.map_or(1.0, |w| w[pair.rows[k] as usize]) * c;
         let first = |k: usize| k < pair.n_first;
         let m = pair.rows.len();
@@ -204,36 +216,55 @@ impl Svc {
         source.solve(Some(&pair.rows), &dual, &options)
     }
 
-    /// A hard margin exists only if every row is outside it.
-    fn check_hard(
+    /// Whether every row of a pair is outside the margin.
+    fn is_hard(&self, pair: &Pair, solution: &Solution) -> bool {
+        let f = |k: usize| solution.sums[k] + solution.intercept;
+        let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
+        (0..pair.rows.len()).all(|k| own(k) >= 1.0 - 10.0 * self.tol)
+    }
+
+    /// A hard margin exists only if every row is outside it. Where rows are within it though a hyperplane separates the classes, they are solved again with a `C` that the margin of the hyperplane
+    /// bounds: the coefficients of the widest margin add up to `1 / margin^2`.
+    fn harden(
         &self,
         x: &Design,
         kernel: Option<&Kernel>,
         classes: &Classes,
         pairs: &[Pair],
-        solutions: &[Solution],
+        solutions: &mut [Solution],
+        again: impl Fn(&Pair, f64) -> Result<Solution>,
     ) -> Result<()> {
+        let refuse = |why: String| {
+            Err(Error::data(format!(
+                "the rows can't be separated with a hard margin (C = infinity){why}; a finite C allows slack"
+            )))
+        };
         for (pair, solution) in pairs.iter().zip(solutions) {
-            let f = |k: usize| solution.sums[k] + solution.intercept;
-            let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
-            let wrong = (0..pair.rows.len()).filter(|&k| !(own(k) > 0.0)).count();
-            let within = (0..pair.rows.len()).filter(|&k| own(k) < 1.0 - 10.0 * self.tol).count();
-            if within == 0 {
+            if self.is_hard(pair, solution) {
                 continue;
             }
-            let proven = match kernel {
-                Some(Kernel::Linear) if pairs.len() == 1 => match separate(x, &classes.signs(0), None, true)? {
-                    Separation::Hyperplane { .. } => "",
-                    _ => ": no hyperplane does (proven by linear programming)",
-                },
-                _ => "",
+            let separation = match kernel {
+                Some(Kernel::Linear) if pairs.len() == 1 => Some(separate(x, &classes.signs(0), None, true)?),
+                _ => None,
             };
-            let bound = solution.outcome.lower_bound.unwrap_or(0.0);
-            let widest = 1.0 / (2.0 * bound).sqrt();
-            return Err(Error::data(format!(
-                "the rows can't be separated with a hard margin (C = infinity){proven}: {wrong} of {} rows stay on the wrong side and {within} within the margin, and no margin of this kernel is wider than {widest:.3e} (proven); a finite C allows slack",
-                pair.rows.len()
-            )));
+            match separation {
+                Some(Separation::Hyperplane { margin, .. }) => {
+                    *solution = again(pair, (2.0 / margin).powi(2))?;
+                    if !self.is_hard(pair, solution) {
+                        return Err(Error::data(format!(
+                            "the classes are separable, by a hyperplane with a margin of {margin:.3e}, but the widest margin (C = infinity) was not found to the precision of tol: bring the columns to a common scale (standardize), or take a large finite C"
+                        )));
+                    }
+                }
+                Some(Separation::Overlap { .. }) => {
+                    return refuse(": no hyperplane does (proven by linear programming)".into());
+                }
+                _ => {
+                    let proven = if kernel.is_some_and(Kernel::is_mercer) { " (proven)" } else { "" };
+                    let widest = 1.0 / (2.0 * solution.outcome.lower_bound.unwrap_or(0.0)).sqrt();
+                    return refuse(format!(" wider than {widest:.3e}{proven}, and no narrower one was found"));
+                }
+            }
         }
         Ok(())
     }
@@ -303,9 +334,10 @@ fn assemble(classes: &Classes, pairs: &[Pair], solutions: &[Solution], n: usize)
             }
         }
     }
+    // Without a pair of rows that counts there is no margin to be had; a kernel that is none may have no width at all.
     let width = |s: &Solution| {
         let square: f64 = s.variables.iter().zip(&s.sums).map(|(b, s)| b * s).sum();
-        if square > 0.0 { 1.0 / square.sqrt() } else { f64::MAX }
+        if square >= 0.0 { 1.0 / square.sqrt() } else { f64::NAN }
     };
     let mut slacks = Vec::new();
     if let ([pair], [solution]) = (pairs, solutions) {
