@@ -49,6 +49,8 @@ PYTHON_FORM = {
     "omega": ("Any", "str, callable or array-like of shape (n_places, n_places)",
               "What it costs to confuse two places: 'all-pairs', 'top-K' (such as 'top-10'), 'dcg', a matrix of costs, or a function of two places, which "
               "count from 1. Costs must be symmetric, must not fall with the distance, and must keep the triangle inequality."),
+    "cv": ("Any", "int, splitter or iterable",
+           "How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row is tested in exactly one."),
     "covariance": ("Any", "array-like of shape (n_features, n_features) or None",
                    "The covariance of the mahalanobis metric (of the columns after encoding); estimated from the training rows if None."),
 }
@@ -114,13 +116,34 @@ ATTRIBUTES = {
 RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "int, RandomState instance or None",
                 "Every random choice follows from it; the same number gives the same model.")
 WARM_START = ("warm_start", "bool", "False", "bool",
-              "Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state then stays what it was.")
+              "Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``; random_state then stays what it was.")
 COMMON = (
     ("n_jobs", "int | None", "None", "int",
      "How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model doesn't "
      "depend on it."),
     ("verbose", "int", "0", "int", "Shows a progress bar on long fits if not 0."),
 )
+
+#: Parameters of scikit-learn's twins that are taken without effect: type hint, default, type in words, why they have none.
+WITHOUT_EFFECT = {
+    "copy_X": ("bool", "True", "bool", "X is never written to."),
+    "tol": ("float", "1e-6", "float", "the solution is exact."),
+    "max_iter": ("int | None", "None", "int or None", "the solution is exact."),
+    "solver": ("str", None, "str", "there is one way, which chooses for itself."),
+    "solver_options": ("Mapping[str, Any] | None", "None", "dict or None", "there is one way, which chooses for itself."),
+    "gcv_mode": ("str | None", "None", "str or None", "there is one way, which chooses for itself."),
+    "precompute": ("Any", "False", "bool or 'auto'", "what is worth computing first is found out."),
+    "warm_start": ("bool", "False", "bool", "the solution is found to its tolerance from anywhere."),
+    "random_state": ("int | np.random.RandomState | None", "None", "int, RandomState instance or None", "nothing is drawn."),
+    "selection": ("Literal[\"cyclic\", \"random\"]", "\"cyclic\"", "{'cyclic', 'random'}", "the order of the columns is chosen as they need it."),
+    "dual": ("bool", "False", "bool", "the solution is the same."),
+    "intercept_scaling": ("float", "1.0", "float", "the intercept is never penalised."),
+    "leaf_size": ("int", "30", "int", "the index chooses its own."),
+    "shrinking": ("bool", "True", "bool", "it is always done, and the solution is the same."),
+}
+
+#: What scikit-learn's twins have for defaults.
+SOLVERS = {"Ridge": '"auto"', "LogisticRegression": '"lbfgs"', "QuantileRegressor": '"highs"'}
 
 EXAMPLE = {
     "classification": """
@@ -218,6 +241,11 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
             if default is not p["default"]:
                 hint, words = hint.removesuffix(" | None"), words.removesuffix(" or None")
             own.append((p["name"], hint, literal(default), words, doc))
+    own.sort(key=lambda parameter: entry.positional.index(parameter[0]) if parameter[0] in entry.positional else len(entry.positional))
+    for name in entry.without_effect:
+        hint, default, words, why = WITHOUT_EFFECT[name]
+        default = SOLVERS[entry.name] if default is None else default
+        own.append((name, hint, default, words, f"Taken as scikit-learn takes it, and without effect: {why}"))
     return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 
 
@@ -232,7 +260,7 @@ def attributes(entry: Entry) -> list[str]:
     if entry.task == "ranking":
         target = _ranking.relevance(y, 12)
     elif entry.task == "multilabel":
-        target, _ = _target.labels([[i % 2, int(i > 5)] for i in range(12)], 12)
+        target, _, _ = _target.labels([[i % 2, int(i > 5)] for i in range(12)], 12)
     else:
         target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
@@ -268,15 +296,16 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
 
 
 def bases(entry: Entry) -> list[str]:
-    return ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["Neighbors"] * entry.neighbors + [entry.many] * bool(entry.many) + [base(entry)]
+    return ([entry.tells[1]] if entry.tells else []) + ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["NeighborClasses" if entry.task == "classification" else "Neighbors"] * entry.neighbors + [entry.many] * bool(entry.many) + [base(entry)]
 
 
 def home(entry: Entry, name: str) -> str:
     """The module where a base class lives."""
-    if name == "Neighbors":
-        return "_neighbors"
-    if name == entry.many:
-        return "_ensemble"
+    homes = {"Neighbors": "_neighbors", "NeighborClasses": "_neighbors", "Tree": "_tree", "Streaming": "_streaming", entry.many: "_ensemble"}
+    if entry.tells and entry.tells[1] == name:
+        return entry.tells[0]
+    if name in homes:
+        return homes[name]
     return entry.base[0] if entry.base and entry.base[1] == name else "_estimator"
 
 
@@ -307,11 +336,11 @@ def facts(entry: Entry) -> list[str]:
 
 def class_source(entry: Entry) -> str:
     params = parameters(entry)
-    lines = [f"class {entry.name}({', '.join(bases(entry))}):", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,"]
-    # What an estimator is over may be given by its place, as in scikit-learn.
-    n_placed = int(params[0][0] == "estimator")
-    lines += [f"        {name}: {hint} = {default}," for name, hint, default, _, _ in params[:n_placed]] + ["        *,"]
-    lines += [f"        {name}: {hint} = {default}," for name, hint, default, _, _ in params[n_placed:]]
+    # Nearest neighbours take no weights.
+    narrower = "  # type: ignore[misc]" * entry.neighbors
+    lines = [f"class {entry.name}({', '.join(bases(entry))}):{narrower}", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,"]
+    for place, (name, hint, default, _, _) in enumerate(params):
+        lines += ["        *,"] * (place == len(entry.positional)) + [f"        {name}: {hint} = {default},"]
     lines += ["    ) -> None:"] + [f"        self.{name} = {name}" for name, *_ in params]
     return "\n".join(lines)
 

@@ -223,6 +223,19 @@ impl NeighborIndex {
             .transpose()?;
         let name: String = if own.is_some() { String::new() } else { metric.extract()? };
         let kind = kind(algorithm, search_width)?;
+        let only = match &seen {
+            Seen::Codes(..) => Some(Kind::Scan),
+            Seen::Texts(_) => Some(Kind::VantageTree),
+            Seen::Rows(_) => None,
+        };
+        if let (Some(only), Some(asked)) = (only, kind)
+            && only != asked
+        {
+            let (asked, only) = (asked.name(), only.name());
+            return Err(PyValueError::new_err(format!(
+                "algorithm = '{asked}' can't handle the metric '{name}': expected auto or {only}"
+            )));
+        }
         let build = || match &seen {
             Seen::Codes(codes, width) => CodeIndex::build(codes, *width).map(Inner::Codes),
             Seen::Texts(texts) => StringIndex::build(texts.to_vec(), text_metric(&name)?).map(Inner::Texts),
@@ -287,10 +300,12 @@ impl NeighborIndex {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
             Inner::Rows(index) => {
                 let choice = index.choice();
-                (format!("{:?}", choice.kind), choice.reason.clone(), choice.recall)
+                (choice.kind.name().into(), choice.reason.clone(), choice.recall)
             }
-            Inner::Codes(_) => ("Scan".into(), "codes are compared faster than a tree is climbed".into(), None),
-            Inner::Texts(_) => ("VantageTree".into(), "the triangle inequality holds".into(), None),
+            Inner::Codes(_) => {
+                (Kind::Scan.name().into(), "codes are compared faster than a tree is climbed".into(), None)
+            }
+            Inner::Texts(_) => (Kind::VantageTree.name().into(), "the triangle inequality holds".into(), None),
         }
     }
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import cross_val_score
 
 from ermine import model_selection
-from ermine.calibration import CalibratedClassifier
+from ermine.calibration import CalibratedClassifierCV
 from ermine.multiclass import OneVsOneClassifier
 from ermine.svm import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM, StringKernel, is_psd
 
@@ -150,7 +150,7 @@ def test_one_class_as_in_scikit_learn(two):
 
 def test_probabilities_by_calibration(two):
     X, y = two
-    model = CalibratedClassifier(estimator=SVC(C=2.0), random_state=0).fit(X, y)
+    model = CalibratedClassifierCV(estimator=SVC(C=2.0), random_state=0).fit(X, y)
     p = model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert ((p[:, 1] > 0.5) == y).mean() > 0.8
@@ -185,7 +185,7 @@ def test_what_a_function_gives_is_checked_and_not_lost(two, tmp_path):
 def test_given_values_are_calibrated_coupled_and_validated(three):
     X, y = three
     K = laplacian(X, X)
-    for cls in (CalibratedClassifier, OneVsOneClassifier):
+    for cls in (CalibratedClassifierCV, OneVsOneClassifier):
         given = cls(SVC(kernel="precomputed", tol=1e-7), random_state=0).fit(K, y)
         plain = cls(SVC(kernel="laplacian", gamma=0.3, tol=1e-7), random_state=0).fit(X, y)
         np.testing.assert_allclose(given.decision_function(K) if cls is OneVsOneClassifier else given.predict_proba(K),

@@ -499,7 +499,10 @@ fn a_learner_of_labels_reads_a_list_of_labels_and_a_reduction_is_named() {
     let row = |i: usize| format!("{i},{}\n", ["red;round", "red", "", "round"][i % 4]);
     let table = place.write("labels.csv", &format!("x,labels\n{}", (0..40).map(row).collect::<String>()));
     let words = ["train", &table, "-t", "labels", "-o", &model, "--learner", "classifier-chain"];
-    place.run(&[&words[..], &["--set", "estimator=decision-stump"]].concat()).succeeds().says(&["multilabel of 2 labels"]);
+    place
+        .run(&[&words[..], &["--set", "estimator=decision-stump"]].concat())
+        .succeeds()
+        .says(&["multilabel of 2 labels"]);
     let words = ["train", &penguins(), "-t", "species", "-o", &model, "--learner", "linear-svc"];
     let said = place.run(&words).succeeds();
     assert!(said.out.contains("trained linear-svc in") || said.out.contains("trained linear-svc by one-vs-rest in"));

@@ -120,9 +120,13 @@ class Machine(Estimator):
 
     support_: np.ndarray
     n_support_: np.ndarray
+    case_: np.ndarray
+    intercept_: np.ndarray
 
     def _learner_params(self) -> dict[str, Any]:
         params = super()._learner_params()
+        # -1 is how scikit-learn says that there is no limit.
+        params |= {"max_iter": None} if params.get("max_iter") == -1 else {}
         return params | {"kernel": "precomputed"} if callable(params.get("kernel")) else params
 
     def _read(self, X: Any) -> Any:
@@ -153,6 +157,16 @@ class Machine(Estimator):
                 if "Mercer" in note:
                     warn("UserWarning", f"{type(self).__name__}: {note}")
 
+    @property
+    def fit_status_(self) -> int:
+        """0 where the tolerance was reached, else 1."""
+        return int(self._fitted().stopped_at() is not None)
+
+    @property
+    def shape_fit_(self) -> tuple[int, int]:
+        """How many rows and columns there were."""
+        return int(json.loads(self._fitted().header())["n_rows"]), self.n_features_in_
+
     def _predict(self, X: Any, wanted: str) -> np.ndarray:
         if not callable(getattr(self, "kernel", None)):
             return super()._predict(X, wanted)
@@ -177,6 +191,15 @@ class Machine(Estimator):
 
 class KernelClassifier(Machine, MarginClassifier):
     """A kernel machine for classes."""
+
+    class_weight: Any
+    class_weight_: np.ndarray
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        super().fit(X, y, sample_weight)
+        # What one row of each class counts.
+        self.class_weight_ = _target.weight_of_classes(self.class_weight, self.classes_, y)
+        return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """How far each row is from the boundary.

@@ -124,7 +124,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        sparse: true,
         probabilities: true,
         random: false,
     },

@@ -56,7 +56,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        sparse: true,
         probabilities: true,
         random: false,
     },
@@ -213,6 +213,11 @@ impl Stump {
     /// Thresholds of the chosen column and the objective at each.
     pub fn curve(&self) -> &[(f64, f64)] {
         &self.curve
+    }
+
+    /// A stump that was grown elsewhere, of which no curve is known.
+    pub(crate) fn of_tree(tree: Tree, output: Output) -> Stump {
+        Stump { tree, curve: Vec::new(), output }
     }
 
     /// Reads it from a model file.

@@ -16,7 +16,7 @@ use crate::learner::forest::judge::OutOfBag;
 use crate::learner::tree_parameters::Amount;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Staged};
+use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeSum};
 use crate::param::{ParamType, Range, Value};
 use crate::params;
 use crate::progress::{Event, report};
@@ -24,6 +24,7 @@ use crate::rng;
 use crate::section::Sections;
 use rand::RngExt;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 params! {
     /// The mean, or the vote, of one learner trained on many draws of the rows.
@@ -292,6 +293,11 @@ impl Fitted for Bag {
 
     fn staged(&self) -> Option<&dyn Staged> {
         Some(self)
+    }
+
+    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+        let forest = committee::forest(&self.members, |_, _| {})?;
+        Some(TreeSum::of(Cow::Owned(forest), self.members.len() as f64, Link::Identity))
     }
 
     fn text(&self, schema: &Schema) -> String {

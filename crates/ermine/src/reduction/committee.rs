@@ -4,10 +4,11 @@ use super::estimator::Estimator;
 use crate::error::{Error, Result};
 use crate::learner::{Context, Learner, fit};
 use crate::matrix::{Dataset, Features};
-use crate::model::{Fitted, Header, Output, Proof, Status};
+use crate::model::{Fitted, Header, Link, Output, Proof, Status};
 use crate::progress::Silent;
 use crate::section::Sections;
 use crate::table::{Column, Table};
+use crate::tree::{Forest, Tree};
 use std::sync::Arc;
 
 /// Reads the part of a model that belongs to the learner of this name. The registry hands it in.
@@ -41,7 +42,8 @@ impl Member {
         seed: u64,
         context: &Context<'_>,
     ) -> Result<Member> {
-        let own = Context { seed, threads: None, observer: &Silent, previous: None, learners: context.learners };
+        let own =
+            Context { seed, threads: None, observer: &Silent, previous: None, folds: None, learners: context.learners };
         let model = match &columns {
             None => fit(learner, data, &own)?,
             Some(columns) => {
@@ -114,6 +116,20 @@ impl Member {
         })
     }
 
+    /// It as a tree over all columns of the committee, where it is a single tree whose leaves say what it predicts.
+    pub fn tree(&self) -> Option<Tree> {
+        let sum = self.fitted.tree_sum()?;
+        let [forest] = &sum.forests[..] else { return None };
+        if forest.n_trees() != 1 || sum.divisor != 1.0 || sum.link != Link::Identity {
+            return None;
+        }
+        let mut tree = forest.tree(0);
+        if let Some(columns) = &self.columns {
+            tree.test.iter_mut().for_each(|test| test.rename(|own| columns[own as usize]));
+        }
+        Some(tree)
+    }
+
     /// The columns it was trained on; `None` for all.
     pub fn columns(&self) -> Option<&[u32]> {
         self.columns.as_deref()
@@ -182,6 +198,18 @@ pub fn worst_of<'a>(parts: impl IntoIterator<Item = &'a Status>) -> Status {
 /// How the training of members ended.
 pub fn status(members: &[Member]) -> Status {
     worst_of(members.iter().map(Member::status))
+}
+
+/// The members as one list of trees, where each is one, their predictions changed by `say` (the number of the member, what a node of its tree predicts).
+pub fn forest(members: &[Member], say: impl Fn(usize, &mut [f64])) -> Option<Forest> {
+    let mut trees = members.iter().map(Member::tree).collect::<Option<Vec<Tree>>>()?;
+    let width = trees.first()?.width;
+    let mut forest = Forest::new(width);
+    for (t, tree) in trees.iter_mut().enumerate() {
+        tree.value.chunks_mut(width).for_each(|value| say(t, value));
+        forest.push(tree);
+    }
+    Some(forest)
 }
 
 /// Writes members one after the other.

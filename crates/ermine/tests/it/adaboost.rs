@@ -276,3 +276,33 @@ fn stages_and_members_of_boosted_numbers() {
     let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert!(again.to_bytes().unwrap() == model.to_bytes().unwrap());
 }
+
+#[test]
+fn stumps_are_models_of_their_own_that_say_what_they_vote_for() {
+    let x: Vec<Vec<f64>> = (0..300).map(|i| vec![f64::from(i % 17), f64::from(i % 23)]).collect();
+    let label =
+        |row: &Vec<f64>| Some(["low", "mid", "high"][(row[0] > 8.0) as usize + (row[1] > 11.0) as usize].to_string());
+    for n_classes in [2, 3] {
+        let labels: Vec<Option<String>> =
+            x.iter().map(label).map(|l| l.filter(|l| n_classes == 3 || l != "mid").or(Some("low".into()))).collect();
+        let mut columns = Table::from_rows(&["a", "b"], &x).unwrap().into_columns();
+        columns.push(Column::nominal("y", &labels));
+        let data = Table::new(columns).unwrap().dataset("y").unwrap();
+        let model = AdaBoost { n_estimators: 6, ..Default::default() }.fit(&data).unwrap();
+        let rounds = model.fitted::<Boosted>().unwrap().rounds();
+        assert_eq!(model.n_members(), rounds.len());
+        let k = model.schema().classes.len();
+        let mut votes = vec![0.0; 300 * k];
+        for (t, round) in rounds.iter().enumerate() {
+            let member = model.member(t).unwrap();
+            assert_eq!(member.header().learner, "decision-stump");
+            let said = member.predict_data(&data).unwrap();
+            (0..300).for_each(|row| votes[row * k + said.class(row)] += round.alpha);
+        }
+        let whole = model.predict_data(&data).unwrap();
+        for (row, votes) in votes.chunks(k).enumerate() {
+            let most = votes.iter().copied().fold(0.0, f64::max);
+            assert!(votes[whole.class(row)] > most - 1e-9, "{votes:?}");
+        }
+    }
+}

@@ -150,3 +150,25 @@ fn duels_of_log_odds_add_up() {
     let rest = OneVsRest { estimator: Estimator::named("svc") }.fit(&data).unwrap();
     assert_eq!(rest.output(), Output::Scores, "margins are no probabilities");
 }
+
+#[test]
+fn parts_are_models_of_their_own() {
+    let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
+    let data = data(&golden);
+    let model = OneVsRest { estimator: tree() }.fit(&data).unwrap();
+    let said = model.predict_data(&data).unwrap();
+    assert_eq!(model.n_members(), model.schema().classes.len());
+    let of_second = |part: usize| {
+        let member = model.member(part).unwrap();
+        assert_eq!((member.header().learner.as_str(), member.schema().classes.len()), ("decision-tree", 2));
+        assert_eq!(member.header().params["max_depth"].to_string(), "3");
+        member.predict_data(&data).unwrap().values().chunks(2).map(|p| p[1]).collect::<Vec<f64>>()
+    };
+    let parts: Vec<Vec<f64>> = (0..model.n_members()).map(of_second).collect();
+    for (row, probabilities) in said.values().chunks(parts.len()).enumerate() {
+        let total: f64 = parts.iter().map(|part| part[row]).sum();
+        let share = |part: &Vec<f64>| if total > 0.0 { part[row] / total } else { 1.0 / parts.len() as f64 };
+        assert!(probabilities.iter().zip(&parts).all(|(p, part)| (p - share(part)).abs() < 1e-12));
+    }
+    assert!(model.member(99).is_err());
+}

@@ -206,7 +206,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     weights: true,
     missing: true,
     nominal: true,
-    sparse: false,
+    sparse: true,
     probabilities: true,
     random: true,
 };

@@ -121,6 +121,13 @@ impl Fitted for Boosted {
         self.predict_after(features, self.booster.n_rounds())
     }
 
+    fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        if !matches!(self.link, Link::Logistic | Link::Softmax) {
+            return Ok(None);
+        }
+        Ok(Some((self.scores(features, self.booster.n_rounds())?, self.booster.n_scores())))
+    }
+
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("link", &self.link)?;
         sections.put_f64s("history", &self.history);

@@ -199,7 +199,7 @@ impl Machine {
     }
 
     /// Decision values from the kernel values with all support vectors.
-    fn combine<E: Element>(&self, values: &[E], out: &mut [f64]) {
+    pub(super) fn combine<E: Element>(&self, values: &[E], out: &mut [f64]) {
         if self.used.len() < 2 {
             out[0] = lanes::dot(values, self.coefficients.row(0)) + self.intercepts[0];
             return;
@@ -213,6 +213,25 @@ impl Machine {
         let pairs = (0..self.used.len()).flat_map(|a| (a + 1..self.used.len()).map(move |b| (a, b)));
         for (pair, (a, b)) in pairs.enumerate() {
             out[pair] = part(a, b - 1) + part(b, a) + self.intercepts[pair];
+        }
+    }
+
+    /// What decision values predict.
+    pub(super) fn said(&self, decisions: Vec<f64>) -> Vec<f64> {
+        match self.output() {
+            Output::Values => decisions,
+            // The user's margin is positive for the second class.
+            Output::Margin => decisions.iter().map(|f| -f).collect(),
+            _ => {
+                let classes = self.form.n_classes;
+                let mut out = vec![f64::MIN; decisions.len() / self.n_decisions() * classes];
+                for (f, out) in decisions.chunks_exact(self.n_decisions()).zip(out.chunks_exact_mut(classes)) {
+                    for (&class, (votes, sum)) in self.used.iter().zip(self.votes(f)) {
+                        out[class as usize] = votes + if self.form.break_ties { sum } else { 0.0 };
+                    }
+                }
+                out
+            }
         }
     }
 
@@ -308,22 +327,7 @@ impl Fitted for Machine {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        let decisions = self.decisions(features)?;
-        match self.output() {
-            Output::Values => Ok(decisions),
-            // The user's margin is positive for the second class.
-            Output::Margin => Ok(decisions.iter().map(|f| -f).collect()),
-            _ => {
-                let classes = self.form.n_classes;
-                let mut out = vec![f64::MIN; features.n_rows() * classes];
-                for (f, out) in decisions.chunks_exact(self.n_decisions()).zip(out.chunks_exact_mut(classes)) {
-                    for (&class, (votes, sum)) in self.used.iter().zip(self.votes(f)) {
-                        out[class as usize] = votes + if self.form.break_ties { sum } else { 0.0 };
-                    }
-                }
-                Ok(out)
-            }
-        }
+        Ok(self.said(self.decisions(features)?))
     }
 
     fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::kernel::mercer::{self, Verdict};
 use crate::kernel::points::{centre, mean};
-use crate::kernel::{Given, Kernel, Points};
+use crate::kernel::{Element, Given, Gram, Kernel, Points, whole};
 use crate::learner::linear::kernel_machine::dense_rows;
 use crate::linalg::Design;
 use crate::matrix::Features;
@@ -15,8 +15,10 @@ pub enum Source {
     Single(Points<f32>),
     /// Of few rows, or numbers that single precision can't tell apart.
     Double(Points<f64>),
-    /// Given, row after row.
+    /// Given, row after row, or computed once for several problems.
     Given(Vec<f64>, usize),
+    /// The same in single precision.
+    GivenSingle(Vec<f32>, usize),
 }
 
 /// From so many rows on, single precision.
@@ -49,12 +51,19 @@ impl Source {
 
     /// Whether values are in single precision.
     pub fn is_single(&self) -> bool {
-        matches!(self, Source::Single(_))
+        matches!(self, Source::Single(_) | Source::GivenSingle(..))
     }
 
     /// Solves a dual problem over some of the rows; all if `None`.
-    pub fn solve(&self, rows: Option<&[u32]>, dual: &Dual, options: &Options) -> Result<Solution> {
-        let solution = self.minimise(rows, dual, options)?;
+    /// Begins with the solution of narrower bounds, where there is one.
+    pub fn solve(
+        &self,
+        rows: Option<&[u32]>,
+        dual: &Dual,
+        options: &Options,
+        earlier: Option<&Solution>,
+    ) -> Result<Solution> {
+        let solution = self.minimise(rows, dual, options, earlier)?;
         let all = solution.sums.iter().chain(&solution.variables).chain([&solution.intercept]);
         if all.into_iter().all(|v| v.is_finite()) {
             return Ok(solution);
@@ -64,22 +73,39 @@ impl Source {
         ))
     }
 
-    fn minimise(&self, rows: Option<&[u32]>, dual: &Dual, options: &Options) -> Result<Solution> {
+    fn minimise(
+        &self,
+        rows: Option<&[u32]>,
+        dual: &Dual,
+        options: &Options,
+        earlier: Option<&Solution>,
+    ) -> Result<Solution> {
         match (self, rows) {
-            (Source::Single(points), None) => smo::solve(points, dual, options),
-            (Source::Double(points), None) => smo::solve(points, dual, options),
-            (Source::Single(points), Some(rows)) => smo::solve(&points.select(rows), dual, options),
-            (Source::Double(points), Some(rows)) => smo::solve(&points.select(rows), dual, options),
-            (Source::Given(values, n), rows) => {
-                let gram = Given::new(values, *n);
-                match rows {
-                    None => smo::solve::<f64>(&gram, dual, options),
-                    Some(rows) => {
-                        let part = crate::kernel::Gram::<f64>::select(&gram, rows);
-                        smo::solve::<f64>(&*part, dual, options)
-                    }
-                }
-            }
+            (Source::Single(points), None) => smo::solve_from(points, dual, options, earlier),
+            (Source::Double(points), None) => smo::solve_from(points, dual, options, earlier),
+            (Source::Single(points), Some(rows)) => smo::solve_from(&points.select(rows), dual, options, earlier),
+            (Source::Double(points), Some(rows)) => smo::solve_from(&points.select(rows), dual, options, earlier),
+            (Source::Given(values, n), rows) => over_given(&Given::new(values, *n), rows, dual, options, earlier),
+            (Source::GivenSingle(values, n), rows) => over_given(&Given::new(values, *n), rows, dual, options, earlier),
+        }
+    }
+
+    /// All kernel values at once, where they take no more than so many bytes and are dearer to compute than to read.
+    pub fn kept(&self, bytes: usize) -> Option<Source> {
+        let fits = |n: usize, size: usize| n.saturating_mul(n).saturating_mul(size) <= bytes;
+        match self {
+            Source::Single(p) if p.is_dear() && fits(p.len(), 4) => Some(Source::GivenSingle(whole(p), p.len())),
+            Source::Double(p) if p.is_dear() && fits(p.len(), 8) => Some(Source::Given(whole(p), p.len())),
+            _ => None,
+        }
+    }
+
+    /// The value of two rows, where all are kept.
+    pub fn kept_value(&self, i: usize, j: usize) -> Option<f64> {
+        match self {
+            Source::Given(values, n) => Some(values[i * n + j]),
+            Source::GivenSingle(values, n) => Some(f64::from(values[i * n + j])),
+            _ => None,
         }
     }
 
@@ -90,6 +116,7 @@ impl Source {
             Source::Single(points) => of(points.len(), &|i| points.diagonal(i)),
             Source::Double(points) => of(points.len(), &|i| points.diagonal(i)),
             Source::Given(values, n) => of(*n, &|i| values[i * n + i]),
+            Source::GivenSingle(values, n) => of(*n, &|i| f64::from(values[i * n + i])),
         }
     }
 
@@ -151,6 +178,19 @@ fn check_range(kernel: &Kernel, points: &Points<f64>) -> Result<()> {
         return Ok(());
     };
     Err(Error::data(format!("the numbers are too {wrong}; bring the columns to a common scale (standardize)")))
+}
+
+fn over_given<E: Element>(
+    gram: &Given<'_, E>,
+    rows: Option<&[u32]>,
+    dual: &Dual,
+    options: &Options,
+    earlier: Option<&Solution>,
+) -> Result<Solution> {
+    match rows {
+        None => smo::solve_from(gram, dual, options, earlier),
+        Some(rows) => smo::solve_from(&*gram.select(rows), dual, options, earlier),
+    }
 }
 
 /// Some rows of a table, one after the other.

@@ -112,7 +112,7 @@ pub fn single(
     let centre = centre_of(kernel.as_ref(), &x, dual.total == 0.0);
     let columns = own_columns(data.features());
     let source = Source::new(kernel, &x, &centre, columns)?;
-    let solution = source.solve(None, dual, options)?;
+    let solution = source.solve(None, dual, options, None)?;
     let mut certificate = certificate(objective, std::slice::from_ref(&solution));
     if let Some(warning) = source.warning(kernel.as_ref())? {
         certificate.proofs.retain(|p| !matches!(p, Proof::LowerBound(_)));

@@ -24,6 +24,7 @@ pub mod rounds;
 pub mod stumps;
 
 use crate::error::{Error, Result};
+use crate::learner::stump::Stump;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeSum};
@@ -33,7 +34,7 @@ use crate::reduction::estimator::Estimator;
 use crate::section::Sections;
 use crate::split::Impurity;
 use crate::split::reweighted::Reweighted;
-use crate::tree::{Forest, draw};
+use crate::tree::{Forest, Tree, draw};
 use crate::{choice, params};
 use rounds::Rounds;
 use std::borrow::Cow;
@@ -96,7 +97,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        sparse: true,
         probabilities: true,
         random: false,
     },
@@ -391,15 +392,24 @@ impl Fitted for Boosted {
     }
 
     fn n_parts(&self) -> usize {
-        if let Parts::Members(members) = &self.parts { members.len() } else { 0 }
+        self.rounds.0.len()
     }
 
     fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
         match &self.parts {
             Parts::Members(members) => members[part].part(header, &self.estimator),
-            Parts::Trees(_) => {
-                let need = "models of its stumps (they are votes in one list of trees)".into();
-                Err(Error::Unsupported { learner: header.learner.clone(), need })
+            Parts::Trees(forest) => {
+                let votes = forest.tree(part);
+                // A stump by itself says the probabilities that its votes stand for.
+                let value = self.link().apply(votes.value.clone(), votes.width);
+                let tree = Tree { width: self.link().width(votes.width), value, ..votes };
+                let mut sections = Sections::default();
+                Stump::of_tree(tree, Output::Probabilities).save(&mut sections)?;
+                let because = format!("it is a part of a model of {}", header.learner);
+                let certificate =
+                    Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
+                let params = self.estimator.params.iter().cloned().collect();
+                Ok((Header { learner: "decision-stump".into(), params, certificate, ..header.clone() }, sections))
             }
         }
     }
@@ -409,7 +419,15 @@ impl Fitted for Boosted {
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
-        Some(TreeSum::of(Cow::Borrowed(self.forest()?), 1.0, self.link()))
+        let forest = match &self.parts {
+            Parts::Trees(forest) => Cow::Borrowed(forest),
+            // A leaf of a member votes for its likeliest class. (The median of numbers is no sum.)
+            Parts::Members(members) if self.n_classes > 0 => {
+                Cow::Owned(committee::forest(members, |t, said| members::to_vote(said, self.rounds.0[t].alpha))?)
+            }
+            Parts::Members(_) => return None,
+        };
+        Some(TreeSum::of(forest, 1.0, self.link()))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

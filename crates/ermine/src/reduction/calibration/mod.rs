@@ -109,6 +109,14 @@ impl Learner for Calibrated {
     }
 }
 
+/// Each fold in turn is left out.
+fn given_splits(data: &Dataset, folds: &[u32]) -> Result<Splits> {
+    let n = folds.iter().max().map_or(0, |&last| last + 1);
+    let rows = |of: &dyn Fn(u32) -> bool| (0..folds.len() as u32).filter(|&row| of(folds[row as usize])).collect();
+    let occurs = |fold: &u32| folds.contains(fold);
+    Splits::given(data, (0..n).filter(occurs).map(|k| (rows(&|fold| fold != k), rows(&|fold| fold == k))).collect())
+}
+
 impl Calibrated {
     /// What models that have not seen it say about each row, and how the training of each ended.
     fn out_of_fold(
@@ -117,11 +125,12 @@ impl Calibrated {
         data: &Dataset,
         context: &Context<'_>,
     ) -> Result<(Vec<f64>, Output, Vec<Status>)> {
-        let n_folds = self.cv.min(data.n_rows());
-        if n_folds < 2 {
-            return Err(Error::data("one sample is too few to calibrate on"));
-        }
-        let splits = Splits::k_fold(data, n_folds, context.seed)?;
+        let splits = match context.folds {
+            Some(folds) => given_splits(data, folds)?,
+            None if data.n_rows() < 2 => return Err(Error::data("one sample is too few to calibrate on")),
+            None => Splits::k_fold(data, self.cv.min(data.n_rows()), context.seed)?,
+        };
+        let n_folds = splits.len();
         report(context.observer, Event::Begin { what: "calibrating", total: Some(n_folds as u64 + 1) })?;
         let (mut all, mut output, mut ended) = (Vec::new(), Output::Probabilities, Vec::new());
         for index in 0..splits.len() {

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema};
 use crate::model::{Fitted, Header, Output};
 use crate::reduction::committee::{self, LoadPart, Member};
+use crate::reduction::estimator::Estimator;
 use crate::section::Sections;
 use rayon::prelude::*;
 
@@ -76,6 +77,11 @@ impl Coded {
         self.n_parts() == self.classes.len() && self.n_parts() > 1 && self.coding.sign(0, 0) == 1
     }
 
+    /// Whether there are two classes, and one part that is for the second of them.
+    fn one_says_all(&self) -> bool {
+        self.n_parts() == 1 && self.classes.len() == 2 && self.coding.sign(1, 0) == 1
+    }
+
     /// What the parts' confidences are, and that of each part in its positive side, part by part.
     fn said(&self, features: &Features) -> Result<(Confidence, Vec<Vec<f64>>)> {
         // Log odds add up, probabilities don't.
@@ -96,8 +102,8 @@ impl Coded {
         match (self.n_parts(), kind) {
             (0, _) => scores.fill(1.0),
             // Of two classes one part says it all.
-            (1, Confidence::Probability) if scores.len() == 2 => scores.copy_from_slice(&[1.0 - said[0], said[0]]),
-            (1, Confidence::Margin) if scores.len() == 2 => scores.copy_from_slice(&[-said[0], said[0]]),
+            (1, Confidence::Probability) if self.one_says_all() => scores.copy_from_slice(&[1.0 - said[0], said[0]]),
+            (1, Confidence::Margin) if self.one_says_all() => scores.copy_from_slice(&[-said[0], said[0]]),
             (_, kind) => decode(self.decoder, &self.coding, kind, said, scores),
         }
     }
@@ -144,7 +150,7 @@ impl Fitted for Coded {
             }
             (None, _) => member.of_second(features),
         };
-        if self.n_parts() == 1 && self.n_classes == 2 {
+        if self.one_says_all() && self.n_classes == 2 {
             return Ok(Some((of_part(&self.members[0])?, 1)));
         }
         if !self.is_one_vs_rest() {
@@ -165,6 +171,16 @@ impl Fitted for Coded {
         sections.put_json("classes", &self.classes)?;
         sections.put_json("estimator", &self.estimator)?;
         committee::save(&self.members, sections)
+    }
+
+    fn n_parts(&self) -> usize {
+        self.members.len()
+    }
+
+    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
+        let mut of_part = header.clone();
+        of_part.schema.classes = binary_labels().to_vec();
+        self.members[part].part(&of_part, &Estimator::written(&self.estimator)?)
     }
 
     fn text(&self, schema: &Schema) -> String {
