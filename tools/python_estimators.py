@@ -62,7 +62,7 @@ CALLABLES = {
 }
 
 #: Names that a module takes in from another and shows as its own.
-SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM",)}
+SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM", "StringKernel", "is_psd")}
 
 #: A kernel may be a function too.
 OWN_KERNEL = ("Callable[[np.ndarray, np.ndarray], np.ndarray]", "A function gives the kernel values of each row of one table with each row of another.")

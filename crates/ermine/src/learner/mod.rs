@@ -133,6 +133,11 @@ pub trait Learner: Parameters + Send + Sync {
         None
     }
 
+    /// Whether it looks at the target at all.
+    fn needs_target(&self) -> bool {
+        true
+    }
+
     /// Whether it can go on from a model that it has made, see [`Context::previous`].
     fn goes_on(&self) -> bool {
         false

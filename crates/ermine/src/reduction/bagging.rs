@@ -16,7 +16,7 @@ use crate::learner::forest::judge::OutOfBag;
 use crate::learner::tree_parameters::Amount;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeSum};
+use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeSum};
 use crate::param::{ParamType, Range, Value};
 use crate::params;
 use crate::progress::{Event, report};
@@ -56,6 +56,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
+        // As far as the learner below does.
         sparse: true,
         probabilities: true,
         random: true,
@@ -108,7 +109,8 @@ impl Learner for Bagging {
         }
         let proofs = vec![Proof::Nothing { because: "each member minimises its own objective on its own rows".into() }];
         let objective = "what each member minimises".to_string();
-        let certificate = Certificate { objective, value: None, status: Status::Done, proofs, notes };
+        let certificate =
+            Certificate { objective, value: None, status: committee::status(&bag.members), proofs, notes };
         Ok(Trained { fitted: Box::new(bag), certificate })
     }
 }

@@ -132,7 +132,7 @@ impl Learner for AdaBoost {
         let n_run = rounds.0.len();
         rounds.0.truncate(rounds.best_length());
         parts.truncate(rounds.0.len());
-        let certificate = self.certificate(&rounds, n_run);
+        let certificate = self.certificate(&rounds, n_run, parts.status());
         Ok(Trained {
             fitted: Box::new(Boosted { parts, rounds, n_classes, estimator: self.estimator.clone() }),
             certificate,
@@ -188,7 +188,7 @@ impl AdaBoost {
         let certificate = Certificate {
             objective: format!("{} loss of each round's learner under its weights", self.loss),
             value: None,
-            status: Status::Done,
+            status: committee::status(&members),
             proofs: vec![Proof::Nothing { because }],
             notes,
         };
@@ -196,7 +196,7 @@ impl AdaBoost {
         Ok(Trained { fitted: Box::new(Boosted { parts, rounds, n_classes: 0, estimator }), certificate })
     }
 
-    fn certificate(&self, rounds: &Rounds, n_run: usize) -> Certificate {
+    fn certificate(&self, rounds: &Rounds, n_run: usize, status: Status) -> Certificate {
         let discrete = self.algorithm == Algorithm::Discrete;
         let (error, bound) = rounds.0.last().map_or((f64::NAN, 1.0), |last| (last.error, last.bound));
         let mut notes = Vec::new();
@@ -237,7 +237,7 @@ impl AdaBoost {
             vec![Proof::Bound { what: format!("the training error, by {by},"), bound, observed: error }]
         };
         let objective = format!("{objective}, one {} at a time", self.estimator);
-        Certificate { objective, value: Some(bound).filter(|b| b.is_finite()), status: Status::Done, proofs, notes }
+        Certificate { objective, value: Some(bound).filter(|b| b.is_finite()), status, proofs, notes }
     }
 }
 
@@ -256,6 +256,14 @@ enum Parts {
 }
 
 impl Parts {
+    /// How the training of the parts ended.
+    fn status(&self) -> Status {
+        match self {
+            Parts::Trees(_) => Status::Done,
+            Parts::Members(members) => committee::status(members),
+        }
+    }
+
     fn truncate(&mut self, n: usize) {
         match self {
             Parts::Trees(forest) => forest.truncate(n),
