@@ -59,7 +59,9 @@ def test_slacks_and_cases(two):
     margin = np.where(y == 1, 1, -1) * model.decision_function(X)
     np.testing.assert_allclose(model.slack_, np.maximum(1 - margin, 0), atol=1e-6)
     assert ((model.case_ == 2) == (margin < 0)).all()
-    assert model.svg() is None and "misclassified" in model.describe()
+    with pytest.raises(ValueError, match="no picture"):
+        model.svg()
+    assert "misclassified" in model.describe()
     assert SVC().fit(X[:, :2], y).svg().startswith("<svg")
 
 

@@ -17,6 +17,7 @@ use super::{Capabilities, Context, Info, Learner, Trained, fit};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
+use crate::neighbor::metric::{Custom, Metric};
 use crate::param::{ParamType, Range};
 use crate::params;
 use crate::progress::{Event, Silent, report};
@@ -91,7 +92,12 @@ impl ComparisonForest {
         data: &Dataset,
         context: &Context<'_>,
     ) -> Result<Model> {
-        fit(&Own::new(self.clone(), distance), data, context)
+        fit(&*self.with_metric(Metric::Custom(Custom::new(distance, false))), data, context)
+    }
+
+    /// The same learner with any metric between numbers standardised and categories as 0/1 columns.
+    pub fn with_metric(&self, metric: Metric) -> Box<dyn Learner> {
+        Box::new(Own { learner: self.clone(), metric })
     }
 }
 

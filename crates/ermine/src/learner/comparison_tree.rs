@@ -100,7 +100,12 @@ impl ComparisonTree {
         data: &Dataset,
         context: &Context<'_>,
     ) -> Result<Model> {
-        fit(&Own::new(self.clone(), distance), data, context)
+        fit(&*self.with_metric(Metric::Custom(Custom::new(distance, false))), data, context)
+    }
+
+    /// The same learner with any metric between numbers standardised and categories as 0/1 columns.
+    pub fn with_metric(&self, metric: Metric) -> Box<dyn Learner> {
+        Box::new(Own { learner: self.clone(), metric })
     }
 }
 
@@ -112,14 +117,8 @@ pub(super) trait InSpace: Learner + Clone {
 
 /// A learner with a user's own metric: between numbers standardised, categories as 0/1 columns. Its parameters are those of the learner.
 pub(super) struct Own<L> {
-    learner: L,
-    metric: Metric,
-}
-
-impl<L: InSpace> Own<L> {
-    pub fn new(learner: L, distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static) -> Own<L> {
-        Own { learner, metric: Metric::Custom(Custom::new(distance, false)) }
-    }
+    pub learner: L,
+    pub metric: Metric,
 }
 
 impl<L: InSpace> Parameters for Own<L> {
