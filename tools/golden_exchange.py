@@ -1,6 +1,6 @@
 """Writes crates/ermine/tests/golden/exchange/: small models of XGBoost and LightGBM, and what they say about some rows.
 
-Run with an interpreter that has numpy, xgboost and lightgbm: python tools/golden_exchange.py
+Run with an interpreter that has numpy, pandas, xgboost and lightgbm: python tools/golden_exchange.py
 """
 
 import json
@@ -8,6 +8,7 @@ import pathlib
 
 import lightgbm
 import numpy as np
+import pandas
 import xgboost
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "crates/ermine/tests/golden/exchange"
@@ -32,9 +33,9 @@ def rows(values):
     return [[None if np.isnan(v) else float(v) for v in row] for row in values]
 
 
-def keep(name, file, said):
+def keep(name, file, said, **more):
     said = np.asarray(said, dtype=float)
-    cases.append({"name": name, "file": file, "said": said.reshape(len(said), -1).tolist()})
+    cases.append({"name": name, "file": file, "said": said.reshape(len(said), -1).tolist(), **more})
 
 
 def xgb(name, y, file, categories=False, **params):
@@ -75,6 +76,28 @@ lgb("lightgbm counts", count, "lgb_counts.txt", objective="poisson")
 lgb("lightgbm no missing", number, "lgb_plain.txt", objective="regression", use_missing=False)
 lgb("lightgbm forest", number, "lgb_forest.txt", objective="regression", boosting="rf", bagging_freq=1, bagging_fraction=0.6)
 lgb("lightgbm nothing learned", np.full(N, 3.5), "lgb_constant.txt", objective="regression", rounds=2)
+# Categories by name, codes below zero, and training that was stopped early.
+named = pandas.DataFrame(x, columns=[f"f{j}" for j in range(D)])
+named["f4"] = pandas.Categorical([f"c{int(code):02d}" for code in x[:, 4]])
+below = x.copy()
+below[:30, 4] = -1
+model = xgboost.XGBRegressor(n_estimators=6, max_depth=4, n_jobs=1, enable_categorical=True, max_cat_to_onehot=2).fit(named, number)
+model.save_model(OUT / "xgb_named.json")
+keep("named categories", "xgb_named.json", model.predict(named), named=True)
+model = lightgbm.train({"num_threads": 1, "num_leaves": 12, "min_data_in_leaf": 5, "min_data_per_group": 5, "verbose": -1}, lightgbm.Dataset(named, number), 6)
+model.save_model(OUT / "lgb_named.txt")
+keep("lightgbm named categories", "lgb_named.txt", model.predict(named), named=True)
+booster = xgboost.Booster(model_file=OUT / "xgb_categories.ubj")
+kinds = ["q"] * (D - 1) + ["c"]
+said = booster.predict(xgboost.DMatrix(below, feature_types=kinds, enable_categorical=True)).astype(float)
+keep("codes below zero", "xgb_categories.ubj", np.column_stack([1 - said, said]), below=30)
+said = lightgbm.Booster(model_file=OUT / "lgb_categories.txt").predict(below)
+keep("lightgbm codes below zero", "lgb_categories.txt", np.column_stack([1 - said, said]), below=30)
+half = N // 2
+model = xgboost.XGBRegressor(n_estimators=60, learning_rate=0.9, n_jobs=1, early_stopping_rounds=3).fit(x[:half], number[:half], eval_set=[(x[half:], number[half:])], verbose=False)
+assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
+model.save_model(OUT / "xgb_stopped.json")
+keep("stopped early", "xgb_stopped.json", model.predict(x))
 golden = {"xgboost": xgboost.__version__, "lightgbm": lightgbm.__version__, "x": rows(x), "cases": cases}
 (OUT / "cases.json").write_text(json.dumps(golden) + "\n")
 print(OUT, len(cases), "cases")

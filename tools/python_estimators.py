@@ -49,6 +49,8 @@ PYTHON_FORM = {
     "omega": ("Any", "str, callable or array-like of shape (n_places, n_places)",
               "What it costs to confuse two places: 'all-pairs', 'top-K' (such as 'top-10'), 'dcg', a matrix of costs, or a function of two places, which "
               "count from 1. Costs must be symmetric, must not fall with the distance, and must keep the triangle inequality."),
+    "cv": ("Any", "int, splitter or iterable",
+           "How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row is tested in exactly one."),
     "covariance": ("Any", "array-like of shape (n_features, n_features) or None",
                    "The covariance of the mahalanobis metric (of the columns after encoding); estimated from the training rows if None."),
 }
@@ -60,7 +62,7 @@ CALLABLES = {
 }
 
 #: Names that a module takes in from another and shows as its own.
-SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM",)}
+SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM", "StringKernel", "is_psd")}
 
 #: A kernel may be a function too.
 OWN_KERNEL = ("Callable[[np.ndarray, np.ndarray], np.ndarray]", "A function gives the kernel values of each row of one table with each row of another.")
@@ -69,6 +71,7 @@ ATTRIBUTES = {
     "feature_importances": ("ndarray of shape (n_features_in_,)", "The share of each column in what all splits gain."),
     "n_leaves": ("int", "How many leaves the tree has."),
     "depth": ("int", "How many questions lie on the longest way to a leaf."),
+    "ccp_alpha": ("float", "The alpha of cost-complexity pruning that cross-validation chose, where ``pruning`` is ``\"cross_validation\"``."),
     "oob_score": ("float", "The score on rows that members didn't see in training, where ``oob_score`` is set."),
     "n_estimators": ("int", "How many rounds there are."),
     "validation_loss": ("ndarray of shape (n_rounds,)", "The loss, or metric, on the rows kept aside, after each round; empty where none are."),
@@ -114,7 +117,7 @@ ATTRIBUTES = {
 RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "int, RandomState instance or None",
                 "Every random choice follows from it; the same number gives the same model.")
 WARM_START = ("warm_start", "bool", "False", "bool",
-              "Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state then stays what it was.")
+              "Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``; random_state then stays what it was.")
 PROBABILITY = ("probability", "bool", "False", "bool",
                "Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a sigmoid of the decision "
                "values on the rows that they left out becomes the probability (Platt). CalibratedClassifier has more choices.")
@@ -124,6 +127,27 @@ COMMON = (
      "depend on it."),
     ("verbose", "int", "0", "int", "Shows a progress bar on long fits if not 0."),
 )
+
+#: Parameters of scikit-learn's twins that are taken without effect: type hint, default, type in words, why they have none.
+WITHOUT_EFFECT = {
+    "copy_X": ("bool", "True", "bool", "X is never written to."),
+    "tol": ("float", "1e-6", "float", "the solution is exact."),
+    "max_iter": ("int | None", "None", "int or None", "the solution is exact."),
+    "solver": ("str", None, "str", "there is one way, which chooses for itself."),
+    "solver_options": ("Mapping[str, Any] | None", "None", "dict or None", "there is one way, which chooses for itself."),
+    "gcv_mode": ("str | None", "None", "str or None", "there is one way, which chooses for itself."),
+    "precompute": ("Any", "False", "bool or 'auto'", "what is worth computing first is found out."),
+    "warm_start": ("bool", "False", "bool", "the solution is found to its tolerance from anywhere."),
+    "random_state": ("int | np.random.RandomState | None", "None", "int, RandomState instance or None", "nothing is drawn."),
+    "selection": ("Literal[\"cyclic\", \"random\"]", "\"cyclic\"", "{'cyclic', 'random'}", "the order of the columns is chosen as they need it."),
+    "dual": ("bool", "False", "bool", "the solution is the same."),
+    "intercept_scaling": ("float", "1.0", "float", "the intercept is never penalised."),
+    "leaf_size": ("int", "30", "int", "the index chooses its own."),
+    "shrinking": ("bool", "True", "bool", "it is always done, and the solution is the same."),
+}
+
+#: What scikit-learn's twins have for defaults.
+SOLVERS = {"Ridge": '"auto"', "LogisticRegression": '"lbfgs"', "QuantileRegressor": '"highs"'}
 
 EXAMPLE = {
     "classification": """
@@ -212,7 +236,7 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
                 hint = hint.replace('"balanced"', '"balanced", "balanced_subsample"')
                 words = words.replace("'balanced'", "'balanced', 'balanced_subsample'")
                 doc += " 'balanced_subsample' balances the rows that were drawn for each tree."
-            if entry.neighbors and p["name"] in CALLABLES:
+            if (entry.neighbors or entry.tells == ("_comparison", "Comparisons")) and p["name"] in CALLABLES:
                 function, what = CALLABLES[p["name"]]
                 hint, words, doc = f"{hint} | {function}", f"{words} or callable", f"{doc} {what}"
             if entry.kernels and p["name"] == "kernel":
@@ -221,6 +245,11 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
             if default is not p["default"]:
                 hint, words = hint.removesuffix(" | None"), words.removesuffix(" or None")
             own.append((p["name"], hint, literal(default), words, doc))
+    own.sort(key=lambda parameter: entry.positional.index(parameter[0]) if parameter[0] in entry.positional else len(entry.positional))
+    for name in entry.without_effect:
+        hint, default, words, why = WITHOUT_EFFECT[name]
+        default = SOLVERS[entry.name] if default is None else default
+        own.append((name, hint, default, words, f"Taken as scikit-learn takes it, and without effect: {why}"))
     own += [PROBABILITY] * (entry.kernels and entry.task == "classification")
     return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 
@@ -236,11 +265,11 @@ def attributes(entry: Entry) -> list[str]:
     if entry.task == "ranking":
         target = _ranking.relevance(y, 12)
     elif entry.task == "multilabel":
-        target, _ = _target.labels([[i % 2, int(i > 5)] for i in range(12)], 12)
+        target, _, _ = _target.labels([[i % 2, int(i > 5)] for i in range(12)], 12)
     else:
         target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
-    wanted = (("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3), ("keep", "condensed"))
+    wanted = (("pruning", "cross_validation"), ("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3), ("keep", "condensed"))
     params = {name: value for name, value in wanted if name in names - set(entry.hidden)}
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
 
@@ -272,15 +301,16 @@ def docstring(entry: Entry, params: list[tuple[str, str, str, str, str]]) -> str
 
 
 def bases(entry: Entry) -> list[str]:
-    return ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["Neighbors"] * entry.neighbors + [entry.many] * bool(entry.many) + [base(entry)]
+    return ([entry.tells[1]] if entry.tells else []) + ["Tree"] * entry.tree + ["Streaming"] * entry.stream + ["NeighborClasses" if entry.task == "classification" else "Neighbors"] * entry.neighbors + [entry.many] * bool(entry.many) + [base(entry)]
 
 
 def home(entry: Entry, name: str) -> str:
     """The module where a base class lives."""
-    if name == "Neighbors":
-        return "_neighbors"
-    if name == entry.many:
-        return "_ensemble"
+    homes = {"Neighbors": "_neighbors", "NeighborClasses": "_neighbors", "Tree": "_tree", "Streaming": "_streaming", entry.many: "_ensemble"}
+    if entry.tells and entry.tells[1] == name:
+        return entry.tells[0]
+    if name in homes:
+        return homes[name]
     return entry.base[0] if entry.base and entry.base[1] == name else "_estimator"
 
 
@@ -311,8 +341,11 @@ def facts(entry: Entry) -> list[str]:
 
 def class_source(entry: Entry) -> str:
     params = parameters(entry)
-    lines = [f"class {entry.name}({', '.join(bases(entry))}):", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,", "        *,"]
-    lines += [f"        {name}: {hint} = {default}," for name, hint, default, _, _ in params]
+    # Nearest neighbours take no weights.
+    narrower = "  # type: ignore[misc]" * entry.neighbors
+    lines = [f"class {entry.name}({', '.join(bases(entry))}):{narrower}", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,"]
+    for place, (name, hint, default, _, _) in enumerate(params):
+        lines += ["        *,"] * (place == len(entry.positional)) + [f"        {name}: {hint} = {default},"]
     lines += ["    ) -> None:"] + [f"        self.{name} = {name}" for name, *_ in params]
     return "\n".join(lines)
 

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
 use ermine::evaluate::Splits;
-use ermine::evaluate::measure::{MEASURES, Measure};
+use ermine::evaluate::measure::{Measure, measures};
 use ermine::matrix::{Dataset, Task};
 use ermine::table::ColumnType;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ pub struct ColumnArgs {
 }
 
 /// How the work is done and what is said about it.
-#[derive(Args, Debug, Clone)]
+#[derive(Args, Debug, Clone, Default)]
 pub struct Manner {
     /// Threads to use, all cores if not given; the result is the same
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024), help_heading = "Output")]
@@ -120,9 +120,10 @@ impl SplitArgs {
     }
 }
 
-fn measure(word: &str) -> Result<Measure, String> {
+/// Reads the name of a measure; all names for a wrong one.
+pub fn measure(word: &str) -> Result<Measure, String> {
     Measure::parse(word).map_err(|e| {
-        let all: Vec<&str> = MEASURES.iter().map(Measure::word).collect();
+        let all: Vec<&str> = measures().map(|measure| measure.word()).collect();
         format!("{e}; there are: {}", all.join(", "))
     })
 }

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::terminal::{bold, decimals, dim, listed, print, print_json, time, width, wrapped, yellow};
 use ermine::Error;
 use ermine::chart::html::Page;
-use ermine::chart::plot::{self, Mark, Plot, Series};
+use ermine::chart::plot;
 use ermine::evaluate::cross_validation::FoldScore;
 use ermine::evaluate::curves::{CurvePoint, learning_curve};
 use ermine::evaluate::journal::Journal;
@@ -25,6 +25,7 @@ use ermine::learner::{Context, Learner};
 use ermine::matrix::Dataset;
 use ermine::progress::{Control, Event, Observer};
 use ermine::registry::{self, LEARNERS};
+use ermine::report::curve as report;
 use serde::Serialize;
 use serde_json::json;
 use std::path::PathBuf;
@@ -77,8 +78,11 @@ const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 1.0];
 /// So many rows tell which learners are promising.
 const PROBED_ROWS: usize = 1500;
 
-/// No learner may spend more than this part of the budget on its first try.
-const PROBE_SHARE: u32 = 40;
+/// All tries on few rows together take no more than one part in so many of the budget.
+const PROBE_SHARE: u32 = 4;
+
+/// The share of the budget that is for all learners with their defaults; the rest is for settings of the best.
+const DEFAULTS_SHARE: f64 = 0.6;
 
 /// Watches work that has less time than all of the rest.
 struct Hurried<'a> {
@@ -129,6 +133,7 @@ struct Outcome {
 /// What all learners are tried on.
 struct Trials<'a> {
     args: &'a Args,
+    start: Instant,
     data: &'a Dataset,
     splits: &'a Splits,
     measures: &'a [Measure],
@@ -152,7 +157,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         print(&understanding.text())?;
     }
     let learners = if args.learners.is_empty() { sensible(&data) } else { asked };
-    let trials = Trials { args, data: &data, splits: &splits, measures: &measures, progress: &progress };
+    let trials = Trials { args, start, data: &data, splits: &splits, measures: &measures, progress: &progress };
     let mut outcome = trials.run(&learners);
     outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
     let curve = match (&args.html, outcome.rows.first()) {
@@ -212,11 +217,14 @@ impl Trials<'_> {
     /// Every learner with its defaults, then settings of the best ones.
     fn run(&self, learners: &[Box<dyn Learner>]) -> Outcome {
         let mut outcome = Outcome::default();
+        let until = self.args.budget.filter(|_| self.args.trials > 0);
+        let until = until.and_then(|budget| self.start.checked_add(budget.mul_f64(DEFAULTS_SHARE)));
         for learner in self.in_order(learners) {
-            let (name, late) = (learner.info().name, self.over());
+            let name = learner.info().name;
+            let late = self.over() || until.is_some_and(|until| Instant::now() >= until);
             let result = check(learner, self.data).and_then(|()| match late {
                 true => Err(Error::Stopped),
-                false => self.row(learner, Setting::new()),
+                false => self.row(learner, Setting::new(), until),
             });
             self.progress.clear();
             match result {
@@ -230,8 +238,8 @@ impl Trials<'_> {
         outcome
     }
 
-    /// With a budget and many rows, learners are tried on few rows first: the promising ones have their turn first, and those that won't end in
-    /// time come last.
+    /// With a budget and many rows, learners are tried on few rows first: after the baseline and the default learner the promising ones have their turn, and those
+    /// that won't end in time come last.
     fn in_order<'b>(&self, learners: &'b [Box<dyn Learner>]) -> Vec<&'b dyn Learner> {
         let mut order: Vec<&dyn Learner> = learners.iter().map(|learner| &**learner).collect();
         let Some(budget) = self.args.budget.filter(|_| self.data.n_rows() > 2 * PROBED_ROWS) else { return order };
@@ -239,13 +247,17 @@ impl Trials<'_> {
         let part = Splits::holdout(self.data, share, self.args.seed).and_then(|s| self.data.select(&s.split(0).1));
         let Ok(part) = part else { return order };
         let scale = self.splits.len() as f64 / share;
+        let limit = budget / PROBE_SHARE / learners.len().max(1) as u32;
         let place = |learner: &dyn Learner| {
             let start = Instant::now();
-            let score = if self.over() { f64::NAN } else { self.probe(learner, &part).unwrap_or(f64::NAN) };
+            // What is known to be good needs no trial.
+            let first = [BASELINE, registry::DEFAULT].iter().position(|name| *name == learner.info().name).unwrap_or(2);
+            let probed = if self.over() || first < 2 { Ok(f64::NAN) } else { self.probe(learner, &part, limit) };
+            let score = probed.unwrap_or(f64::NAN);
             self.progress.clear();
             let late = start.elapsed().as_secs_f64() * scale > budget.as_secs_f64() / 3.0;
             let badness = if self.measures[0].higher_is_better() { -score } else { score };
-            (learner.info().name != BASELINE, score.is_nan(), late, badness)
+            (first, score.is_nan(), late, badness)
         };
         let mut places: Vec<_> = order.iter().map(|learner| place(*learner)).zip(0..).collect();
         places.sort_by(|(a, i), (b, j)| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)).then(a.3.total_cmp(&b.3)).then(i.cmp(j)));
@@ -254,22 +266,23 @@ impl Trials<'_> {
     }
 
     /// The score of a learner on some of a few rows.
-    fn probe(&self, learner: &dyn Learner, part: &Dataset) -> ermine::Result<f64> {
+    fn probe(&self, learner: &dyn Learner, part: &Dataset, limit: Duration) -> ermine::Result<f64> {
         check(learner, part)?;
         let splits = Splits::holdout(part, 0.3, self.args.seed)?;
         let measures = &self.measures[..1];
         let validation = Validation { splits: &splits, measures, train_scores: false };
-        let deadline = self.args.budget.and_then(|budget| Instant::now().checked_add(budget / PROBE_SHARE));
-        let observer = Hurried { progress: self.progress, deadline };
+        let observer = Hurried { progress: self.progress, deadline: Instant::now().checked_add(limit) };
         let context = Context { observer: &observer, ..self.context() };
         let scores = cross_validate(learner, part, &validation, &context)?.scores;
         Ok(scores.first().map_or(f64::NAN, |score| score.mean))
     }
 
-    fn row(&self, learner: &dyn Learner, setting: Setting) -> ermine::Result<Row> {
+    fn row(&self, learner: &dyn Learner, setting: Setting, until: Option<Instant>) -> ermine::Result<Row> {
         let start = Instant::now();
         let validation = Validation { splits: self.splits, measures: self.measures, train_scores: false };
-        let validated = cross_validate(learner, self.data, &validation, &self.context())?;
+        let observer = Hurried { progress: self.progress, deadline: until };
+        let context = Context { observer: &observer, ..self.context() };
+        let validated = cross_validate(learner, self.data, &validation, &context)?;
         let seconds = start.elapsed().as_secs_f64();
         Ok(Row { learner: learner.info().name, setting, scores: validated.scores, seconds })
     }
@@ -279,8 +292,12 @@ impl Trials<'_> {
         outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
         let best: Vec<&'static str> =
             outcome.rows.iter().map(|row| row.learner).filter(|name| *name != BASELINE).take(TUNED).collect();
-        for name in best {
-            let tuned = if self.over() { Err(Error::Stopped) } else { self.tune_one(name) };
+        let n = best.len() as u32;
+        for (i, name) in (0..).zip(best) {
+            // What is left of the time is dealt evenly to those that wait.
+            let left = self.args.budget.map(|budget| budget.saturating_sub(self.start.elapsed()) / (n - i));
+            let until = left.and_then(|left| Instant::now().checked_add(left));
+            let tuned = if self.over() { Err(Error::Stopped) } else { self.tune_one(name, until) };
             self.progress.clear();
             match tuned {
                 Ok((row, stopped)) => {
@@ -309,7 +326,7 @@ impl Trials<'_> {
     }
 
     /// The best of some settings of a learner, if it isn't its default; and whether the search was stopped.
-    fn tune_one(&self, name: &str) -> ermine::Result<(Option<Row>, bool)> {
+    fn tune_one(&self, name: &str, until: Option<Instant>) -> ermine::Result<(Option<Row>, bool)> {
         let learner = registry::learner(name)?;
         let space = Space::declared(&*learner);
         let what = Search {
@@ -320,17 +337,20 @@ impl Trials<'_> {
             measure: self.measures[0],
         };
         let start = Instant::now();
-        let found = search(&what, self.data, &self.context(), &mut Journal::none())?;
+        let observer = Hurried { progress: self.progress, deadline: until };
+        let context = Context { observer: &observer, ..self.context() };
+        let found = search(&what, self.data, &context, &mut Journal::none())?;
         let Some(best) = found.best.map(|best| &found.trials[best]).filter(|best| !best.setting.is_empty()) else {
             return Ok((None, found.stopped));
         };
         // What decides is known from the search; the other measures only where there is time for another round.
         let setting = best.setting.clone();
-        let mut row = match self.over() {
+        let late = until.is_some_and(|until| Instant::now() >= until);
+        let mut row = match late || self.over() {
             true => {
                 Row { learner: learner.info().name, setting, scores: vec![best.score(self.measures[0])], seconds: 0.0 }
             }
-            false => match self.row(&*with_setting(&*learner, &setting, &self.context())?, setting.clone()) {
+            false => match self.row(&*with_setting(&*learner, &setting, &self.context())?, setting.clone(), until) {
                 Err(Error::Stopped) => Row {
                     learner: learner.info().name,
                     setting,
@@ -349,7 +369,10 @@ fn why_not(error: &Error, args: &Args, late: bool) -> String {
     let how = if late { "not tried" } else { "not finished" };
     match (error, args.budget) {
         (Error::Stopped, _) if interrupt::stopped() => format!("{how}: stopped by Ctrl-C"),
-        (Error::Stopped, Some(budget)) => format!("{how}: the budget of {} is spent", time(budget.as_secs_f64())),
+        (Error::Stopped, Some(budget)) => {
+            let budget = time(budget.as_secs_f64());
+            format!("{how}: the budget of {budget} is spent, or what is left of it is for settings of the best")
+        }
         (Error::Unsupported { need, .. }, _) => format!("can't handle {need}"),
         (other, _) => format!("failed: {other}"),
     }
@@ -480,8 +503,8 @@ fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str, curve: &[Cu
     }
     if !curve.is_empty() {
         page.heading(&format!("Would more rows help {}?", outcome.rows[0].title()));
-        page.svg(&learning_plot(curve));
-        page.note("Where the tested score still rises at the right end, more rows help. Where it is far from the learned one, the model learns by heart.");
+        page.svg(&report::picture(curve, "Learning curve", "rows learned from"));
+        page.note(report::LEARNING_NOTE);
     }
     for absent in &outcome.absent {
         page.note(&format!("{}: {}", absent.learner, absent.why));
@@ -490,18 +513,6 @@ fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str, curve: &[Cu
     page.heading("Next");
     page.code(next);
     page.finish()
-}
-
-fn learning_plot(curve: &[CurvePoint]) -> String {
-    let at = |point: &CurvePoint| point.at.number().unwrap_or(f64::NAN);
-    let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
-    let tested = curve.iter().map(|p| (at(p), p.score.mean)).collect();
-    let learned = curve.iter().filter_map(|p| Some((at(p), mean(p.score.train.as_ref()?)))).collect();
-    let name = curve.first().map_or("", |point| point.score.name);
-    Plot { title: "Learning curve", axes: ("rows learned from", name), ranges: None }.draw(&[
-        Series { name: "tested rows", points: tested, mark: Mark::Line },
-        Series { name: "learned rows", points: learned, mark: Mark::Line },
-    ])
 }
 
 fn only_baseline(rows: &[Row]) -> bool {

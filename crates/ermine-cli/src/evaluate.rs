@@ -1,6 +1,6 @@
 //! `ermine evaluate`: how good a model is on rows it has not seen.
 
-use crate::args::{ColumnArgs, Manner};
+use crate::args::{ColumnArgs, Manner, measure};
 use crate::clean::clean;
 use crate::data::{read, roles};
 use crate::failure::Failure;
@@ -8,16 +8,18 @@ use crate::grid::Grid;
 use crate::progress::Progress;
 use crate::terminal::{bold, count, decimals, dim, print, print_json, width};
 use ermine::Error;
-use ermine::evaluate::Evaluation;
+use ermine::evaluate::{Evaluation, Measure};
 use ermine::matrix::Dataset;
 use ermine::metric::confusion::Confusion;
 use ermine::model::Model;
+use ermine::registry;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   ermine evaluate species.ermine test.csv
+  ermine evaluate species.ermine test.csv --measure weighted-f1,kappa,error-rate
   ermine evaluate species.ermine test.csv --json
 
 FILE needs the columns that the model was trained on and its target. Rows that the model has learned from say little
@@ -31,6 +33,9 @@ pub struct Args {
     model: PathBuf,
     /// A table with the truth: features and target
     file: PathBuf,
+    /// Which measures, separated by commas, instead of the usual ones (a wrong name lists all)
+    #[arg(long, value_name = "MEASURES", value_delimiter = ',', value_parser = measure)]
+    measure: Vec<Measure>,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
@@ -40,10 +45,20 @@ pub struct Args {
 /// Evaluates.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
+    let name = &model.header().learner;
+    if registry::learner(name).is_ok_and(|learner| !learner.needs_target()) {
+        return Err(Failure::Work(format!(
+            "{name} learns without a target: there is no truth to measure its scores against; `ermine predict` tells them (below 0: outside)"
+        )));
+    }
     let progress = Progress::new(!args.manner.chatty());
     let data = load(&args.file, &args.columns, &args.manner, &model, &progress)?;
-    let evaluation =
-        progress.stage("evaluating", args.manner.threads(), || model.evaluate(&data)).map_err(Failure::work)?;
+    args.measure.iter().try_for_each(|measure| measure.check(data.task()))?;
+    let evaluate = || match &args.measure[..] {
+        [] => model.evaluate(&data),
+        some => model.evaluate_by(some, &data),
+    };
+    let evaluation = progress.stage("evaluating", args.manner.threads(), evaluate).map_err(Failure::work)?;
     drop(progress);
     if args.manner.json {
         return print_json(&json!({
@@ -52,6 +67,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "file": args.file,
             "n_rows": evaluation.n_rows,
             "scores": evaluation.scores,
+            "classes": evaluation.classes,
             "confusion": evaluation.confusion,
         }));
     }

@@ -12,7 +12,7 @@ use ermine::{Error, Result};
 use std::ffi::OsString;
 
 /// The commands that take the parameters of a learner.
-pub const WITH_LEARNER: [&str; 2] = ["train", "tune"];
+pub const WITH_LEARNER: [&str; 3] = ["train", "tune", "cross-validate"];
 
 /// The learner that the words of such a command name, or the default one; `None` for other commands.
 pub fn learner_in(words: &[OsString]) -> Result<Option<Box<dyn Learner>>> {

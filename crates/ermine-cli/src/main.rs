@@ -4,7 +4,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `train`, `predict`, `evaluate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
+//! | `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
 //! | `flags` | a flag for each parameter of a learner |
 //! | `data` | a file becomes a data set; how it was understood |
@@ -16,6 +16,7 @@
 mod args;
 mod clean;
 mod compare;
+mod cross_validate;
 mod data;
 mod evaluate;
 mod export;
@@ -63,6 +64,7 @@ enum Command {
     Train(train::Args),
     Predict(predict::Args),
     Evaluate(evaluate::Args),
+    CrossValidate(cross_validate::Args),
     Compare(compare::Args),
     Tune(tune::Args),
     Show(show::Args),
@@ -96,6 +98,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
     match cli.command {
         Command::Train(args) => train::run(&args, given),
         Command::Tune(args) => tune::run(&args, given),
+        Command::CrossValidate(args) => cross_validate::run(&args, given),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -1,19 +1,26 @@
 //! `ermine show`: a model for people: what made it, what it expects, what is proven about it, and how it looks.
 
+use crate::args::{ColumnArgs, Manner};
 use crate::clean::clean;
 use crate::data::read;
+use crate::evaluate::load;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::grid::Grid;
 use crate::progress::Progress;
 use crate::terminal::{bold, count, dim, fact, fitted, green, listed, print, print_json, width};
 use crate::train::certificate;
+use ermine::evaluate::measure::Measure;
 use ermine::explain::ImportanceKind;
+use ermine::explain::permutation::permutation_importances;
 use ermine::matrix::{FeatureSpec, Task};
 use ermine::model::Model;
 use ermine::model::file::FORMAT_VERSION;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+
+/// How often each column is shuffled.
+const SHUFFLES: usize = 5;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,6 +30,7 @@ Examples:
   ermine show forest.ermine --shap penguins.csv
   ermine show species.ermine --reasons new.csv --row 3
   ermine show forest.ermine --importance cover
+  ermine show forest.ermine --permutation test.csv
   ermine show species.ermine --json";
 
 /// Describe a model
@@ -52,6 +60,9 @@ pub struct Args {
     /// How much the splits are about each column: what they gain, the training rows they cover, or how many they are
     #[arg(long, value_name = "KIND", value_parser = ["gain", "cover", "count"])]
     importance: Option<String>,
+    /// How much worse the model is on the rows of this table (with the truth) when the values of a column are shuffled
+    #[arg(long, value_name = "TABLE")]
+    permutation: Option<PathBuf>,
     /// Say how the tree shrinks as ccp_alpha grows (cost-complexity pruning)
     #[arg(long)]
     path: bool,
@@ -79,7 +90,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let model = if let Some(member) = args.member { whole.member(member)? } else { whole };
     let none = |what: &str| {
         let learner = &model.header().learner;
-        Failure::Work(format!("{}: there is no {what} of a {learner}", args.model.display()))
+        let article = if learner.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        Failure::Work(format!("{}: there is no {what} of {article} {learner}", args.model.display()))
     };
     let draw = |path: &Option<PathBuf>, what: &str, form: fn(&Model) -> Option<String>| match path {
         Some(path) => Ok(write(path, form(&model).ok_or_else(|| none(what))?.as_bytes())?),
@@ -93,6 +105,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         (None, Some(file)) => reasons(args, file, &model)?.ok_or_else(|| none("way from reasons to the prediction"))?,
         (None, None) if args.importance.is_some() => {
             importance(&model, args.importance.as_deref().unwrap_or_default())?
+        }
+        (None, None) if args.permutation.is_some() => {
+            permutation(&model, args.permutation.as_deref().unwrap_or_else(|| Path::new("")))?
         }
         (None, None) if args.path => path(&model).ok_or_else(|| none("pruning path"))?,
         (None, None) if args.rules => model.rules().ok_or_else(|| none("set of rules"))?,
@@ -130,6 +145,16 @@ fn importance(model: &Model, kind: &str) -> Result<String, Failure> {
         _ => (ImportanceKind::Gain, "share of each column in what the splits gain"),
     };
     Ok(format!("{what}:\n") + &bars(model, &model.tree_importances(kind)?))
+}
+
+/// The columns by how much worse the model is on the rows of a table when they are shuffled.
+fn permutation(model: &Model, table: &Path) -> Result<String, Failure> {
+    let progress = Progress::new(true);
+    let data = load(table, &ColumnArgs::default(), &Manner::default(), model, &progress)?;
+    let measure = Measure::headline(data.task(), None)[0];
+    let found = permutation_importances(model, &data, measure, SHUFFLES, 0, &progress)?;
+    let text = format!("loss of {measure} on {} rows when a column is shuffled:\n", count(data.n_rows()));
+    Ok(text + &bars(model, &found.iter().map(|importance| importance.loss).collect::<Vec<_>>()))
 }
 
 /// The columns with the highest numbers first, each with a bar.

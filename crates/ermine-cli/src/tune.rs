@@ -83,7 +83,8 @@ pub struct Args {
     manner: Manner,
 }
 
-fn axis(text: &str) -> Result<(String, String), String> {
+/// Reads `name=values`; the name with `-` or `_`.
+pub fn axis(text: &str) -> Result<(String, String), String> {
     let (name, values) = text.split_once('=').ok_or("expected NAME=VALUES, for example max_depth=2,4,8")?;
     Ok((name.trim().replace('-', "_"), values.to_string()))
 }

@@ -61,7 +61,7 @@ impl Rows<'_, '_> {
 /// Learns a sum of trees. `extras` may hold `group`, `init_score`, `validation` (table, target, weight, group), `objective`, `metric`, `checkpoint` (path,
 /// every so many rounds) and `model` (to go on from).
 #[pyfunction]
-#[pyo3(signature = (params, table, target, weight, extras, *, seed, threads, note, progress = None))]
+#[pyo3(signature = (params, table, target, weight, extras, *, seed, threads, note, progress = None, callback = None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
 pub fn boost(
     py: Python<'_>,
@@ -74,6 +74,7 @@ pub fn boost(
     threads: usize,
     note: &str,
     progress: Option<&Bound<'_, PyAny>>,
+    callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
     let mut learner = GradientBoosting::default();
     value::set(&mut learner, params)?;
@@ -109,7 +110,7 @@ pub fn boost(
         };
         learner::fit(&boosting, &data, &context)
     };
-    let trained = job::run(py, progress, work)?;
+    let trained = job::run_heard(py, &job::Listeners { progress, callback }, work)?;
     if let Some(error) = raised.take() {
         return Err(error);
     }

@@ -4,14 +4,17 @@
 //! each second it takes it back to look for signals (only Python's main thread may) and to show progress. On Ctrl-C the work is asked to stop
 //! through its observer; if it doesn't come to a place where it asks within a moment, it is left behind to end by itself, so that the user has the
 //! prompt back whatever the learner is doing.
+//!
+//! A callback hears of every step, not only of the last one before a look. The work waits for it, and the calling thread makes the call, so that a callback may do what
+//! any function of the user's may do there: print, draw, raise.
 
 use ermine::progress::{Control, Event, Observer};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often signals and progress are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -28,61 +31,113 @@ struct State {
     score: Option<(String, f64)>,
 }
 
+/// Hands a step over and waits until it has been heard.
+type Tell = Box<dyn Fn(State) -> Control + Send + Sync>;
+
 /// Watches the work for the thread that waits.
 #[derive(Default)]
 pub struct Watch {
     stop: AtomicBool,
     state: Mutex<State>,
+    tell: Option<Tell>,
 }
 
 impl Watch {
     fn state(&self) -> State {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
 
-impl Observer for Watch {
-    fn event(&self, event: &Event<'_>) -> Control {
+    /// Takes an event in; the state after it where it was a step.
+    fn take(&self, event: &Event<'_>) -> Option<State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Begin { what, total } => {
-                *state = State { what: (*what).to_string(), total: *total, ..State::default() }
+                *state = State { what: (*what).to_string(), total: *total, ..State::default() };
             }
             Event::Step { done, score } => {
                 state.done = *done;
                 state.score = score.map(|(name, value)| (name.to_string(), value));
+                return self.tell.is_some().then(|| state.clone());
             }
             Event::End => {}
         }
-        if self.stop.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
+        None
     }
 }
 
-/// Runs `work` on a thread of its own and waits for it. `progress(what, done, total, score)` is called when there is news.
+impl Observer for Watch {
+    fn event(&self, event: &Event<'_>) -> Control {
+        let step = self.take(event);
+        if self.stop.load(Ordering::Relaxed) {
+            return Control::Stop;
+        }
+        match (step, &self.tell) {
+            (Some(state), Some(tell)) => tell(state),
+            _ => Control::Continue,
+        }
+    }
+}
+
+/// Who hears about the work: `progress` now and then, `callback` of every step; both are called with what is done, how much of it, how much there is, and a score.
+pub struct Listeners<'a, 'py> {
+    pub progress: Option<&'a Bound<'py, PyAny>>,
+    pub callback: Option<&'a Bound<'py, PyAny>>,
+}
+
+enum Message<T> {
+    /// A step, and where to say that it has been heard.
+    Step(State, SyncSender<Control>),
+    Done(T),
+}
+
+/// Runs `work` on a thread of its own and waits for it. `progress(what, done, total, score)` is called now and then, when there is news.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch) -> T + Send + 'static,
 ) -> PyResult<T> {
-    let watch = Arc::new(Watch::default());
+    run_heard(py, &Listeners { progress, callback: None }, work)
+}
+
+/// The same, with someone who hears of every step.
+pub fn run_heard<T: Send + 'static>(
+    py: Python<'_>,
+    listeners: &Listeners<'_, '_>,
+    work: impl FnOnce(&Watch) -> T + Send + 'static,
+) -> PyResult<T> {
     let (sender, mut receiver) = sync_channel(1);
+    let tell = listeners.callback.is_some().then(|| teller(sender.clone()));
+    let watch = Arc::new(Watch { tell, ..Watch::default() });
     let observer = watch.clone();
     let body = move || {
         // Nobody listens any more where the work was left behind.
-        let _ = sender.send(work(&observer));
+        let _ = sender.send(Message::Done(work(&observer)));
     };
     let thread = std::thread::Builder::new().name("ermine".into()).spawn(body);
     thread.map_err(|e| PyRuntimeError::new_err(format!("no thread to work on: {e}")))?;
-    let mut shown = State::default();
+    let (mut shown, mut looked) = (State::default(), Instant::now());
     loop {
         let message;
         (receiver, message) = wait(py, receiver, TICK);
-        match message {
-            Ok(result) => return Ok(result),
+        let heard = match message {
+            Ok(Message::Done(result)) => {
+                // However short the work was, its end is shown.
+                show(listeners.progress, &watch, &mut shown)?;
+                return Ok(result);
+            }
             Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the work ended in a panic")),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if let Err(signal) = py.check_signals().and_then(|()| show(progress, &watch, &mut shown)) {
+            Err(RecvTimeoutError::Timeout) => Ok(()),
+            Ok(Message::Step(state, reply)) => hear(listeners, &state, &reply),
+        };
+        let mut look = || {
+            // With a callback, steps may come so fast that no look ever times out.
+            if looked.elapsed() < TICK {
+                return Ok(());
+            }
+            looked = Instant::now();
+            py.check_signals().and_then(|()| show(listeners.progress, &watch, &mut shown))
+        };
+        if let Err(signal) = heard.and_then(|()| look()) {
             watch.stop.store(true, Ordering::Relaxed);
             // Whatever it would have given, nobody wants it now.
             let _ = wait(py, receiver, GRACE);
@@ -91,9 +146,28 @@ pub fn run<T: Send + 'static>(
     }
 }
 
-type Message<T> = (Receiver<T>, Result<T, RecvTimeoutError>);
+fn teller<T: Send + 'static>(sender: SyncSender<Message<T>>) -> Tell {
+    Box::new(move |state| {
+        let (reply, heard) = sync_channel(1);
+        // Nobody listens any more: stop.
+        if sender.send(Message::Step(state, reply)).is_err() {
+            return Control::Stop;
+        }
+        heard.recv().unwrap_or(Control::Stop)
+    })
+}
 
-fn wait<T: Send>(py: Python<'_>, receiver: Receiver<T>, time: Duration) -> Message<T> {
+/// Calls back about a step, and lets the work go on unless the callback raised.
+fn hear(listeners: &Listeners<'_, '_>, state: &State, reply: &SyncSender<Control>) -> PyResult<()> {
+    let said = listeners.callback.map_or(Ok(()), |callback| call(callback, state));
+    // The work may have ended in the meantime.
+    let _ = reply.send(if said.is_ok() { Control::Continue } else { Control::Stop });
+    said
+}
+
+type Waited<T> = (Receiver<Message<T>>, Result<Message<T>, RecvTimeoutError>);
+
+fn wait<T: Send>(py: Python<'_>, receiver: Receiver<Message<T>>, time: Duration) -> Waited<T> {
     py.detach(move || {
         let message = receiver.recv_timeout(time);
         (receiver, message)
@@ -105,10 +179,14 @@ fn show(progress: Option<&Bound<'_, PyAny>>, watch: &Watch, shown: &mut State) -
     let Some(progress) = progress else { return Ok(()) };
     let state = watch.state();
     if state != *shown {
-        progress.call1((&state.what, state.done, state.total, state.score.clone()))?;
+        call(progress, &state)?;
         *shown = state;
     }
     Ok(())
+}
+
+fn call(listener: &Bound<'_, PyAny>, state: &State) -> PyResult<()> {
+    listener.call1((&state.what, state.done, state.total, state.score.clone())).map(drop)
 }
 
 /// How many threads `n_jobs` stands for: all cores for `None` (or what OMP_NUM_THREADS allows, which joblib's workers set), and counted

@@ -11,7 +11,11 @@
 //! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
 //! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
 //! | [`ensemble`] | what models made of many parts can tell |
+//! | [`kernel`] | the Mercer check, and kernels of texts |
+//! | [`curve`] | learning and validation curves |
 //! | [`search`] | the best setting of a learner |
+//! | [`metric`] | scores of predictions |
+//! | [`report`] | all that can be said about a model on rows it has not seen; curves and bars |
 //! | [`error`] | errors become Python exceptions |
 //!
 //! The Python package beside this crate (`python/ermine`) makes estimators out of these parts: it reads data frames, checks
@@ -19,12 +23,16 @@
 
 mod array;
 mod boosting;
+mod curve;
 mod ensemble;
 mod error;
 mod job;
+mod kernel;
+mod metric;
 mod model;
 mod neighbor;
 mod one_row;
+mod report;
 mod search;
 mod table;
 mod target;
@@ -66,11 +74,27 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::members, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::leaves, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::proximity, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::log_density, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap_interactions, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::partial_dependence, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::is_psd, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::string_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
+    module.add_function(wrap_pyfunction!(curve::curve, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::confusion, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::probability_losses, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::calibration, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::thresholds, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::errors, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::pinball_loss, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::deviance, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::order, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
+    module.add_function(wrap_pyfunction!(report::permutation, module)?)?;
+    module.add_function(wrap_pyfunction!(report::draw_curves, module)?)?;
+    module.add_function(wrap_pyfunction!(report::draw_bars, module)?)?;
     module.add_function(wrap_pyfunction!(job::threads, module)?)?;
     Ok(())
 }

@@ -39,9 +39,10 @@ pub struct Model {
     predictor: OnceLock<Option<Predictor>>,
 }
 
-/// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters, `group` the query of each row.
+/// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters, `group` the query of each row, `folds` the fold of each row.
+/// `progress` hears about the work now and then, `callback` of every step.
 #[pyfunction]
-#[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, own = None, previous = None, group = None))]
+#[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, callback = None, own = None, previous = None, group = None, folds = None))]
 #[expect(clippy::too_many_arguments, reason = "this is the one call from Python, with keywords")]
 pub fn fit(
     py: Python<'_>,
@@ -54,26 +55,29 @@ pub fn fit(
     threads: usize,
     note: &str,
     progress: Option<&Bound<'_, PyAny>>,
+    callback: Option<&Bound<'_, PyAny>>,
     own: Option<&Bound<'_, PyDict>>,
     previous: Option<&Model>,
     group: Option<&Bound<'_, PyArray1<u32>>>,
+    folds: Option<&Bound<'_, PyArray1<u32>>>,
 ) -> PyResult<Model> {
     let trouble = Trouble::default();
     let learner = match own.filter(|own| !own.is_empty()) {
-        Some(own) => neighbor::learner_with(params, own, &trouble)?,
+        Some(own) => neighbor::learner_with(learner, params, own, &trouble)?,
         None => value::learner(learner, params)?,
     };
     let weight = weight.map(array::numbers).transpose()?;
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let group = group.map(array::numbers).transpose()?;
+    let folds = folds.map(array::numbers).transpose()?;
     let data = target.dataset(table.inner.clone(), weight)?.with_group(group).map_err(python)?;
     let previous = previous.map(Model::core);
     let work = move |watch: &job::Watch| {
-        let previous = previous.as_deref();
-        let context = Context { seed, threads: Some(threads), observer: watch, previous, ..Default::default() };
+        let (previous, folds) = (previous.as_deref(), folds.as_deref());
+        let context = Context { seed, threads: Some(threads), observer: watch, previous, folds, ..Default::default() };
         learner::fit(learner.as_ref(), &data, &context)
     };
-    let mut model = trouble.check(job::run(py, progress, work)?)?;
+    let mut model = trouble.check(job::run_heard(py, &job::Listeners { progress, callback }, work)?)?;
     model.set_note(PROGRAM, note);
     Ok(Model::of(model, trouble))
 }

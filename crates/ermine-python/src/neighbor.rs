@@ -5,6 +5,8 @@ use crate::job;
 use crate::value;
 use ermine::error::Error;
 use ermine::learner::Learner;
+use ermine::learner::comparison_forest::ComparisonForest;
+use ermine::learner::comparison_tree::ComparisonTree;
 use ermine::learner::fit::run;
 use ermine::learner::nearest_neighbors::{NearestNeighbors, Own};
 use ermine::neighbor::choice::Kind;
@@ -72,13 +74,27 @@ impl Trouble {
 
 /// The learner with functions of the user's own under "metric" and "weights".
 pub fn learner_with(
+    name: &str,
     params: &Bound<'_, PyDict>,
     own: &Bound<'_, PyDict>,
     trouble: &Trouble,
 ) -> PyResult<Box<dyn Learner>> {
+    let metric = own.get_item("metric")?.map(|f| trouble.metric(&f)).transpose()?;
+    match (name, &metric) {
+        ("comparison-tree", Some(metric)) => {
+            let mut tree = ComparisonTree::default();
+            value::set(&mut tree, params)?;
+            return Ok(tree.with_metric(Metric::Custom(metric.clone())));
+        }
+        ("comparison-forest", Some(metric)) => {
+            let mut forest = ComparisonForest::default();
+            value::set(&mut forest, params)?;
+            return Ok(forest.with_metric(Metric::Custom(metric.clone())));
+        }
+        _ => {}
+    }
     let mut learner = NearestNeighbors::default();
     value::set(&mut learner, params)?;
-    let metric = own.get_item("metric")?.map(|f| trouble.metric(&f)).transpose()?;
     let weights = own.get_item("weights")?.map(|f| Arc::new(trouble.weights(f.unbind())) as _);
     Ok(Box::new(learner.with(Own { metric, weights })))
 }
@@ -223,6 +239,19 @@ impl NeighborIndex {
             .transpose()?;
         let name: String = if own.is_some() { String::new() } else { metric.extract()? };
         let kind = kind(algorithm, search_width)?;
+        let only = match &seen {
+            Seen::Codes(..) => Some(Kind::Scan),
+            Seen::Texts(_) => Some(Kind::VantageTree),
+            Seen::Rows(_) => None,
+        };
+        if let (Some(only), Some(asked)) = (only, kind)
+            && only != asked
+        {
+            let (asked, only) = (asked.name(), only.name());
+            return Err(PyValueError::new_err(format!(
+                "algorithm = '{asked}' can't handle the metric '{name}': expected auto or {only}"
+            )));
+        }
         let build = || match &seen {
             Seen::Codes(codes, width) => CodeIndex::build(codes, *width).map(Inner::Codes),
             Seen::Texts(texts) => StringIndex::build(texts.to_vec(), text_metric(&name)?).map(Inner::Texts),
@@ -287,10 +316,12 @@ impl NeighborIndex {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
             Inner::Rows(index) => {
                 let choice = index.choice();
-                (format!("{:?}", choice.kind), choice.reason.clone(), choice.recall)
+                (choice.kind.name().into(), choice.reason.clone(), choice.recall)
             }
-            Inner::Codes(_) => ("Scan".into(), "codes are compared faster than a tree is climbed".into(), None),
-            Inner::Texts(_) => ("VantageTree".into(), "the triangle inequality holds".into(), None),
+            Inner::Codes(_) => {
+                (Kind::Scan.name().into(), "codes are compared faster than a tree is climbed".into(), None)
+            }
+            Inner::Texts(_) => (Kind::VantageTree.name().into(), "the triangle inequality holds".into(), None),
         }
     }
 

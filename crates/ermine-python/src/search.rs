@@ -72,7 +72,8 @@ fn setting(learner: &str, params: &Bound<'_, PyDict>) -> PyResult<Setting> {
     Ok(learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect())
 }
 
-fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>, seed: u64) -> PyResult<Splits> {
+/// The splits that Python gives: a number of folds, or pairs of rows.
+pub fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>, seed: u64) -> PyResult<Splits> {
     if let Ok(n_folds) = splits.extract::<usize>() {
         return Splits::k_fold(data, n_folds, seed).map_err(python);
     }

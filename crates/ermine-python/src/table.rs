@@ -27,9 +27,11 @@ type ColumnParts<'py> = (String, String, Bound<'py, PyAny>, Option<Vec<String>>)
 impl Table {
     /// The columns of a two-dimensional array of float64 or float32, without a copy; `None` where that can't be done.
     #[staticmethod]
-    fn from_array(array: &Bound<'_, PyAny>) -> PyResult<Option<Table>> {
+    #[pyo3(signature = (array, names = None))]
+    fn from_array(array: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<Option<Table>> {
         let Some((columns, _)) = array::columns(array) else { return Ok(None) };
-        let named = |(j, values)| Column { name: plain_name(j), kind: ColumnKind::Numeric, values };
+        let name = |j: usize| names.as_ref().and_then(|names| names.get(j).cloned()).unwrap_or_else(|| plain_name(j));
+        let named = |(j, values)| Column { name: name(j), kind: ColumnKind::Numeric, values };
         Table::new(columns.into_iter().enumerate().map(named).collect()).map(Some)
     }
 

@@ -11,7 +11,7 @@ CLASSIFIERS = [cls for cls in ESTIMATORS if issubclass(cls, Classifier)]
 
 def make(cls, **params):
     """An estimator whose random choices are fixed."""
-    return cls(**params, **({"random_state": 0} if "random_state" in cls().get_params() else {}))
+    return cls(**params, **({"random_state": 0} if cls._is_random else {}))
 
 
 def name(value):

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.metrics import ndcg_score
 
 import ermine
 from ermine.ensemble import GradientBoostingClassifier, GradientBoostingRanker, GradientBoostingRegressor
@@ -156,7 +157,10 @@ def test_ranking_with_sizes_and_numbers_of_queries(queries):
     watched = GradientBoostingRanker(n_estimators=100, learning_rate=0.4, early_stopping_rounds=5, random_state=0)
     watched.fit(X[:600], y[:600], qid=qid[:600], eval_set=(X[600:], y[600:]), eval_group=[20] * 15)
     ndcg = 1 - watched.validation_loss_.min()
-    assert abs(watched.score(X[600:], y[600:], qid=qid[600:]) - ndcg) < 1e-9
+    score, said = watched.score(X[600:], y[600:], qid=qid[600:]), watched.predict(X[600:])
+    # Ties share their gains, as in scikit-learn; the training takes them as they come.
+    assert score == pytest.approx(ndcg_score((2.0 ** y[600:] - 1).reshape(15, 20), said.reshape(15, 20), k=10), abs=1e-9)
+    assert score == pytest.approx(ndcg, abs=5e-3)
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
     for wrong in ({}, {"group": [20] * 44}, {"qid": qid[1:]}, {"group": [20] * 45, "qid": qid}):
         with pytest.raises(ValueError):

@@ -7,10 +7,14 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
+import ermine
 from ermine._ermine import Table
 from ermine.dummy import DummyClassifier
-from ermine.tree import DecisionStumpClassifier
+from ermine.ensemble import AdaBoostClassifier, RandomForestClassifier
+from ermine.neighbors import KNeighborsClassifier
+from ermine.tree import DecisionStumpClassifier, DecisionTreeClassifier
 
 rng = np.random.default_rng(0)
 X = rng.integers(-4, 5, size=(80, 5)).astype(np.float64)
@@ -87,6 +91,32 @@ assert peak() - before < 0.2 * X.nbytes, (peak() - before, X.nbytes)
         subprocess.run([sys.executable, "-c", code.format(dtype=dtype, order=order)], check=True)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_file_in_memory_is_not_copied(tmp_path):
+    """A read-only memmap of more than all else is learned from where it lies: what the process holds of its own stays small."""
+    code = f"""
+import re, numpy as np
+from ermine.ensemble import GradientBoostingClassifier
+from ermine.tree import DecisionStumpClassifier
+def own():
+    return sum(int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) for field in ("RssAnon",)) * 1024
+X = np.lib.format.open_memmap({str(tmp_path / "x.npy")!r}, mode="w+", dtype="float64", shape=(200_000, 50))
+for start in range(0, 200_000, 20_000):
+    X[start : start + 20_000] = np.random.default_rng(start).normal(size=(20_000, 50))
+del X
+X = np.load({str(tmp_path / "x.npy")!r}, mmap_mode="r")
+y = (X[:, 3] > 0).astype(int)
+DecisionStumpClassifier().fit(X[:1000], y[:1000])
+before = own()
+model = DecisionStumpClassifier(n_jobs=1).fit(X, y)
+assert model.score(X, y) == 1.0
+assert own() - before < 0.5 * X.nbytes, (own() - before, X.nbytes)
+frozen = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, y)
+assert frozen.score(X, y) > 0.99 and not X.flags.writeable
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_the_array_lives_as_long_as_its_table():
     table = Table.from_array(rng.normal(size=(10, 3)))
     assert (table.n_rows, table.n_columns) == (10, 3)
@@ -144,7 +174,21 @@ def arrow_frame():
     return pa.table({"number": number, "whole": whole, "text": text, "truth": truth, "size": size})
 
 
-FRAMES = [pandas_frame, pandas_numpy_frame, pandas_arrow_frame, polars_frame, arrow_frame]
+class OnlyCapsule:
+    """A frame of a library that nobody knows."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def capsule_frame():
+    return OnlyCapsule(arrow_frame())
+
+
+FRAMES = [pandas_frame, pandas_numpy_frame, pandas_arrow_frame, polars_frame, arrow_frame, capsule_frame]
 
 
 #: For each column: which rows belong to the second class, and the kind of column.
@@ -158,6 +202,8 @@ KEYS = {
 
 
 def pick(frame, columns):
+    if isinstance(frame, OnlyCapsule):
+        return OnlyCapsule(frame.table.select(columns))
     return frame.select(columns) if hasattr(frame, "select") else frame[columns]
 
 
@@ -190,12 +236,16 @@ def test_an_unseen_category_is_missing():
     assert model.predict(pd.DataFrame({"c": ["zebra", None, "b", "a"]})).tolist() == [1, 1, 1, 0]
 
 
-def test_frames_of_one_type_of_any_size():
+def test_frames_of_one_type_of_any_size(tmp_path):
     pd = pytest.importorskip("pandas")
     for n in (100, 20_000):
         frame = pd.DataFrame(np.arange(3.0 * n).reshape(n, 3), columns=["a", "b", "c"])
         key = (frame["b"] > n).to_numpy()
-        assert DecisionStumpClassifier().fit(frame, key).score(frame, key) == 1.0
+        model = DecisionStumpClassifier().fit(frame, key)
+        assert model.score(frame, key) == 1.0 and "a <= " in model.describe()
+        model.save(tmp_path / "model.ermine")
+        loaded = ermine.load(tmp_path / "model.ermine")
+        assert loaded.feature_names_in_.tolist() == ["a", "b", "c"] and loaded.score(frame, key) == 1.0
 
 
 def test_columns_of_other_types_are_refused_by_name():
@@ -205,6 +255,11 @@ def test_columns_of_other_types_are_refused_by_name():
         DecisionStumpClassifier().fit(frame, [0, 1])
     with pytest.raises(TypeError, match="datetime64"):
         DecisionStumpClassifier().fit(frame[["when"]].to_numpy(), [0, 1])
+    with pytest.raises(TypeError, match="'month' holds Period"):
+        DecisionStumpClassifier().fit(pd.DataFrame({"month": pd.period_range("2020", periods=2, freq="M")}), [0, 1])
+    pl = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="LazyFrame.*collect"):
+        DecisionStumpClassifier().fit(pl.LazyFrame({"a": [1.0, 2.0]}), [0, 1])
 
 
 def test_text_in_an_array_is_categories():
@@ -218,8 +273,12 @@ def test_text_in_an_array_is_categories():
 def test_sparse_goes_to_learners_that_take_it(form):
     S = form(np.where(X > 0, X, 0))
     assert DummyClassifier().fit(S, Y).predict_proba(S).shape == (80, 2)
+    # The same trees from sparse columns as from dense ones.
+    for model in (DecisionStumpClassifier(), DecisionTreeClassifier(), RandomForestClassifier(n_estimators=5, random_state=0), AdaBoostClassifier(n_estimators=5)):
+        dense = clone(model).fit(S.toarray(), Y)
+        np.testing.assert_array_equal(model.fit(S, Y).predict_proba(S), dense.predict_proba(S.toarray()))
     with pytest.raises(TypeError, match="Sparse data was passed"):
-        DecisionStumpClassifier().fit(S, Y)
+        KNeighborsClassifier().fit(S, Y)
 
 
 def test_sparse_duplicates_and_disorder():

@@ -53,7 +53,9 @@ def test_examples_in_docstrings(module):
 @pytest.mark.parametrize("cls", ESTIMATORS, ids=name)
 def test_signatures_are_real(cls):
     params = list(inspect.signature(cls).parameters.values())
-    assert all(p.kind == p.KEYWORD_ONLY and p.default is not p.empty and p.annotation is not p.empty for p in params)
+    (entry,) = [entry for entry in CATALOG if entry.name == cls.__name__]
+    assert [p.name for p in params if p.kind != p.KEYWORD_ONLY] == list(entry.positional)
+    assert all(p.default is not p.empty and p.annotation is not p.empty for p in params)
     assert cls().get_params() == {p.name: p.default for p in params}
     for p in params:
         assert f"    {p.name} : " in inspect.getdoc(cls).replace("\n", "\n    ")
@@ -157,13 +159,45 @@ def test_models_show_themselves(data):
     assert model.feature_importances_.tolist() == [0.0, 0.0, 1.0, 0.0]
 
 
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=name)
+def test_every_estimator_reports_and_shows_itself(cls, data, tmp_path):
+    X, y = data
+    model = make(cls).fit(X[:40], y[:40])
+    report = model.report(X[40:], y[40:])
+    score = report.scores["accuracy" if cls in CLASSIFIERS else "R2"]
+    assert score.value == pytest.approx(model.score(X[40:], y[40:])) and score.low <= score.value <= score.high
+    assert report.data["learner"] == cls._learner and "Scores" in str(report) and report.html.startswith("<!doctype html>")
+    assert report._repr_html_().startswith("<iframe srcdoc=") and "20 rows" in repr(report)
+    report.save(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == report.html
+    page = model._repr_html_()
+    assert "trained on 40 rows and 4 columns" in page and ("minimised" in page or "proven" in page)
+    assert ("<svg" in page) == (model._fitted().svg() is not None)
+
+
+def test_a_report_takes_names_weights_and_words(data):
+    pd = pytest.importorskip("pandas")
+    X, y = pd.DataFrame(data[0], columns=list("abcd")), np.where(data[1], "yes", "no")
+    model = DecisionStumpClassifier().fit(X, y)
+    report = model.report(X, y, sample_weight=np.arange(60))
+    assert report.data["importances"][0]["feature"] == "c" and report.scores["accuracy"].value == 1.0
+    with pytest.warns(UserWarning, match="valid feature names"):
+        assert model.report(data[0], y).scores == model.report(X, y).scores
+    with pytest.raises(ValueError, match="maybe"):
+        model.report(X, np.where(data[1], "yes", "maybe"))
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.report(X, y[:5])
+    with pytest.raises(ValueError, match="not fitted"):
+        DecisionStumpClassifier().report(X, y)
+
+
 @pytest.mark.parametrize(
     "params, words",
     [
-        ({"criterion": "ginny"}, "criterion = ginny"),
-        ({"criterion": 3}, "criterion = 3"),
-        ({"criterion": object}, "criterion = <class 'object'>"),
-        ({"max_categories": -1}, "max_categories = -1"),
+        ({"criterion": "ginny"}, "'criterion' parameter of DecisionStumpClassifier must be error | gini | entropy. Got 'ginny' instead"),
+        ({"criterion": 3}, "'criterion' parameter .* Got 3"),
+        ({"criterion": object}, "'criterion' parameter .* Got <class 'object'>"),
+        ({"max_categories": -1}, "'max_categories' parameter .* Got -1"),
         ({"max_categories": 2.5}, "a whole number"),
         ({"max_categories": float("nan")}, "max_categories"),
         ({"n_jobs": 0}, "n_jobs"),

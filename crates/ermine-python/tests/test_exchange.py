@@ -78,6 +78,12 @@ def test_onnx_knows_categories(tmp_path):
         rows = np.column_stack([frame["c"].cat.codes.to_numpy(float), X[:, 0]])
         said = session.run(None, {"X": rows})[0]
         np.testing.assert_allclose(said, numbers(model, frame), rtol=1e-12, atol=1e-12)
+        # What is no code is an unknown category, here and there.
+        for code in (-1.0, 0.5, 4.0, 1e300, -np.inf):
+            row = np.array([[code, 0.3]])
+            unknown = numbers(model, pandas.DataFrame({"c": pandas.Categorical([None], categories=frame["c"].cat.categories), "x": [0.3]}))
+            np.testing.assert_allclose(model.predictor()(row), unknown[0], rtol=1e-12)
+            np.testing.assert_allclose(session.run(None, {"X": row})[0], unknown, rtol=1e-12)
 
 
 def test_foreign_models_are_read(tmp_path):
@@ -96,15 +102,15 @@ def test_foreign_models_are_read(tmp_path):
 
 
 def test_shares_add_up(model):
-    if not hasattr(model, "shap_values"):
-        pytest.skip("a single tree")
     shares = model.shap_values(X[:20])
     pairs = model.shap_interaction_values(X[:20])
     np.testing.assert_allclose(pairs.sum(axis=2), shares, atol=1e-9)
     np.testing.assert_allclose(pairs, np.swapaxes(pairs, 1, 2), atol=1e-9)
     count = model.tree_importances("count")
     assert count.shape == (4,) and (count == np.round(count)).all() and (model.tree_importances("cover") >= 0).all()
-    assert "nothing known" in model.reasons(X, 3)
+    assert model.reasons(X, 3)
+    worse = model.permutation_importance(X, TWO if len(getattr(model, "classes_", [])) == 2 else THREE if hasattr(model, "classes_") else NUMBER, n_repeats=2)
+    assert worse.shape == (4,) and worse.max() > 0
 
 
 def test_what_cannot_be_exported_says_so(tmp_path):

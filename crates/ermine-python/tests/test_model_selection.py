@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification, make_regression
 
 from ermine import model_selection as ours
 from ermine.ensemble import GradientBoostingClassifier
-from ermine.linear_model import Ridge
+from ermine.linear_model import LogisticRegression, Ridge
 from ermine.neighbors import KNeighborsClassifier
 from ermine.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -79,8 +79,68 @@ def test_bad_searches_are_refused_with_words(change, words):
         ours.GridSearchCV(Ridge(), **({"param_grid": {"alpha": [1.0]}} | change)).fit(X, y)
 
 
+def test_a_validation_curve_is_that_of_scikit_learn():
+    X, y = make_classification(300, 6, random_state=0)
+    cv = list(theirs.StratifiedKFold(4).split(X, y))
+    kw = {"param_name": "max_depth", "param_range": [1, 3, 9], "cv": cv, "scoring": "neg_log_loss"}
+    a = ours.validation_curve(DecisionTreeClassifier(), X, y, **kw)
+    b = theirs.validation_curve(DecisionTreeClassifier(), X, y, **kw)
+    for mine, other in zip(a, b):
+        np.testing.assert_allclose(mine, other, rtol=1e-9)
+
+
+def test_a_learning_curve_grows_and_ends_with_all_rows():
+    X, y = make_regression(200, 4, noise=20.0, random_state=0)
+    cv = list(theirs.KFold(4).split(X))
+    sizes, learned, tested = ours.learning_curve(Ridge(), X, y, train_sizes=[0.1, 0.5, 1.0], cv=cv)
+    assert sizes.tolist() == [15, 75, 150] and learned.shape == tested.shape == (3, 4)
+    whole_sizes, whole_learned, whole_tested = theirs.learning_curve(Ridge(), X, y, train_sizes=[1.0], cv=cv)
+    assert whole_sizes[0] == sizes[-1]
+    np.testing.assert_allclose(learned[-1], whole_learned[0], rtol=1e-9)
+    np.testing.assert_allclose(tested[-1], whole_tested[0], rtol=1e-9)
+    assert tested[0].mean() < tested[-1].mean()
+    again, _, _ = ours.learning_curve(Ridge(), X, y, train_sizes=[15, 75, 150], cv=cv)
+    assert again.tolist() == sizes.tolist()
+    for wrong in ([], [0.0], [-1.0], [5, 151], [0.5, 20]):
+        with pytest.raises(ValueError, match="train_sizes|shares"):
+            ours.learning_curve(Ridge(), X, y, train_sizes=wrong, cv=cv)
+
+
+@pytest.mark.parametrize("gamma", [0.02, "scale"])
+def test_a_search_over_the_price_of_slack_agrees_with_separate_fits(gamma):
+    from ermine.svm import SVC
+
+    X, y = make_classification(300, 60, n_informative=10, random_state=0)
+    cv = list(theirs.StratifiedKFold(4).split(X, y))
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [gamma]}
+    a = ours.GridSearchCV(SVC(), grid, cv=cv).fit(X, y)
+    b = theirs.GridSearchCV(SVC(), grid, cv=cv).fit(X, y)
+    # A row within the tolerance of the boundary may change sides.
+    np.testing.assert_allclose(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"], atol=0.007)
+
+
 def test_other_estimators_are_left_to_scikit_learn():
     from sklearn.linear_model import Ridge as Other
 
     with pytest.raises(TypeError, match="not an estimator of Ermine"):
         ours.GridSearchCV(Other(), {"alpha": [1.0]}).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_a_search_is_an_estimator_like_others():
+    import pandas as pd
+    from sklearn.base import is_classifier, is_regressor
+    from sklearn.model_selection import cross_val_score as their_cross_val_score
+    from sklearn.utils.validation import check_is_fitted
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    y = (X["a"] > 0).astype(int)
+    search = ours.GridSearchCV(LogisticRegression(), [{"C": [0.1, 1.0]}, {"l1_ratio": [1.0]}], cv=3)
+    assert is_classifier(search) and is_regressor(ours.GridSearchCV(Ridge(), {"alpha": [1.0]})) and clone(search).get_params(deep=False).keys() == search.get_params(deep=False).keys()
+    assert their_cross_val_score(search, X, y, cv=3).mean() > 0.8
+    assert hasattr(search, "decision_function") and not hasattr(ours.GridSearchCV(Ridge(), {}), "predict_proba")
+    check_is_fitted(search.fit(X, y))
+    assert search.n_features_in_ == 3 and list(search.feature_names_in_) == list("abc") and search.decision_function(X).shape == (90,) and search.refit_time_ > 0
+    table = pd.DataFrame(search.cv_results_)
+    assert table["param_C"].tolist()[:2] == [0.1, 1.0] and search.cv_results_["param_C"].mask.tolist() == [False, False, True]
+    assert "best of 3" in search._repr_html_()

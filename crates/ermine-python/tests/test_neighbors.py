@@ -59,7 +59,7 @@ def test_an_index_without_a_target(data, algorithm, dtype):
     assert grown.n_samples_fit_ == 300 and grown.kneighbors(Q)[1].tolist() == ours.kneighbors(Q)[1].tolist()
     assert doctest.testmod(_neighbors).failed == 0
     kind, reason, recall = ours.index_
-    assert kind in ("BoxTree", "VantageTree", "Scan") and reason and recall is None
+    assert kind in ("kd_tree", "ball_tree", "brute") and reason and recall is None
 
 
 def test_bits_text_and_approximate_search():
@@ -167,7 +167,7 @@ def test_names_of_others_and_what_is_shown(data):
     manhattan.triangle_inequality = True
     many = np.random.default_rng(2).normal(size=(600, 2))
     index = NearestNeighbors(metric=manhattan).fit(many)
-    assert index.index_[0] == "VantageTree"
+    assert index.index_[0] == "ball_tree"
     np.testing.assert_array_equal(index.kneighbors(many[:9])[1], NearestNeighbors(metric="l1").fit(many).kneighbors(many[:9])[1])
     few = KNeighborsClassifier(keep="condensed", n_neighbors=1).fit(X, labels)
     assert few.kept_rows_.dtype == np.int64 and (np.diff(few.kept_rows_) > 0).all() and len(few.kept_rows_) == few.n_samples_fit_
@@ -176,3 +176,43 @@ def test_names_of_others_and_what_is_shown(data):
     assert small.n_neighbors_ == 3 and small.recall_ == 1.0
     small.add(X[3:], numbers[3:])
     assert small.n_neighbors_ == 5 and small.n_samples_fit_ == 300 and not hasattr(small, "recall_")
+
+
+def test_several_classes_for_each_row_at_once(tmp_path):
+    sklearn_neighbors = pytest.importorskip("sklearn.neighbors")
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 3))
+    Y = np.column_stack([np.where(X[:, 0] > 0, "up", "down"), rng.choice(["a", "b", "c"], 120)])
+    for weights in ("uniform", "distance"):
+        ours = KNeighborsClassifier(n_neighbors=4, weights=weights).fit(X[:90], Y[:90])
+        theirs = sklearn_neighbors.KNeighborsClassifier(n_neighbors=4, weights=weights).fit(X[:90], Y[:90])
+        for mine, other, a, b in zip(ours.predict_proba(X[90:]), theirs.predict_proba(X[90:]), ours.classes_, theirs.classes_, strict=True):
+            np.testing.assert_allclose(mine, other, atol=1e-12)
+            np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(ours.predict(X[90:]), theirs.predict(X[90:]))
+        assert ours.outputs_2d_ and ours.n_outputs_ == 2
+        assert ours.score(X[90:], Y[90:]) == (ours.predict(X[90:]) == Y[90:]).all(axis=1).mean()
+    ours.save(tmp_path / "model.ermine")
+    again = ermine.load(tmp_path / "model.ermine")
+    np.testing.assert_array_equal(again.predict(X[90:]), ours.predict(X[90:]))
+    with pytest.raises(ValueError, match="tie is for one class"):
+        KNeighborsClassifier(tie="distance").fit(X, Y)
+    assert not ours.fit(X, Y[:, 0]).outputs_2d_
+
+
+def test_text_is_taken_as_it_is_or_not_at_all():
+    pandas = pytest.importorskip("pandas")
+    words = ["abc", "abd", "xyz"]
+    index = NearestNeighbors(n_neighbors=1, metric="edit").fit(pandas.DataFrame({"w": words}))
+    assert index.n_samples_fit_ == 3 and index.kneighbors(["xyy"])[1].tolist() == [[2]]
+    for wrong in (["a", None], [["abc"], ["x"]], "hello", [1, 2]):
+        with pytest.raises(TypeError, match="list of strings"):
+            NearestNeighbors(metric="edit").fit(wrong)
+    with pytest.raises(ValueError, match="expected auto or ball_tree"):
+        NearestNeighbors(metric="edit", algorithm="hnsw").fit(words)
+
+
+def test_numbers_too_large_to_measure_are_refused():
+    for X in ([[1e305], [3e305], [0.0]], [[np.inf], [1.0], [2.0]]):
+        with pytest.raises(ValueError, match="distances can be measured|infinity"):
+            KNeighborsClassifier(n_neighbors=1).fit(X, ["a", "b", "c"])

@@ -1,13 +1,17 @@
 """Threads, forks, Ctrl-C, and programs with and without scikit-learn."""
 
+import importlib
 import multiprocessing
+import pickle
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -27,12 +31,21 @@ def python(code, **options):
     return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, text=True, capture_output=True, **options).stdout
 
 
-def test_many_threads_predict_with_one_model():
-    model = DecisionStumpClassifier().fit(X, Y)
+SHARED = [
+    "tree.DecisionStumpClassifier()", "ensemble.RandomForestClassifier(10, random_state=0)", "ensemble.GradientBoostingClassifier(n_estimators=10, random_state=0)", "svm.SVC()",
+    "linear_model.LogisticRegression()", "neighbors.KNeighborsClassifier()", "multiclass.OneVsRestClassifier('decision-tree')",
+]
+
+
+@pytest.mark.parametrize("n_jobs", [1, None])
+@pytest.mark.parametrize("made", SHARED)
+def test_many_threads_predict_with_one_model(made, n_jobs):
+    module, rest = made.split(".", 1)
+    model = eval(rest, vars(importlib.import_module(f"ermine.{module}"))).set_params(n_jobs=n_jobs).fit(X, Y)
     parts = [X[i : i + 500 + 100 * (i % 7)] for i in range(0, 2000, 50)]
     expected = [model.predict(part) for part in parts]
     with ThreadPoolExecutor(8) as pool:
-        for _ in range(5):
+        for _ in range(2):
             for got, want in zip(pool.map(model.predict, parts), expected):
                 np.testing.assert_array_equal(got, want)
 
@@ -170,9 +183,11 @@ def test_importing_ermine_imports_little():
     assert said == "[]\n"
 
 
-def test_progress_is_shown_as_a_line(capsys):
+def test_progress_is_shown_as_a_line(capsys, monkeypatch):
+    from ermine import _progress
     from ermine._progress import Bar
 
+    monkeypatch.setattr(_progress, "_is_watched", lambda: True)
     bar = Bar()
     bar("trees", 5, 10, ("loss", 0.25))
     bar("trees", 10, 10, None)
@@ -180,3 +195,93 @@ def test_progress_is_shown_as_a_line(capsys):
     said = capsys.readouterr().err
     assert "\rtrees [===============               ] 5/10  loss 0.25" in said
     assert "\rtrees [==============================] 10/10" in said and said.endswith("\n")
+
+
+def test_progress_in_a_file_is_one_line(capsys):
+    from ermine.ensemble import GradientBoostingClassifier
+
+    GradientBoostingClassifier(n_estimators=7, verbose=1, random_state=0).fit(X, Y)
+    said = capsys.readouterr().err
+    assert said.startswith("boosting [==============================] 7/7") and said.count("\n") == 1 and "\r" not in said
+    GradientBoostingClassifier(n_estimators=7, random_state=0).fit(X, Y)
+    assert capsys.readouterr().err == ""
+
+
+def test_callbacks_hear_of_every_round():
+    from ermine import Step
+    from ermine.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from ermine.linear_model import SGDClassifier
+
+    heard, threads_of_calls = [], set()
+
+    def hear(step):
+        heard.append(step)
+        threads_of_calls.add(threading.get_ident())
+
+    model = GradientBoostingClassifier(n_estimators=20, random_state=0).set_callbacks(hear)
+    model.fit(X, Y, eval_set=(X, Y))
+    assert [step.done for step in heard] == list(range(1, 21)) and all(isinstance(step, Step) and step.total == 20 for step in heard)
+    np.testing.assert_allclose([step.score for step in heard], model.validation_loss_)
+    assert threads_of_calls == {threading.get_ident()}  # where fit was called, so that it may draw
+    quiet = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(X, Y, eval_set=(X, Y))
+    np.testing.assert_array_equal(model.predict_proba(X), quiet.predict_proba(X))
+
+    heard.clear()
+    RandomForestClassifier(12, random_state=0).set_callbacks(hear).fit(X, Y)
+    assert sorted(step.done for step in heard) == list(range(1, 13)) and heard[0].what == "trees"
+    heard.clear()
+    SGDClassifier(random_state=0).set_callbacks(hear).fit(X, Y)
+    assert heard[0].what == "iterations" and heard[0].score_name == "loss"
+    # Copies, and estimators told so, have none.
+    heard.clear()
+    pickle.loads(pickle.dumps(model)).fit(X, Y)
+    clone(model).fit(X, Y)
+    model.set_callbacks().fit(X, Y)
+    assert not heard
+    with pytest.raises(TypeError, match="callback"):
+        model.set_callbacks(3)
+
+
+def test_what_a_callback_raises_ends_the_fit():
+    from ermine.ensemble import GradientBoostingClassifier
+
+    class Enough(Exception):
+        pass
+
+    def stop(step):
+        if step.done == 3:
+            raise Enough
+
+    model = GradientBoostingClassifier(n_estimators=100_000, random_state=0).set_callbacks(stop)
+    with pytest.raises(Enough):
+        model.fit(X, Y)
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("slow", [
+    "ensemble.GradientBoostingClassifier(n_estimators=100000, n_jobs=1)",
+    "ensemble.RandomForestClassifier(100000, n_jobs=1)",
+    "svm.SVC(C=1e6, tol=1e-12, n_jobs=1)",
+    "linear_model.SGDClassifier(max_iter=1000000, n_iter_no_change=1000000, n_jobs=1)",
+    "tree.OptimalTreeClassifier(max_depth=5, n_jobs=1)",
+    "ensemble.AdaBoostClassifier(n_estimators=100000, n_jobs=1)",
+    "multiclass.OneVsRestClassifier(svm.SVC(C=1e6, tol=1e-12), n_jobs=1)",
+])
+def test_ctrl_c_gives_the_prompt_back(slow):
+    """Whatever the learner is doing; how soon is measured by bench/python_package.py."""
+    said = python(
+        f"""
+        import os, signal, threading, numpy as np
+        from ermine import ensemble, linear_model, multiclass, svm, tree
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(20_000, 10))
+        y = (X[:, 0] * X[:, 1] + rng.normal(size=20_000) > 0).astype(int)
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            {slow}.fit(X, y)
+        except KeyboardInterrupt:
+            print("stopped")
+        """,
+        timeout=60,
+    )
+    assert said == "stopped\n"

@@ -183,7 +183,7 @@ pub const DEFAULT: &str = "gradient-boosting";
 impl Default for Context<'_> {
     /// Seed 0, all cores, nobody watching, all learners of the registry.
     fn default() -> Self {
-        Context { seed: 0, threads: None, observer: &Silent, previous: None, learners: learner }
+        Context { seed: 0, threads: None, observer: &Silent, previous: None, folds: None, learners: learner }
     }
 }
 

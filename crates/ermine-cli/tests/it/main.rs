@@ -5,6 +5,7 @@
 
 mod manners;
 mod mistakes;
+mod select;
 mod work;
 
 use std::path::{Path, PathBuf};

@@ -4,8 +4,20 @@ use crate::{Place, Said, penguins};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-const SUBCOMMANDS: [&str; 11] =
-    ["train", "predict", "evaluate", "compare", "tune", "show", "report", "export", "import", "neighbors", "learners"];
+const SUBCOMMANDS: [&str; 12] = [
+    "train",
+    "predict",
+    "evaluate",
+    "cross-validate",
+    "compare",
+    "tune",
+    "show",
+    "report",
+    "export",
+    "import",
+    "neighbors",
+    "learners",
+];
 
 #[test]
 fn help_is_there_for_everything() {

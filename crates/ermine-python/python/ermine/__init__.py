@@ -18,7 +18,7 @@ from typing import Any
 from ermine._catalog import MODULES
 from ermine._ermine import __version__
 
-__all__ = ["__version__", "import_model", "load", *MODULES]
+__all__ = ["Step", "__version__", "import_model", "load", *MODULES]
 
 
 def load(path: "str | os.PathLike[str]") -> Any:
@@ -61,6 +61,10 @@ def import_model(path: "str | os.PathLike[str]") -> Any:
 def __getattr__(name: str) -> Any:
     if name in MODULES:
         return importlib.import_module(f"ermine.{name}")
+    if name == "Step":
+        from ermine._progress import Step
+
+        return Step
     raise AttributeError(f"module 'ermine' has no attribute {name!r}")
 
 

@@ -11,10 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from ermine import _ranking, _target
-from ermine._ermine import Model, Staged, Table, Target, boost, boosted_quantiles, threads
+from ermine._ermine import Model, Staged, Table, Target, boost, boosted_quantiles, draw_curves, threads
 from ermine._ensemble import Explained
-from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
+from ermine._estimator import Estimator, LogOddsClassifier, Regressor
 from ermine._progress import Bar
+from ermine._report import Report
 
 #: What ``fit`` takes beside the data.
 EXTRAS = """
@@ -44,9 +45,9 @@ class Boosting(Explained):
         note = {"class": type(self).__name__, "names": names is not None, **note}
         progress = Bar() if self.verbose else None
         try:
-            return boost(
+            return self._named(boost)(
                 self._learner_params(), table, target, _target.weights(sample_weight, table.n_rows), extras,
-                seed=self._seed(), threads=threads(self.n_jobs), note=json.dumps(note), progress=progress,
+                seed=self._seed(), threads=threads(self.n_jobs), note=json.dumps(note), progress=progress, callback=self._callback(),
             )
         finally:
             if progress is not None:
@@ -59,7 +60,7 @@ class Boosting(Explained):
         if checkpoint is not None and (not isinstance(checkpoint_every, (int, np.integer)) or checkpoint_every < 1):
             raise ValueError(f"checkpoint_every == {checkpoint_every!r}, must be a whole number from 1")
         if init_score is not None:
-            init_score = np.require(np.asarray(init_score), np.float64, "CA")
+            init_score = np.require(np.asarray(init_score), np.float64, ["C", "A"])
             _target.check_rows(table.n_rows, len(init_score))
             init_score = init_score.reshape(-1)
         return {
@@ -69,6 +70,14 @@ class Boosting(Explained):
             "objective": objective,
             "metric": eval_metric,
         }
+
+    def svg(self) -> str | None:
+        """The loss on the rows kept aside after each round, as an SVG picture, where rows are kept aside."""
+        loss = self.validation_loss_ if self._fitted() else np.empty(0)
+        if not len(loss):
+            return None
+        rounds = np.arange(1, len(loss) + 1, dtype=np.float64)
+        return draw_curves("on the rows kept aside", ("round", "loss"), [("", rounds.tolist(), loss.tolist())])
 
     def _watched(self, eval_set: Any) -> tuple[Any, Any, Any] | None:
         if eval_set is None:
@@ -81,11 +90,8 @@ class Boosting(Explained):
         X, y, *weight = eval_set
         return X, y, (weight or [None])[0]
 
-    def _stages(self, X: Any) -> Iterator[np.ndarray]:
-        model = self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
-        return Staged(model, table)
+    def _rounds(self, X: Any) -> Iterator[np.ndarray]:
+        return Staged(self._fitted(), self._table(X))
 
 
 def _model(source: Any) -> Model | None:
@@ -95,7 +101,7 @@ def _model(source: Any) -> Model | None:
     return source._fitted() if isinstance(source, Estimator) else Model.load(os.fspath(source))
 
 
-class BoostingClassifier(Boosting, ProbabilisticClassifier):
+class BoostingClassifier(Boosting, LogOddsClassifier):
     """Gradient boosting for classes."""
 
     def fit(  # type: ignore[override]
@@ -128,11 +134,18 @@ class BoostingClassifier(Boosting, ProbabilisticClassifier):
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """The probabilities after each round, one after the other."""
-        return self._stages(X)
+        return self._rounds(X)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The classes after each round, one after the other."""
-        return (self.classes_.take(stage.argmax(axis=1)) for stage in self._stages(X))
+        return (self.classes_.take(stage.argmax(axis=1)) for stage in self._rounds(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """The log odds of the second of two classes after each round, or the logarithms of the probabilities of more, one after the other."""
+        for stage in self._rounds(X):
+            with np.errstate(divide="ignore"):
+                logs = np.log(stage)
+            yield logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
 
 def _known_classes(y: Any, classes: np.ndarray, n_rows: int) -> Target:
@@ -182,7 +195,7 @@ class BoostingRegressor(Boosting, Regressor):
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The predictions after each round, one after the other."""
-        return (stage[:, 0] if self._flat else stage for stage in self._stages(X))
+        return (stage[:, 0] if self._flat else stage for stage in self._rounds(X))
 
     def predict_quantiles(self, X: Any) -> np.ndarray:
         """All quantiles of ``quantile_alpha`` for each row, in their order, as an array of shape (n_samples, n_quantiles). They never cross."""
@@ -234,13 +247,22 @@ class BoostingRanker(Boosting):
         self._adopt(model, table.n_columns, names)
         return self
 
+    def _truth(self, y: Any, n_rows: int) -> Target:
+        return _ranking.relevance(y, n_rows)
+
+    def report(  # type: ignore[override]
+        self, X: Any, y: Any, *, group: Any = None, qid: Any = None, sample_weight: Any = None, random_state: int = 0,
+    ) -> Report:
+        """Judges the fitted model on queries it has not seen, as other estimators do; ``group`` or ``qid`` say which query a row is of."""
+        return self._report(X, y, sample_weight, _ranking.queries(group, qid, len(np.asarray(y))), random_state)
+
     def predict(self, X: Any) -> np.ndarray:
         """A score for each row; within a query, higher is more relevant."""
         return self._predict(X, "numbers")[:, 0]
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The scores after each round, one after the other."""
-        return (stage[:, 0] for stage in self._stages(X))
+        return (stage[:, 0] for stage in self._rounds(X))
 
     def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None) -> float:
         """The mean NDCG of the first 10 rows over the queries in which something is relevant."""

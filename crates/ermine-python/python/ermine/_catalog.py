@@ -38,6 +38,12 @@ class Entry(NamedTuple):
     many: str = ""
     #: Can go on from what it has learned before (``warm_start``).
     goes_on: bool = False
+    #: Parameters that may be given by position, as in scikit-learn.
+    positional: tuple[str, ...] = ()
+    #: Parameters of scikit-learn's twin that say how it is to compute, not what: taken, so that programs run as they are, and without effect here.
+    without_effect: tuple[str, ...] = ()
+    #: What else it can tell: another class, and where it lives.
+    tells: tuple[str, str] | None = None
 
 
 #: Parameters of nearest neighbours that are about classes.
@@ -46,84 +52,88 @@ VOTES = ("tie", "tie_metric", "keep")
 #: Parameters of boosting that belong to losses of numbers.
 OF_NUMBERS = ("quantile_alpha", "huber_slope", "tweedie_variance_power")
 
+#: How scikit-learn's coordinate descent may go about it.
+OF_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "selection")
+OVER = ("_reduction", "CodedClassifier")
+
 CATALOG: tuple[Entry, ...] = (
-    Entry("dummy", "DummyClassifier", "baseline", "classification", poor_score=True),
-    Entry("dummy", "DummyRegressor", "baseline", "regression", poor_score=True),
-    Entry("tree", "DecisionStumpClassifier", "decision-stump", "classification", poor_score=True),
-    Entry("tree", "DecisionStumpRegressor", "decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True),
-    Entry("tree", "DecisionTreeClassifier", "decision-tree", "classification", seeded=True, tree=True),
-    Entry("tree", "DecisionTreeRegressor", "decision-tree", "regression", hidden=("class_weight", "confidence_factor"), seeded=True, tree=True),
-    Entry("tree", "Id3Classifier", "id3", "classification", tree=True),
+    Entry("dummy", "DummyClassifier", "baseline", "classification", poor_score=True, tells=("_dummy", "Prior")),
+    Entry("dummy", "DummyRegressor", "baseline", "regression", poor_score=True, tells=("_dummy", "Constant")),
+    Entry("tree", "DecisionStumpClassifier", "decision-stump", "classification", poor_score=True, many="Explained"),
+    Entry("tree", "DecisionStumpRegressor", "decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True, many="Explained"),
+    Entry("tree", "DecisionTreeClassifier", "decision-tree", "classification", seeded=True, tree=True, many="Explained"),
+    Entry("tree", "DecisionTreeRegressor", "decision-tree", "regression", hidden=("class_weight", "confidence_factor"), seeded=True, tree=True, many="Explained"),
+    Entry("tree", "Id3Classifier", "id3", "classification", tree=True, many="Explained"),
     Entry("tree", "C45Classifier", "c45", "classification", tree=True),
-    Entry("tree", "OptimalTreeClassifier", "optimal-tree", "classification", tree=True),
+    Entry("tree", "OptimalTreeClassifier", "optimal-tree", "classification", tree=True, many="Explained"),
     Entry("tree", "ObliqueTreeClassifier", "oblique-tree", "classification", tree=True),
     Entry("tree", "ObliqueTreeRegressor", "oblique-tree", "regression", tree=True),
-    Entry("tree", "DensityTreeClassifier", "density-tree", "classification", poor_score=True),
+    Entry("tree", "DensityTreeClassifier", "density-tree", "classification", poor_score=True, tells=("_density", "Densities")),
     Entry("tree", "QuadTreeClassifier", "quad-tree", "classification", tree=True),
     Entry("tree", "QuadTreeRegressor", "quad-tree", "regression", tree=True),
-    Entry("tree", "ComparisonTreeClassifier", "comparison-tree", "classification", tree=True),
-    Entry("tree", "ComparisonTreeRegressor", "comparison-tree", "regression", tree=True),
-    Entry("ensemble", "RandomForestClassifier", "random-forest", "classification", hidden=("quantiles",), many="Forest", goes_on=True),
-    Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True),
-    Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification", hidden=("quantiles",), many="Forest", goes_on=True),
-    Entry("ensemble", "ExtraTreesRegressor", "extra-trees", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True),
-    Entry("ensemble", "ComparisonForestClassifier", "comparison-forest", "classification"),
-    Entry("ensemble", "ComparisonForestRegressor", "comparison-forest", "regression"),
+    Entry("tree", "ComparisonTreeClassifier", "comparison-tree", "classification", tree=True, tells=("_comparison", "Comparisons")),
+    Entry("tree", "ComparisonTreeRegressor", "comparison-tree", "regression", tree=True, tells=("_comparison", "Comparisons")),
+    Entry("ensemble", "RandomForestClassifier", "random-forest", "classification", hidden=("quantiles",), many="Forest", goes_on=True, positional=("n_estimators",)),
+    Entry("ensemble", "RandomForestRegressor", "random-forest", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True, positional=("n_estimators",)),
+    Entry("ensemble", "ExtraTreesClassifier", "extra-trees", "classification", hidden=("quantiles",), many="Forest", goes_on=True, positional=("n_estimators",)),
+    Entry("ensemble", "ExtraTreesRegressor", "extra-trees", "regression", hidden=("class_weight",), many="QuantileForest", goes_on=True, positional=("n_estimators",)),
+    Entry("ensemble", "ComparisonForestClassifier", "comparison-forest", "classification", tells=("_comparison", "Comparisons")),
+    Entry("ensemble", "ComparisonForestRegressor", "comparison-forest", "regression", tells=("_comparison", "Comparisons")),
     Entry(
         "ensemble", "GradientBoostingClassifier", "gradient-boosting", "classification", hidden=("loss", *OF_NUMBERS),
         base=("_boosting", "BoostingClassifier"),
     ),
     Entry("ensemble", "GradientBoostingRegressor", "gradient-boosting", "regression", base=("_boosting", "BoostingRegressor")),
     Entry("ensemble", "GradientBoostingRanker", "gradient-boosting", "ranking", hidden=OF_NUMBERS, base=("_boosting", "BoostingRanker")),
-    Entry("ensemble", "AdaBoostClassifier", "adaboost", "classification", hidden=("loss",), seeded=True, many="BoostedClasses"),
+    Entry("ensemble", "AdaBoostClassifier", "adaboost", "classification", hidden=("loss",), seeded=True, many="BoostedClasses", positional=("estimator",)),
     Entry(
         "ensemble", "AdaBoostRegressor", "adaboost", "regression",
-        hidden=("algorithm", "criterion", "max_categories"), seeded=True, many="BoostedNumbers",
+        hidden=("algorithm", "criterion", "max_categories"), seeded=True, many="BoostedNumbers", positional=("estimator",),
     ),
-    Entry("linear_model", "LinearRegression", "linear-regression", "regression"),
-    Entry("linear_model", "Ridge", "ridge", "regression"),
-    Entry("linear_model", "RidgeCV", "ridge-cv", "regression"),
-    Entry("linear_model", "Lasso", "lasso", "regression"),
-    Entry("linear_model", "LassoCV", "lasso-cv", "regression"),
-    Entry("linear_model", "ElasticNet", "elastic-net", "regression"),
-    Entry("linear_model", "ElasticNetCV", "elastic-net-cv", "regression"),
-    Entry("linear_model", "LogisticRegression", "logistic-regression", "classification", log_odds=True),
+    Entry("linear_model", "LinearRegression", "linear-regression", "regression", without_effect=("copy_X", "tol")),
+    Entry("linear_model", "Ridge", "ridge", "regression", positional=("alpha",), without_effect=("copy_X", "max_iter", "tol", "solver", "random_state"), tells=("_linear", "Direct")),
+    Entry("linear_model", "RidgeCV", "ridge-cv", "regression", positional=("alphas",), without_effect=("gcv_mode",)),
+    Entry("linear_model", "Lasso", "lasso", "regression", positional=("alpha",), without_effect=OF_DESCENT, tells=("_linear", "Penalised")),
+    Entry("linear_model", "LassoCV", "lasso-cv", "regression", without_effect=("precompute", "copy_X", "selection"), tells=("_folds", "PenalisedCV")),
+    Entry("linear_model", "ElasticNet", "elastic-net", "regression", positional=("alpha",), without_effect=OF_DESCENT, tells=("_linear", "Penalised")),
+    Entry("linear_model", "ElasticNetCV", "elastic-net-cv", "regression", without_effect=("precompute", "copy_X", "selection"), tells=("_folds", "PenalisedCV")),
+    Entry("linear_model", "LogisticRegression", "logistic-regression", "classification", log_odds=True, without_effect=("solver", "dual", "intercept_scaling", "warm_start", "random_state")),
     Entry("linear_model", "LADRegressor", "least-absolute-deviations", "regression"),
-    Entry("linear_model", "QuantileRegressor", "quantile-regression", "regression"),
-    Entry("linear_model", "HuberRegressor", "huber-regression", "regression"),
+    Entry("linear_model", "QuantileRegressor", "quantile-regression", "regression", without_effect=("solver", "solver_options")),
+    Entry("linear_model", "HuberRegressor", "huber-regression", "regression", without_effect=("warm_start",), tells=("_linear", "Robust")),
     Entry("linear_model", "HalfspaceLP", "halfspace", "classification"),
     Entry("linear_model", "Perceptron", "perceptron", "classification"),
-    Entry("linear_model", "SGDClassifier", "sgd", "classification", hidden=("quantile",), stream=True),
-    Entry("linear_model", "SGDRegressor", "sgd", "regression", hidden=("class_weight",), stream=True),
+    Entry("linear_model", "SGDClassifier", "sgd", "classification", hidden=("quantile",), stream=True, positional=("loss",), base=("_linear", "OddsIfLogistic")),
+    Entry("linear_model", "SGDRegressor", "sgd", "regression", hidden=("class_weight",), stream=True, positional=("loss",), tells=("_linear", "InterceptInArray")),
     Entry("linear_model", "GradientDescentClassifier", "gradient-descent", "classification", hidden=("quantile",)),
     Entry("linear_model", "GradientDescentRegressor", "gradient-descent", "regression", hidden=("class_weight",)),
-    Entry("calibration", "CalibratedClassifier", "calibrated", "classification"),
-    Entry("multiclass", "OneVsRestClassifier", "one-vs-rest", "classification"),
-    Entry("multiclass", "OneVsOneClassifier", "one-vs-one", "classification"),
-    Entry("multiclass", "OutputCodeClassifier", "output-code", "classification"),
-    Entry("neighbors", "KNeighborsClassifier", "nearest-neighbors", "classification", hidden=("radius",), neighbors=True),
-    Entry("neighbors", "KNeighborsRegressor", "nearest-neighbors", "regression", hidden=("radius", *VOTES), neighbors=True),
+    Entry("calibration", "CalibratedClassifierCV", "calibrated", "classification", positional=("estimator",), tells=("_folds", "CrossValidated")),
+    Entry("multiclass", "OneVsRestClassifier", "one-vs-rest", "classification", positional=("estimator",), base=OVER),
+    Entry("multiclass", "OneVsOneClassifier", "one-vs-one", "classification", positional=("estimator",), base=OVER),
+    Entry("multiclass", "OutputCodeClassifier", "output-code", "classification", positional=("estimator",), base=OVER),
+    Entry("neighbors", "KNeighborsClassifier", "nearest-neighbors", "classification", hidden=("radius",), neighbors=True, positional=("n_neighbors",), without_effect=("leaf_size",)),
+    Entry("neighbors", "KNeighborsRegressor", "nearest-neighbors", "regression", hidden=("radius", *VOTES), neighbors=True, positional=("n_neighbors",), without_effect=("leaf_size",)),
     Entry(
         "neighbors", "RadiusNeighborsClassifier", "nearest-neighbors", "classification",
-        hidden=("n_neighbors", "max_neighbors"), neighbors=True, defaults=(("radius", 1.0),),
+        hidden=("n_neighbors", "max_neighbors"), neighbors=True, defaults=(("radius", 1.0),), positional=("radius",), without_effect=("leaf_size",),
     ),
     Entry(
         "neighbors", "RadiusNeighborsRegressor", "nearest-neighbors", "regression",
-        hidden=("n_neighbors", "max_neighbors", *VOTES), neighbors=True, defaults=(("radius", 1.0),),
+        hidden=("n_neighbors", "max_neighbors", *VOTES), neighbors=True, defaults=(("radius", 1.0),), positional=("radius",), without_effect=("leaf_size",),
     ),
-    Entry("svm", "SVC", "svc", "classification", base=("_svm", "KernelClassifier"), kernels=True),
-    Entry("svm", "SVR", "svr", "regression", base=("_svm", "KernelRegressor"), kernels=True),
-    Entry("svm", "LinearSVC", "linear-svc", "classification"),
-    Entry("svm", "LinearSVR", "linear-svr", "regression"),
-    Entry("multioutput", "MultiOutputClassifier", "binary-relevance", "multilabel", base=("_labels", "LabelByLabelClassifier")),
-    Entry("multioutput", "ClassifierChain", "classifier-chain", "multilabel", base=("_labels", "ProbabilisticLabelClassifier")),
+    Entry("svm", "SVC", "svc", "classification", base=("_svm", "KernelClassifier"), kernels=True, without_effect=("shrinking", "random_state")),
+    Entry("svm", "SVR", "svr", "regression", base=("_svm", "KernelRegressor"), kernels=True, without_effect=("shrinking",)),
+    Entry("svm", "LinearSVC", "linear-svc", "classification", positional=("penalty", "loss")),
+    Entry("svm", "LinearSVR", "linear-svr", "regression", tells=("_linear", "InterceptInArray")),
+    Entry("multioutput", "MultiOutputClassifier", "binary-relevance", "multilabel", base=("_labels", "LabelByLabelClassifier"), positional=("estimator",)),
+    Entry("multioutput", "ClassifierChain", "classifier-chain", "multilabel", base=("_labels", "ChainClassifier"), positional=("estimator",)),
     Entry("multioutput", "LabelPowersetClassifier", "label-powerset", "multilabel", base=("_labels", "ProbabilisticLabelClassifier")),
     Entry("ranking", "RankSVM", "rank-svm", "ranking", base=("_ranking", "Ranker")),
     Entry("ranking", "BipartiteRanker", "rank-svm", "classification", hidden=("pair_weight",)),
     Entry("ranking", "PairwiseRanker", "pairwise-ranking", "ranking", base=("_ranking", "Ranker")),
     Entry("ranking", "OmegaRanker", "omega-ranking", "ranking", base=("_ranking", "CostRanker")),
-    Entry("ensemble", "BaggingClassifier", "bagging", "classification", many="Committee", goes_on=True),
-    Entry("ensemble", "BaggingRegressor", "bagging", "regression", many="Committee", goes_on=True),
+    Entry("ensemble", "BaggingClassifier", "bagging", "classification", many="Bag", goes_on=True, positional=("estimator", "n_estimators"), base=("_reduction", "OverClassifier")),
+    Entry("ensemble", "BaggingRegressor", "bagging", "regression", many="Bag", goes_on=True, positional=("estimator", "n_estimators")),
 )
 
 #: Learners without an estimator, and why.
@@ -135,15 +145,16 @@ LEFT_OUT: dict[str, str] = {
 TASKS_LEFT_OUT: dict[tuple[str, str], str] = {}
 
 #: Modules that hold something else than estimators of learners.
-BESIDES = ("model_selection",)
+BESIDES = ("metrics", "model_selection")
 
 MODULES: tuple[str, ...] = tuple(sorted({entry.module for entry in CATALOG} | set(BESIDES)))
 
 
 def find(name: str | None, learner: str, task: str) -> Entry:
     """The estimator for a model file: by its name, or else the first one for its learner and task."""
-    fitting = [entry for entry in CATALOG if (entry.learner, entry.task) == (learner, task)]
-    named = [entry for entry in fitting if entry.name == name]
+    # By its name whatever the task: a classifier of several targets learns numbers.
+    named = [entry for entry in CATALOG if entry.learner == learner and entry.name == name]
+    fitting = named or [entry for entry in CATALOG if (entry.learner, entry.task) == (learner, task)]
     if not fitting:
         raise ValueError(f"no estimator stands for a model of {learner} for {task}")
-    return (named or fitting)[0]
+    return fitting[0]

@@ -32,6 +32,9 @@ def read(X: Any, owner: str, takes_sparse: bool) -> tuple[Table, list[str] | Non
             )
         return _from_sparse(X, owner), None
     columns = _frame_columns(X)
+    if columns is None and _speaks_arrow(X):
+        X = _through_arrow(X)
+        columns = _frame_columns(X)
     if columns is not None:
         return _from_frame(*columns, X, owner)
     return _from_array(X, owner), None
@@ -58,6 +61,8 @@ def check_shape(shape: tuple[int, ...], owner: str) -> None:
 def _from_array(X: Any, owner: str) -> Table:
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(f"X is a {type(X).__name__}, which holds no data yet: call its collect().")
     array = np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
@@ -82,7 +87,11 @@ def _object_column(name: str, values: np.ndarray) -> Column:
     """A column of Python objects: numbers, or categories where there is text among them."""
     if values.dtype.kind in "US" or any(isinstance(value, str) for value in values):
         return _text_column(name, values.tolist())
-    return (name, "numeric", np.array([_number(value) for value in values], dtype=np.float64), None)
+    try:
+        return (name, "numeric", np.array([_number(value) for value in values], dtype=np.float64), None)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
+        raise TypeError(f"column {name!r} holds {', '.join(kinds)}; expected numbers, text, truth values or categories") from None
 
 
 def _number(value: Any) -> float:
@@ -119,15 +128,18 @@ def _frame_columns(X: Any) -> tuple[list[Any], Iterator[Column] | np.ndarray] | 
         return list(X.columns), (_polars_column(series) for series in X.get_columns())
     if hasattr(X, "column_names") and hasattr(X, "schema"):
         return list(X.column_names), (_arrow_column(name, X.column(j)) for j, name in enumerate(X.column_names))
-    if hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns"):
-        return _frame_columns(_through_arrow(X))
     return None
+
+
+def _speaks_arrow(X: Any) -> bool:
+    """Whether it is a frame of another library that hands itself over by Arrow's capsules; a single column, which may do so too, is none."""
+    return hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2 and not hasattr(X, "type")
 
 
 def _through_arrow(X: Any) -> Any:
     """Any other frame that speaks Arrow, by way of pyarrow or polars."""
     try:
-        import pyarrow
+        import pyarrow  # type: ignore[import-untyped]
 
         return pyarrow.table(X)
     except ImportError:
@@ -139,9 +151,10 @@ def _through_arrow(X: Any) -> Any:
 def _from_frame(names: list[Any], columns: Iterator[Column] | np.ndarray, X: Any, owner: str) -> tuple[Table, list[str] | None]:
     check_shape((len(X), len(names)) if hasattr(X, "__len__") else X.shape, owner)
     if isinstance(columns, np.ndarray):
-        table = Table.from_array(columns)
+        texts = [str(name) for name in names]
+        table = Table.from_array(columns, texts)
         if table is None:
-            table = Table.from_array(columns.astype(np.float64))
+            table = Table.from_array(columns.astype(np.float64), texts)
         assert table is not None
     else:
         table = Table.from_columns(list(columns))

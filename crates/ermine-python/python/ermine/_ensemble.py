@@ -1,5 +1,6 @@
 """What estimators made of many parts can tell: their parts, what the first of them say, leaves, quantiles, SHAP values."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -7,7 +8,9 @@ import numpy as np
 
 from ermine import _ermine, _target
 from ermine._ermine import Table
-from ermine._estimator import Estimator, from_model
+from ermine._estimator import Classifier, Estimator, Regressor
+from ermine._reduction import Parts
+from ermine._tree import paths, tree_arrays
 
 
 class Part(Estimator):
@@ -75,7 +78,7 @@ class Explained(Part):
     def expected_value_(self) -> np.ndarray:
         """What is predicted when nothing is known of a row."""
         unknown = np.full((1, self.n_features_in_), np.nan)
-        _, expected = _ermine.shap(self._fitted(), Table.from_array(unknown), 1)
+        _, expected = _ermine.shap(self._fitted(), self._read(unknown)[0], 1)
         return expected
 
     def apply(self, X: Any) -> np.ndarray:
@@ -83,23 +86,72 @@ class Explained(Part):
         return _ermine.leaves(self._fitted(), self._table(X), self.n_jobs)
 
 
-class Committee(Part):
-    """An estimator that is made of others."""
+class Committee(Part, Parts):
+    """An estimator whose members all learn the same."""
+
+    def _learner_params(self) -> dict[str, Any]:
+        member = self.__dict__.get("estimator")
+        for ours, other, what in ((Classifier, Regressor, "classes"), (Regressor, Classifier, "numbers")):
+            if isinstance(self, ours) and isinstance(member, other):
+                raise ValueError(f"{type(self).__name__} is for {what}: its estimator can't be {type(member).__name__}")
+        return super()._learner_params()
 
     @property
-    def estimators_(self) -> list[Estimator]:
+    def estimators_(self) -> list[Any]:
         """The fitted estimators that it is made of, each made when it is asked for."""
-        parts = [from_model(model) for model in _ermine.members(self._fitted())]
+        parts = super().estimators_
         for part in parts:
             if "classes_" in self.__dict__:
                 part.classes_ = self.classes_  # type: ignore[attr-defined]
-            if "feature_names_in_" not in self.__dict__:
-                part.__dict__.pop("feature_names_in_", None)
         return parts
+
+
+class Bag(Committee):
+    """Members that may know some of the columns only."""
+
+    @property
+    def estimators_features_(self) -> list[np.ndarray]:
+        """The columns that each member knows, by number."""
+        model = self._fitted()
+        place = {name: j for j, name in enumerate(_column_names(model))}
+        return [np.array([place[name] for name in _column_names(part)]) for part in _ermine.members(model)]
+
+
+def _column_names(model: _ermine.Model) -> list[str]:
+    return [feature["name"] for feature in json.loads(model.header())["schema"]["features"]]
 
 
 class Forest(Explained, Committee):
     """A forest."""
+
+    def decision_path(self, X: Any) -> tuple[Any, np.ndarray]:
+        """The nodes on the way of each row in all trees.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        indicator : sparse matrix of shape (n_samples, n_nodes)
+            1 for each node that a row comes by; the nodes of the trees stand side by side.
+        n_nodes_ptr : ndarray of shape (n_trees + 1,)
+            Where the nodes of each tree begin.
+        """
+        from scipy.sparse import hstack  # type: ignore[import-untyped]
+
+        leaves = self.apply(X)
+        trees = [tree_arrays(model) for model in _ermine.members(self._fitted())]
+        ways = hstack([paths(tree, leaves[:, t]) for t, tree in enumerate(trees)]).tocsr()
+        return ways, np.cumsum([0, *(tree.node_count for tree in trees)])
+
+    def svg(self) -> str | None:
+        """What the columns are worth to all splits, as an SVG picture; of as many as fit on a page."""
+        self._fitted()
+        names = self.__dict__.get("feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        order = np.argsort(-self.feature_importances_, kind="stable")[:20]  # type: ignore[attr-defined]
+        return _ermine.draw_bars("share in what all splits gain", [(str(names[j]), float(self.feature_importances_[j]), 0.0) for j in order])  # type: ignore[attr-defined]
 
     def proximity(self, X: Any) -> np.ndarray:
         """How alike rows are to the forest: the share of its trees in which two rows end in the same leaf, as an array of shape (n_samples, n_samples)."""
@@ -130,6 +182,12 @@ class QuantileForest(Forest):
 
 class BoostedNumbers(Committee):
     """Boosted regressors, round by round."""
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each column in what the splits of all rounds gain, each round by its vote; where its estimators tell."""
+        votes = self._fitted().attributes()["estimator_weights"]
+        return np.average([part.feature_importances_ for part in self.estimators_], axis=0, weights=votes)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """What is predicted after the first round, after the first two, and so on."""

@@ -7,25 +7,31 @@ are written into ``ermine.tree`` and so on by ``tools/python_estimators.py``; th
 import importlib
 import json
 import os
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ermine import _catalog, _data, _target
 from ermine._certificate import Certificate
-from ermine._ermine import Model, Table, Target, fit, partial_dependence, partial_fit, threads
-from ermine._progress import Bar
+from ermine._ermine import Model, Table, Target, fit, learners, partial_dependence, permutation, report, threads
+from ermine._progress import Bar, Step, each
+from ermine._report import Report
 from ermine._sklearn import not_fitted, warn, when_imported
 
 
 class Plain:
-    """Parameters by name, for programs without scikit-learn. All of them are keywords with defaults."""
+    """Parameters by name, for programs without scikit-learn. All of them have defaults."""
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
-        return cls.__init__.__kwdefaults__ or {}
+        init: Any = cls.__init__
+        positional = init.__defaults__ or ()
+        names = init.__code__.co_varnames[1 : 1 + len(positional)]
+        return dict(zip(names, positional)) | (init.__kwdefaults__ or {})
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -54,7 +60,11 @@ class PlainMixin:
     """Keeps the place of scikit-learn's mixins."""
 
 
-class Estimator(Plain):
+class Bare(Plain):
+    """All that is a ``BaseEstimator`` as soon as scikit-learn is there."""
+
+
+class Estimator(Bare):
     """An estimator for a learner of the registry."""
 
     # What the generated classes say about their learner.
@@ -76,7 +86,7 @@ class Estimator(Plain):
         note = {"class": type(self).__name__, "names": names is not None, **note}
         progress = Bar() if self.verbose else None
         try:
-            model = fit(
+            model = self._named(fit)(
                 self._learner,
                 self._learner_params(),
                 table,
@@ -86,9 +96,11 @@ class Estimator(Plain):
                 threads=threads(self.n_jobs),
                 note=json.dumps(note),
                 progress=progress,
+                callback=self._callback(),
                 own=self._own(),
                 previous=self.__dict__.get("_model") if getattr(self, "warm_start", False) else None,
                 group=group,
+                **self._folds(),
             )
         finally:
             if progress is not None:
@@ -98,13 +110,81 @@ class Estimator(Plain):
             warn("ConvergenceWarning", f"{type(self).__name__} did not converge: stopped at {stopped_at}. See certificate_.")
         return model
 
+    def set_callbacks(self, *callbacks: Callable[[Step], Any]) -> Self:
+        """Sets functions that are called in every step of a fit: a round of boosting, a tree of a forest, a pass over the rows.
+
+        Parameters
+        ----------
+        *callbacks : callables
+            Each is called with a :class:`~ermine.Step`: what is being done, how many steps are done, how many there are, and a score where there is one. What it
+            returns is not looked at; what it raises ends the fit and comes out of it. Without any, none are called any more.
+
+        Returns
+        -------
+        self
+            The estimator. Copies of it have no callbacks, as in scikit-learn.
+        """
+        for callback in callbacks:
+            if not callable(callback):
+                raise TypeError(f"a callback is a function of one argument, not {callback!r}")
+        self.__dict__.pop("_callbacks", None)
+        if callbacks:
+            self._callbacks = callbacks
+        return self
+
+    def _callback(self) -> Callable[..., None] | None:
+        callbacks = self.__dict__.get("_callbacks")
+        return None if callbacks is None else each(callbacks)
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_callbacks"} if isinstance(state, dict) else state
+
     def _learner_params(self) -> dict[str, Any]:
         """The parameters as the learner takes them. It takes other estimators as they are."""
         params = {name: getattr(self, name) for name in self._parameters}
-        return {name: _target.class_weights(value) if isinstance(value, Mapping) else value for name, value in params.items()}
+        estimator = params.get("estimator")
+        if not (estimator is None or isinstance(estimator, (str, Estimator))):
+            raise ValueError(f"The 'estimator' parameter of {type(self).__name__} must be an estimator of ermine, or the name of a learner. Got {estimator!r} instead.")
+        # None is scikit-learn's word for the usual one.
+        given = {name: value for name, value in params.items() if not (value is None and name in ("cv", "estimator", "max_samples", "monotonic_cst"))}
+        return {name: _target.class_weights(value) if isinstance(value, Mapping) else value for name, value in given.items()}
+
+    def _named(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        """The same work, whose complaints about parameters are those that users of scikit-learn know."""
+
+        def named(*args: Any, **options: Any) -> Any:
+            try:
+                return work(*args, **options)
+            except ValueError as error:
+                found = re.fullmatch(r"([\w-]+): (\w+) = .* is not allowed: expected (.*)", str(error), re.DOTALL)
+                if found is None or found[1] != self._learner or found[2] not in self._parameters:
+                    raise
+                allowed = re.sub(r"\bnone\b", "None", found[3])
+                raise ValueError(f"The {found[2]!r} parameter of {type(self).__name__} must be {allowed}. Got {getattr(self, found[2])!r} instead.") from None
+
+        return named
+
+    def _functions(self) -> list[str]:
+        """The parameters that are functions."""
+        return [name for name in self._parameters if callable(getattr(self, name))]
+
+    def _part_params(self) -> dict[str, Any]:
+        """The parameters for another learner, to which this one is a word with parameters in brackets."""
+        functions = self._functions()
+        if functions:
+            raise ValueError(
+                f"{type(self).__name__}({functions[0]}=...) can't be a part of another estimator, because {functions[0]} is a function: "
+                "scikit-learn's own meta-estimators take it"
+            )
+        return self._learner_params()
 
     def _own(self) -> dict[str, Any]:
         """Functions that stand in the place of parameters."""
+        return {}
+
+    def _folds(self) -> dict[str, Any]:
+        """The folds that the user gives."""
         return {}
 
     def _seed(self) -> int:
@@ -121,7 +201,16 @@ class Estimator(Plain):
         raise ValueError(f"{state!r} cannot be used to seed: random_state must be None, a whole number from 0, a RandomState or a Generator")
 
     def _read(self, X: Any) -> tuple[Table, list[str] | None]:
-        return _data.read(X, type(self).__name__, self._takes_sparse)
+        return _data.read(X, type(self).__name__, self._reads_sparse())
+
+    def _reads_sparse(self) -> bool:
+        """Whether it takes sparse matrices; one over another estimator does if that one does."""
+        below = getattr(self, "estimator", None)
+        if isinstance(below, Estimator):
+            return self._takes_sparse and below._reads_sparse()
+        if isinstance(below, str):
+            return self._takes_sparse and below.partition("(")[0].strip() in _sparse_learners()
+        return self._takes_sparse
 
     def _require_y(self, y: Any) -> None:
         if y is None:
@@ -135,6 +224,9 @@ class Estimator(Plain):
         for name, value in model.attributes().items():
             whole = np.ndim(value) == 0 and (name in ("depth", "rank") or name.startswith("n_"))
             setattr(self, f"{name}_", int(value) if whole else value)
+        judged = self.__dict__.get("oob_decision_function_", self.__dict__.get("oob_prediction_"))
+        if judged is not None and (lost := int(np.isnan(judged).reshape(len(judged), -1)[:, 0].sum())):
+            warn("UserWarning", f"{lost} rows were drawn for every member, and are not judged out of bag; more members leave each row out at least once")
         self.n_features_in_ = n_features
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
@@ -175,6 +267,16 @@ class Estimator(Plain):
             raise not_fitted(self)
         return model
 
+    def __getattr__(self, name: str) -> Any:
+        # Only called for what is not there. A property that is not to be had says itself why.
+        for cls in type(self).__mro__:
+            found = cls.__dict__.get(name)
+            if hasattr(type(found), "__get__"):
+                return found.__get__(self, type(self))  # type: ignore[union-attr]
+        if name.endswith("_") and not name.startswith("_") and "_model" not in self.__dict__:
+            raise not_fitted(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     # What every fitted estimator can tell and do
 
     @property
@@ -185,32 +287,40 @@ class Estimator(Plain):
 
     def describe(self) -> str:
         """The fitted model in words: what it was trained on, its certificate, and what it looks like."""
+        return f"{self._facts()}\n\n{self._fitted().text()}"
+
+    def _facts(self) -> str:
         model = self._fitted()
         n_rows = json.loads(model.header())["n_rows"]
-        return f"{self!r}\ntrained on {n_rows} rows and {self.n_features_in_} columns\n{model.certificate()}\n\n{model.text()}"
+        return f"{self!r}\ntrained on {n_rows} rows and {self.n_features_in_} columns\n{model.certificate()}"
 
-    def svg(self) -> str | None:
-        """The fitted model as an SVG picture, where its learner draws one."""
-        return self._fitted().svg()
+    def _told(self, what: str, said: str | None) -> str:
+        if said is None:
+            raise ValueError(f"there is no {what} of this {type(self).__name__}")
+        return said
 
-    def html(self) -> str | None:
-        """The fitted model as a page whose parts fold, where its learner makes one."""
-        return self._fitted().html()
+    def svg(self) -> str:
+        """The fitted model as an SVG picture; an error where its learner draws none."""
+        return self._told("picture", self._fitted().svg())
 
-    def dot(self) -> str | None:
-        """The fitted model as a graph for Graphviz, where its learner makes one."""
-        return self._fitted().dot()
+    def html(self) -> str:
+        """The fitted model as a page (of a tree, one whose branches fold); an error where its learner makes none."""
+        return self._told("page", self._fitted().html())
 
-    def rules(self) -> str | None:
-        """The fitted model as if-then rules with coverage and precision, where it can be said in rules."""
-        return self._fitted().rules()
+    def dot(self) -> str:
+        """The fitted model as a graph for Graphviz; an error where its learner makes none."""
+        return self._told("graph", self._fitted().dot())
 
-    def reasons(self, X: Any, row: int = 0) -> str | None:
-        """Why row ``row`` of ``X`` gets its prediction, question by question, where the model can say it."""
+    def rules(self) -> str:
+        """The fitted model as if-then rules with coverage and precision; an error where it can't be said in rules."""
+        return self._told("set of rules", self._fitted().rules())
+
+    def reasons(self, X: Any, row: int = 0) -> str:
+        """Why row ``row`` of ``X`` gets its prediction, question by question; an error where the model can't say it."""
         model = self._fitted()
         table, names = self._read(X)
         self._check_features(table.n_columns, names)
-        return model.reasons(table, row)
+        return self._told("way from reasons to the prediction", model.reasons(table, row))
 
     def export(self, path: "str | os.PathLike[str]", format: str | None = None) -> None:
         """Writes the fitted model for other programs.
@@ -272,15 +382,78 @@ class Estimator(Plain):
         """Writes the fitted model to a file that ``ermine.load``, the command line and Rust read. A file that is there is replaced at once, or not at all."""
         self._fitted().save(os.fspath(path))
 
+    def report(self, X: Any, y: Any, *, sample_weight: Any = None, random_state: int = 0) -> Report:
+        """Judges the fitted model on rows it has not seen: scores with intervals, curves, what each column is worth, the rows that are predicted worst.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows that were not trained on.
+        y : array-like of shape (n_samples,)
+            The truth about them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        random_state : int, default=0
+            The columns are shuffled by it, and rows are drawn where there are many.
+
+        Returns
+        -------
+        Report
+            Shows itself as a page in a notebook and as text elsewhere; ``save`` writes the page, ``data`` holds all of it.
+        """
+        return self._report(X, y, sample_weight, None, random_state)
+
+    def _report(self, X: Any, y: Any, sample_weight: Any, of_rows: np.ndarray | None, random_state: int) -> Report:
+        model = self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        weights = _target.weights(sample_weight, table.n_rows)
+        said = report(model, table, self._truth(y, table.n_rows), weights, of_rows, seed=random_state, n_jobs=self.n_jobs)
+        return Report(*said)
+
+    def permutation_importance(self, X: Any, y: Any, *, sample_weight: Any = None, n_repeats: int = 5, random_state: int = 0) -> np.ndarray:
+        """How much worse the fitted model is on these rows when the values of a column are shuffled among them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows that were not trained on.
+        y : array-like of shape (n_samples,)
+            The truth about them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        n_repeats : int, default=5
+            How often each column is shuffled.
+        random_state : int, default=0
+            The columns are shuffled by it.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The mean loss of accuracy (classes), or growth of the root mean squared error (numbers).
+        """
+        model = self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        weights = _target.weights(sample_weight, table.n_rows)
+        truth = self._truth(y, table.n_rows)
+        found, _ = permutation(model, table, truth, weights, None, n_repeats=n_repeats, seed=random_state, n_jobs=self.n_jobs)
+        return np.array(found)
+
+    def _truth(self, y: Any, n_rows: int) -> Target:
+        """What is true about the rows of a report."""
+        raise NotImplementedError
+
     def _repr_html_(self) -> str:
         import html
 
         model = self.__dict__.get("_model")
         if model is None:
             return f"<pre>{html.escape(repr(self))}</pre>"
-        picture = model.svg()
-        page = f"<pre>{html.escape(repr(self))}\n{html.escape(model.certificate())}</pre>"
-        return page + (picture if picture is not None else f"<pre>{html.escape(model.text())}</pre>")
+        picture = self.svg()
+        if picture is None:
+            return f"<pre>{html.escape(self.describe())}</pre>"
+        return f"<pre>{html.escape(self._facts())}</pre>{picture}<details><summary>as text</summary><pre>{html.escape(model.text())}</pre></details>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -291,7 +464,7 @@ class Estimator(Plain):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.sparse = self._reads_sparse()
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
@@ -299,7 +472,6 @@ class Estimator(Plain):
 
 class Classifier(PlainMixin, Estimator):
     """An estimator for classes."""
-
 
     classes_: np.ndarray
 
@@ -328,6 +500,19 @@ class Classifier(PlainMixin, Estimator):
         self._adopt(model, table.n_columns, names)
         return self
 
+    @property
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+        return len(self.classes_)
+
+    @property
+    def n_outputs_(self) -> int:
+        """How many targets there are: one."""
+        return 1 if self._fitted() else 0
+
+    def _truth(self, y: Any, n_rows: int) -> Target:
+        return _target.classes(y, n_rows)[0]
+
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of ``X``, as an array of shape (n_samples,)."""
         return self.classes_.take(self._predict(X, "classes"))
@@ -338,12 +523,6 @@ class Classifier(PlainMixin, Estimator):
         _target.check_rows(len(predicted), len(true))
         return float(np.average(predicted == true, weights=_target.weights(sample_weight, len(true))))
 
-    def __getattr__(self, name: str) -> Any:
-        # Only called for what is not there: predicting with an unfitted estimator should say so.
-        if name == "classes_" and "_model" not in self.__dict__:
-            raise not_fitted(self)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self._poor_score
@@ -351,12 +530,12 @@ class Classifier(PlainMixin, Estimator):
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
         texts = header["schema"]["classes"]
-        self.classes_ = _labels(texts, note.get("labels"))
+        self.classes_ = labels_of(texts, note.get("labels"))
         pairs = self.__dict__.get("class_weight")
         if isinstance(pairs, tuple):
             weights = dict(pair.rsplit("=", 1) for pair in pairs)
             named = zip(texts, self.classes_.tolist())
-            self.class_weight = {label: float(weights[text]) for text, label in named if text in weights}
+            self.class_weight: Any = {label: float(weights[text]) for text, label in named if text in weights}
 
 
 class ProbabilisticClassifier(Classifier):
@@ -422,6 +601,14 @@ class Regressor(PlainMixin, Estimator):
         self._adopt(model, table.n_columns, names)
         return self
 
+    @property
+    def n_outputs_(self) -> int:
+        """How many numbers are predicted for each row."""
+        return int(json.loads(self._fitted().header())["schema"]["n_outputs"])
+
+    def _truth(self, y: Any, n_rows: int) -> Target:
+        return _target.values(y, n_rows, self._multi_output)[0]
+
     def predict(self, X: Any) -> np.ndarray:
         """The predicted number, or numbers, for each row of ``X``."""
         numbers = self._predict(X, "numbers")
@@ -450,94 +637,9 @@ class Regressor(PlainMixin, Estimator):
         self._flat = note.get("y_dimensions", 1) == 1 and header["schema"]["n_outputs"] == 1
 
 
-class Streaming:
-    """Estimators that go on learning from rows that come in pieces."""
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from the next rows, with one pass over them.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The answers.
-        classes : array-like of shape (n_classes,), default=None
-            For classifiers: all classes that will ever come. Needed in the first call, unless ``y`` holds all of them.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
-
-        Returns
-        -------
-        self
-            The estimator, which has learned more.
-        """
-        self._require_y(y)  # type: ignore[attr-defined]
-        table, names = self._read(X)  # type: ignore[attr-defined]
-        before = self.__dict__.get("_model")
-        if before is not None:
-            self._check_features(table.n_columns, names)  # type: ignore[attr-defined]
-        if isinstance(self, Classifier):
-            known = self.classes_ if before is not None else classes
-            target, labels = _target.classes_among(y, known, table.n_rows)
-            note: dict[str, Any] = {"labels": labels.dtype.str}
-        else:
-            target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)  # type: ignore[attr-defined]
-            note = {"y_dimensions": n_dimensions}
-        model = partial_fit(
-            self._learner_params(),  # type: ignore[attr-defined]
-            table,
-            target,
-            _target.weights(sample_weight, table.n_rows),
-            before,
-            seed=self._seed(),  # type: ignore[attr-defined]
-            threads=threads(self.n_jobs),  # type: ignore[attr-defined]
-            note=json.dumps({"class": type(self).__name__, "names": names is not None, **note}),
-        )
-        if isinstance(self, Classifier):
-            self.classes_ = labels
-        else:
-            self._flat = n_dimensions == 1
-        self._adopt(model, table.n_columns, names)  # type: ignore[attr-defined]
-        return self
-
-
-class PruningPath(NamedTuple):
-    """The path of cost-complexity pruning, from the whole tree to its root."""
-
-    #: From these alphas on a split less is worth its leaf.
-    ccp_alphas: np.ndarray
-    #: What the impurities of the leaves then add up to, each by its share of the weight.
-    impurities: np.ndarray
-
-
-class Tree:
-    """What estimators that are one tree can tell."""
-
-    depth_: int
-    n_leaves_: int
-
-    def get_depth(self) -> int:
-        """How many questions lie on the longest way from the root to a leaf."""
-        self._fitted()  # type: ignore[attr-defined]
-        return self.depth_
-
-    def get_n_leaves(self) -> int:
-        """How many leaves the tree has."""
-        self._fitted()  # type: ignore[attr-defined]
-        return self.n_leaves_
-
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
-        """The whole path of cost-complexity pruning: each ``ccp_alpha`` at which the tree of these rows shrinks, and what the impurities of its leaves then add up to.
-
-        ``pruning="cross_validation"`` chooses among these alphas when the tree is fitted.
-        """
-        params = self.get_params()  # type: ignore[attr-defined]
-        if "ccp_alpha" not in params:
-            raise AttributeError(f"{type(self).__name__!r} has no ccp_alpha to choose")
-        whole = type(self)(**{**params, "ccp_alpha": 0.0, "pruning": None})
-        alphas, impurities = whole.fit(X, y, sample_weight=sample_weight)._fitted().pruning_path()  # type: ignore[attr-defined]
-        return PruningPath(np.asarray(alphas), np.asarray(impurities))
+def _sparse_learners() -> set[str]:
+    """The names of learners that take sparse columns; those over others are judged by what they are over."""
+    return {entry["info"]["name"] for entry in json.loads(learners()) if entry["info"]["capabilities"]["sparse"]}
 
 
 def from_file(path: str) -> Estimator:
@@ -555,12 +657,17 @@ def from_foreign(path: str) -> Estimator:
     return estimator
 
 
+def class_of(entry: _catalog.Entry) -> Any:
+    """The class of an estimator of the catalog."""
+    return getattr(importlib.import_module(f"ermine.{entry.module}"), entry.name)
+
+
 def from_model(model: Model) -> Estimator:
     """The fitted estimator of a model."""
     header = json.loads(model.header())
     note = header.get("notes", {}).get("python", {})
     entry = _catalog.find(note.get("class"), header["learner"], header["schema"]["task"])
-    cls = getattr(importlib.import_module(f"ermine.{entry.module}"), entry.name)
+    cls = class_of(entry)
     params = {name: value for name, value in header["params"].items() if name in cls._parameters}
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
     if cls._is_random:
@@ -573,7 +680,7 @@ def from_model(model: Model) -> Estimator:
     return estimator
 
 
-def _labels(texts: list[str], dtype: str | None) -> np.ndarray:
+def labels_of(texts: list[str], dtype: str | None) -> np.ndarray:
     """Class labels from their texts in a model file, in the type they had; whole numbers where nobody knows."""
     if dtype is None:
         whole = all(text.lstrip("-").isdecimal() and str(int(text)) == text for text in texts)
@@ -604,16 +711,33 @@ def _different_names(fitted: list[str], names: list[str]) -> str:
     return message
 
 
+#: Classes that stand on one of scikit-learn's mixins as soon as it is there, and on which.
+_JOINED: list[tuple[type, str]] = [(Classifier, "ClassifierMixin"), (Regressor, "RegressorMixin")]
+
+
+def join_as(cls: type, mixin: str) -> None:
+    """Puts a class that stands on ``PlainMixin`` and another on scikit-learn's mixin of this name, now or when it comes."""
+    _JOINED.append((cls, mixin))
+    base = sys.modules.get("sklearn.base")
+    if base is not None and Bare.__bases__ != (Plain,):
+        cls.__bases__ = (getattr(base, mixin), *cls.__bases__[1:])
+        _request_metadata(cls)
+
+
 def _join(sklearn_base: ModuleType) -> None:
     """Puts all estimators on scikit-learn's base classes."""
-    Estimator.__bases__ = (sklearn_base.BaseEstimator,)
-    Classifier.__bases__ = (sklearn_base.ClassifierMixin, Estimator)
-    Regressor.__bases__ = (sklearn_base.RegressorMixin, Estimator)
-    waiting = [Estimator]
+    Bare.__bases__ = (sklearn_base.BaseEstimator,)
+    for cls, mixin in _JOINED:
+        cls.__bases__ = (getattr(sklearn_base, mixin), *cls.__bases__[1:])
+    _request_metadata(Bare)
+
+
+def _request_metadata(first: type) -> None:
+    """What scikit-learn does when a class is made on its base, for a class and all below it."""
+    waiting: list[type] = [first]
     for cls in waiting:
         waiting += cls.__subclasses__()
-        # What scikit-learn does when a class is made on its base: methods to request metadata.
-        super(cls, cls).__init_subclass__()
+        super(cls, cls).__init_subclass__()  # type: ignore[arg-type]
 
 
 when_imported(_join)

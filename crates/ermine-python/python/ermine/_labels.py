@@ -5,11 +5,12 @@ from typing import Any, Self
 import numpy as np
 
 from ermine import _target
-from ermine._ermine import Model
-from ermine._estimator import Estimator
+from ermine._ermine import Model, Target
+from ermine._estimator import Estimator, PlainMixin, join_as
+from ermine._reduction import Parts, only_if, gives_probabilities
 
 
-class LabelClassifier(Estimator):
+class LabelClassifier(PlainMixin, Estimator):
     """An estimator for labels."""
 
     #: The two values of each label.
@@ -23,7 +24,7 @@ class LabelClassifier(Estimator):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The features. Categories, truth values and missing values may be left as they are.
         y : array-like, data frame or sparse matrix of shape (n_samples, n_labels)
-            1 (or True) for each label that a row has, else 0.
+            1 (or True) for each label that a row has, else 0; or any two values, of which the greater one says that a row has it.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts.
 
@@ -34,19 +35,25 @@ class LabelClassifier(Estimator):
         """
         self._require_y(y)
         table, names = self._read(X)
-        target, labels = _target.labels(y, table.n_rows)
-        model = self._learn(table, names, target, sample_weight, {})
-        self._name_labels(labels)
+        target, labels, values = _target.labels(y, table.n_rows)
+        model = self._learn(table, names, target, sample_weight, {"values": [of_label.tolist() for of_label in values]})
+        self._name_labels(labels, values)
         self._adopt(model, table.n_columns, names)
         return self
 
-    def _name_labels(self, labels: list[str]) -> None:
+    def _truth(self, y: Any, n_rows: int) -> Target:
+        return _target.labels(y, n_rows, self.classes_)[0]
+
+    def _name_labels(self, labels: list[str], values: list[np.ndarray]) -> None:
         self.label_names_ = np.array(labels, dtype=object)
-        self.classes_ = [np.array([0, 1]) for _ in labels]
+        self.classes_ = values
 
     def predict(self, X: Any) -> np.ndarray:
-        """1 for each label that a row is predicted to have, else 0, as an array of shape (n_samples, n_labels)."""
-        return self._predict(X, "classes")
+        """1 for each label that a row is predicted to have, else 0 (or the other two values that it has), as an array of shape (n_samples, n_labels)."""
+        marks = self._predict(X, "classes")
+        if all(len(values) == 2 and values[0] == 0 and values[1] == 1 for values in self.classes_):
+            return marks
+        return np.stack([values[np.minimum(marks[:, k], len(values) - 1)] for k, values in enumerate(self.classes_)], axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose labels are all predicted right."""
@@ -56,34 +63,63 @@ class LabelClassifier(Estimator):
         return float(np.average((predicted == true).all(axis=1), weights=_target.weights(sample_weight, len(true))))
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
-        self._name_labels(header["schema"]["classes"])
+        names = header["schema"]["classes"]
+        self._name_labels(names, [np.array(values) for values in note.get("values", [[0, 1]] * len(names))])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
+        tags.classifier_tags.multi_class = False
         return tags
+
+
+join_as(LabelClassifier, "ClassifierMixin")
+
+
+def _can_say_probabilities(self: Any) -> bool:
+    model = self.__dict__.get("_model")
+    if model is not None:
+        return model.gives_probabilities()
+    return gives_probabilities(self.estimator) and getattr(self, "decode", "marginal") == "marginal"
 
 
 class ProbabilisticLabelClassifier(LabelClassifier):
     """An estimator for labels that tells how probable each is, or how sure it is of it."""
 
+    @only_if(_can_say_probabilities, "what it is made of gives no probabilities, see decision_function")
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each label for each row, as an array of shape (n_samples, n_labels); an error where the learner gives none."""
-        model = self._fitted()
-        if not model.gives_probabilities():
-            raise AttributeError(f"this {type(self).__name__} gives scores, not probabilities: see decision_function")
+        """The probability of each label for each row, as an array of shape (n_samples, n_labels). Only where the parts give probabilities."""
         return self._predict(X, "numbers")
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """How sure the estimator is of each label for each row, above 0 (of probabilities: above 1/2) where it predicts it."""
-        return self._predict(X, "numbers")
+        """How sure the estimator is of each label for each row, above 0 where it predicts it: log odds where there are probabilities."""
+        numbers = self._predict(X, "numbers")
+        if not self._fitted().gives_probabilities():
+            return numbers
+        with np.errstate(divide="ignore"):
+            return np.log(numbers) - np.log1p(-numbers)
 
 
-class LabelByLabelClassifier(ProbabilisticLabelClassifier):
+class ChainClassifier(Parts, ProbabilisticLabelClassifier):
+    """Labels one after the other."""
+
+    @property
+    def order_(self) -> list[int]:
+        """The labels in the order of the (first) chain, by number."""
+        return list(self._sections()["plan"]["orders"][0])
+
+    @only_if(_can_say_probabilities, "what it is made of gives no probabilities")
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+class LabelByLabelClassifier(Parts, ProbabilisticLabelClassifier):
     """An estimator for labels, each by itself."""
 
-    def predict_proba(self, X: Any) -> list[np.ndarray]:  # type: ignore[override]
+    @only_if(_can_say_probabilities, "what it is made of gives no probabilities, see decision_function")
+    def predict_proba(self, X: Any) -> list[np.ndarray]:
         """For each label the probabilities of 0 and 1 for each row: a list of arrays of shape (n_samples, 2), as in scikit-learn."""
-        of_labels = super().predict_proba(X)
-        return [np.stack([1 - p, p], axis=1) for p in of_labels.T]
+        return [np.stack([1 - p, p], axis=1) for p in self._predict(X, "numbers").T]

@@ -1,5 +1,6 @@
 """Who is near: what estimators of nearest neighbours can tell beside their predictions, and an index without a target."""
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -8,7 +9,8 @@ import numpy as np
 
 from ermine import _target
 from ermine._data import check_shape, is_sparse
-from ermine._estimator import Plain
+from ermine._catalog import VOTES
+from ermine._estimator import Bare, labels_of
 from ermine._ermine import NeighborIndex
 from ermine._sklearn import not_fitted
 
@@ -40,6 +42,15 @@ def _ragged(found: Found, return_distance: bool) -> Any:
     return (cut(distances), cut(rows)) if return_distance else cut(rows)
 
 
+def _graph(starts: np.ndarray, rows: np.ndarray, distances: np.ndarray, mode: str, n_columns: int) -> Any:
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+    if mode not in ("connectivity", "distance"):
+        raise ValueError(f"Unsupported mode, must be one of 'connectivity', or 'distance' but got {mode!r} instead")
+    values = np.ones(len(rows)) if mode == "connectivity" else distances
+    return csr_matrix((values, rows, starts), shape=(len(starts) - 1, n_columns))
+
+
 def _check_k(k: Any, most: int, own: bool) -> int:
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
         raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
@@ -50,11 +61,26 @@ def _check_k(k: Any, most: int, own: bool) -> int:
     return int(k)
 
 
+def _texts(X: Any) -> list[str]:
+    """A list of strings. A frame or matrix of one column is taken as that column; anything else that isn't text is refused."""
+    if isinstance(X, str):
+        raise TypeError("a metric of text takes a list of strings, not one string")
+    values = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    texts = list(values)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"a metric of text takes a list of strings, but row {i} is {text!r}")
+    return [str(text) for text in texts]
+
+
 class Neighbors:
     """What estimators of nearest neighbours share."""
 
     n_samples_fit_: int
     n_neighbors_: int
+    kept_rows_: np.ndarray
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keeps rows with known answers.
@@ -117,6 +143,32 @@ class Neighbors:
             raise ValueError("radius_neighbors needs a radius")
         return _ragged(model.radius_neighbors(self._queries(X), float(radius), self.n_jobs), return_distance)  # type: ignore[attr-defined]
 
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
+        """The nearest training rows of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        distances, rows = self.kneighbors(X, k)
+        starts = np.arange(0, rows.size + 1, k)
+        return _graph(starts, rows.ravel(), distances.ravel(), mode, self.n_samples_fit_)
+
+    def radius_neighbors_graph(self, X: Any, radius: float | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
+        """All training rows within a distance of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        distances, rows = self.radius_neighbors(X, radius)
+        starts = np.cumsum([0, *map(len, rows)])
+        return _graph(starts, np.concatenate(rows), np.concatenate(distances), mode, self.n_samples_fit_)
+
+    @property
+    def effective_metric_(self) -> Any:
+        """The metric, by the name of the one that it is: minkowski with p = 2 is euclidean."""
+        self._fitted()  # type: ignore[attr-defined]
+        params = self._learner_params()
+        metric, p = self.metric if callable(self.metric) else params["metric"], params.get("p")  # type: ignore[attr-defined]
+        return {1.0: "manhattan", 2.0: "euclidean"}.get(float(p or 2), metric) if metric == "minkowski" else metric
+
+    @property
+    def effective_metric_params_(self) -> dict[str, Any]:
+        """The power of a minkowski metric that has no other name."""
+        return {"p": self.p} if self.effective_metric_ == "minkowski" else {}  # type: ignore[attr-defined]
+
     def add(self, X: Any, y: Any) -> Self:
         """Adds rows with known answers, without building the index anew. How rows are encoded and how many neighbours count stays as it was fitted;
         classes must be among those fitted on. What was measured before (``recall_``) is dropped."""
@@ -161,7 +213,106 @@ class Neighbors:
         return {name: value for name, value in params.items() if name not in self._own()}
 
 
-class NearestNeighbors(Plain):
+class NeighborClasses(Neighbors):
+    """What classifiers by nearest neighbours share: several classes for each row at once.
+
+    The marks of all classes of all targets (1 for a row's class, else 0) are numbers, and the weighted mean of the neighbours' marks are the shares of their votes.
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keeps rows with known classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features. Categories, truth values and missing values may be left as they are.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The class, or classes, of each row.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self.__dict__.pop("_n_classes", None)
+        several = None if y is None else _target.several(y)
+        if several is None:
+            return super().fit(X, y)
+        table, names = self._read(X)  # type: ignore[attr-defined]
+        _target.check_rows(table.n_rows, len(several))
+        classes, marks = zip(*(_marks(column) for column in several.T))
+        target, _ = _target.values(np.hstack(marks), table.n_rows, True)
+        note = {"several": [[_target.label_text(label) for label in found.tolist()] for found in classes], "labels": classes[0].dtype.str}
+        self._classes_of(list(classes))
+        model = self._learn(table, names, target, None, note)  # type: ignore[attr-defined]
+        self._adopt(model, table.n_columns, names)
+        return self
+
+    @property
+    def outputs_2d_(self) -> bool:
+        """Whether each row has several classes."""
+        self._fitted()  # type: ignore[attr-defined]
+        return "_n_classes" in self.__dict__
+
+    @property
+    def n_outputs_(self) -> int:
+        """How many classes each row has."""
+        self._fitted()  # type: ignore[attr-defined]
+        return len(self.__dict__.get("_n_classes", [1]))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of ``X``, as an array of shape (n_samples,); or its classes, of shape (n_samples, n_outputs)."""
+        if not self.outputs_2d_:
+            return super().predict(X)  # type: ignore[misc]
+        said = [classes.take(shares.argmax(axis=1)) for classes, shares in zip(self.classes_, self.predict_proba(X))]
+        return np.column_stack(said)
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class for each row, in the order of ``classes_``, as an array of shape (n_samples, n_classes); a list of such arrays where each row has
+        several classes."""
+        if not self.outputs_2d_:
+            return super().predict_proba(X)  # type: ignore[misc]
+        return np.split(self._predict(X, "numbers"), np.cumsum(self._n_classes)[:-1], axis=1)  # type: ignore[attr-defined]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted right; where each row has several, all of them."""
+        if not self.outputs_2d_:
+            return super().score(X, y, sample_weight)  # type: ignore[misc]
+        right = (self.predict(X) == np.asarray(y)).all(axis=1)
+        return float(np.average(right, weights=_target.weights(sample_weight, len(right))))
+
+    def add(self, X: Any, y: Any) -> Self:
+        if self.outputs_2d_:
+            raise ValueError("rows can be added where each row has one class; fit anew for several")
+        return super().add(X, y)
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()
+        if self.__dict__.get("_n_classes"):
+            usual = {name: parameter.default for name, parameter in inspect.signature(type(self)).parameters.items()}
+            for name in (name for name in VOTES if name in params):
+                if params.pop(name) != usual[name]:
+                    raise ValueError(f"{name} is for one class of each row, not for several")
+        return params
+
+    def _classes_of(self, classes: list[np.ndarray]) -> None:
+        self.classes_: Any = classes
+        self._n_classes = [len(found) for found in classes]
+
+    def _restore(self, model: Any, header: dict[str, Any], note: dict[str, Any]) -> None:
+        if "several" in note:
+            self._classes_of([labels_of(texts, note["labels"]) for texts in note["several"]])
+        else:
+            super()._restore(model, header, note)  # type: ignore[misc]
+
+
+def _marks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels of a column, and a column of 0 and 1 for each."""
+    classes, codes = _target.coded(np.ascontiguousarray(column))
+    return classes, (codes[:, None] == np.arange(len(classes))[None, :]).astype(np.float64)
+
+
+class NearestNeighbors(Bare):
     """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'.
 
     Parameters
@@ -232,8 +383,12 @@ class NearestNeighbors(Plain):
             raise ValueError(f"search_width = {width!r}: expected a whole number from 1 to 1000000")
         metric = self.metric if callable(self.metric) else ALIASES.get(self.metric, self.metric)
         covariance = None if self.covariance is None else np.asarray(self.covariance, dtype=np.float64).ravel().tolist()
-        options = {"p": float(self.p), "covariance": covariance, "algorithm": self.algorithm, "search_width": int(width), "n_neighbors": k}
-        self._index = NeighborIndex(self._rows(X), metric, **options, n_jobs=self.n_jobs)
+        options: dict[str, Any] = {"p": float(self.p), "covariance": covariance, "algorithm": self.algorithm, "search_width": int(width), "n_neighbors": k}
+        self.__dict__.pop("n_features_in_", None)
+        rows = self._rows(X)
+        self._index = NeighborIndex(rows, metric, **options, n_jobs=self.n_jobs)
+        if isinstance(rows, np.ndarray):
+            self.n_features_in_ = rows.shape[1]
         return self
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
@@ -275,17 +430,19 @@ class NearestNeighbors(Plain):
     def _rows(self, X: Any) -> Any:
         """Rows as the index takes them."""
         if self.metric in ("edit", "hamming_text"):
-            return [str(text) for text in X]
+            return _texts(X)
         if is_sparse(X):
             raise TypeError(
                 f"Sparse data was passed for X, but dense data is required by {type(self).__name__}. Use '.toarray()' to convert to a dense numpy array."
             )
         array = np.asarray(X)
         check_shape(array.shape, type(self).__name__)
+        if self.__dict__.get("n_features_in_", array.shape[1]) != array.shape[1]:
+            raise ValueError(f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
         if np.iscomplexobj(array):
             raise ValueError(f"Complex data not supported: {type(self).__name__} takes real numbers, not {array.dtype}")
         if self.metric == "bits":
             if array.dtype != np.uint8:
                 raise TypeError(f"metric='bits' takes rows of uint8 (see numpy.packbits), not of {array.dtype}")
-            return np.require(array, requirements="CA")
-        return np.require(array, np.float32 if array.dtype == np.float32 else np.float64, "CA")
+            return np.require(array, requirements=["C", "A"])
+        return np.require(array, np.float32 if array.dtype == np.float32 else np.float64, ["C", "A"])

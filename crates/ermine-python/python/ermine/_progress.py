@@ -1,28 +1,81 @@
-"""A line on the terminal that shows how far a fit has come."""
+"""How far a fit has come: a line that shows it, and steps that functions of the user's hear of."""
 
 import sys
 import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
+#: Characters of the bar itself.
 WIDTH = 30
+#: Where nobody sees a line being drawn over (a file, a pipe), a line is written at most so often, in seconds.
+SELDOM = 10.0
+
+
+class Step(NamedTuple):
+    """A step of a fit, as callbacks hear of it."""
+
+    #: What is being done: "boosting", "trees", ...
+    what: str
+    #: How many steps are done.
+    done: int
+    #: How many there are; None where nobody knows.
+    total: int | None
+    #: What the score is called; None where there is none.
+    score_name: str | None
+    #: A score after this step, such as the loss on the rows kept aside.
+    score: float | None
+
+
+def each(callbacks: Sequence[Callable[[Step], Any]]) -> Callable[..., None]:
+    """All callbacks as one function."""
+
+    def tell(what: str, done: int, total: int | None, score: tuple[str, float] | None) -> None:
+        step = Step(what or "iterations", done, total, *(score or (None, None)))
+        for callback in callbacks:
+            callback(step)
+
+    return tell
+
+
+def _is_watched() -> bool:
+    """Whether a line that is drawn over itself is seen so: on a terminal, and in a notebook."""
+    return "ipykernel" in sys.modules or sys.stderr.isatty()
 
 
 class Bar:
-    """Draws ``what [=====     ] 50/100  loss 0.12  3.2s`` over itself. Plain text on standard error: notebooks show it too."""
+    """Draws ``what [=====     ] 50/100  loss 0.12  3.2s, 3.1s left`` over itself. Plain text on standard error: notebooks show it too."""
 
     def __init__(self) -> None:
         self.start = time.monotonic()
         self.drawn = 0
+        self.last = ""
+        self.watched = _is_watched()
+        self.written = self.start
 
     def __call__(self, what: str, done: int, total: int | None, score: tuple[str, float] | None) -> None:
+        what = what or "iterations"
+        seconds = time.monotonic() - self.start
         bar = f"[{'=' * (WIDTH * done // total):{WIDTH}}] {done}/{total}" if total else f"{done}"
         said = f"  {score[0]} {score[1]:.6g}" if score else ""
-        line = f"{what} {bar}{said}  {time.monotonic() - self.start:.1f}s"
+        left = f", {seconds * (total - done) / done:.0f}s left" if total and 0 < done < total and seconds > 1 else ""
+        self.last = f"{what} {bar}{said}  {seconds:.1f}s{left}"
+        if self.watched:
+            self._draw()
+        elif time.monotonic() - self.written > SELDOM:
+            self.written = time.monotonic()
+            sys.stderr.write(self.last + "\n")
+
+    def _draw(self) -> None:
+        import shutil
+
+        # A line that is longer than the terminal would not be drawn over.
+        line = self.last[: shutil.get_terminal_size().columns - 1]
         sys.stderr.write("\r" + line.ljust(self.drawn))
         sys.stderr.flush()
         self.drawn = len(line)
 
     def close(self) -> None:
         """Ends the line."""
-        if self.drawn:
-            sys.stderr.write("\n")
+        if self.last:
+            sys.stderr.write("\n" if self.watched else self.last + "\n")
             sys.stderr.flush()

@@ -5,13 +5,14 @@ from typing import Any, Self
 import numpy as np
 
 from ermine import _target
-from ermine._ermine import Model, Target
+from ermine._ermine import Model, Target, order
 from ermine._estimator import Estimator
+from ermine._report import Report
 
 
 def relevance(y: Any, n_rows: int) -> Target:
     """How relevant each row is."""
-    values = np.require(_target.labels_like(y), np.float64, "CA")
+    values = np.require(_target.labels_like(y), np.float64, ["C", "A"])
     _target.check_rows(n_rows, len(values))
     if not np.isfinite(values).all():
         raise ValueError("Input y contains NaN or infinity.")
@@ -30,6 +31,8 @@ def queries(group: Any, qid: Any, n_rows: int) -> np.ndarray:
     numbers = np.asarray(qid)
     if numbers.shape != (n_rows,):
         raise ValueError(f"qid.shape == {numbers.shape}, expected {(n_rows,)}")
+    if any(number is None or number != number for number in numbers.tolist()):
+        raise ValueError("Input qid contains NaN: which query does such a row belong to?")
     return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.uint32)
 
 
@@ -39,17 +42,11 @@ def one_or_more(group: Any, qid: Any, n_rows: int) -> np.ndarray | None:
 
 
 def mean_ndcg(scores: np.ndarray, y: Any, of_rows: np.ndarray) -> float:
-    """The mean NDCG of the first 10 rows over the queries in which something is relevant."""
-    grades = np.asarray(y, dtype=np.float64)
+    """The mean NDCG of the first 10 rows over the queries in which something is relevant; grades below 0 count as 0."""
+    grades = np.require(np.asarray(y), np.float64, ["C", "A"])
     _target.check_rows(len(scores), len(grades))
-    found = []
-    for query in np.unique(of_rows):
-        of = of_rows == query
-        gain = 2.0 ** grades[of] - 1.0
-        discount = 1.0 / np.log2(np.arange(2, min(10, len(gain)) + 2))
-        best = np.sort(gain)[::-1][:10] @ discount
-        if best > 0:
-            found.append(gain[np.argsort(-scores[of], kind="stable")][:10] @ discount / best)
+    of_query = (np.flatnonzero(of_rows == query) for query in np.unique(of_rows))
+    found = [order(scores[rows], grades[rows], 10, True)[0] for rows in of_query if (grades[rows] > 0).any()]
     return float(np.mean(found)) if found else 1.0
 
 
@@ -80,6 +77,8 @@ class Ranker(Estimator):
         self._require_y(y)
         table, names = self._read(X)
         target = relevance(y, table.n_rows)
+        if table.n_rows < 2:
+            raise ValueError(f"{type(self).__name__} puts rows in order: 1 sample is too few.")
         of_rows = one_or_more(group, qid, table.n_rows)
         self._prepare(table.n_rows, of_rows)
         model = self._learn(table, names, target, sample_weight, {}, of_rows)
@@ -88,6 +87,15 @@ class Ranker(Estimator):
 
     def _prepare(self, n_rows: int, of_rows: np.ndarray | None) -> None:
         """What depends on the queries."""
+
+    def _truth(self, y: Any, n_rows: int) -> Target:
+        return relevance(y, n_rows)
+
+    def report(  # type: ignore[override]
+        self, X: Any, y: Any, *, group: Any = None, qid: Any = None, sample_weight: Any = None, random_state: int = 0,
+    ) -> Report:
+        """Judges the fitted model on queries it has not seen, as other estimators do; ``group`` or ``qid`` say which query a row is of."""
+        return self._report(X, y, sample_weight, one_or_more(group, qid, len(np.asarray(y))), random_state)
 
     def predict(self, X: Any, *, group: Any = None, qid: Any = None) -> np.ndarray:
         """A score for each row; within a query, the higher the earlier. Where rows are compared with those of their query, ``group`` or ``qid`` say which these are;

@@ -20,7 +20,7 @@ BASE = "sklearn.base"
 def when_imported(join: Callable[[ModuleType], None]) -> None:
     """Calls ``join(sklearn.base)`` now if it is there, and else right after somebody imports it."""
     if BASE in sys.modules:
-        import sklearn.base  # waits for another thread that is just importing it
+        import sklearn.base  # type: ignore[import-untyped]  # waits for another thread that is just importing it
 
         join(sklearn.base)
     else:
@@ -39,7 +39,7 @@ class _Watch:
         sys.meta_path.remove(self)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:
-            spec.loader = _ThenJoin(spec.loader, self)
+            spec.loader = _ThenJoin(spec.loader, self)  # type: ignore[assignment]
         return spec
 
 

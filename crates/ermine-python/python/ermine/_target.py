@@ -11,9 +11,15 @@ from ermine._sklearn import warn
 
 def classes(y: Any, n_rows: int) -> tuple[Target, np.ndarray]:
     """The target of class labels, and the distinct labels in ascending order."""
-    labels = _one_dimensional(_array(y), "y")
+    array = _array(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {array.shape} instead. To learn several labels, a column of 0 and 1 for each, put the estimator into "
+            "ermine.multioutput.MultiOutputClassifier(estimator)."
+        )
+    labels = _one_dimensional(array, "y")
     check_rows(n_rows, len(labels))
-    distinct, codes = _coded(labels)
+    distinct, codes = coded(labels)
     return Target.classes(codes, [label_text(label) for label in distinct.tolist()], _name(y)), distinct
 
 
@@ -23,7 +29,7 @@ def classes_among(y: Any, known: Any, n_rows: int) -> tuple[Target, np.ndarray]:
         return classes(y, n_rows)
     labels = _one_dimensional(_array(y), "y")
     check_rows(n_rows, len(labels))
-    distinct, codes = _coded(labels)
+    distinct, codes = coded(labels)
     known = np.unique(np.asarray(known))
     places = np.searchsorted(known, distinct)
     strange = [label for label, place in zip(distinct.tolist(), places) if place == len(known) or known[place] != label]
@@ -48,17 +54,34 @@ def class_weights(weights: Mapping[Any, float]) -> list[str]:
     return [f"{label_text(label)}={float(weight)!r}" for label, weight in zip(labels, weights.values())]
 
 
-def _coded(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def weight_of_classes(weights: Any, classes: np.ndarray, y: Any) -> np.ndarray:
+    """How much a row of each class counts, by ``class_weight``."""
+    if isinstance(weights, Mapping):
+        return np.array([float(weights.get(label, 1.0)) for label in classes.tolist()])
+    if isinstance(weights, str):
+        counts = (labels_like(y)[:, None] == classes[None, :]).sum(axis=0)
+        return counts.sum() / (len(classes) * counts)
+    return np.ones(len(classes))
+
+
+def several(y: Any) -> np.ndarray | None:
+    """The labels as a matrix, where each row has several."""
+    array = _array(y.toarray() if hasattr(y, "toarray") else y)
+    return array if array.ndim == 2 and array.shape[1] > 1 else None
+
+
+def coded(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels in ascending order, and the code of each."""
     kind = labels.dtype.kind
     if kind == "f":
         _refuse_continuous(labels)
     if kind in "biuf" and not (labels.dtype == np.uint64 and labels.size and labels.max() > np.iinfo(np.int64).max):
-        distinct, codes = integer_classes(np.require(labels, np.int64, "CA"))
-        return np.array(distinct, dtype=np.int64).astype(labels.dtype), codes
+        whole, codes = integer_classes(np.require(labels, np.int64, ["C", "A"]))
+        return np.array(whole, dtype=np.int64).astype(labels.dtype), codes
     if kind in "OUT":
-        coded = text_classes(labels.tolist())
-        if coded is not None:
-            return np.array(coded[0], dtype=object if kind == "O" else labels.dtype), coded[1]
+        texts = text_classes(labels.tolist())
+        if texts is not None:
+            return np.array(texts[0], dtype=object if kind == "O" else labels.dtype), texts[1]
     if kind == "O":
         _refuse_missing(labels)
     try:
@@ -90,7 +113,7 @@ def values(y: Any, n_rows: int, multi_output: bool) -> tuple[Target, int]:
     if not (multi_output and array.ndim == 2):
         array = _one_dimensional(array, "y")
     check_rows(n_rows, len(array))
-    numbers = np.require(array.reshape(len(array), -1), np.float64, "CA")
+    numbers = np.require(array.reshape(len(array), -1), np.float64, ["C", "A"])
     _refuse_not_finite(numbers, "y")
     if not numbers.shape[1]:
         raise ValueError("y has no columns")
@@ -98,8 +121,11 @@ def values(y: Any, n_rows: int, multi_output: bool) -> tuple[Target, int]:
     return Target.values(numbers, names), array.ndim
 
 
-def labels(y: Any, n_rows: int) -> tuple[Target, list[str]]:
-    """The target of labels, from a matrix of 0 and 1 with a column for each, and the names of the labels."""
+def labels(y: Any, n_rows: int, known: list[np.ndarray] | None = None) -> tuple[Target, list[str], list[np.ndarray]]:
+    """The target of labels, from a matrix with a column of two values for each (0 and 1, unless there are others), their names and their values.
+
+    Where the values are ``known``, others are refused.
+    """
     dense = y.toarray() if hasattr(y, "toarray") else y
     array = _array(dense)
     if array.ndim != 2:
@@ -107,23 +133,38 @@ def labels(y: Any, n_rows: int) -> tuple[Target, list[str]]:
     check_rows(n_rows, len(array))
     if not array.shape[1]:
         raise ValueError("y has no columns")
-    try:
-        marks = np.require(array, np.float64, "CA")
-    except (TypeError, ValueError):
-        raise ValueError("Unknown label type: y should be a matrix of 0 and 1 with a column for each label.") from None
-    _refuse_not_finite(marks, "y")
-    if ((marks != 0) & (marks != 1)).any():
-        raise ValueError("Unknown label type: y should be a matrix of 0 and 1 with a column for each label.")
+    if known is not None and len(known) != array.shape[1]:
+        raise ValueError(f"y has {array.shape[1]} columns, but there are {len(known)} labels")
+    values = known or [_two_values(array[:, k]) for k in range(array.shape[1])]
+    marks = np.empty(array.shape)
+    for k, of_label in enumerate(values):
+        marks[:, k] = array[:, k] == of_label[-1]
+        if not (marks[:, k].astype(bool) | (array[:, k] == of_label[0])).all():
+            raise ValueError(f"column {k} of y holds other values than {of_label.tolist()}")
     columns = getattr(y, "columns", None)
-    names = [str(name) for name in columns] if columns is not None else [f"y{j}" for j in range(marks.shape[1])]
-    return Target.labels(marks, names), names
+    names = [str(name) for name in columns] if columns is not None else [f"y{j}" for j in range(len(values))]
+    return Target.labels(marks, names), names, values
+
+
+def _two_values(column: np.ndarray) -> np.ndarray:
+    """The two values of a label, of which the greater one says that a row has it: 0 and 1 where there are no others."""
+    if column.dtype.kind == "O":
+        _refuse_missing(column)
+    _refuse_not_finite(column, "y")
+    if column.dtype.kind == "f" and (column != np.trunc(column)).any():
+        raise ValueError("Unknown label type: continuous-multioutput. A label has two values, such as 0 and 1.")
+    values = np.unique(column)
+    if len(values) > 2:
+        raise ValueError("Only binary classification is supported. The type of the target is multiclass-multioutput: a column of y has two values, such as 0 and 1.")
+    usual = np.array([0, 1])
+    return usual if column.dtype.kind in "biuf" and np.isin(values, usual).all() else values
 
 
 def weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Row weights; ``None`` where all rows count the same."""
     if sample_weight is None:
         return None
-    array = np.require(np.asarray(sample_weight), np.float64, "CA")
+    array = np.require(np.asarray(sample_weight), np.float64, ["C", "A"])
     if array.ndim == 0:
         array = np.full(n_rows, float(array))
     if array.ndim != 1:

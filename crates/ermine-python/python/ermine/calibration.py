@@ -4,16 +4,17 @@ Written by tools/python_estimators.py from the parameters that the learners decl
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ermine._estimator import Estimator, ProbabilisticClassifier
+from ermine._folds import CrossValidated
 
-__all__ = ["CalibratedClassifier"]
+__all__ = ["CalibratedClassifierCV"]
 
 
-class CalibratedClassifier(ProbabilisticClassifier):
+class CalibratedClassifierCV(CrossValidated, ProbabilisticClassifier):
     """Probabilities that mean what they say, and the class of least cost, over any learner of classes.
 
     Parameters
@@ -23,8 +24,9 @@ class CalibratedClassifier(ProbabilisticClassifier):
         'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of the whole.
     method : {'sigmoid', 'isotonic', 'temperature'}, default="sigmoid"
         How scores become probabilities.
-    cv : int, default=5
-        How many parts the rows are cut into, each scored by a model of the others.
+    cv : int, splitter or iterable, default=5
+        How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
+        is tested in exactly one.
     costs : list of float, default=()
         The cost of missing each class, in the order of the classes; all the same if not given. The class of least
         expected cost is predicted.
@@ -49,10 +51,10 @@ class CalibratedClassifier(ProbabilisticClassifier):
 
     Examples
     --------
-    >>> from ermine.calibration import CalibratedClassifier
+    >>> from ermine.calibration import CalibratedClassifierCV
     >>> X = [[i] for i in range(12)]
     >>> y = ["low"] * 6 + ["high"] * 6
-    >>> model = CalibratedClassifier().fit(X, y)
+    >>> model = CalibratedClassifierCV().fit(X, y)
     >>> model.predict([[1], [10]]).shape
     (2,)
     >>> model.classes_.tolist()
@@ -65,10 +67,10 @@ class CalibratedClassifier(ProbabilisticClassifier):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "gradient-boosting",
+        *,
         method: Literal["sigmoid", "isotonic", "temperature"] = "sigmoid",
-        cv: int = 5,
+        cv: Any = 5,
         costs: Sequence[float] = (),
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

@@ -3,12 +3,13 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
+from ermine._dummy import Constant, Prior
 from ermine._estimator import ProbabilisticClassifier, Regressor
 
 __all__ = ["DummyClassifier", "DummyRegressor"]
 
 
-class DummyClassifier(ProbabilisticClassifier):
+class DummyClassifier(Prior, ProbabilisticClassifier):
     """The most frequent class or the mean, for every row: what others must beat.
 
     Parameters
@@ -57,7 +58,7 @@ class DummyClassifier(ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class DummyRegressor(Regressor):
+class DummyRegressor(Constant, Regressor):
     """The most frequent class or the mean, for every row: what others must beat.
 
     Parameters

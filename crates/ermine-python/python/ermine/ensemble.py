@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ermine._boosting import BoostingClassifier, BoostingRanker, BoostingRegressor
-from ermine._ensemble import BoostedClasses, BoostedNumbers, Committee, Forest, QuantileForest
+from ermine._ensemble import Bag, BoostedClasses, BoostedNumbers, Forest, QuantileForest
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
+from ermine._reduction import OverClassifier
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "ComparisonForestClassifier", "ComparisonForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "GradientBoostingRanker", "AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"]
 
@@ -64,8 +65,8 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -105,12 +106,13 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
 
     _learner = "random-forest"
     _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "tree_method", "max_bins")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
-        *,
         n_estimators: int = 100,
+        *,
         criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -205,8 +207,8 @@ class RandomForestRegressor(QuantileForest, Regressor):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -242,13 +244,14 @@ class RandomForestRegressor(QuantileForest, Regressor):
 
     _learner = "random-forest"
     _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "quantiles", "tree_method", "max_bins")
+    _takes_sparse = True
     _is_random = True
     _multi_output = True
 
     def __init__(
         self,
-        *,
         n_estimators: int = 100,
+        *,
         criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -344,8 +347,8 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -385,12 +388,13 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
 
     _learner = "extra-trees"
     _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "class_weight", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "tree_method", "max_bins")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
-        *,
         n_estimators: int = 100,
+        *,
         criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -485,8 +489,8 @@ class ExtraTreesRegressor(QuantileForest, Regressor):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -522,13 +526,14 @@ class ExtraTreesRegressor(QuantileForest, Regressor):
 
     _learner = "extra-trees"
     _parameters = ("n_estimators", "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "bootstrap", "max_samples", "monotonic_cst", "ccp_alpha", "oob_score", "permutation_importances", "quantiles", "tree_method", "max_bins")
+    _takes_sparse = True
     _is_random = True
     _multi_output = True
 
     def __init__(
         self,
-        *,
         n_estimators: int = 100,
+        *,
         criterion: Literal["gini", "entropy", "log_loss", "error", "squared_error", "absolute_error", "poisson"] | None = None,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -1414,12 +1419,13 @@ class AdaBoostClassifier(BoostedClasses, ProbabilisticClassifier):
 
     _learner = "adaboost"
     _parameters = ("estimator", "algorithm", "n_estimators", "learning_rate", "criterion", "max_categories", "n_iter_no_change", "validation_fraction")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "decision-stump",
+        *,
         algorithm: Literal["discrete", "gentle", "logit"] = "discrete",
         n_estimators: int = 50,
         learning_rate: float = 1.0,
@@ -1498,12 +1504,13 @@ class AdaBoostRegressor(BoostedNumbers, Regressor):
 
     _learner = "adaboost"
     _parameters = ("estimator", "n_estimators", "learning_rate", "loss", "n_iter_no_change", "validation_fraction")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "decision-stump",
+        *,
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         loss: Literal["linear", "square", "exponential"] = "linear",
@@ -1524,7 +1531,7 @@ class AdaBoostRegressor(BoostedNumbers, Regressor):
         self.verbose = verbose
 
 
-class BaggingClassifier(Committee, ProbabilisticClassifier):
+class BaggingClassifier(Bag, OverClassifier):
     """The mean or the vote of any learner trained on many draws of the rows.
 
     Parameters
@@ -1547,8 +1554,8 @@ class BaggingClassifier(Committee, ProbabilisticClassifier):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -1584,13 +1591,14 @@ class BaggingClassifier(Committee, ProbabilisticClassifier):
 
     _learner = "bagging"
     _parameters = ("estimator", "n_estimators", "max_samples", "max_features", "bootstrap", "bootstrap_features", "oob_score")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "decision-tree",
         n_estimators: int = 10,
+        *,
         max_samples: int | float = 1.0,
         max_features: int | float = 1.0,
         bootstrap: bool = True,
@@ -1614,7 +1622,7 @@ class BaggingClassifier(Committee, ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class BaggingRegressor(Committee, Regressor):
+class BaggingRegressor(Bag, Regressor):
     """The mean or the vote of any learner trained on many draws of the rows.
 
     Parameters
@@ -1637,8 +1645,8 @@ class BaggingRegressor(Committee, Regressor):
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     warm_start : bool, default=False
-        Whether fitting again keeps what is there and adds as many members as ``n_estimators`` says more; random_state
-        then stays what it was.
+        Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``;
+        random_state then stays what it was.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -1670,14 +1678,15 @@ class BaggingRegressor(Committee, Regressor):
 
     _learner = "bagging"
     _parameters = ("estimator", "n_estimators", "max_samples", "max_features", "bootstrap", "bootstrap_features", "oob_score")
+    _takes_sparse = True
     _is_random = True
     _multi_output = True
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "decision-tree",
         n_estimators: int = 10,
+        *,
         max_samples: int | float = 1.0,
         max_features: int | float = 1.0,
         bootstrap: bool = True,

@@ -8,8 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ermine._estimator import LogOddsClassifier, MarginClassifier, Regressor, Streaming
+from ermine._estimator import LogOddsClassifier, MarginClassifier, Regressor
+from ermine._folds import PenalisedCV
+from ermine._linear import Direct, InterceptInArray, OddsIfLogistic, Penalised, Robust
 from ermine._path import enet_path, lasso_path
+from ermine._streaming import Streaming
 
 __all__ = ["LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV", "LogisticRegression", "LADRegressor", "QuantileRegressor", "HuberRegressor", "HalfspaceLP", "Perceptron", "SGDClassifier", "SGDRegressor", "GradientDescentClassifier", "GradientDescentRegressor", "enet_path", "lasso_path"]
 
@@ -25,6 +28,10 @@ class LinearRegression(Regressor):
         The highest degree of polynomial terms; 1 for the columns themselves.
     interaction_only : bool, default=False
         With a degree above 1: only products of different columns, no powers.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it, and without effect: X is never written to.
+    tol : float, default=1e-6
+        Taken as scikit-learn takes it, and without effect: the solution is exact.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -71,17 +78,21 @@ class LinearRegression(Regressor):
         fit_intercept: bool = True,
         degree: int = 1,
         interaction_only: bool = False,
+        copy_X: bool = True,
+        tol: float = 1e-6,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.degree = degree
         self.interaction_only = interaction_only
+        self.copy_X = copy_X
+        self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class Ridge(Regressor):
+class Ridge(Direct, Regressor):
     """Least squares with an L2 penalty, in closed form for tall and wide tables.
 
     Parameters
@@ -96,6 +107,16 @@ class Ridge(Regressor):
         The highest degree of polynomial terms; 1 for the columns themselves.
     interaction_only : bool, default=False
         With a degree above 1: only products of different columns, no powers.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it, and without effect: X is never written to.
+    max_iter : int or None, default=None
+        Taken as scikit-learn takes it, and without effect: the solution is exact.
+    tol : float, default=1e-6
+        Taken as scikit-learn takes it, and without effect: the solution is exact.
+    solver : str, default="auto"
+        Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
+    random_state : int, RandomState instance or None, default=None
+        Taken as scikit-learn takes it, and without effect: nothing is drawn.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -132,12 +153,17 @@ class Ridge(Regressor):
 
     def __init__(
         self,
-        *,
         alpha: float = 1.0,
+        *,
         fit_intercept: bool = True,
         standardize: bool = False,
         degree: int = 1,
         interaction_only: bool = False,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        solver: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -146,6 +172,11 @@ class Ridge(Regressor):
         self.standardize = standardize
         self.degree = degree
         self.interaction_only = interaction_only
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -165,6 +196,8 @@ class RidgeCV(Regressor):
         The highest degree of polynomial terms; 1 for the columns themselves.
     interaction_only : bool, default=False
         With a degree above 1: only products of different columns, no powers.
+    gcv_mode : str or None, default=None
+        Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -207,12 +240,13 @@ class RidgeCV(Regressor):
 
     def __init__(
         self,
-        *,
         alphas: Sequence[float] = (0.1, 1.0, 10.0),
+        *,
         fit_intercept: bool = True,
         standardize: bool = False,
         degree: int = 1,
         interaction_only: bool = False,
+        gcv_mode: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -221,11 +255,12 @@ class RidgeCV(Regressor):
         self.standardize = standardize
         self.degree = degree
         self.interaction_only = interaction_only
+        self.gcv_mode = gcv_mode
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class Lasso(Regressor):
+class Lasso(Penalised, Regressor):
     """Least squares with an L1 penalty, with its duality gap.
 
     Parameters
@@ -244,6 +279,16 @@ class Lasso(Regressor):
         How often the set of columns at work may be renewed.
     tol : float, default=1e-10
         The duality gap to reach, as a share of the objective without columns.
+    precompute : bool or 'auto', default=False
+        Taken as scikit-learn takes it, and without effect: what is worth computing first is found out.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it, and without effect: X is never written to.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it, and without effect: the solution is found to its tolerance from anywhere.
+    random_state : int, RandomState instance or None, default=None
+        Taken as scikit-learn takes it, and without effect: nothing is drawn.
+    selection : {'cyclic', 'random'}, default="cyclic"
+        Taken as scikit-learn takes it, and without effect: the order of the columns is chosen as they need it.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -282,14 +327,19 @@ class Lasso(Regressor):
 
     def __init__(
         self,
-        *,
         alpha: float = 1.0,
+        *,
         fit_intercept: bool = True,
         standardize: bool = False,
         degree: int = 1,
         interaction_only: bool = False,
         max_iter: int = 1000,
         tol: float = 1e-10,
+        precompute: Any = False,
+        copy_X: bool = True,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        selection: Literal["cyclic", "random"] = "cyclic",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -300,11 +350,16 @@ class Lasso(Regressor):
         self.interaction_only = interaction_only
         self.max_iter = max_iter
         self.tol = tol
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.selection = selection
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class LassoCV(Regressor):
+class LassoCV(PenalisedCV, Regressor):
     """The lasso along a path, strength by cross-validation.
 
     Parameters
@@ -313,8 +368,9 @@ class LassoCV(Regressor):
         How many strengths are tried, from the least that makes all coefficients zero downwards.
     eps : float, default=0.001
         The smallest strength tried, as a share of the largest.
-    cv : int, default=5
-        How many folds.
+    cv : int, splitter or iterable, default=5
+        How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
+        is tested in exactly one.
     fit_intercept : bool, default=True
         Whether there is an intercept (which is never penalised).
     standardize : bool, default=False
@@ -323,6 +379,12 @@ class LassoCV(Regressor):
         How often the set of columns at work may be renewed.
     tol : float, default=1e-10
         The duality gap to reach, as a share of the objective without columns.
+    precompute : bool or 'auto', default=False
+        Taken as scikit-learn takes it, and without effect: what is worth computing first is found out.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it, and without effect: X is never written to.
+    selection : {'cyclic', 'random'}, default="cyclic"
+        Taken as scikit-learn takes it, and without effect: the order of the columns is chosen as they need it.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -374,11 +436,14 @@ class LassoCV(Regressor):
         *,
         n_alphas: int = 100,
         eps: float = 0.001,
-        cv: int = 5,
+        cv: Any = 5,
         fit_intercept: bool = True,
         standardize: bool = False,
         max_iter: int = 1000,
         tol: float = 1e-10,
+        precompute: Any = False,
+        copy_X: bool = True,
+        selection: Literal["cyclic", "random"] = "cyclic",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -390,12 +455,15 @@ class LassoCV(Regressor):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.selection = selection
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class ElasticNet(Regressor):
+class ElasticNet(Penalised, Regressor):
     """Least squares with L1 and L2 penalties, with its duality gap.
 
     Parameters
@@ -416,6 +484,16 @@ class ElasticNet(Regressor):
         How often the set of columns at work may be renewed.
     tol : float, default=1e-10
         The duality gap to reach, as a share of the objective without columns.
+    precompute : bool or 'auto', default=False
+        Taken as scikit-learn takes it, and without effect: what is worth computing first is found out.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it, and without effect: X is never written to.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it, and without effect: the solution is found to its tolerance from anywhere.
+    random_state : int, RandomState instance or None, default=None
+        Taken as scikit-learn takes it, and without effect: nothing is drawn.
+    selection : {'cyclic', 'random'}, default="cyclic"
+        Taken as scikit-learn takes it, and without effect: the order of the columns is chosen as they need it.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -454,8 +532,8 @@ class ElasticNet(Regressor):
 
     def __init__(
         self,
-        *,
         alpha: float = 1.0,
+        *,
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -463,6 +541,11 @@ class ElasticNet(Regressor):
         interaction_only: bool = False,
         max_iter: int = 1000,
         tol: float = 1e-10,
+        precompute: Any = False,
+        copy_X: bool = True,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        selection: Literal["cyclic", "random"] = "cyclic",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -474,11 +557,16 @@ class ElasticNet(Regressor):
         self.interaction_only = interaction_only
         self.max_iter = max_iter
         self.tol = tol
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.selection = selection
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class ElasticNetCV(Regressor):
+class ElasticNetCV(PenalisedCV, Regressor):
     """The elastic net along paths, strength and share of L1 by cross-validation.
 
     Parameters
@@ -489,8 +577,9 @@ class ElasticNetCV(Regressor):
         How many strengths are tried, from the least that makes all coefficients zero downwards.
     eps : float, default=0.001
         The smallest strength tried, as a share of the largest.
-    cv : int, default=5
-        How many folds.
+    cv : int, splitter or iterable, default=5
+        How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
+        is tested in exactly one.
     fit_intercept : bool, default=True
         Whether there is an intercept (which is never penalised).
     standardize : bool, default=False
@@ -499,6 +588,12 @@ class ElasticNetCV(Regressor):
         How often the set of columns at work may be renewed.
     tol : float, default=1e-10
         The duality gap to reach, as a share of the objective without columns.
+    precompute : bool or 'auto', default=False
+        Taken as scikit-learn takes it, and without effect: what is worth computing first is found out.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it, and without effect: X is never written to.
+    selection : {'cyclic', 'random'}, default="cyclic"
+        Taken as scikit-learn takes it, and without effect: the order of the columns is chosen as they need it.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -551,11 +646,14 @@ class ElasticNetCV(Regressor):
         l1_ratio: Sequence[float] = (0.5,),
         n_alphas: int = 100,
         eps: float = 0.001,
-        cv: int = 5,
+        cv: Any = 5,
         fit_intercept: bool = True,
         standardize: bool = False,
         max_iter: int = 1000,
         tol: float = 1e-10,
+        precompute: Any = False,
+        copy_X: bool = True,
+        selection: Literal["cyclic", "random"] = "cyclic",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -568,6 +666,9 @@ class ElasticNetCV(Regressor):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.selection = selection
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -597,6 +698,16 @@ class LogisticRegression(LogOddsClassifier):
         Most steps.
     tol : float, default=1e-10
         The distance from the minimum to reach, as a share of the objective.
+    solver : str, default="lbfgs"
+        Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
+    dual : bool, default=False
+        Taken as scikit-learn takes it, and without effect: the solution is the same.
+    intercept_scaling : float, default=1.0
+        Taken as scikit-learn takes it, and without effect: the intercept is never penalised.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it, and without effect: the solution is found to its tolerance from anywhere.
+    random_state : int, RandomState instance or None, default=None
+        Taken as scikit-learn takes it, and without effect: nothing is drawn.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -648,6 +759,11 @@ class LogisticRegression(LogOddsClassifier):
         interaction_only: bool = False,
         max_iter: int = 1000,
         tol: float = 1e-10,
+        solver: str = "lbfgs",
+        dual: bool = False,
+        intercept_scaling: float = 1.0,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -660,6 +776,11 @@ class LogisticRegression(LogOddsClassifier):
         self.interaction_only = interaction_only
         self.max_iter = max_iter
         self.tol = tol
+        self.solver = solver
+        self.dual = dual
+        self.intercept_scaling = intercept_scaling
+        self.warm_start = warm_start
+        self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -744,6 +865,10 @@ class QuantileRegressor(Regressor):
         The highest degree of polynomial terms; 1 for the columns themselves.
     interaction_only : bool, default=False
         With a degree above 1: only products of different columns, no powers.
+    solver : str, default="highs"
+        Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
+    solver_options : dict or None, default=None
+        Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -789,6 +914,8 @@ class QuantileRegressor(Regressor):
         standardize: bool = False,
         degree: int = 1,
         interaction_only: bool = False,
+        solver: str = "highs",
+        solver_options: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -798,11 +925,13 @@ class QuantileRegressor(Regressor):
         self.standardize = standardize
         self.degree = degree
         self.interaction_only = interaction_only
+        self.solver = solver
+        self.solver_options = solver_options
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class HuberRegressor(Regressor):
+class HuberRegressor(Robust, Regressor):
     """Least squares that outliers pull with a bounded force.
 
     Parameters
@@ -821,6 +950,8 @@ class HuberRegressor(Regressor):
         How often the scale is estimated anew at most.
     tol : float, default=1e-10
         Stop when the scale changes by less than this share.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it, and without effect: the solution is found to its tolerance from anywhere.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -868,6 +999,7 @@ class HuberRegressor(Regressor):
         interaction_only: bool = False,
         max_iter: int = 500,
         tol: float = 1e-10,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -878,6 +1010,7 @@ class HuberRegressor(Regressor):
         self.interaction_only = interaction_only
         self.max_iter = max_iter
         self.tol = tol
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -1055,7 +1188,7 @@ class Perceptron(MarginClassifier):
         self.verbose = verbose
 
 
-class SGDClassifier(Streaming, MarginClassifier):
+class SGDClassifier(Streaming, OddsIfLogistic):
     """Any loss with any penalty by stochastic gradient descent; learns from streams.
 
     Parameters
@@ -1147,8 +1280,8 @@ class SGDClassifier(Streaming, MarginClassifier):
 
     def __init__(
         self,
-        *,
         loss: Literal["hinge", "squared_hinge", "exponential", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "epsilon_insensitive"] | None = None,
+        *,
         penalty: Literal["l2", "l1", "elasticnet", "lp"] | None = "l2",
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
@@ -1197,7 +1330,7 @@ class SGDClassifier(Streaming, MarginClassifier):
         self.verbose = verbose
 
 
-class SGDRegressor(Streaming, Regressor):
+class SGDRegressor(InterceptInArray, Streaming, Regressor):
     """Any loss with any penalty by stochastic gradient descent; learns from streams.
 
     Parameters
@@ -1285,8 +1418,8 @@ class SGDRegressor(Streaming, Regressor):
 
     def __init__(
         self,
-        *,
         loss: Literal["hinge", "squared_hinge", "exponential", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "epsilon_insensitive"] | None = None,
+        *,
         penalty: Literal["l2", "l1", "elasticnet", "lp"] | None = "l2",
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,

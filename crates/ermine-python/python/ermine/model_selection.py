@@ -1,24 +1,27 @@
-"""The best setting of an estimator, by cross-validation.
+"""The best setting of an estimator, by cross-validation; learning and validation curves.
 
 ``GridSearchCV`` and ``RandomizedSearchCV`` have scikit-learn's names and attributes, and search inside the core: where one fit gives the models of many settings (the rounds of
-boosting, the strength of ridge or of pruning, the number of neighbours) it is shared among them. Estimators of Ermine can be given to scikit-learn's own searches as well.
+boosting, the strength of ridge, of the lasso or of pruning, the number of neighbours, the price of slack) it is shared among them. Estimators of Ermine can be given to scikit-learn's own searches as well.
 """
 
 import itertools
 import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from ermine import _target
+from ermine._ermine import curve as _curve
 from ermine._ermine import search as _search
 from ermine._ermine import threads
-from ermine._estimator import Classifier, Estimator
+from ermine._estimator import Bare, Classifier, Estimator
 from ermine._progress import Bar
+from ermine._reduction import only_if
 from ermine._sklearn import not_fitted
 
-__all__ = ["GridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV", "cross_val_score"]
+__all__ = ["GridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV", "cross_val_score", "learning_curve", "validation_curve"]
 
 #: scikit-learn's names of scores: the measure behind each, and whether its sign is turned.
 SCORERS: dict[str, tuple[str, bool]] = {
@@ -26,12 +29,17 @@ SCORERS: dict[str, tuple[str, bool]] = {
     "balanced_accuracy": ("balanced-accuracy", False),
     "f1_macro": ("macro-f1", False),
     "f1_weighted": ("weighted-f1", False),
+    "precision_macro": ("macro-precision", False),
+    "precision_weighted": ("weighted-precision", False),
+    "recall_macro": ("macro-recall", False),
+    "recall_weighted": ("weighted-recall", False),
     "matthews_corrcoef": ("mcc", False),
     "neg_log_loss": ("log-loss", True),
     "neg_brier_score": ("brier", True),
     "roc_auc": ("roc-auc", False),
     "average_precision": ("average-precision", False),
     "r2": ("r2", False),
+    "neg_mean_squared_error": ("mse", True),
     "neg_root_mean_squared_error": ("rmse", True),
     "neg_mean_absolute_error": ("mae", True),
     "neg_median_absolute_error": ("median-ae", True),
@@ -51,11 +59,11 @@ def _scorer(scoring: str | None, estimator: Estimator) -> tuple[str, bool]:
 def _check(estimator: Any) -> None:
     if not isinstance(estimator, Estimator):
         raise TypeError(f"{estimator!r} is not an estimator of Ermine; scikit-learn's own search takes any estimator")
-    if estimator._own():
+    if estimator._functions():
         raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
 
 
-def _copy(estimator: Estimator, params: Mapping[str, Any]) -> Estimator:
+def _copy(estimator: Estimator, params: Mapping[str, Any]) -> Any:
     return type(estimator)(**estimator.get_params(deep=False)).set_params(**params)
 
 
@@ -69,6 +77,16 @@ def _splits(cv: Any, X: Any, y: Any) -> Any:
     return [tuple(np.asarray(rows, dtype=np.uint32).tolist() for rows in pair) for pair in pairs]
 
 
+def _read(estimator: Estimator, X: Any, y: Any) -> tuple[Any, Any]:
+    """The table and the target of the core."""
+    table, _ = estimator._read(X)
+    if isinstance(estimator, Classifier):
+        target, _ = _target.classes(y, table.n_rows)
+    else:
+        target, _ = _target.values(y, table.n_rows, getattr(estimator, "_multi_output", False))
+    return table, target
+
+
 def _tried(
     estimator: Estimator, X: Any, y: Any, sample_weight: Any, *, settings: list[dict[str, Any]] | None, trials: int = 0, halving: bool = False,
     cv: Any = None, scoring: str | None = None, seed: int = 0, n_jobs: int | None = None, verbose: int = 0,
@@ -76,11 +94,7 @@ def _tried(
     """The trials of a search: parameters of the learner, the score of each split, why it was refused, seconds."""
     _check(estimator)
     measure, negated = _scorer(scoring, estimator)
-    table, _ = estimator._read(X)
-    if isinstance(estimator, Classifier):
-        target, _ = _target.classes(y, table.n_rows)
-    else:
-        target, _ = _target.values(y, table.n_rows, getattr(estimator, "_multi_output", False))
+    table, target = _read(estimator, X, y)
     progress = Bar() if verbose else None
     try:
         found = _search(
@@ -95,7 +109,12 @@ def _tried(
     return [(json.loads(setting), sign * np.array(folds), refused, seconds) for setting, folds, refused, seconds in found]
 
 
-class _SearchCV:
+def _best_has(name: str) -> Any:
+    """A method that is there where the best estimator, or before there is one the searched estimator, has it."""
+    return only_if(lambda search: hasattr(search.__dict__.get("best_estimator_", search.estimator), name), f"the estimator has no {name}")
+
+
+class _SearchCV(Bare):
     """What searches share: results, the best estimator, and predicting with it."""
 
     estimator: Estimator
@@ -138,6 +157,7 @@ class _SearchCV:
         self.n_splits_ = n_splits
         self.cv_results_ = {
             "params": list(params),
+            **{f"param_{name}": _column(name, params) for name in dict.fromkeys(name for one in params for name in one)},
             "mean_test_score": means,
             "std_test_score": folds.std(axis=1),
             "rank_test_score": np.array([1 + int((order > mine).sum()) for mine in order], dtype=np.int32),
@@ -151,7 +171,9 @@ class _SearchCV:
     def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.refit:
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            start = time.perf_counter()
             self.best_estimator_ = _copy(self.estimator, self.best_params_).fit(X, y, **weights)
+            self.refit_time_ = time.perf_counter() - start
 
     def _best(self) -> Any:
         best = self.__dict__.get("best_estimator_")
@@ -168,13 +190,63 @@ class _SearchCV:
         """What the best estimator predicts."""
         return self._best().predict(X)
 
+    @_best_has("predict_proba")
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities that the best estimator predicts."""
         return self._best().predict_proba(X)
 
+    @_best_has("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities that the best estimator predicts."""
+        return self._best().predict_log_proba(X)
+
+    @_best_has("decision_function")
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The decision function of the best estimator."""
+        return self._best().decision_function(X)
+
     def score(self, X: Any, y: Any) -> float:
         """The score of the best estimator."""
         return self._best().score(X, y)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns the best estimator was fitted on."""
+        return self._best().n_features_in_
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Their names, where the data had names."""
+        return self._best().feature_names_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "cv_results_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        inner = self.estimator.__sklearn_tags__()
+        for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags", "target_tags"):
+            setattr(tags, name, getattr(inner, name))
+        return tags
+
+    def _repr_html_(self) -> str:
+        import html
+
+        best = self.__dict__.get("best_estimator_")
+        head = repr(self) if best is None else f"{self!r}\nbest of {len(self.cv_results_['params'])}: {self.best_params_}, {self.best_score_:.6g}"
+        return f"<pre>{html.escape(head)}</pre>" + ("" if best is None else best._repr_html_())
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _column(name: str, params: Sequence[dict[str, Any]]) -> np.ma.MaskedArray:
+    """The values of a parameter, as scikit-learn shows them: hidden where a setting doesn't have it."""
+    values = np.ma.masked_all(len(params), dtype=object)
+    for i, one in enumerate(params):
+        if name in one:
+            values[i] = one[name]
+    return values
 
 
 class GridSearchCV(_SearchCV):
@@ -314,3 +386,70 @@ def cross_val_score(estimator: Estimator, X: Any, y: Any, *, scoring: str | None
     if refused is not None:
         raise ValueError(refused)
     return folds
+
+
+def _scored(
+    estimator: Estimator, X: Any, y: Any, sample_weight: Any, *, settings: list[dict[str, Any]], shares: list[float] | None, scoring: str | None, cv: Any,
+    random_state: int, n_jobs: int | None,
+) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """For each setting or share: how many rows were learned from, and the scores of each split on learned and on tested rows."""
+    measure, negated = _scorer(scoring, estimator)
+    table, target = _read(estimator, X, y)
+    found = _curve(
+        estimator._learner, settings, table, target, _target.weights(sample_weight, table.n_rows), shares=shares, splits=_splits(cv, X, y),
+        measure=measure, seed=random_state, threads=threads(n_jobs),
+    )
+    sign = -1.0 if negated else 1.0
+    return [(n, sign * np.array(learned), sign * np.array(tested)) for n, learned, tested in found]
+
+
+def learning_curve(
+    estimator: Estimator, X: Any, y: Any, *, train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0), cv: Any = None, scoring: str | None = None,
+    n_jobs: int | None = None, random_state: int = 0, sample_weight: Any = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores by the number of rows learned from: numbers of rows, scores on the rows learned from, scores on the tested rows (a line for each number, a column for each split).
+
+    ``train_sizes`` are shares of the training rows, or numbers of rows. The rows of each size are drawn at random by ``random_state``, smaller ones within larger ones.
+
+    >>> from ermine.dummy import DummyRegressor
+    >>> sizes, learned, tested = learning_curve(DummyRegressor(), [[0.0]] * 20, [1.0, 2.0] * 10, train_sizes=[0.5, 1.0], cv=4)
+    >>> sizes.tolist(), learned.shape
+    ([8, 15], (2, 4))
+    """
+    _check(estimator)
+    sizes = np.asarray(train_sizes, dtype=float).ravel()
+    if sizes.size == 0 or not np.isfinite(sizes).all():
+        raise ValueError("train_sizes must be shares of the rows, or numbers of rows")
+    if sizes.max() > 1.0:
+        n_folds = _splits(cv, X, y)
+        n = len(y)
+        # The least number of rows that a split learns from.
+        most = n - -(-n // n_folds) if isinstance(n_folds, int) else min(len(train) for train, _ in n_folds)
+        if sizes.min() < 1.0 or sizes.max() > most:
+            raise ValueError(f"train_sizes must be shares of the rows, or numbers of rows from 1 to {most}")
+        sizes = sizes / most
+    found = _scored(
+        estimator, X, y, sample_weight, settings=[estimator._learner_params()], shares=sizes.tolist(), scoring=scoring, cv=cv,
+        random_state=random_state, n_jobs=n_jobs,
+    )
+    return np.array([n for n, _, _ in found]), np.array([learned for _, learned, _ in found]), np.array([tested for _, _, tested in found])
+
+
+def validation_curve(
+    estimator: Estimator, X: Any, y: Any, *, param_name: str, param_range: Any, cv: Any = None, scoring: str | None = None,
+    n_jobs: int | None = None, sample_weight: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores by the values of one parameter: on the rows learned from, and on the tested rows (a line for each value, a column for each split).
+
+    >>> from ermine.tree import DecisionTreeRegressor
+    >>> x = [[float(i)] for i in range(20)]
+    >>> learned, tested = validation_curve(DecisionTreeRegressor(), x, [r[0] ** 2 for r in x], param_name="max_depth", param_range=[1, 8], cv=4)
+    >>> learned.shape, bool(learned[1].min() > learned[0].max())
+    ((2, 4), True)
+    """
+    _check(estimator)
+    settings = [_copy(estimator, {param_name: value})._learner_params() for value in param_range]
+    if not settings:
+        raise ValueError("param_range has no values")
+    found = _scored(estimator, X, y, sample_weight, settings=settings, shares=None, scoring=scoring, cv=cv, random_state=0, n_jobs=n_jobs)
+    return np.array([learned for _, learned, _ in found]), np.array([tested for _, _, tested in found])

@@ -7,12 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from ermine._estimator import Estimator, MarginClassifier, ProbabilisticClassifier
+from ermine._estimator import Estimator
+from ermine._reduction import CodedClassifier
 
 __all__ = ["OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"]
 
 
-class OneVsRestClassifier(ProbabilisticClassifier):
+class OneVsRestClassifier(CodedClassifier):
     """Many classes by a binary learner for each class against all others.
 
     Parameters
@@ -57,8 +58,8 @@ class OneVsRestClassifier(ProbabilisticClassifier):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "gradient-boosting",
+        *,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -69,7 +70,7 @@ class OneVsRestClassifier(ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class OneVsOneClassifier(MarginClassifier):
+class OneVsOneClassifier(CodedClassifier):
     """Many classes by a binary learner for each pair of classes.
 
     Parameters
@@ -116,8 +117,8 @@ class OneVsOneClassifier(MarginClassifier):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "gradient-boosting",
+        *,
         vote: Literal["majority", "confidence", "coupling"] = "majority",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -130,7 +131,7 @@ class OneVsOneClassifier(MarginClassifier):
         self.verbose = verbose
 
 
-class OutputCodeClassifier(MarginClassifier):
+class OutputCodeClassifier(CodedClassifier):
     """Many classes by a binary learner for each bit of an error-correcting code.
 
     Parameters
@@ -177,8 +178,8 @@ class OutputCodeClassifier(MarginClassifier):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "gradient-boosting",
+        *,
         code_size: float = 1.5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

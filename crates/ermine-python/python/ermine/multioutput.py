@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ermine._estimator import Estimator
-from ermine._labels import LabelByLabelClassifier, ProbabilisticLabelClassifier
+from ermine._labels import ChainClassifier, LabelByLabelClassifier, ProbabilisticLabelClassifier
 
 __all__ = ["MultiOutputClassifier", "ClassifierChain", "LabelPowersetClassifier"]
 
@@ -57,8 +57,8 @@ class MultiOutputClassifier(LabelByLabelClassifier):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "gradient-boosting",
+        *,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -69,7 +69,7 @@ class MultiOutputClassifier(LabelByLabelClassifier):
         self.verbose = verbose
 
 
-class ClassifierChain(ProbabilisticLabelClassifier):
+class ClassifierChain(ChainClassifier):
     """Several labels by learners that know the labels before theirs, in one chain or the mean of several.
 
     Parameters
@@ -116,8 +116,8 @@ class ClassifierChain(ProbabilisticLabelClassifier):
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "logistic-regression",
+        *,
         order: Literal["given", "random"] | Sequence[int] = "given",
         n_chains: int = 1,
         random_state: int | np.random.RandomState | None = None,

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ermine._estimator import ProbabilisticClassifier, Regressor
-from ermine._neighbors import NearestNeighbors, Neighbors
+from ermine._neighbors import NearestNeighbors, NeighborClasses, Neighbors
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor", "NearestNeighbors"]
 
 
-class KNeighborsClassifier(Neighbors, ProbabilisticClassifier):
+class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: ignore[misc]
     """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
 
     Parameters
@@ -47,6 +47,8 @@ class KNeighborsClassifier(Neighbors, ProbabilisticClassifier):
         How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
     keep : {'all', 'condensed', 'edited'}, default="all"
         Which training rows are kept (classification).
+    leaf_size : int, default=30
+        Taken as scikit-learn takes it, and without effect: the index chooses its own.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -89,8 +91,8 @@ class KNeighborsClassifier(Neighbors, ProbabilisticClassifier):
 
     def __init__(
         self,
-        *,
         n_neighbors: int = 5,
+        *,
         max_neighbors: int | None = None,
         weights: Literal["uniform", "distance", "triangular", "epanechnikov", "biweight", "triweight", "tricube", "cosine", "gaussian"] | Callable[[np.ndarray], np.ndarray] = "uniform",
         kernel_width: float | None = None,
@@ -103,6 +105,7 @@ class KNeighborsClassifier(Neighbors, ProbabilisticClassifier):
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
         keep: Literal["all", "condensed", "edited"] = "all",
+        leaf_size: int = 30,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -119,11 +122,12 @@ class KNeighborsClassifier(Neighbors, ProbabilisticClassifier):
         self.algorithm = algorithm
         self.search_width = search_width
         self.keep = keep
+        self.leaf_size = leaf_size
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class KNeighborsRegressor(Neighbors, Regressor):
+class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
     """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
 
     Parameters
@@ -150,6 +154,8 @@ class KNeighborsRegressor(Neighbors, Regressor):
         The kind of index. All but hnsw give the same neighbours.
     search_width : int, default=100
         How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
+    leaf_size : int, default=30
+        Taken as scikit-learn takes it, and without effect: the index chooses its own.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -187,8 +193,8 @@ class KNeighborsRegressor(Neighbors, Regressor):
 
     def __init__(
         self,
-        *,
         n_neighbors: int = 5,
+        *,
         max_neighbors: int | None = None,
         weights: Literal["uniform", "distance", "triangular", "epanechnikov", "biweight", "triweight", "tricube", "cosine", "gaussian"] | Callable[[np.ndarray], np.ndarray] = "uniform",
         kernel_width: float | None = None,
@@ -198,6 +204,7 @@ class KNeighborsRegressor(Neighbors, Regressor):
         standardize: bool = False,
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
+        leaf_size: int = 30,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -211,11 +218,12 @@ class KNeighborsRegressor(Neighbors, Regressor):
         self.standardize = standardize
         self.algorithm = algorithm
         self.search_width = search_width
+        self.leaf_size = leaf_size
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class RadiusNeighborsClassifier(Neighbors, ProbabilisticClassifier):
+class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: ignore[misc]
     """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
 
     Parameters
@@ -247,6 +255,8 @@ class RadiusNeighborsClassifier(Neighbors, ProbabilisticClassifier):
         How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
     keep : {'all', 'condensed', 'edited'}, default="all"
         Which training rows are kept (classification).
+    leaf_size : int, default=30
+        Taken as scikit-learn takes it, and without effect: the index chooses its own.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -287,8 +297,8 @@ class RadiusNeighborsClassifier(Neighbors, ProbabilisticClassifier):
 
     def __init__(
         self,
-        *,
         radius: float = 1.0,
+        *,
         weights: Literal["uniform", "distance", "triangular", "epanechnikov", "biweight", "triweight", "tricube", "cosine", "gaussian"] | Callable[[np.ndarray], np.ndarray] = "uniform",
         kernel_width: float | None = None,
         metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "mixed", "mixed_far", "edit", "hamming_text"] | Callable[[np.ndarray, np.ndarray], float] = "minkowski",
@@ -300,6 +310,7 @@ class RadiusNeighborsClassifier(Neighbors, ProbabilisticClassifier):
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
         keep: Literal["all", "condensed", "edited"] = "all",
+        leaf_size: int = 30,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -315,11 +326,12 @@ class RadiusNeighborsClassifier(Neighbors, ProbabilisticClassifier):
         self.algorithm = algorithm
         self.search_width = search_width
         self.keep = keep
+        self.leaf_size = leaf_size
         self.n_jobs = n_jobs
         self.verbose = verbose
 
 
-class RadiusNeighborsRegressor(Neighbors, Regressor):
+class RadiusNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
     """The k nearest training rows vote, or their mean is taken; exact search, many metrics.
 
     Parameters
@@ -345,6 +357,8 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):
         The kind of index. All but hnsw give the same neighbours.
     search_width : int, default=100
         How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
+    leaf_size : int, default=30
+        Taken as scikit-learn takes it, and without effect: the index chooses its own.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -380,8 +394,8 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):
 
     def __init__(
         self,
-        *,
         radius: float = 1.0,
+        *,
         weights: Literal["uniform", "distance", "triangular", "epanechnikov", "biweight", "triweight", "tricube", "cosine", "gaussian"] | Callable[[np.ndarray], np.ndarray] = "uniform",
         kernel_width: float | None = None,
         metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "mixed", "mixed_far", "edit", "hamming_text"] | Callable[[np.ndarray, np.ndarray], float] = "minkowski",
@@ -390,6 +404,7 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):
         standardize: bool = False,
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
+        leaf_size: int = 30,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -402,5 +417,6 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):
         self.standardize = standardize
         self.algorithm = algorithm
         self.search_width = search_width
+        self.leaf_size = leaf_size
         self.n_jobs = n_jobs
         self.verbose = verbose

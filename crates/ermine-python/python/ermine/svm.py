@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ermine._estimator import MarginClassifier, Regressor
+from ermine._linear import InterceptInArray
 from ermine._svm import KernelClassifier, KernelRegressor, OneClassSVM
 
 __all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM"]
@@ -47,6 +48,10 @@ class SVC(KernelClassifier):
         Predictions don't depend on it.
     standardize : bool, default=False
         Bring columns to mean 0 and deviation 1 first.
+    shrinking : bool, default=True
+        Taken as scikit-learn takes it, and without effect: it is always done, and the solution is the same.
+    random_state : int, RandomState instance or None, default=None
+        Taken as scikit-learn takes it, and without effect: nothing is drawn.
     probability : bool, default=False
         Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and
         a sigmoid of the decision values on the rows that they left out becomes the probability (Platt).
@@ -117,6 +122,8 @@ class SVC(KernelClassifier):
         break_ties: bool = False,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         standardize: bool = False,
+        shrinking: bool = True,
+        random_state: int | np.random.RandomState | None = None,
         probability: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -133,6 +140,8 @@ class SVC(KernelClassifier):
         self.break_ties = break_ties
         self.decision_function_shape = decision_function_shape
         self.standardize = standardize
+        self.shrinking = shrinking
+        self.random_state = random_state
         self.probability = probability
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -165,6 +174,8 @@ class SVR(KernelRegressor):
         Most steps over pairs of rows; none for as many as it takes, up to a hundred million.
     standardize : bool, default=False
         Bring columns to mean 0 and deviation 1 first.
+    shrinking : bool, default=True
+        Taken as scikit-learn takes it, and without effect: it is always done, and the solution is the same.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -223,6 +234,7 @@ class SVR(KernelRegressor):
         cache_size: float = 500.0,
         max_iter: int | None = None,
         standardize: bool = False,
+        shrinking: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -236,6 +248,7 @@ class SVR(KernelRegressor):
         self.cache_size = cache_size
         self.max_iter = max_iter
         self.standardize = standardize
+        self.shrinking = shrinking
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -312,9 +325,9 @@ class LinearSVC(MarginClassifier):
 
     def __init__(
         self,
-        *,
         penalty: Literal["l1", "l2"] = "l2",
         loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
+        *,
         dual: bool | Literal["auto"] = "auto",
         C: float = 1.0,
         tol: float = 0.0001,
@@ -342,7 +355,7 @@ class LinearSVC(MarginClassifier):
         self.verbose = verbose
 
 
-class LinearSVR(Regressor):
+class LinearSVR(InterceptInArray, Regressor):
     """Linear support vector regression for many rows, dense or sparse.
 
     Parameters

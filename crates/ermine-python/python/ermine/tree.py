@@ -8,12 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ermine._estimator import ProbabilisticClassifier, Regressor, Tree
+from ermine._ensemble import Explained
+from ermine._estimator import ProbabilisticClassifier, Regressor
+from ermine._tree import Tree
 
 __all__ = ["DecisionStumpClassifier", "DecisionStumpRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor", "Id3Classifier", "C45Classifier", "OptimalTreeClassifier", "ObliqueTreeClassifier", "ObliqueTreeRegressor", "DensityTreeClassifier", "QuadTreeClassifier", "QuadTreeRegressor", "ComparisonTreeClassifier", "ComparisonTreeRegressor"]
 
 
-class DecisionStumpClassifier(ProbabilisticClassifier):
+class DecisionStumpClassifier(Explained, ProbabilisticClassifier):
     """The single question about one column that gets the most rows right, found exactly.
 
     Parameters
@@ -59,6 +61,7 @@ class DecisionStumpClassifier(ProbabilisticClassifier):
 
     _learner = "decision-stump"
     _parameters = ("criterion", "polarity", "max_categories")
+    _takes_sparse = True
     _poor_score = True
 
     def __init__(
@@ -77,7 +80,7 @@ class DecisionStumpClassifier(ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class DecisionStumpRegressor(Regressor):
+class DecisionStumpRegressor(Explained, Regressor):
     """The single question about one column that gets the most rows right, found exactly.
 
     Parameters
@@ -114,6 +117,7 @@ class DecisionStumpRegressor(Regressor):
 
     _learner = "decision-stump"
     _parameters = ("max_categories",)
+    _takes_sparse = True
     _poor_score = True
 
     def __init__(
@@ -128,7 +132,7 @@ class DecisionStumpRegressor(Regressor):
         self.verbose = verbose
 
 
-class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
+class DecisionTreeClassifier(Tree, Explained, ProbabilisticClassifier):
     """CART: a tree of binary splits, by Gini, entropy, error rate, squared or absolute error, Poisson deviance.
 
     Parameters
@@ -209,6 +213,7 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
 
     _learner = "decision-tree"
     _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "min_impurity", "class_weight", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds", "confidence_factor")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -257,7 +262,7 @@ class DecisionTreeClassifier(Tree, ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class DecisionTreeRegressor(Tree, Regressor):
+class DecisionTreeRegressor(Tree, Explained, Regressor):
     """CART: a tree of binary splits, by Gini, entropy, error rate, squared or absolute error, Poisson deviance.
 
     Parameters
@@ -329,6 +334,7 @@ class DecisionTreeRegressor(Tree, Regressor):
 
     _learner = "decision-tree"
     _parameters = ("criterion", "splitter", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes", "min_impurity_decrease", "min_impurity", "monotonic_cst", "ccp_alpha", "pruning", "validation_fraction", "pruning_folds")
+    _takes_sparse = True
     _is_random = True
     _multi_output = True
 
@@ -374,7 +380,7 @@ class DecisionTreeRegressor(Tree, Regressor):
         self.verbose = verbose
 
 
-class Id3Classifier(Tree, ProbabilisticClassifier):
+class Id3Classifier(Tree, Explained, ProbabilisticClassifier):
     """ID3: a tree with a branch for each category, by information gain.
 
     Parameters
@@ -520,7 +526,7 @@ class C45Classifier(Tree, ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class OptimalTreeClassifier(Tree, ProbabilisticClassifier):
+class OptimalTreeClassifier(Tree, Explained, ProbabilisticClassifier):
     """The tree with the least training error of all trees of a given depth, proven optimal or with the gap left.
 
     Parameters

@@ -7,6 +7,7 @@
 //! **Cost.** For each level, (leaves x bins x columns) steps of the search. **Reference.** Dorogush et al., CatBoost, 2018.
 
 use super::grow::Grower;
+use crate::split::histogram::level::add_gains;
 use crate::split::histogram::quantise::unpack;
 use crate::split::histogram::scan::{BinTest, Node, gain};
 
@@ -18,6 +19,13 @@ struct Leaf<const W: usize> {
     node: usize,
     sums: Node,
     histogram: Vec<[i64; W]>,
+}
+
+/// One side of a leaf that was split.
+struct Side {
+    node: usize,
+    n_rows: usize,
+    sums: Node,
 }
 
 /// A question for a whole level, and what it gains.
@@ -44,7 +52,15 @@ impl<const W: usize> Grower<'_, W> {
                 break;
             }
             path.push(question.column);
-            level = level.into_iter().flat_map(|leaf| self.ask(leaf, &question)).collect();
+            let parents = std::mem::take(&mut level);
+            for leaf in parents {
+                let sides = self.ask(&leaf, &question);
+                if depth + 1 < deepest {
+                    level.extend(self.descend(leaf.histogram, sides));
+                } else {
+                    self.release(Some(leaf.histogram));
+                }
+            }
         }
         level.into_iter().for_each(|leaf| self.release(Some(leaf.histogram)));
     }
@@ -81,19 +97,13 @@ impl<const W: usize> Grower<'_, W> {
         let mut gains = vec![0.0; n_bins * sides];
         for leaf in level {
             let words = &leaf.histogram[slots.clone()];
-            let missing = unpack(words[n_bins], self.rule.shift);
-            let mut sum = [0i64; W];
-            for (bin, word) in words[..n_bins].iter().enumerate() {
-                sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
-                let (g, h) = unpack(sum, self.rule.shift);
-                for side in 0..sides {
-                    let left = if side == 0 { (g, h) } else { (g + missing.0, h + missing.1) };
-                    gains[bin * sides + side] += gain(left, monotone, &leaf.sums, &self.rule).unwrap_or(0.0);
-                }
-            }
+            let missing = (sides == 2).then(|| unpack(words[n_bins], self.rule.shift));
+            add_gains(&words[..n_bins], missing, monotone, &leaf.sums, &self.rule, &mut gains);
         }
-        let best = (0..gains.len()).reduce(|best, i| if gains[i] > gains[best] { i } else { best })?;
-        let test = BinTest::AtMost { bin: (best / sides) as u32, missing_left: best % sides == 1 };
+        // Ties go to the earlier bin, then to missing values on the right.
+        let order = (0..n_bins).flat_map(|bin| (0..sides).map(move |side| side * n_bins + bin));
+        let best = order.reduce(|best, i| if gains[i] > gains[best] { i } else { best })?;
+        let test = BinTest::AtMost { bin: (best % n_bins) as u32, missing_left: best >= n_bins };
         Some(Question { gain: gains[best], column, test })
     }
 
@@ -113,13 +123,13 @@ impl<const W: usize> Grower<'_, W> {
         Some(Question { gain: gains[best], column, test: BinTest::InSet(set.into()) })
     }
 
-    /// Splits a leaf by the question of its level.
-    fn ask(&mut self, leaf: Leaf<W>, question: &Question) -> [Leaf<W>; 2] {
+    /// Splits a leaf by the question of its level: sends its rows to two new leaves of the tree.
+    fn ask(&mut self, leaf: &Leaf<W>, question: &Question) -> [Side; 2] {
         let (store, node, column) = (self.soil.store, leaf.node, question.column as usize);
         let mut parts: Vec<_> = self.shards.iter_mut().map(|shard| (shard, (0, 0))).collect();
         let test = &question.test;
         self.soil.team.each(&mut parts, |_, (shard, count)| *count = shard.split(store, node, column, test));
-        let count = parts.iter().fold((0, 0), |sum, (_, count)| (sum.0 + count.0, sum.1 + count.1));
+        let rows = parts.iter().fold((0, 0), |sum, (_, count)| (sum.0 + count.0, sum.1 + count.1));
         let n_slots = store.n_slots[column] as usize;
         let mut sum = [0i64; W];
         for (slot, word) in leaf.histogram[store.slots(question.column)][..n_slots].iter().enumerate() {
@@ -135,17 +145,20 @@ impl<const W: usize> Grower<'_, W> {
         self.tree.gain[node] = question.gain * self.worth_unit();
         self.tree.test[node] = Some((question.column, test.clone()));
         sums.iter().for_each(|sums| self.push_leaf(sums));
+        [Side { node: first, n_rows: rows.0, sums: sums[0] }, Side { node: first + 1, n_rows: rows.1, sums: sums[1] }]
+    }
+
+    /// The leaves of the next level: the histogram of the side with fewer rows is added up, the other is what is left of the parent's.
+    fn descend(&mut self, parent: Vec<[i64; W]>, [left, right]: [Side; 2]) -> [Leaf<W>; 2] {
         let mut small = self.fresh();
-        let few = usize::from(count.0 > count.1);
-        self.add_up(first + few, &mut small, false);
-        let mut large = leaf.histogram;
+        let few = if left.n_rows > right.n_rows { &right } else { &left };
+        self.add_up(few.node, &mut small, false);
+        let mut large = parent;
         for (large, small) in large.iter_mut().zip(&small) {
             large.iter_mut().zip(small).for_each(|(large, small)| *large = large.wrapping_sub(*small));
         }
-        let (left, right) = if few == 0 { (small, large) } else { (large, small) };
-        [
-            Leaf { node: first, sums: sums[0], histogram: left },
-            Leaf { node: first + 1, sums: sums[1], histogram: right },
-        ]
+        let histograms = if left.n_rows > right.n_rows { (large, small) } else { (small, large) };
+        let leaf = |side: Side, histogram| Leaf { node: side.node, sums: side.sums, histogram };
+        [leaf(left, histograms.0), leaf(right, histograms.1)]
     }
 }

@@ -7,6 +7,11 @@ pub struct Page {
     body: String,
 }
 
+/// A cell with more characters is a sentence.
+const SENTENCE: usize = 40;
+/// A table with more rows is folded away.
+const LONG: usize = 40;
+
 const STYLE: &str = concat!(
     ":root{color-scheme:light dark}*{box-sizing:border-box}",
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:#222;background:#fff}",
@@ -19,8 +24,13 @@ const STYLE: &str = concat!(
     "pre{background:#f5f5f2;padding:.8rem;overflow-x:auto;font-size:.85rem;line-height:1.35}",
     ".charts{display:flex;flex-wrap:wrap;gap:1rem}.charts svg{max-width:100%;height:auto}",
     "figure{margin:1rem 0}figure svg{max-width:100%;height:auto}",
+    "summary{cursor:pointer;margin:.5rem 0;color:#555}",
+    "@media(max-width:36rem){table.s tr{display:grid;grid-template-columns:repeat(4,auto);justify-content:space-between;",
+    "border-bottom:1px solid #8883}table.s th,table.s td{border:0}table.s th:last-child{display:none}",
+    "table.s td.w{grid-column:1/-1;min-width:0;padding-top:0;font-size:.85rem}",
+    "table.s{display:block}table.s tbody{display:block}}",
     "@media(prefers-color-scheme:dark){body{color:#eee;background:#1b1b1d}h2{border-color:#444}th{color:#bbb}",
-    "th,td{border-color:#333}.note{color:#aaa}pre{background:#2a2a2d}}",
+    "th,td{border-color:#333}.note{color:#aaa}pre{background:#2a2a2d}summary{color:#bbb}}",
     "@media print{body{max-width:none;font-size:11pt}h2,figure,.charts svg{break-inside:avoid}h2{break-after:avoid}}",
 );
 
@@ -56,23 +66,43 @@ impl Page {
         self.body.push_str(&format!("<pre>{}</pre>\n", lines.join("\n")));
     }
 
-    /// A table; the first row is its heading. Cells that are sentences may wrap.
+    /// A table; the first row is its heading. Columns of words are set to the left, and cells that are sentences may wrap. A column that is empty below its heading is
+    /// left out.
     pub fn table(&mut self, rows: &[Vec<String>]) {
-        self.body.push_str("<div class=\"t\"><table>\n");
+        let n = rows.first().map_or(0, Vec::len);
+        let body = || rows.iter().skip(1);
+        let used: Vec<usize> = (0..n).filter(|&j| rows.len() < 2 || body().any(|row| !row[j].is_empty())).collect();
+        let is_word = |text: &String| text.chars().next().is_some_and(char::is_alphabetic);
+        let words: Vec<bool> = (0..n).map(|j| body().all(|row| row[j].is_empty() || is_word(&row[j]))).collect();
+        let is_sentence = |text: &String| text.chars().count() > SENTENCE;
+        // On a narrow screen a sentence stands below the other cells of its row.
+        let last = used.last().copied().unwrap_or(0);
+        let below = used.len() == 5 && body().any(|row| is_sentence(&row[last]));
+        self.body.push_str(if below { "<div class=\"t\"><table class=\"s\">\n" } else { "<div class=\"t\"><table>\n" });
         for (i, row) in rows.iter().enumerate() {
-            let cell = |text: &String| {
+            let cell = |&j: &usize| {
                 let tag = if i == 0 { "th" } else { "td" };
-                let is_word = text.chars().next().is_some_and(char::is_alphabetic);
-                let class = match (text.chars().count() > 40, is_word) {
+                let class = match (is_sentence(&row[j]) || (below && j == last), words[j]) {
                     (true, _) if i > 0 => " class=\"w\"",
                     (_, true) => " class=\"l\"",
+                    _ if below && j == last => " class=\"l\"",
                     _ => "",
                 };
-                format!("<{tag}{class}>{}</{tag}>", escape(text))
+                format!("<{tag}{class}>{}</{tag}>", escape(&row[j]))
             };
-            self.body.push_str(&format!("<tr>{}</tr>\n", row.iter().map(cell).collect::<String>()));
+            self.body.push_str(&format!("<tr>{}</tr>\n", used.iter().map(cell).collect::<String>()));
         }
         self.body.push_str("</table></div>\n");
+    }
+
+    /// A table that is folded away under a line of text where it is long.
+    pub fn long_table(&mut self, rows: &[Vec<String>], title: &str) {
+        if rows.len() <= LONG {
+            return self.table(rows);
+        }
+        self.body.push_str(&format!("<details><summary>{}</summary>\n", escape(title)));
+        self.table(rows);
+        self.body.push_str("</details>\n");
     }
 
     /// A picture made by [`Svg`](super::svg::Svg).
@@ -100,11 +130,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn columns_are_aligned_as_a_whole_and_empty_ones_are_left_out() {
+        let rows = [["name", "value", "none"], ["a", "1", ""], ["b", "nan 2", ""]];
+        let mut page = Page::new("t");
+        page.table(&rows.map(|row| row.map(String::from).to_vec()));
+        let html = page.finish();
+        assert!(html.contains("<tr><th class=\"l\">name</th><th>value</th></tr>"), "{html}");
+        assert!(html.contains("<tr><td class=\"l\">b</td><td>nan 2</td></tr>"), "{html}");
+    }
+
+    #[test]
     fn nothing_breaks_out_and_nothing_is_loaded() {
         let mut page = Page::new("<b>");
         page.table(&[vec!["a".into()], vec!["<script>".into()]]);
         page.code("x < y\n\u{1b}[2J");
+        page.long_table(&vec![vec!["<i>".to_string(), String::new()]; 50], "<u>");
         let html = page.finish();
+        assert!(html.contains("<details>") && !html.contains("<i>") && !html.contains("<u>"));
         assert!(!html.contains("<script") && !html.contains("<b>") && !html.contains('\u{1b}'));
         assert!(!html.contains("http") && html.contains("x &lt; y\n"), "{html}");
     }

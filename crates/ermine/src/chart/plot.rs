@@ -105,41 +105,52 @@ fn tick(value: f64, length: f64) -> String {
     number((value / unit).round() * unit)
 }
 
+/// Pictures with a name before each line are as wide as a phone can show readably: so much for the names, so much for what is drawn.
+const NAMES: f64 = 160.0;
+const LENGTH: f64 = 220.0;
+const NAMED_WIDTH: f64 = NAMES + LENGTH + 80.0;
+/// The most characters of a name that have room.
+const NAME: usize = 22;
+
 /// Bars to the right with their spread, the longest first.
 pub fn bars(title: &str, rows: &[(String, f64, f64)]) -> String {
-    let mut svg = Svg::new(2.0 * WIDTH, 44.0 + 22.0 * rows.len() as f64);
-    svg.text(10.0, 20.0, Anchor::Start, "title", title);
+    let top = if title.is_empty() { 4.0 } else { 34.0 };
+    let mut svg = Svg::new(NAMED_WIDTH, top + 10.0 + 22.0 * rows.len() as f64);
+    if !title.is_empty() {
+        svg.text(10.0, 20.0, Anchor::Start, "title", title);
+    }
     let longest = rows.iter().map(|r| (r.1 + r.2).abs()).fold(f64::MIN_POSITIVE, f64::max);
     for (i, (name, value, spread)) in rows.iter().enumerate() {
-        let y = 34.0 + 22.0 * i as f64;
-        let length = |v: f64| 400.0 * (v / longest).clamp(0.0, 1.0);
-        svg.text(180.0, y + 13.0, Anchor::End, "", &short(name, 24));
-        svg.rect((190.0, y + 3.0), (length(*value), 13.0), "", Some(COLOURS[0]));
+        let y = top + 22.0 * i as f64;
+        let length = |v: f64| LENGTH * (v / longest).clamp(0.0, 1.0);
+        svg.text(NAMES - 8.0, y + 13.0, Anchor::End, "small", &both_ends(name, NAME));
+        svg.rect((NAMES, y + 3.0), (length(*value), 13.0), "", Some(COLOURS[0]));
         if *spread > 0.0 {
-            svg.line(&[(190.0 + length(value - spread), y + 9.5), (190.0 + length(value + spread), y + 9.5)], "axis");
+            svg.line(&[(NAMES + length(value - spread), y + 9.5), (NAMES + length(value + spread), y + 9.5)], "axis");
         }
-        svg.text(196.0 + length(value + spread), y + 14.0, Anchor::Start, "small", &number(rounded(*value)));
+        svg.text(NAMES + 6.0 + length(value + spread), y + 14.0, Anchor::Start, "small", &number(rounded(*value)));
     }
     svg.finish()
 }
 
 /// Dots with their spread, one line for each, as given.
 pub fn dots(rows: &[(String, f64, f64)], name: &str) -> String {
-    let mut svg = Svg::new(2.0 * WIDTH, 58.0 + 22.0 * rows.len() as f64);
+    let mut svg = Svg::new(NAMED_WIDTH, 58.0 + 22.0 * rows.len() as f64);
     let ends = rows.iter().filter(|r| r.1.is_finite()).flat_map(|r| [(r.1 - r.2, 0.0), (r.1 + r.2, 0.0)]);
     let Some(((low, high), _)) = ranges(&ends.collect::<Vec<_>>()) else { return svg.finish() };
-    let place = |v: f64| 230.0 + 400.0 * if high > low { (v - low) / (high - low) } else { 0.5 };
+    let (left, length) = (NAMES + 20.0, LENGTH + 40.0);
+    let place = |v: f64| left + length * if high > low { (v - low) / (high - low) } else { 0.5 };
     for (i, (name, value, spread)) in rows.iter().enumerate().filter(|(_, r)| r.1.is_finite()) {
         let y = 24.0 + 22.0 * i as f64;
-        svg.text(210.0, y + 4.0, Anchor::End, "", &short(name, 28));
+        svg.text(NAMES + 8.0, y + 4.0, Anchor::End, "small", &both_ends(name, NAME + 2));
         svg.line(&[(place(value - spread), y), (place(value + spread), y)], "axis");
         svg.dot((place(*value), y), 4.5, COLOURS[0]);
     }
     let bottom = 28.0 + 22.0 * rows.len() as f64;
-    svg.line(&[(230.0, bottom - 8.0), (630.0, bottom - 8.0)], "axis");
-    svg.text(230.0, bottom + 8.0, Anchor::Start, "small", &tick(low, high - low));
-    svg.text(630.0, bottom + 8.0, Anchor::End, "small", &tick(high, high - low));
-    svg.text(430.0, bottom + 8.0, Anchor::Middle, "small", name);
+    svg.line(&[(left, bottom - 8.0), (left + length, bottom - 8.0)], "axis");
+    svg.text(left, bottom + 8.0, Anchor::Start, "small", &tick(low, high - low));
+    svg.text(left + length, bottom + 8.0, Anchor::End, "small", &tick(high, high - low));
+    svg.text(left + length / 2.0, bottom + 8.0, Anchor::Middle, "small", name);
     svg.finish()
 }
 
@@ -195,6 +206,16 @@ fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.into() } else { text.chars().take(most.max(2) - 1).chain(['…']).collect() }
 }
 
+/// A long name by its beginning and its end, since names of columns often differ at the end alone.
+fn both_ends(text: &str, most: usize) -> String {
+    let n = text.chars().count();
+    if n <= most {
+        return text.into();
+    }
+    let (head, tail) = (most / 3, most - 1 - most / 3);
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(n - tail)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +229,13 @@ mod tests {
         assert!(!drawn.contains("NaN"));
         assert!(!plot.draw(&[]).contains("NaN") && !bars("b", &[("x".into(), 0.0, 0.0)]).contains("NaN"));
         assert!(!matrix(&["a".into()], &[vec![0.0]], ("t", "p")).contains("NaN"));
+    }
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(both_ends("Mean_Acc1298_Std_Mem40_MFCC_12", 16), "Mean_…40_MFCC_12");
+        assert_eq!(both_ends("short", 16), "short");
+        assert_eq!(both_ends("Mean_Acc1298_Std_Mem40_MFCC_12", 16).chars().count(), 16);
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //! **Errors.** The mean over splits is the estimate; the spread shown is the standard deviation over splits. (Splits share training rows, so that
 //! the spread is a guide and no exact confidence interval: Bengio and Grandvalet, 2004.)
 
-use super::measure::{Measure, Outcome};
+use super::measure::Measure;
+use super::outcome::Outcome;
 use crate::error::Result;
 use crate::learner::{Context, Learner, fit};
 use crate::matrix::{Dataset, Splits};
@@ -84,11 +85,15 @@ pub fn cross_validate(
 impl FoldScore {
     /// Mean and spread of the scores of the splits.
     pub fn new(measure: Measure, folds: Vec<f64>, train: Option<Vec<f64>>) -> FoldScore {
+        FoldScore { train, ..FoldScore::spread(measure.title(), measure.higher_is_better(), folds) }
+    }
+
+    /// The same by the name of a measure, without the scores of rows that were learned from.
+    pub fn spread(name: &'static str, higher_is_better: bool, folds: Vec<f64>) -> FoldScore {
         let n = folds.len() as f64;
         let mean = folds.iter().sum::<f64>() / n;
         let variance = folds.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-        let (name, higher_is_better) = (measure.title(), measure.higher_is_better());
-        FoldScore { name, mean, deviation: variance.sqrt(), higher_is_better, folds, train }
+        FoldScore { name, mean, deviation: variance.sqrt(), higher_is_better, folds, train: None }
     }
 }
 

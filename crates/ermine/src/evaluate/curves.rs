@@ -3,6 +3,7 @@
 //! | curve | reads as |
 //! |---|---|
 //! | learning curve | scores by the number of rows learned from: still rising, more rows help; far above the tested score, the model learns by heart |
+//! | the same on a test set | of models of shares of the training rows, tested on rows of another table |
 //! | validation curve | scores by the value of one parameter: the tested score is best between too simple and too complex |
 
 use super::cross_validation::{FoldScore, Validation, cross_validate};
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::learner::{Context, Learner, fit};
 use crate::matrix::Dataset;
 use crate::param::Value;
+use crate::progress::{Event, report};
 use crate::rng;
 use serde::Serialize;
 
@@ -36,28 +38,65 @@ pub fn learning_curve(
     shares: &[f64],
     context: &Context<'_>,
 ) -> Result<Vec<CurvePoint>> {
-    if let Some(share) = shares.iter().find(|share| !(**share > 0.0 && **share <= 1.0)) {
-        return Err(Error::data(format!("a learning curve needs shares above 0 and up to 1, not {share}")));
-    }
+    check_shares(shares)?;
     let measure = first_measure(validation)?;
+    let n_steps = (shares.len() * validation.splits.len()) as u64;
+    report(context.observer, Event::Begin { what: "drawing the learning curve", total: Some(n_steps) })?;
     let mut points = Vec::with_capacity(shares.len());
-    for &share in shares {
+    for (at, &share) in shares.iter().enumerate() {
         let (mut tested, mut learned, mut n_rows) = (Vec::new(), Vec::new(), 0);
         for index in 0..validation.splits.len() {
             let (mut train, test) = validation.splits.split(index);
             rng::shuffle(&mut rng::stream(context.seed, &[ROWS, index as u64]), &mut train);
-            train.truncate(((share * train.len() as f64).round() as usize).max(1));
+            train.truncate(n_of_share(share, train.len()));
             train.sort_unstable();
             n_rows = train.len();
             let train = data.select(&train)?;
             let model = fit(learner, &train, context)?;
             tested.push(model.measure(&data.select(&test)?, &[measure])?[0]);
             learned.push(model.measure(&train, &[measure])?[0]);
+            let done = (at * validation.splits.len() + index + 1) as u64;
+            report(context.observer, Event::Step { done, score: None })?;
         }
         points
             .push(CurvePoint { at: Value::Int(n_rows as i64), score: FoldScore::new(measure, tested, Some(learned)) });
     }
+    report(context.observer, Event::End)?;
     Ok(points)
+}
+
+/// The same for one table to learn from and another to test on.
+pub fn learning_curve_on(
+    learner: &dyn Learner,
+    train: &Dataset,
+    test: &Dataset,
+    measure: Measure,
+    shares: &[f64],
+    context: &Context<'_>,
+) -> Result<Vec<CurvePoint>> {
+    check_shares(shares)?;
+    let mut rows: Vec<u32> = (0..train.n_rows() as u32).collect();
+    rng::shuffle(&mut rng::stream(context.seed, &[ROWS]), &mut rows);
+    let point = |share: &f64| {
+        let mut some = rows[..n_of_share(*share, rows.len())].to_vec();
+        some.sort_unstable();
+        let part = train.select(&some)?;
+        let model = fit(learner, &part, context)?;
+        let (tested, learned) = (model.measure(test, &[measure])?, model.measure(&part, &[measure])?);
+        Ok(CurvePoint { at: Value::Int(some.len() as i64), score: FoldScore::new(measure, tested, Some(learned)) })
+    };
+    shares.iter().map(point).collect()
+}
+
+fn check_shares(shares: &[f64]) -> Result<()> {
+    match shares.iter().find(|share| !(**share > 0.0 && **share <= 1.0)) {
+        Some(share) => Err(Error::data(format!("a learning curve needs shares above 0 and up to 1, not {share}"))),
+        None => Ok(()),
+    }
+}
+
+fn n_of_share(share: f64, n: usize) -> usize {
+    ((share * n as f64).round() as usize).clamp(1, n)
 }
 
 /// Scores of a learner for each of some values of one parameter.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | this file | [`Evaluation`]: the scores of a model on rows it has not seen |
 //! | [`measure`] | the measures that users name |
+//! | [`outcome`] | predictions beside the truth: all measures and their intervals |
 //! | [`cross_validation`] | a learner's scores over splits |
 //! | [`curves`] | learning and validation curves |
 //! | [`paired`] | whether one learner is better than another, or was lucky |
@@ -15,6 +16,7 @@ pub mod cross_validation;
 pub mod curves;
 pub mod journal;
 pub mod measure;
+pub mod outcome;
 pub mod paired;
 pub mod search;
 pub mod space;
@@ -29,7 +31,7 @@ use crate::matrix::{Dataset, Target, Task};
 use crate::metric::Score;
 use crate::metric::confusion::Confusion;
 use crate::model::{Model, Prediction};
-use measure::Outcome;
+use outcome::{ClassScore, Outcome};
 use serde::Serialize;
 use std::fmt;
 
@@ -53,6 +55,8 @@ pub struct Evaluation {
     pub n_rows: usize,
     /// The scores, the most important first.
     pub scores: Vec<NamedScore>,
+    /// How well each class or label was found, with intervals, where classes or labels were predicted.
+    pub classes: Vec<ClassScore>,
     /// Which classes were taken for which, where classes were predicted.
     pub confusion: Option<Confusion>,
 }
@@ -74,7 +78,8 @@ impl Evaluation {
             explanation: measure.explanation(),
         };
         let scores = outcome.scores(measures).into_iter().map(named).collect();
-        Ok(Evaluation { n_rows: data.n_rows(), scores, confusion: outcome.confusion() })
+        let classes = outcome.class_scores(prediction.classes());
+        Ok(Evaluation { n_rows: data.n_rows(), scores, classes, confusion: outcome.confusion() })
     }
 
     /// A score by name.
@@ -90,8 +95,14 @@ impl Model {
         Evaluation::new(&self.predict_data(&data)?, &data)
     }
 
+    /// The same by these measures.
+    pub fn evaluate_by(&self, measures: &[Measure], data: &Dataset) -> Result<Evaluation> {
+        let data = self.in_my_classes(data)?;
+        Evaluation::by(measures, &self.predict_data(&data)?, &data)
+    }
+
     /// The data with its classes coded as the model codes them. A class that the model doesn't know is an error.
-    pub(crate) fn in_my_classes(&self, data: &Dataset) -> Result<Dataset> {
+    pub fn in_my_classes(&self, data: &Dataset) -> Result<Dataset> {
         let schema = self.schema();
         if data.task() != schema.task {
             let (has, needs) = (data.task(), schema.task);

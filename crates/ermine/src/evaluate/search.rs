@@ -6,24 +6,28 @@
 //! | random | settings drawn from the space (Bergstra and Bengio, 2012) |
 //! | halving | many settings on few rows; the better share of them on more rows, until one is left on all (Jamieson and Talwalkar, 2016) |
 //!
-//! **One fit, many settings.** Where a learner has a [`Path`] (rounds of boosting, strength of pruning, number of
-//! neighbours), settings that differ in that parameter alone come from one fit in each split.
+//! **One fit, many settings.** Where a learner has a [`Path`] (rounds of boosting, strength of pruning or of a penalty, number of
+//! neighbours, price of slack), settings that differ in that parameter alone come from one fit in each split. Where splits can share their work too
+//! (one index of neighbours, one matrix of kernel values), they do.
 //!
 //! **Stopping.** Whatever was tried is kept in a [`Journal`]; a search that is stopped and started again goes on where it was, and ends as if it had
 //! never stopped. A setting that a learner refuses is a trial without a score, not the end of the search.
 
 use super::cross_validation::FoldScore;
 use super::journal::Journal;
-use super::measure::{Measure, Outcome};
+use super::measure::Measure;
+use super::outcome::Outcome;
 use super::space::{Setting, Space};
 use crate::error::{Error, Result};
-use crate::learner::fit::predict_path;
+use crate::learner::fit::{predict_path, predict_splits, run};
 use crate::learner::{Context, Learner, Path, fit};
 use crate::matrix::{Dataset, Splits};
 use crate::param::Value;
-use crate::progress::{Event, report};
+use crate::progress::{Control, Event, Observer, report};
 use crate::rng;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// The random streams of settings and of rows.
@@ -35,6 +39,10 @@ const PATH_POINTS: usize = 8;
 
 /// Fewer rows than this say nothing about a setting.
 const FEWEST_ROWS: usize = 100;
+
+/// Up to this many rows, splits are learned side by side, so many at a time.
+const FEW_ROWS: usize = 100_000;
+const AT_ONCE: usize = 8;
 
 /// Which settings are tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -295,17 +303,18 @@ impl State<'_, '_> {
             let start = Instant::now();
             let outcome = self.cross_validate(batch, rows, *done - self.search.splits.len() as u64);
             let seconds = start.elapsed().as_secs_f64() / settings.len() as f64;
-            let (folds, mut refused) = match outcome {
+            let (folds, refused) = match outcome {
                 Ok(folds) => (folds, None),
                 Err(Error::Stopped) => return Err(Error::Stopped),
                 Err(error) => (vec![Vec::new(); settings.len()], Some(error.to_string())),
             };
             for (setting, mut folds) in settings.into_iter().zip(folds) {
+                let mut refused = refused.clone();
                 if folds.iter().any(|score| score.is_nan()) {
                     refused = Some(format!("{} can't be told in every split", self.search.measure.title()));
                     folds = Vec::new();
                 }
-                let trial = Trial { setting, rows, folds, refused: refused.clone(), seconds };
+                let trial = Trial { setting, rows, folds, refused, seconds };
                 self.journal.add(&trial)?;
                 self.trials.push(trial);
             }
@@ -321,33 +330,97 @@ impl State<'_, '_> {
     fn cross_validate(&self, batch: &Batch, rows: Option<usize>, done: u64) -> Result<Vec<Vec<f64>>> {
         let learner = with_setting(self.search.learner, &batch.setting, self.context)?;
         let mut scores = vec![Vec::new(); batch.settings().len()];
-        for index in 0..self.search.splits.len() {
+        if let Some(scores) = self.together(batch, &*learner, rows, done)? {
+            return Ok(scores);
+        }
+        // Many rows keep all cores busy by themselves, and their models take room.
+        let at_once = if self.data.n_rows() <= FEW_ROWS { AT_ONCE } else { 1 };
+        let several = Several { lock: Mutex::new(()), observer: self.context.observer, done };
+        let observer: &dyn Observer = if at_once > 1 { &several } else { self.context.observer };
+        let context = &Context { observer, ..*self.context };
+        let of_split = |index: usize| {
             let (train, test) = self.search.splits.split(index);
-            let train = self.data.select(&fewer(train, rows, self.context.seed, index))?;
-            let test = self.data.select(&test)?;
-            let measured = self.measured(batch, &*learner, &train, &test)?;
-            scores.iter_mut().zip(measured).for_each(|(of_setting, score)| of_setting.push(score));
-            report(self.context.observer, Event::Step { done: done + index as u64 + 1, score: None })?;
+            let train = self.data.select(&fewer(train, rows, context.seed, index))?;
+            self.measured(batch, &*learner, &train, &self.data.select(&test)?, context)
+        };
+        let n_splits = self.search.splits.len();
+        for first in (0..n_splits).step_by(at_once) {
+            let some = (first..(first + at_once).min(n_splits)).into_par_iter();
+            let measured: Vec<Vec<f64>> = run(context.threads, || some.map(of_split).collect::<Result<_>>())??;
+            for of_split in &measured {
+                scores.iter_mut().zip(of_split).for_each(|(of_setting, score)| of_setting.push(*score));
+            }
+            let done = done + (first + measured.len()) as u64;
+            report(self.context.observer, Event::Step { done, score: None })?;
         }
         Ok(scores)
     }
 
+    /// The same from work that the splits share, where the learner can.
+    fn together(
+        &self,
+        batch: &Batch,
+        learner: &dyn Learner,
+        rows: Option<usize>,
+        done: u64,
+    ) -> Result<Option<Vec<Vec<f64>>>> {
+        let (splits, measures) = (self.search.splits, &[self.search.measure]);
+        let Some((_, values)) = batch.path.as_ref().filter(|_| rows.is_none() && learner.path().is_some()) else {
+            return Ok(None);
+        };
+        let several = Several { lock: Mutex::new(()), observer: self.context.observer, done };
+        let context = Context { observer: &several, ..*self.context };
+        let Some(predicted) = predict_splits(learner, values, self.data, splits, &context)? else {
+            return Ok(None);
+        };
+        let mut scores = vec![Vec::new(); values.len()];
+        for (index, predictions) in predicted.iter().enumerate() {
+            let test = self.data.select(&splits.split(index).1)?;
+            for (of_setting, said) in scores.iter_mut().zip(predictions) {
+                of_setting.push(Outcome::new(said, &test)?.values(measures)[0]);
+            }
+            report(self.context.observer, Event::Step { done: done + index as u64 + 1, score: None })?;
+        }
+        Ok(Some(scores))
+    }
+
     /// The score of each setting of a batch after learning from `train`.
-    fn measured(&self, batch: &Batch, learner: &dyn Learner, train: &Dataset, test: &Dataset) -> Result<Vec<f64>> {
+    fn measured(
+        &self,
+        batch: &Batch,
+        learner: &dyn Learner,
+        train: &Dataset,
+        test: &Dataset,
+        context: &Context<'_>,
+    ) -> Result<Vec<f64>> {
         let measures = &[self.search.measure];
         match &batch.path {
             Some((_, values)) if learner.path().is_some() => {
-                let predictions = predict_path(learner, values, train, test, self.context)?;
+                let predictions = predict_path(learner, values, train, test, context)?;
                 predictions.iter().map(|said| Ok(Outcome::new(said, test)?.values(measures)[0])).collect()
             }
             _ => {
                 let alone = |setting: &Setting| {
-                    let learner = with_setting(self.search.learner, setting, self.context)?;
-                    Ok(fit(&*learner, train, self.context)?.measure(test, measures)?[0])
+                    let learner = with_setting(self.search.learner, setting, context)?;
+                    Ok(fit(&*learner, train, context)?.measure(test, measures)?[0])
                 };
                 batch.settings().iter().map(alone).collect()
             }
         }
+    }
+}
+
+/// An observer of several splits that are learned side by side: their calls wait for each other, and all that is told is how far the search was when they began.
+struct Several<'a> {
+    lock: Mutex<()>,
+    observer: &'a dyn Observer,
+    done: u64,
+}
+
+impl Observer for Several<'_> {
+    fn event(&self, _: &Event<'_>) -> Control {
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.observer.event(&Event::Step { done: self.done, score: None })
     }
 }
 

@@ -63,12 +63,30 @@ pub(super) fn lay_out(
     Ok(tree)
 }
 
+/// Whether a name is there twice.
+fn has_twins(names: &[String]) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    !names.iter().all(|name| seen.insert(name))
+}
+
+/// A category as a table would name it: text as it is, numbers and truth values as they are written.
+pub(super) fn level(value: &serde_json::Value) -> Option<String> {
+    match value {
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Number(number) => number.as_f64().map(|x| x.to_string()),
+        serde_json::Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    }
+}
+
 /// What a foreign model is.
 pub(super) struct Foreign {
     /// The program that made it.
     pub program: &'static str,
     /// The names of the columns.
     pub names: Vec<String>,
+    /// The categories of each column by code; none for numbers, and for categories that the file doesn't name.
+    pub levels: Vec<Vec<String>>,
     /// Where scores start.
     pub start: Vec<f64>,
     /// The trees of each output.
@@ -81,6 +99,8 @@ pub(super) struct Foreign {
     pub gains: Vec<f64>,
     /// What was minimised, as the file says it.
     pub objective: String,
+    /// What else is to be said about it.
+    pub notes: Vec<String>,
 }
 
 impl Foreign {
@@ -98,18 +118,21 @@ impl Foreign {
             return wrong("scores start at a number that is not finite");
         }
         let (k, d) = (self.start.len(), self.names.len());
+        if self.levels.len() != d || self.levels.iter().any(|levels| has_twins(levels)) {
+            return wrong("the names of its categories don't fit its columns");
+        }
         if self.trees.iter().flatten().flat_map(|tree| &tree.test).any(|test| test.feature().is_some_and(|f| f >= d)) {
             return wrong("a node asks about a column that is not there");
         }
-        let spec = |name: &String| FeatureSpec {
+        let spec = |(name, levels): (&String, Vec<String>)| FeatureSpec {
             name: name.clone(),
-            kind: ColumnKind::Numeric,
-            levels: Vec::new(),
+            kind: if levels.is_empty() { ColumnKind::Numeric } else { ColumnKind::Nominal },
+            levels,
             open: false,
         };
         let n_classes = if !self.classes { 0 } else { k.max(2) };
         let schema = Schema {
-            features: self.names.iter().map(spec).collect(),
+            features: self.names.iter().zip(self.levels).map(spec).collect(),
             target: vec!["target".into()],
             task: if self.classes { Task::Classification } else { Task::Regression },
             classes: (0..n_classes).map(|class| class.to_string()).collect(),
@@ -122,7 +145,7 @@ impl Foreign {
             value: None,
             status: Status::Done,
             proofs: vec![Proof::Nothing { because }],
-            notes: Vec::new(),
+            notes: self.notes,
         };
         let learner = GradientBoosting::default();
         let params = crate::param::Parameters::values(&learner)

@@ -3,7 +3,7 @@
 //! A file is lines of `name=value`: some about the whole, then a block for each tree. Thresholds are double precision and asked as we ask them (`x <= t`). What becomes of a missing value depends on the node: it goes
 //! the default way, or counts as 0. Categories are numbers; those of a set go to the left.
 
-use super::foreign::{Foreign, MOST_FEATURES, MOST_OUTPUTS, Node, lay_out};
+use super::foreign::{Foreign, MOST_FEATURES, MOST_OUTPUTS, Node, lay_out, level};
 use super::wrong as wrong_file;
 use crate::error::{Error, Result};
 use crate::model::{Link, Model};
@@ -54,7 +54,7 @@ impl<'a> Lines<'a> {
 
 /// The model in a file of LightGBM.
 pub fn model(text: &str) -> Result<Model> {
-    let text = text.split("\nend of trees").next().unwrap_or(text);
+    let (text, tail) = text.split_once("\nend of trees").unwrap_or((text, ""));
     let mut blocks = text.split("\nTree=");
     let head = Lines::new(blocks.next().unwrap_or(""));
     let n_outputs: usize = head.one("num_tree_per_iteration")?;
@@ -76,8 +76,34 @@ pub fn model(text: &str) -> Result<Model> {
         let n = trees[0].len().max(1) as f64;
         trees.iter_mut().flatten().flat_map(|tree| &mut tree.value).for_each(|value| *value /= n);
     }
-    let start = vec![0.0; n_outputs];
-    Foreign { program: "LightGBM", names, start, trees, link, classes, gains, objective: objective.to_string() }.model()
+    let levels = levels(head.0.get("feature_infos").copied().unwrap_or(""), tail, n_features);
+    let (start, objective) = (vec![0.0; n_outputs], objective.to_string());
+    let notes = Vec::new();
+    Foreign { program: "LightGBM", names, levels, start, trees, link, classes, gains, objective, notes }.model()
+}
+
+/// The categories of each column. LightGBM keeps those of pandas' categorical columns, one list for each, at the end of the file; which columns have categories is seen from what it says about their values: `1:2:0`
+/// for categories, `[0:9]` for numbers. Where the two don't fit, categories stay numbers.
+fn levels(infos: &str, tail: &str, n_features: usize) -> Vec<Vec<String>> {
+    let nothing = vec![Vec::new(); n_features];
+    let infos: Vec<&str> = infos.split_ascii_whitespace().collect();
+    let are_categories: Vec<usize> =
+        (0..infos.len().min(n_features)).filter(|&j| infos[j].contains(':') && !infos[j].starts_with('[')).collect();
+    let lists = tail.lines().find_map(|line| line.strip_prefix("pandas_categorical:"));
+    let Some(lists) = lists.and_then(|lists| serde_json::from_str::<Vec<Vec<serde_json::Value>>>(lists).ok()) else {
+        return nothing;
+    };
+    if lists.len() != are_categories.len() {
+        return nothing;
+    }
+    let mut levels = nothing.clone();
+    for (column, list) in are_categories.into_iter().zip(lists) {
+        match list.iter().map(level).collect() {
+            Some(names) => levels[column] = names,
+            None => return nothing,
+        }
+    }
+    levels
 }
 
 /// How scores become predictions, whether these are of classes, and what scores are multiplied by before.

@@ -1,7 +1,7 @@
 //! Sums of trees as ONNX: one `TreeEnsemble` in double precision, then the link in standard operators.
 //!
 //! ```text
-//! X: double [rows, columns] -> TreeEnsemble -> (Div) -> link -> "prediction" or "probabilities" and "label"
+//! X: double [rows, columns] -> (unknown categories become NaN) -> TreeEnsemble -> (Div) -> link -> "prediction" or "probabilities" and "label"
 //! ```
 //!
 //! A test for each category becomes a chain of equalities. A tree that is a single leaf asks a question with the same leaf on both sides, since ONNX has no such tree.
@@ -10,7 +10,7 @@
 
 use super::protobuf::Message;
 use crate::error::Result;
-use crate::matrix::Task;
+use crate::matrix::{Schema, Task};
 use crate::model::{Link, Model, TreeSum};
 use crate::split::Test;
 use crate::tree::Tree;
@@ -20,6 +20,7 @@ mod tensor {
     pub const UINT8: i64 = 2;
     pub const INT64: i64 = 7;
     pub const STRING: i64 = 8;
+    pub const BOOL: i64 = 9;
     pub const DOUBLE: i64 = 11;
 }
 
@@ -36,7 +37,8 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     let schema = model.schema();
     let (k, d) = (sum.n_outputs(), schema.features.len());
     let mut graph = Graph::default();
-    graph.node("TreeEnsemble", ML, &["X"], "sums", ensemble(&sum));
+    let known = graph.known(schema);
+    graph.node("TreeEnsemble", ML, &[known], "sums", ensemble(&sum));
     let mut scores = "sums";
     if sum.divisor != 1.0 {
         graph.constant("divisor", &[sum.divisor], &[1]);
@@ -85,6 +87,31 @@ impl Graph {
 
     fn constant(&mut self, name: &str, values: &[f64], shape: &[usize]) {
         self.constants.push(doubles(values, shape).text(8, name));
+    }
+
+    /// The input with NaN for what is no category of its column.
+    fn known(&mut self, schema: &Schema) -> &'static str {
+        let levels: Vec<usize> = schema.features.iter().map(|feature| feature.levels.len()).collect();
+        if levels.iter().all(|&n| n == 0) {
+            return "X";
+        }
+        let (d, is_number) = (levels.len(), levels.iter().map(|&n| u8::from(n == 0)).collect::<Vec<u8>>());
+        let ends = |number: f64, of: fn(usize) -> f64| -> Vec<f64> {
+            levels.iter().map(|&n| if n == 0 { number } else { of(n) }).collect()
+        };
+        self.constants.push(raw(tensor::BOOL, &is_number, d).text(8, "is_number"));
+        self.constant("least", &ends(f64::NEG_INFINITY, |_| 0.0), &[d]);
+        self.constant("most", &ends(f64::INFINITY, |n| n as f64 - 1.0), &[d]);
+        self.constant("missing", &[f64::NAN], &[1]);
+        self.node("Floor", "", &["X"], "whole", Vec::new());
+        self.node("Equal", "", &["X", "whole"], "is_whole", Vec::new());
+        self.node("Or", "", &["is_whole", "is_number"], "is_code", Vec::new());
+        self.node("GreaterOrEqual", "", &["X", "least"], "is_high", Vec::new());
+        self.node("LessOrEqual", "", &["X", "most"], "is_low", Vec::new());
+        self.node("And", "", &["is_high", "is_low"], "is_within", Vec::new());
+        self.node("And", "", &["is_within", "is_code"], "is_known", Vec::new());
+        self.node("Where", "", &["is_known", "X", "missing"], "known", Vec::new());
+        "known"
     }
 
     /// The link from scores, `k` for each row, to the output of this name.

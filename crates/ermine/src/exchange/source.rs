@@ -139,6 +139,7 @@ pub fn c(model: &Model) -> Result<String> {
     text += &table("uint32_t", "features", list(t.nodes.iter().map(|n| n[1])));
     text += &table("uint32_t", "children", list(t.nodes.iter().map(|n| n[2])));
     text += &table("double", "numbers", list(t.numbers.iter().map(number)));
+    text += &table("uint32_t", "levels", list(model.schema().features.iter().map(|f| f.levels.len())));
     text += &table("uint32_t", "seconds", list(t.seconds.iter()));
     text += &table("uint32_t", "roots", list(t.roots.iter()));
     text += &table("uint32_t", "outputs", list(t.outputs.iter()));
@@ -150,6 +151,11 @@ pub fn c(model: &Model) -> Result<String> {
 }
 
 const C_WALK: &str = r"
+// Whether a value is a category of its column; other values are missing ones.
+static int is_category(double v, uint32_t feature) {
+    return v >= 0 && (levels[feature] == 0 || (v < levels[feature] && v == floor(v)));
+}
+
 // Where a row ends: the number of its prediction.
 static uint32_t walk(const double *x, uint32_t at) {
     for (;;) {
@@ -160,16 +166,16 @@ static uint32_t walk(const double *x, uint32_t at) {
             at = children[at] + (v != v ? !missing : v > numbers[at]);
         } else if (kind == 2) {
             int left = missing;
-            if (v == v) {
-                const size_t code = v > 0 ? (size_t)v : 0;
+            if (is_category(v, features[at])) {
+                const size_t code = v < 4294967295.0 ? (size_t)v : 4294967295u;
                 left = code / 64 < seconds[at] && (words[(size_t)numbers[at] + code / 64] >> (code % 64) & 1);
             }
             at = children[at] + !left;
         } else {
-            const uint32_t levels = (uint32_t)numbers[at];
-            const double code = v > 0 ? floor(v) : 0;
-            if (v != v ? !missing : code >= levels) return seconds[at];
-            at = children[at] + (v != v ? levels : (uint32_t)code);
+            const uint32_t n = (uint32_t)numbers[at];
+            const int here = is_category(v, features[at]);
+            if (here ? v >= n : !missing) return seconds[at];
+            at = children[at] + (here ? (uint32_t)v : n);
         }
     }
 }
@@ -234,6 +240,7 @@ pub fn rust(model: &Model) -> Result<String> {
     text += &table("u32", "FEATURES", list(t.nodes.iter().map(|n| n[1])));
     text += &table("u32", "CHILDREN", list(t.nodes.iter().map(|n| n[2])));
     text += &table("f64", "NUMBERS", list(t.numbers.iter().map(number)));
+    text += &table("u32", "LEVELS", list(model.schema().features.iter().map(|f| f.levels.len())));
     text += &table("u32", "SECONDS", list(t.seconds.iter()));
     text += &table("u32", "ROOTS", list(t.roots.iter()));
     text += &table("u32", "OUTPUTS", list(t.outputs.iter()));
@@ -245,6 +252,12 @@ pub fn rust(model: &Model) -> Result<String> {
 }
 
 const RUST_WALK: &str = r"
+/// Whether a value is a category of its column; other values are missing ones.
+fn is_category(v: f64, feature: u32) -> bool {
+    let n = LEVELS[feature as usize];
+    v >= 0.0 && (n == 0 || (v < f64::from(n) && v.fract() == 0.0))
+}
+
 /// Where a row ends: the number of its prediction.
 fn walk(x: &[f64; N_FEATURES], root: u32) -> usize {
     let mut at = root as usize;
@@ -260,15 +273,14 @@ fn walk(x: &[f64; N_FEATURES], root: u32) -> usize {
             2 => {
                 let (code, from) = (v as usize, NUMBERS[at] as usize);
                 let is_in = || code / 64 < SECONDS[at] as usize && WORDS[from + code / 64] >> (code % 64) & 1 == 1;
-                child + usize::from(!if v.is_nan() { missing } else { is_in() })
+                child + usize::from(!if is_category(v, FEATURES[at]) { is_in() } else { missing })
             }
             _ => {
-                let levels = NUMBERS[at] as usize;
-                let branch = if v.is_nan() { levels } else { v as usize };
-                if (v.is_nan() && !missing) || (!v.is_nan() && branch >= levels) {
+                let (n, here) = (NUMBERS[at] as usize, is_category(v, FEATURES[at]));
+                if if here { v as usize >= n } else { !missing } {
                     return SECONDS[at] as usize;
                 }
-                child + branch
+                child + if here { v as usize } else { n }
             }
         };
     }

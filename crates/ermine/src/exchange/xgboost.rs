@@ -3,11 +3,11 @@
 //! **Thresholds.** XGBoost rounds a value to single precision and asks `x < c`. We ask `x <= t` in double precision, with t the largest number that rounds to less than c: half-way between c and the single-precision
 //! number before it, or just below that where half-way is rounded up. Every value then goes the same way here as there.
 //!
-//! **Categories.** XGBoost sends the categories of a set to the right. Columns of categories take their numbers.
+//! **Categories.** XGBoost sends the categories of a set to the right. Columns of categories take their names where the file has them, else their numbers.
 //!
 //! **Scores.** XGBoost adds leaves up in single precision and we in double: predictions agree to single precision's rounding.
 
-use super::foreign::{Foreign, MOST_FEATURES, MOST_OUTPUTS, Node, lay_out};
+use super::foreign::{Foreign, MOST_FEATURES, MOST_OUTPUTS, Node, lay_out, level};
 use super::wrong as wrong_file;
 use crate::error::{Error, Result};
 use crate::model::{Link, Model};
@@ -61,8 +61,47 @@ pub fn model(file: &Value) -> Result<Model> {
         }
         _ => (0..n_features).map(|j| format!("f{j}")).collect(),
     };
-    Foreign { program: "XGBoost", names, start, trees: outputs, link, classes, gains, objective: objective.to_string() }
-        .model()
+    let notes = keep_best(learner, booster, &mut outputs)?;
+    let levels = levels(trees, n_features)?;
+    let (trees, objective) = (outputs, objective.to_string());
+    Foreign { program: "XGBoost", names, levels, start, trees, link, classes, gains, objective, notes }.model()
+}
+
+/// Keeps the rounds up to the best one, where training was stopped early: those that XGBoost's scikit-learn classes predict with.
+fn keep_best(learner: &Value, booster: &Value, outputs: &mut [Vec<Tree>]) -> Result<Vec<String>> {
+    let Some(best) = learner.get("attributes").and_then(|a| a.get("best_iteration")).map(whole).transpose()? else {
+        return Ok(Vec::new());
+    };
+    let in_round = |model: &Value| model.get("gbtree_model_param").and_then(|p| p.get("num_parallel_tree")).map(whole);
+    let in_round = booster.get("model").and_then(in_round).transpose()?.unwrap_or(1).max(1);
+    let kept = best.saturating_add(1).saturating_mul(in_round);
+    let n_trees = outputs.iter().map(Vec::len).max().unwrap_or(0);
+    if kept >= n_trees {
+        return Ok(Vec::new());
+    }
+    outputs.iter_mut().for_each(|trees| trees.truncate(kept));
+    Ok(vec![format!("the first {} of {} rounds: those up to the best one", best + 1, n_trees / in_round)])
+}
+
+/// The categories of each column; none for numbers, and where the file (of a version before 3.1) doesn't name them. Text comes as bytes with where each category ends, numbers as a list.
+fn levels(model: &Value, n_features: usize) -> Result<Vec<Vec<String>>> {
+    let mut all = vec![Vec::new(); n_features];
+    let Some(columns) = model.get("cats").and_then(|cats| cats.get("enc")) else { return Ok(all) };
+    for (levels, column) in all.iter_mut().zip(list(columns)?) {
+        let values = list(get(column, "values")?)?;
+        *levels = match column.get("offsets").map(list).transpose()? {
+            Some(ends) => {
+                let bytes: Vec<u8> = values.iter().map(|b| b.as_i64().unwrap_or(0) as u8).collect();
+                let ends = ends.iter().map(whole).collect::<Result<Vec<usize>>>()?;
+                let name =
+                    |pair: &[usize]| bytes.get(pair[0]..pair[1]).map(|b| String::from_utf8_lossy(b).into_owned());
+                let names: Option<Vec<String>> = ends.windows(2).map(name).collect();
+                names.ok_or_else(|| wrong("the name of a category is cut short"))?
+            }
+            None => values.iter().filter_map(level).collect(),
+        };
+    }
+    Ok(all)
 }
 
 /// How scores become predictions, and whether these are of classes.

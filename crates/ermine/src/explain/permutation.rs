@@ -8,7 +8,8 @@
 //! **Reference.** Breiman, Random Forests, Machine Learning 45, 2001; Fisher, Rudin and Dominici, JMLR 20, 2019.
 
 use crate::error::Result;
-use crate::evaluate::measure::{Measure, Outcome};
+use crate::evaluate::measure::Measure;
+use crate::evaluate::outcome::Outcome;
 use crate::matrix::Dataset;
 use crate::model::Model;
 use crate::progress::{Event, Observer, report};

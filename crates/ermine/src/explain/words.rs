@@ -3,7 +3,7 @@
 //! A single tree says its questions one after the other, a linear model its terms. A sum of trees says which columns move its score most, by their SHAP values: they add up from the score that is expected when nothing
 //! is known of a row to the score of the row.
 
-use super::tree_shap::shap_values;
+use super::tree_shap::{ShapValues, shap_values};
 use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Task};
@@ -38,6 +38,16 @@ impl Model {
         self.in_shares(&features.select(&[row as u32])?).map(Some)
     }
 
+    /// Of several quantiles of the only row, the one in the middle: the one that is predicted.
+    fn middle(&self, shap: &ShapValues) -> usize {
+        let score = |output: usize| {
+            shap.expected[output] + (0..shap.n_columns).map(|column| shap.get(0, column)[output]).sum::<f64>()
+        };
+        let mut order: Vec<usize> = (0..shap.n_outputs).collect();
+        order.sort_by(|&a, &b| score(a).total_cmp(&score(b)));
+        order[shap.n_outputs / 2]
+    }
+
     /// The shares of the columns in the score of the only row.
     fn in_shares(&self, row: &Features) -> Result<String> {
         let (sum, schema) = (self.tree_sum()?, self.schema());
@@ -46,7 +56,11 @@ impl Model {
             self.predict_columns(row.columns().iter().map(|c| c.with_numbers(c.numbers(row.rows()))).collect(), None)?;
         // Of classes, the one that is predicted; where two classes have one score, it is that of the second.
         let class = if schema.task == Task::Classification { prediction.class(0) } else { 0 };
-        let output = if shap.n_outputs > 1 { class.min(shap.n_outputs - 1) } else { 0 };
+        let output = match sum.link {
+            Link::Quantiles => self.middle(&shap),
+            _ if shap.n_outputs > 1 => class.min(shap.n_outputs - 1),
+            _ => 0,
+        };
         let what = match (sum.link, schema.task) {
             (Link::Logistic, _) => format!("log odds of {}", schema.classes[1]),
             (Link::Vote, _) if shap.n_outputs == 1 => format!("half the log odds of {}", schema.classes[1]),
@@ -54,6 +68,7 @@ impl Model {
             (Link::Softmax, _) => format!("score of {}", schema.classes[output]),
             (_, Task::Classification) => format!("probability of {}", schema.classes[output]),
             (Link::Exponential, _) => "logarithm of the prediction".into(),
+            _ if schema.n_outputs > 1 => format!("prediction of {}", schema.target.get(output).map_or("", |t| t)),
             _ => "prediction".into(),
         };
         let share = |column: usize| shap.get(0, column)[output];

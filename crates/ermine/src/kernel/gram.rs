@@ -2,6 +2,7 @@
 
 use super::element::Element;
 use super::points::Points;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A symmetric matrix of kernel values.
@@ -88,34 +89,34 @@ impl<E: Element> Gram<E> for Own<'_> {
 }
 
 /// A matrix that is given, row after row.
-pub struct Given<'a> {
-    values: &'a [f64],
+pub struct Given<'a, E> {
+    values: &'a [E],
     width: usize,
     rows: Vec<u32>,
 }
 
-impl<'a> Given<'a> {
+impl<'a, E> Given<'a, E> {
     /// A square matrix with rows of `n` numbers. It must be symmetric.
-    pub fn new(values: &'a [f64], n: usize) -> Given<'a> {
+    pub fn new(values: &'a [E], n: usize) -> Given<'a, E> {
         Given { values, width: n, rows: (0..n as u32).collect() }
     }
 }
 
-impl<E: Element> Gram<E> for Given<'_> {
+impl<E: Element> Gram<E> for Given<'_, E> {
     fn n_rows(&self) -> usize {
         self.rows.len()
     }
 
     fn diagonal(&self, i: usize) -> f64 {
         let i = self.rows[i] as usize;
-        self.values[i * self.width + i]
+        self.values[i * self.width + i].wide()
     }
 
     fn block(&self, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
         for (&i, out) in rows.iter().zip(out.chunks_exact_mut(columns.len().max(1))) {
             let row = &self.values[self.rows[i as usize] as usize * self.width..][..self.width];
             let columns = &self.rows[columns.clone()];
-            out.iter_mut().zip(columns).for_each(|(out, &j)| *out = E::of(row[j as usize]));
+            out.iter_mut().zip(columns).for_each(|(out, &j)| *out = row[j as usize]);
         }
     }
 
@@ -127,6 +128,18 @@ impl<E: Element> Gram<E> for Given<'_> {
         let rows = rows.iter().map(|&i| self.rows[i as usize]).collect();
         Box::new(Given { values: self.values, width: self.width, rows })
     }
+}
+
+/// All values of a matrix, row after row.
+pub fn whole<E: Element>(gram: &dyn Gram<E>) -> Vec<E> {
+    const ROWS: usize = 64;
+    let n = gram.n_rows();
+    let mut values = vec![E::ZERO; n * n];
+    values.par_chunks_mut((ROWS * n).max(1)).enumerate().for_each(|(c, out)| {
+        let rows: Vec<u32> = (c * ROWS..c * ROWS + out.len() / n).map(|i| i as u32).collect();
+        gram.block(&rows, 0..n, out);
+    });
+    values
 }
 
 #[cfg(test)]

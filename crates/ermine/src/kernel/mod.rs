@@ -23,7 +23,7 @@ pub mod points;
 pub mod string;
 
 pub use element::Element;
-pub use gram::{Given, Gram, Own};
+pub use gram::{Given, Gram, Own, whole};
 pub use mercer::{Mercer, is_psd};
 pub use points::Points;
 

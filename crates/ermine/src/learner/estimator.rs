@@ -4,7 +4,7 @@
 //! `random-forest(n_estimators=20, max_depth=3)`, and so on, one inside the other. It is one word on the command line, in Python and in a model file.
 //! The learner itself comes from [`Context::learners`].
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learner::{Context, Learner};
 use crate::param::{Kind, ParamType, Value};
 use std::fmt;
@@ -44,6 +44,11 @@ impl Estimator {
         let mut learner = (context.learners)(&self.name)?;
         self.params.iter().try_for_each(|(name, value)| learner.set(name, value))?;
         Ok(learner)
+    }
+
+    /// The learner that a model file names.
+    pub(crate) fn written(text: &str) -> Result<Estimator> {
+        Estimator::parse(text).ok_or_else(|| Error::model_file(format!("its parts were made by '{text}'")))
     }
 
     /// Reads `name` or `name(param=value, ...)`.
@@ -118,6 +123,9 @@ impl ParamType for Estimator {
             Value::Text(_) | Value::List(_) => Estimator::parse(&value.to_string()),
             _ => None,
         }
+    }
+    fn wanted() -> Option<String> {
+        Some("a learner: its name, or name(parameter=value, ...) with both brackets".into())
     }
 }
 

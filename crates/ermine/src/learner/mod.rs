@@ -46,6 +46,7 @@ pub mod oblique_tree;
 pub mod optimal_tree;
 pub mod quad_tree;
 pub mod row_tree;
+mod row_words;
 pub mod stump;
 pub mod svm;
 pub mod tree_parameters;
@@ -53,7 +54,7 @@ pub mod tree_parameters;
 pub use fit::fit;
 
 use crate::error::Result;
-use crate::matrix::{Dataset, Features, Task};
+use crate::matrix::{Dataset, Features, Splits, Task};
 use crate::model::{Certificate, Fitted, Model, Output};
 use crate::param::{Parameters, Value};
 use crate::progress::Observer;
@@ -74,7 +75,7 @@ pub struct Capabilities {
     pub missing: bool,
     /// It takes categories as they are.
     pub nominal: bool,
-    /// It takes sparse columns without making them dense.
+    /// It takes sparse columns, and never makes more than a few of them dense at a time, or needs no more than its own working copy of them.
     pub sparse: bool,
     /// It predicts probabilities.
     pub probabilities: bool,
@@ -104,6 +105,8 @@ pub struct Context<'a> {
     pub observer: &'a dyn Observer,
     /// A model of the same learner to go on from (`warm_start`): its seed holds, and what it has is kept.
     pub previous: Option<&'a Model>,
+    /// The fold of each row, for learners that choose or calibrate by cross-validation; `None` where they draw folds themselves.
+    pub folds: Option<&'a [u32]>,
     /// Makes the learner of a name, for learners over learners. The default context, which the registry makes, knows all of them.
     pub learners: fn(&str) -> Result<Box<dyn Learner>>,
 }
@@ -130,6 +133,11 @@ pub trait Learner: Parameters + Send + Sync {
         None
     }
 
+    /// Whether it looks at the target at all.
+    fn needs_target(&self) -> bool {
+        true
+    }
+
     /// Whether it can go on from a model that it has made, see [`Context::previous`].
     fn goes_on(&self) -> bool {
         false
@@ -145,7 +153,8 @@ pub trait Learner: Parameters + Send + Sync {
 }
 
 /// A learner whose models for many values of one parameter cost about as much as one: rounds of boosting, strength of pruning,
-/// number of neighbours, strength of a penalty. What they predict is what the models of separate fits predict.
+/// number of neighbours, strength of a penalty. What they predict is what the models of separate fits predict: to the last bit, or within the tolerance of a
+/// solver that begins each fit where the one before it ended.
 pub trait Path: Sync {
     /// The parameter.
     fn parameter(&self) -> &'static str;
@@ -159,4 +168,17 @@ pub trait Path: Sync {
         features: &Features,
         context: &Context<'_>,
     ) -> Result<(Output, Vec<Vec<f64>>)>;
+
+    /// The same for all splits of a data set at once, where their work can be shared (an index, a matrix of kernel values): for each split and each of `values` the
+    /// predictions for the tested rows. `None` where each split must be learned by itself, as it must where anything is fitted to the rows on their way to the
+    /// learner. Called by [`predict_splits`](fit::predict_splits), only for numbers without missing values and rows that all have weight.
+    fn predict_splits(
+        &self,
+        _data: &Dataset,
+        _values: &[Value],
+        _splits: &Splits,
+        _context: &Context<'_>,
+    ) -> Result<Option<(Output, Vec<Vec<Vec<f64>>>)>> {
+        Ok(None)
+    }
 }

@@ -246,12 +246,14 @@ fn mean_and_deviation(values: &[f64], weights: Option<&[f64]>) -> (f64, f64) {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let finite = || values.iter().enumerate().filter(|(_, x)| x.is_finite()).map(|(i, x)| (x, weight(i)));
     let total = finite().map(|(_, w)| w).sum::<f64>().max(f64::MIN_POSITIVE);
+    let (low, high) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), (&x, _)| (l.min(x), h.max(x)));
+    // A mean of equal numbers may be rounded away from them: what is left over would be all noise.
+    if low >= high {
+        return (if low == high { low } else { 0.0 }, 1.0);
+    }
     // Dividing before adding keeps huge values from overflowing.
     let mean = finite().map(|(x, w)| x * (w / total)).sum::<f64>();
     let largest = finite().map(|(x, _)| (x - mean).abs()).fold(0.0, f64::max);
-    if largest == 0.0 {
-        return (mean, 1.0);
-    }
     let variance = finite().map(|(x, w)| ((x - mean) / largest).powi(2) * (w / total)).sum::<f64>();
     (mean, largest * variance.sqrt())
 }
@@ -273,6 +275,17 @@ mod tests {
             Column::boolean("t", &[Some(true), Some(false), Some(true)]),
             Column::ordinal("s", &[Some("M"), Some("S"), Some("M")], &["S", "M", "L"]),
         ])
+    }
+
+    #[test]
+    fn equal_numbers_stay_equal_when_standardised() {
+        // The mean of three times 0.1 is rounded.
+        let data = features(vec![Column::numeric("x", vec![0.1, 0.1, 0.1])]);
+        let encoder = Encoder::fit(&data, EncodeOptions { standardize: true, ..Default::default() });
+        let other = features(vec![Column::numeric("x", vec![0.1, 0.101])]);
+        let found = encoder.encode(&other).column(0).to_vec();
+        assert_eq!(found[0], 0.0);
+        assert!((found[1] - 0.001).abs() < 1e-12, "{found:?}");
     }
 
     #[test]

@@ -200,20 +200,30 @@ impl FeatureSpec {
                 let code = |c: u32| new.get(c as usize).copied().unwrap_or(MISSING);
                 Values::Codes { codes: codes.iter().map(code).collect::<Vec<u32>>().into(), levels: known }
             }
-            (_, kind) => self.codes_of_numbers(&column.numbers(None), kind == ColumnKind::Boolean),
+            (_, kind) => self.codes_of_numbers(&column.numbers(None), kind == ColumnKind::Boolean)?,
         };
         Ok(Column { name: self.name.clone(), kind: self.kind, values })
     }
 
-    /// Categories from numbers: by their text, and for truth values 0 and 1.
-    fn codes_of_numbers(&self, numbers: &[f64], boolean: bool) -> Values {
+    /// Categories from numbers: by their text, and for truth values 0 and 1. Where categories are words and not one of the numbers is one, they are something else (codes of another program, say).
+    fn codes_of_numbers(&self, numbers: &[f64], boolean: bool) -> Result<Values> {
         let levels = Arc::new(Levels::new(self.levels.iter().cloned()));
         let code = |&x: &f64| match x {
             _ if x.is_nan() => MISSING,
             0.0 | 1.0 if boolean => x as u32,
             _ => levels.code(&x.to_string()).unwrap_or(MISSING),
         };
-        Values::Codes { codes: numbers.iter().map(code).collect::<Vec<u32>>().into(), levels }
+        let codes: Vec<u32> = numbers.iter().map(code).collect();
+        let are_numbers = self.levels.iter().any(|level| level.parse::<f64>().is_ok());
+        let first = numbers.iter().find(|x| !x.is_nan());
+        if let Some(number) = first.filter(|_| !are_numbers && codes.iter().all(|&code| code == MISSING)) {
+            let some = self.levels.iter().take(3).map(|level| format!("'{level}'")).collect::<Vec<_>>().join(", ");
+            let name = &self.name;
+            return Err(Error::data(format!(
+                "column '{name}' holds numbers ({number}), but the model expects categories such as {some}"
+            )));
+        }
+        Ok(Values::Codes { codes: codes.into(), levels })
     }
 }
 
@@ -266,5 +276,12 @@ mod tests {
         assert_eq!(schema().features_of(&without).unwrap_err().to_string(), "no column named 'x': did you mean 'X'?");
         let words = Table::new(vec![Column::nominal("x", &[None, Some("tall")])]).unwrap();
         assert!(schema().features_of(&words).unwrap_err().to_string().contains("'tall'"));
+        let codes = Table::new(vec![
+            Column::numeric("x", vec![1.0]),
+            Column::numeric("c", vec![0.0]),
+            Column::boolean("t", &[Some(true)]),
+        ]);
+        let message = schema().features_of(&codes.unwrap()).unwrap_err().to_string();
+        assert_eq!(message, "column 'c' holds numbers (0), but the model expects categories such as 'a', 'b'");
     }
 }

@@ -119,8 +119,19 @@ impl Splits {
         if parts.is_empty() {
             return Err(Error::data("there are no splits"));
         }
-        let ways = parts.into_iter().map(|(train, test)| Way::Given { train, test }).collect();
+        let ways = match as_folds(&parts, n_rows) {
+            Some(fold) => vec![Way::Folds { fold, n_folds: parts.len() }],
+            None => parts.into_iter().map(|(train, test)| Way::Given { train, test }).collect(),
+        };
         Ok(Splits { ways, n_rows })
+    }
+
+    /// The fold of each row and how many folds there are, where every row is tested once and learned from in all other folds.
+    pub fn folds(&self) -> Option<(&[u32], usize)> {
+        match &self.ways[..] {
+            [Way::Folds { fold, n_folds }] => Some((fold, *n_folds)),
+            _ => None,
+        }
     }
 
     /// How many splits.
@@ -155,6 +166,25 @@ impl Way {
     fn len(&self) -> usize {
         if let Way::Folds { n_folds, .. } = self { *n_folds } else { 1 }
     }
+}
+
+/// The fold of each row, where the given parts are folds: each row is tested once and learned from in all other parts, in the order of the rows.
+fn as_folds(parts: &[(Vec<u32>, Vec<u32>)], n_rows: usize) -> Option<Vec<u32>> {
+    const NONE: u32 = u32::MAX;
+    if parts.len() < 2 || parts.iter().map(|(_, test)| test.len()).sum::<usize>() != n_rows {
+        return None;
+    }
+    let mut fold = vec![NONE; n_rows];
+    for (index, (_, test)) in parts.iter().enumerate() {
+        test.iter().for_each(|&row| fold[row as usize] = index as u32);
+    }
+    let rows = |keep: &dyn Fn(u32) -> bool, found: &[u32]| {
+        (0..n_rows as u32).filter(|&row| keep(fold[row as usize])).eq(found.iter().copied())
+    };
+    let is_fold = |(index, (train, test)): (usize, &(Vec<u32>, Vec<u32>))| {
+        rows(&|f| f == index as u32, test) && rows(&|f| f != index as u32, train)
+    };
+    (!fold.contains(&NONE) && parts.iter().enumerate().all(is_fold)).then_some(fold)
 }
 
 /// Whether the `place`th of `n` is among `tested` that lie evenly between them.

@@ -19,6 +19,16 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Of what is said to have the label, the share that has it.
+    pub fn precision(&self) -> f64 {
+        if self.predicted > 0.0 { self.hits / self.predicted } else { 0.0 }
+    }
+
+    /// Of what has the label, the share that is said to.
+    pub fn recall(&self) -> f64 {
+        if self.actual > 0.0 { self.hits / self.actual } else { 0.0 }
+    }
+
     /// The harmonic mean of precision and recall.
     pub fn f1(&self) -> f64 {
         let both = self.actual + self.predicted;
@@ -40,20 +50,32 @@ pub fn counts(truth: &[bool], predicted: &[bool], n_labels: usize, weights: Weig
     counts
 }
 
-/// The mean F1 of the labels.
-pub fn macro_f1(counts: &[Counts]) -> f64 {
-    let seen: Vec<f64> = counts.iter().filter(|c| c.actual + c.predicted > 0.0).map(Counts::f1).collect();
+/// The mean of a score over the labels that occur or are predicted.
+pub fn macro_average(counts: &[Counts], score: impl Fn(&Counts) -> f64) -> f64 {
+    let seen: Vec<f64> = counts.iter().filter(|c| c.actual + c.predicted > 0.0).map(score).collect();
     if seen.is_empty() { 0.0 } else { seen.iter().sum::<f64>() / seen.len() as f64 }
 }
 
-/// The F1 of all labels taken as one.
-pub fn micro_f1(counts: &[Counts]) -> f64 {
+/// All labels taken as one.
+pub fn together(counts: &[Counts]) -> Counts {
     let add = |a: Counts, b: &Counts| Counts {
         hits: a.hits + b.hits,
         actual: a.actual + b.actual,
         predicted: a.predicted + b.predicted,
     };
-    counts.iter().fold(Counts::default(), add).f1()
+    counts.iter().fold(Counts::default(), add)
+}
+
+/// The counts of each of `n_classes` classes, of which every row has one and is said to have one.
+pub fn counts_of_classes(truth: &[u32], predicted: &[u32], n_classes: usize, weights: Weights<'_>) -> Vec<Counts> {
+    let mut counts = vec![Counts::default(); n_classes];
+    for (row, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
+        let w = weights.of(row);
+        counts[t as usize].actual += w;
+        counts[p as usize].predicted += w;
+        counts[t as usize].hits += if t == p { w } else { 0.0 };
+    }
+    counts
 }
 
 /// For each row whether all labels are right.
@@ -86,7 +108,8 @@ mod tests {
         let (truth, said) = ([true, false, false, true, true, false], [true, false, false, true, false, false]);
         let counts = counts(&truth, &said, 3, Weights::EQUAL);
         assert_eq!(counts.iter().map(Counts::f1).collect::<Vec<_>>(), [1.0, 0.0, 0.0]);
-        assert_eq!((macro_f1(&counts), micro_f1(&counts)), (0.5, 0.8));
+        assert_eq!((macro_average(&counts, Counts::f1), together(&counts).f1()), (0.5, 0.8));
+        assert_eq!((together(&counts).precision(), together(&counts).recall()), (1.0, 2.0 / 3.0));
         assert_eq!(exact(&truth, &said, 3).collect::<Vec<_>>(), [true, false]);
         assert_eq!(wrong_shares(&truth, &said, 3).collect::<Vec<_>>(), [0.0, 1.0 / 3.0]);
     }

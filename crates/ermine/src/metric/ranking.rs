@@ -12,7 +12,7 @@
 use super::Weights;
 use super::threshold::Ranked;
 
-/// What a grade is worth.
+/// What a grade is worth; one below 0 is worth no more than 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gain {
     /// The grade itself.
@@ -23,6 +23,7 @@ pub enum Gain {
 
 impl Gain {
     fn of(self, grade: f64) -> f64 {
+        let grade = grade.max(0.0);
         if self == Gain::Linear { grade } else { grade.exp2() - 1.0 }
     }
 }
@@ -66,6 +67,9 @@ pub fn reciprocal_rank(scores: &[f64], grades: &[f64]) -> f64 {
 /// Kendall's tau-b: 1 for the same order, -1 for the opposite one; 0 where one of both is constant.
 pub fn kendall_tau(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len();
+    // 0 and -0 are equal, but not to a total order: the sum makes -0 a 0.
+    let plain = |values: &[f64]| values.iter().map(|v| v + 0.0).collect::<Vec<f64>>();
+    let (x, y) = (plain(x), plain(y));
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| x[a].total_cmp(&x[b]).then(y[a].total_cmp(&y[b])));
     let pairs = |count: usize| (count * count.saturating_sub(1) / 2) as f64;

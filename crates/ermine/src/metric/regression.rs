@@ -90,9 +90,12 @@ pub fn r2(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'
 pub fn pinball_losses<'a>(
     predicted: &'a [f64],
     truth: &'a [f64],
+    n_outputs: usize,
     level: f64,
 ) -> impl ExactSizeIterator<Item = f64> + Clone + 'a {
-    predicted.iter().zip(truth).map(move |(p, t)| if t >= p { level * (t - p) } else { (1.0 - level) * (p - t) })
+    let loss = move |(p, t): (&f64, &f64)| if t >= p { level * (t - p) } else { (1.0 - level) * (p - t) };
+    let rows = predicted.chunks_exact(n_outputs).zip(truth.chunks_exact(n_outputs));
+    rows.map(move |(p, t)| p.iter().zip(t).map(loss).sum::<f64>() / n_outputs as f64)
 }
 
 /// The deviance of each row under a Tweedie distribution of this power: 0 normal, 1 Poisson, 2 Gamma, between them compound Poisson, 3 inverse

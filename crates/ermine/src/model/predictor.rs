@@ -15,6 +15,8 @@ pub struct Predictor {
     link: Link,
     n_features: usize,
     width: usize,
+    /// Nominal columns, with how many categories they have.
+    categories: Vec<(usize, f64)>,
 }
 
 /// Scores on the stack.
@@ -31,7 +33,8 @@ impl Predictor {
         self.width
     }
 
-    /// Predicts for a row: its values in the order of the schema, a category as its code there, NaN for a missing one.
+    /// Predicts for a row: its values in the order of the schema, a category as its code there, NaN for a missing one. What is no code of the column's (-1, one too high, a fraction) is an unknown
+    /// category, and missing as in [`Model::predict`].
     pub fn predict(&self, row: &[f64], out: &mut [f64]) -> Result<()> {
         if row.len() != self.n_features || out.len() != self.width {
             let (n, d, k) = (row.len(), self.n_features, self.width);
@@ -40,6 +43,19 @@ impl Predictor {
                 out.len()
             )));
         }
+        if self.categories.iter().any(|&(column, n_levels)| !is_code(row[column], n_levels) && !row[column].is_nan()) {
+            let mut known = row.to_vec();
+            for &(column, n_levels) in &self.categories {
+                known[column] = if is_code(row[column], n_levels) { row[column] } else { f64::NAN };
+            }
+            self.predict_known(&known, out);
+        } else {
+            self.predict_known(row, out);
+        }
+        Ok(())
+    }
+
+    fn predict_known(&self, row: &[f64], out: &mut [f64]) {
         let n = self.trees.n_outputs();
         if self.link == Link::Identity {
             self.sum(row, out);
@@ -52,7 +68,6 @@ impl Predictor {
             self.sum(row, &mut scores);
             self.link.of_row(&scores, out);
         }
-        Ok(())
     }
 
     #[inline]
@@ -60,6 +75,11 @@ impl Predictor {
         self.trees.sum(row, scores);
         scores.iter_mut().for_each(|score| *score /= self.divisor);
     }
+}
+
+/// Whether a number is the code of one of so many categories.
+fn is_code(x: f64, n_levels: f64) -> bool {
+    (0.0..n_levels).contains(&x) && x.fract() == 0.0
 }
 
 impl Model {
@@ -82,6 +102,9 @@ impl Model {
         let (divisor, link) = (sum.divisor, sum.link);
         let trees = OneRow::new(sum.forests.into_iter().map(|forest| forest.into_owned()).collect(), n_features);
         let width = link.width(trees.n_outputs());
-        Ok(Predictor { trees, divisor, link, n_features, width })
+        let features = self.header.schema.features.iter().enumerate();
+        let categories =
+            features.filter(|(_, f)| !f.levels.is_empty()).map(|(j, f)| (j, f.levels.len() as f64)).collect();
+        Ok(Predictor { trees, divisor, link, n_features, width, categories })
     }
 }

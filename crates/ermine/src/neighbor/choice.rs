@@ -38,6 +38,18 @@ pub enum Kind {
     },
 }
 
+impl Kind {
+    /// Its name as users know it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::BoxTree => "kd_tree",
+            Kind::VantageTree => "ball_tree",
+            Kind::Scan => "brute",
+            Kind::Graph { .. } => "hnsw",
+        }
+    }
+}
+
 /// The kind chosen, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
@@ -73,8 +85,8 @@ impl Choice {
         if let Some(kind) = wish {
             if !Choice::possible(kind, metric) {
                 return Err(Error::Unsupported {
-                    learner: format!("{kind:?}"),
-                    need: format!("the {metric:?} metric"),
+                    learner: kind.name().into(),
+                    need: format!("the {} metric", metric.name()),
                 });
             }
             return Ok(Choice { kind, reason: "asked for".into(), recall: None });
@@ -92,7 +104,7 @@ impl Choice {
         } else {
             let share = trial();
             let kind = if share < WORTH_IT { Kind::BoxTree } else { Kind::Scan };
-            (kind, format!("in a trial a box tree read {:.1}% of the rows", 100.0 * share))
+            (kind, format!("in a trial a kd_tree read {:.0}% of the rows", 100.0 * share.min(1.0)))
         };
         Ok(Choice { kind, reason, recall: None })
     }

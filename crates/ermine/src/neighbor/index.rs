@@ -287,7 +287,7 @@ impl Index {
 
     /// Searches blocks of queries on all cores; `ready` says that they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
     /// that neighbouring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
-    fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
+    pub(super) fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
         let n = queries.n_rows();
         let block = self.engine.block(n);
         let blocks = (0..n.div_ceil(block)).into_par_iter();

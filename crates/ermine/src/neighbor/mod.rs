@@ -6,6 +6,7 @@
 //! | [`metric`] | distances between rows of numbers: one exact function for all indexes |
 //! | [`whiten`], [`mixed`] | the Mahalanobis distance; numbers, categories and missing values together |
 //! | [`index`](mod@index), [`choice`] | an index over rows: built, asked, grown, saved; which kind, and why |
+//! | `apart` | the nearest rows in other folds, for cross-validation |
 //! | `box_tree`, [`vantage`], `scan` | the three exact kinds: boxes sixteen at a time, the triangle inequality, everything in order |
 //! | `graph` | the approximate kind: links between near rows |
 //! | [`codes`], [`strings`] | indexes over binary codes and over strings |
@@ -30,6 +31,7 @@
 //! ```
 
 mod aligned;
+mod apart;
 mod box_tree;
 pub mod choice;
 pub mod codes;

@@ -32,6 +32,19 @@ pub enum Tie {
     OtherMetric,
 }
 
+impl Tie {
+    /// Who wins, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Tie::FirstClass => "the class that comes first",
+            Tie::NextPoint => "further neighbours, one by one",
+            Tie::DropFarthest => "fewer neighbours, one by one",
+            Tie::Distance => "the sum of inverse distances",
+            Tie::OtherMetric => "the neighbours by another metric",
+        }
+    }
+}
+
 /// Whoever can find more neighbours of the query in hand, should a tie need them.
 pub trait Search {
     /// The `k` nearest rows (or all, where there are fewer) as (distance, row).

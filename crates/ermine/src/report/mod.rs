@@ -3,21 +3,27 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | [`Report`]: what is reported, as data |
+//! | [`curve`] | learning and validation curves |
 //! | `page` | the page |
 //! | `text` | the text |
 
+pub mod curve;
 mod page;
 mod text;
 
 use crate::error::Result;
 use crate::evaluate::Evaluation;
-use crate::evaluate::measure::{CALIBRATION_BINS, Measure, Outcome};
+use crate::evaluate::curves::{CurvePoint, learning_curve_on};
+use crate::evaluate::measure::Measure;
+use crate::evaluate::outcome::{CALIBRATION_BINS, Outcome};
 use crate::explain::dependence::{Dependence, partial_dependence};
 use crate::explain::permutation::{Importance, permutation_importances};
+use crate::learner::Context;
 use crate::matrix::{Dataset, Target, Task};
 use crate::metric::Weights;
 use crate::metric::confusion::{Average, Rates};
 use crate::metric::probability::{Bin, calibration};
+use crate::metric::ranking::{Gain, ndcg};
 use crate::model::{Certificate, Model, Prediction};
 use crate::param::Value;
 use crate::progress::Observer;
@@ -37,6 +43,8 @@ const N_VALUES: usize = 25;
 const N_WORST: usize = 10;
 /// A curve is drawn with at most so many points.
 const MOST_POINTS: usize = 400;
+/// The shares of the training rows at which the learning curve is drawn.
+pub const SHARES: [f64; 6] = [0.05, 0.1, 0.25, 0.5, 0.75, 1.0];
 /// The random stream of the rows that are asked about.
 const ROWS: u64 = 29;
 
@@ -67,6 +75,9 @@ pub struct Report {
     pub calibration: Vec<Bin>,
     /// (predicted, true) of some rows, where numbers are predicted.
     pub scatter: Vec<(f64, f64)>,
+    /// The first score by the number of rows learned from, where the training rows were at hand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub learning: Vec<CurvePoint>,
     /// What each column is worth: how much worse the first score becomes when it is shuffled; the most important first.
     pub importances: Vec<Importance>,
     /// How the prediction depends on the most important columns.
@@ -106,16 +117,16 @@ pub struct ClassCurves {
     pub precision_recall: Vec<(f64, f64)>,
 }
 
-/// A row that is predicted badly.
+/// A row that is predicted badly, or a query that is ordered badly.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorstRow {
-    /// Which row, from 1.
+    /// Which row or query, from 1.
     pub row: usize,
-    /// What is true.
+    /// What is true; of a query, how many rows it has.
     pub truth: String,
-    /// What was predicted.
+    /// What was predicted; of a query, how many of its rows are relevant.
     pub predicted: String,
-    /// How bad it is: the probability of the truth, or the error.
+    /// How bad it is: the probability of the truth, the error, the number of wrong labels, or the NDCG of a query.
     pub badness: f64,
     /// The values of the most important columns.
     pub values: Vec<(String, String)>,
@@ -155,6 +166,7 @@ impl Report {
                 .certainty()
                 .map_or_else(Vec::new, |c| calibration(&c.probability, &c.happened, CALIBRATION_BINS, weights)),
             scatter: scatter(&prediction, &data),
+            learning: Vec::new(),
             worst: worst(&prediction, &data, &importances),
             importances,
             dependences,
@@ -162,6 +174,23 @@ impl Report {
             model: model.text(),
             picture: model.svg(),
         })
+    }
+}
+
+impl Report {
+    /// The same with a learning curve: models of the same learner and parameters, of shares of the rows that the model learned from, judged on the test rows.
+    pub fn with_learning_curve(
+        mut self,
+        model: &Model,
+        train: &Dataset,
+        test: &Dataset,
+        context: &Context<'_>,
+    ) -> Result<Report> {
+        let mut learner = (context.learners)(&model.header().learner)?;
+        model.header().params.iter().try_for_each(|(name, value)| learner.set(name, value))?;
+        let measure = Measure::headline(test.task(), None)[0];
+        self.learning = learning_curve_on(&*learner, train, test, measure, &SHARES, context)?;
+        Ok(self)
     }
 }
 
@@ -243,6 +272,9 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
         };
         importances.iter().take(4).filter_map(|i| value(&i.feature)).collect()
     };
+    if data.task() == Task::Ranking {
+        return worst_queries(prediction, data);
+    }
     // (how bad, how it is said): the higher the worse.
     let judged = |row: usize| -> Option<(f64, f64, String, String)> {
         match data.target() {
@@ -253,7 +285,17 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
                 let said = prediction.label(row).unwrap_or_default().to_string();
                 wrong.then(|| (1.0 - p.unwrap_or(0.0), p.unwrap_or(f64::NAN), labels[truth].clone(), said))
             }
-            Target::Values { values, n_outputs: 1 } if data.task() == Task::Regression => {
+            Target::Values { values, n_outputs } if data.task() == Task::Multilabel => {
+                let names = prediction.classes();
+                let is: Vec<bool> = values[row * n_outputs..][..*n_outputs].iter().map(|&v| v == 1.0).collect();
+                let n_wrong = (0..*n_outputs).filter(|&k| is[k] != prediction.has(row, k)).count() as f64;
+                let listed = |has: &dyn Fn(usize) -> bool| {
+                    let some: Vec<&str> = (0..*n_outputs).filter(|&k| has(k)).map(|k| names[k].as_str()).collect();
+                    if some.is_empty() { "(none)".to_string() } else { some.join("; ") }
+                };
+                (n_wrong > 0.0).then(|| (n_wrong, n_wrong, listed(&|k| is[k]), listed(&|k| prediction.has(row, k))))
+            }
+            Target::Values { values, n_outputs: 1 } => {
                 let (said, truth) = (prediction.values()[row], values[row]);
                 Some(((said - truth).abs(), said - truth, truth.to_string(), crate::chart::text::number(said)))
             }
@@ -272,4 +314,27 @@ fn worst(prediction: &Prediction, data: &Dataset, importances: &[Importance]) ->
         values: named(row),
     };
     rows.into_iter().map(told).collect()
+}
+
+/// The queries that are ordered worst: how many rows each has, how many of them are relevant, and its NDCG@10.
+fn worst_queries(prediction: &Prediction, data: &Dataset) -> Vec<WorstRow> {
+    let Ok(grades) = data.grades() else { return Vec::new() };
+    let queries = data.queries();
+    let judged = |(query, rows): (usize, &Vec<u32>)| {
+        let of = |from: &[f64]| rows.iter().map(|&row| from[row as usize]).collect::<Vec<f64>>();
+        let (scores, grades) = (of(prediction.values()), of(grades));
+        let relevant = grades.iter().filter(|g| **g > 0.0).count();
+        // A query without relevant rows can't be ordered well.
+        (relevant > 0).then(|| WorstRow {
+            row: query + 1,
+            truth: rows.len().to_string(),
+            predicted: relevant.to_string(),
+            badness: ndcg(&scores, &grades, 10, Gain::Exponential),
+            values: Vec::new(),
+        })
+    };
+    let mut worst: Vec<WorstRow> = queries.iter().enumerate().filter_map(judged).collect();
+    worst.sort_by(|a, b| a.badness.total_cmp(&b.badness));
+    worst.truncate(N_WORST);
+    worst
 }

@@ -1,11 +1,10 @@
 //! The report as a page of HTML.
 
-use super::Report;
+use super::{Report, curve};
 use crate::chart::html::Page;
 use crate::chart::plot::{Mark, Plot, Series, bars, matrix};
 use crate::explain::dependence::Dependence;
 use crate::matrix::Task;
-use crate::param::Value;
 
 /// A picture with more classes or cells than this can't be read.
 const MOST_CLASSES: usize = 24;
@@ -24,26 +23,36 @@ impl Report {
         page.note("Intervals contain the score in 95% of repetitions with other rows to test on.");
         self.classes_part(&mut page);
         self.curves_part(&mut page);
+        if !self.learning.is_empty() {
+            page.heading("Would more rows help?");
+            page.svg(&curve::picture(&self.learning, "Learning curve", "rows learned from"));
+            page.table(&curve::table(&self.learning, "rows learned from"));
+            page.note(curve::LEARNING_NOTE);
+        }
         self.importance_part(&mut page);
         if !self.worst.is_empty() {
             page.heading("Where it is most wrong");
             page.table(&self.worst_table());
+            page.note("Rows (or queries) are counted from 1 in the order of the file.");
         }
         page.heading("The data");
-        page.table(&self.columns_table());
+        page.long_table(&self.columns_table(), &format!("{} columns", self.columns.len()));
         self.model_part(&mut page);
         page.finish()
     }
 
     fn classes_part(&self, page: &mut Page) {
-        let Some(confusion) = &self.evaluation.confusion else { return };
-        page.heading("Classes");
-        if confusion.classes.len() <= MOST_CLASSES {
+        if self.evaluation.classes.is_empty() {
+            return;
+        }
+        page.heading(if self.task == Task::Multilabel { "Labels" } else { "Classes" });
+        let confusion = self.evaluation.confusion.as_ref();
+        if let Some(confusion) = confusion.filter(|c| c.classes.len() <= MOST_CLASSES) {
             page.svg(&matrix(&confusion.classes, &confusion.counts, ("true", "predicted")));
         }
         page.table(&self.classes());
-        page.note("Precision: of what is predicted as the class, the share that is of it. Recall: of the class, the share that is found. F1: their harmonic mean.");
-        if confusion.classes.len() <= MOST_CURVES {
+        page.note("Precision: of what is predicted as it, the share that is of it. Recall: of what is of it, the share that is found. F1: their harmonic mean. In brackets: 95% intervals.");
+        if confusion.is_some_and(|c| c.classes.len() <= MOST_CURVES) {
             page.table(&self.confusion(false));
             page.table(&self.confusion(true));
         }
@@ -112,8 +121,13 @@ impl Report {
             self.importances.iter().take(20).map(|i| (i.feature.clone(), i.loss, i.deviation)).collect();
         page.svg(&bars("", &rows));
         page.note(&self.importance_note());
-        let classes = self.evaluation.confusion.as_ref().map(|c| c.classes.clone()).unwrap_or_default();
-        let charts: Vec<String> = self.dependences.iter().map(|d| dependence(d, &classes)).collect();
+        let classes: Vec<String> = self.evaluation.classes.iter().map(|c| c.name.clone()).collect();
+        let shown = match self.task {
+            // Of two classes the probability of the second says it all.
+            Task::Classification if classes.len() == 2 => vec![1],
+            _ => (0..classes.len().min(MOST_CURVES)).collect(),
+        };
+        let charts: Vec<String> = self.dependences.iter().map(|d| dependence(d, &classes, shown.clone())).collect();
         if !charts.is_empty() {
             page.charts(&charts);
             page.note("What the model predicts on average when the column has this value in every row.");
@@ -122,13 +136,7 @@ impl Report {
 
     fn model_part(&self, page: &mut Page) {
         page.heading("The model");
-        let changed: Vec<String> = self
-            .params
-            .iter()
-            .filter(|(_, v)| **v != Value::None)
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
-        page.note(&format!("{} with {}", self.learner, changed.join(", ")));
+        page.note(&self.setting());
         if let Some(picture) = &self.picture {
             page.svg(picture);
         }
@@ -144,13 +152,14 @@ impl Report {
 }
 
 /// Dependence on one column: bars for categories, curves for numbers.
-fn dependence(d: &Dependence, classes: &[String]) -> String {
-    // Of two classes the probability of the second says it all.
-    let shown: Vec<usize> = match classes.len() {
-        0 => (0..d.means.first().map_or(0, Vec::len)).collect(),
-        2 => vec![d.means.first().map_or(1, Vec::len) - 1],
-        n => (0..n.min(MOST_CURVES)).collect(),
-    };
+fn dependence(d: &Dependence, classes: &[String], mut shown: Vec<usize>) -> String {
+    let n = d.means.first().map_or(0, Vec::len);
+    // What has no classes has numbers, and what has one margin for two classes has it in the first place.
+    match shown[..] {
+        [] => shown = (0..n).collect(),
+        [1] if n == 1 => shown = vec![0],
+        _ => {}
+    }
     if let Some(names) = &d.categories {
         // A bar for each category, and for each class where there are several.
         let rows = shown.iter().flat_map(|&k| names.iter().zip(&d.means).map(move |(name, m)| (k, name, m)));
@@ -164,7 +173,8 @@ fn dependence(d: &Dependence, classes: &[String]) -> String {
     }
     let what = match classes.len() {
         0 => "prediction".to_string(),
-        2 => format!("p({})", classes[1]),
+        2 if n == 2 && shown.len() == 1 => format!("p({})", classes[1]),
+        2 if n == 1 => format!("margin of {}", classes[1]),
         _ => "probability".into(),
     };
     let series = shown.iter().map(|&k| Series {

@@ -3,6 +3,8 @@
 use super::Report;
 use crate::chart::text::{curve, number};
 use crate::matrix::Task;
+use crate::metric::Score;
+use crate::param::Value;
 use std::fmt;
 
 /// Rows of cells, the heading first.
@@ -17,10 +19,37 @@ pub(super) fn short(x: f64) -> String {
     if x.is_finite() { number(format!("{x:.3e}").parse().unwrap_or(x)) } else { "-".into() }
 }
 
+/// Two decimals: the ends of an interval deserve no more.
+fn two(x: f64) -> String {
+    format!("{x:.2}")
+}
+
 impl Report {
     /// What is judged, in a sentence.
     pub fn title(&self) -> String {
-        format!("{}: {} of {}", self.learner, self.task, self.target.join(", "))
+        let what = match self.task {
+            Task::Multilabel => "labels",
+            Task::Ranking => "ranking by",
+            Task::Classification => "classification of",
+            Task::Regression => "regression of",
+        };
+        format!("{}: {what} {}", self.learner, self.target.join(", "))
+    }
+
+    /// The learner and those of its parameters that are not its defaults.
+    pub(super) fn setting(&self) -> String {
+        let specs = crate::registry::learner(&self.learner).map(|learner| learner.specs()).unwrap_or_default();
+        let is_default = |name: &str, value: &Value| specs.iter().any(|s| s.name == name && s.default == *value);
+        let changed: Vec<String> = self
+            .params
+            .iter()
+            .filter(|(name, value)| !is_default(name, value))
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        match changed.is_empty() {
+            true => format!("{} with its default parameters", self.learner),
+            false => format!("{} with {}; other parameters by default", self.learner, changed.join(", ")),
+        }
     }
 
     pub(super) fn scores(&self) -> Cells {
@@ -33,21 +62,24 @@ impl Report {
         cells
     }
 
+    /// How well each class or label is found, with intervals, and the averages.
     pub(super) fn classes(&self) -> Cells {
-        let Some(confusion) = &self.evaluation.confusion else { return Vec::new() };
-        let mut cells = vec![row(["class", "rows", "share", "precision", "recall", "F1"])];
-        let total = confusion.total();
-        let line = |name: &str, weight: f64, r: &crate::metric::confusion::Rates| {
-            let share = format!("{:.1}%", 100.0 * weight / total);
-            row([name, &short(weight), &share, &short(r.precision), &short(r.recall), &short(r.f1)])
-        };
-        for (k, class) in confusion.classes.iter().enumerate() {
-            cells.push(line(class, confusion.actual(k), &confusion.rates(k)));
+        let classes = &self.evaluation.classes;
+        if classes.is_empty() {
+            return Vec::new();
         }
-        for (name, rates) in
-            ["(micro average)", "(macro average)", "(weighted average)"].iter().zip(self.averages.iter().flatten())
-        {
-            cells.push(line(name, total, rates));
+        let first = if self.task == Task::Multilabel { "label" } else { "class" };
+        let mut cells = vec![row([first, "rows", "share", "precision", "recall", "F1"])];
+        let total = self.evaluation.confusion.as_ref().map_or(self.evaluation.n_rows as f64, |c| c.total());
+        let within = |s: Score| format!("{} ({} to {})", short(s.value), two(s.low), two(s.high));
+        for c in classes {
+            let share = format!("{:.1}%", 100.0 * c.rows / total);
+            let [p, r, f] = [c.precision, c.recall, c.f1].map(within);
+            cells.push(row([&c.name, &short(c.rows), &share, &p, &r, &f]));
+        }
+        let names = ["(micro average)", "(macro average)", "(weighted average)"];
+        for (name, r) in names.iter().zip(self.averages.iter().flatten()) {
+            cells.push(row([name, &short(total), "100.0%", &short(r.precision), &short(r.recall), &short(r.f1)]));
         }
         cells
     }
@@ -85,8 +117,13 @@ impl Report {
     }
 
     pub(super) fn worst_table(&self) -> Cells {
-        let how = if self.task == Task::Classification { "p(true class)" } else { "error" };
-        let mut cells = vec![row(["row", "truth", "predicted", how, "with"])];
+        let [unit, truth, predicted, how, with] = match self.task {
+            Task::Classification => ["row", "truth", "predicted", "p(true class)", "with"],
+            Task::Regression => ["row", "truth", "predicted", "error", "with"],
+            Task::Multilabel => ["row", "truth", "predicted", "wrong labels", "with"],
+            Task::Ranking => ["query", "rows", "relevant", "NDCG@10", ""],
+        };
+        let mut cells = vec![row([unit, truth, predicted, how, with])];
         for w in &self.worst {
             let with: Vec<String> = w.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
             cells.push(row([&w.row.to_string(), &w.truth, &w.predicted, &short(w.badness), &with.join(", ")]));
@@ -104,6 +141,10 @@ impl Report {
 /// Cells in columns, the first to the left.
 fn aligned(cells: &Cells) -> String {
     let n = cells.first().map_or(0, Vec::len);
+    // A column that is empty below its heading says nothing.
+    let used: Vec<usize> = (0..n).filter(|&j| cells.iter().skip(1).any(|row| !row[j].is_empty())).collect();
+    let n = used.len();
+    let cells: &Cells = &cells.iter().map(|row| used.iter().map(|&j| row[j].clone()).collect()).collect();
     let width = |j: usize| cells.iter().map(|row| row[j].chars().count()).max().unwrap_or(0).min(40);
     let widths: Vec<usize> = (0..n).map(width).collect();
     let line = |row: &Vec<String>| {
@@ -131,6 +172,10 @@ impl fmt::Display for Report {
         if let [curves] = &self.curves[..] {
             let drawn = curve(&curves.roc, "false-alarm rate", "hit rate", 60, 15);
             write!(f, "\nROC curve of {}\n\n{drawn}", curves.class)?;
+        }
+        if !self.learning.is_empty() {
+            part(f, "Learning curve", &super::curve::table(&self.learning, "rows learned from"))?;
+            write!(f, "\n{}", super::curve::characters(&self.learning, "rows learned from"))?;
         }
         let mut importances = vec![row(["column", "worse by", "±"])];
         importances

@@ -36,6 +36,12 @@ pub enum Test {
     },
 }
 
+/// The category that a number stands for. NaN and numbers below zero stand for none: they are missing values, as other programs write them too.
+#[inline(always)]
+pub fn category(x: f64) -> Option<usize> {
+    (x >= 0.0).then_some(x as usize)
+}
+
 impl Test {
     /// How many children a node with this test has.
     pub fn n_children(&self) -> usize {
@@ -51,13 +57,25 @@ impl Test {
     pub fn branch(&self, x: f64) -> Option<usize> {
         match self {
             Test::Leaf => None,
-            Test::AtMost { missing_left, .. } | Test::InSet { missing_left, .. } if x.is_nan() => {
-                Some(usize::from(!missing_left))
-            }
+            Test::AtMost { missing_left, .. } if x.is_nan() => Some(usize::from(!missing_left)),
             Test::AtMost { threshold, .. } => Some(usize::from(x > *threshold)),
-            Test::InSet { set, .. } => Some(usize::from(!set.contains(x as usize))),
-            Test::Each { n_levels, missing, .. } if x.is_nan() => missing.then_some(*n_levels as usize),
-            Test::Each { n_levels, .. } => Some(x as usize).filter(|&c| c < *n_levels as usize),
+            Test::InSet { set, missing_left, .. } => {
+                Some(usize::from(!category(x).map_or(*missing_left, |code| set.contains(code))))
+            }
+            Test::Each { n_levels, missing, .. } => match category(x) {
+                Some(code) => Some(code).filter(|&code| code < *n_levels as usize),
+                None => missing.then_some(*n_levels as usize),
+            },
+        }
+    }
+
+    /// Asks about another column: the one that `name` gives for its own.
+    pub fn rename(&mut self, name: impl Fn(u32) -> u32) {
+        match self {
+            Test::Leaf => {}
+            Test::AtMost { feature, .. } | Test::InSet { feature, .. } | Test::Each { feature, .. } => {
+                *feature = name(*feature);
+            }
         }
     }
 

@@ -12,6 +12,7 @@
 use super::engine::{self, BLOCK, Engine};
 use super::forest::{Forest, Node, kind};
 use crate::matrix::Features;
+use crate::split::test::category;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -179,14 +180,16 @@ impl Forest {
             kind::AT_MOST_ELSE_LEFT | kind::AT_MOST_ELSE_RIGHT => Some(threshold_step(node, x)),
             kind::IN_SET_ELSE_LEFT | kind::IN_SET_ELSE_RIGHT => {
                 let missing_left = node.kind() == kind::IN_SET_ELSE_LEFT;
-                let left = if x.is_nan() { missing_left } else { self.sets[node.word as usize].contains(x as usize) };
+                let left = category(x).map_or(missing_left, |code| self.sets[node.word as usize].contains(code));
                 Some(node.child + u32::from(!left))
             }
             _ => {
                 let n_levels = node.word as u32;
                 let missing = node.kind() == kind::EACH_AND_MISSING;
-                let branch =
-                    if x.is_nan() { missing.then_some(n_levels) } else { Some(x as u32).filter(|&c| c < n_levels) };
+                let branch = match category(x) {
+                    Some(code) => Some(code as u32).filter(|&code| code < n_levels),
+                    None => missing.then_some(n_levels),
+                };
                 branch.map(|branch| node.child + branch)
             }
         }

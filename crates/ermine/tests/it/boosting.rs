@@ -497,6 +497,14 @@ fn quantiles_cover_what_they_should_and_never_cross() {
             values.iter().enumerate().filter(|(i, y)| **y <= quantiles[i * 3 + k]).count() as f64 / values.len() as f64;
         assert!((below - share).abs() < 0.08, "{share}: {below}");
     }
+    // Reasons end at what is predicted, not at another quantile.
+    let rows = Table::new(test.features().columns().to_vec()).unwrap();
+    let said = model.predict(&rows).unwrap();
+    for row in [0, 3] {
+        let why = model.why(&rows, row).unwrap().unwrap();
+        let end: f64 = why.lines().last().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+        assert!((end - said.row(row)[0]).abs() < 1e-4 * (1.0 + end.abs()), "{why}");
+    }
     let middle: Vec<f64> = quantiles.chunks(3).map(|q| q[1]).collect();
     assert_eq!(model.predict_data(&test).unwrap().values(), middle);
 }

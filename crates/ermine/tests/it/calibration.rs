@@ -1,7 +1,7 @@
 //! Calibration over any learner of classes.
 
 use ermine::evaluate::Measure;
-use ermine::learner::fit;
+use ermine::learner::{Context, fit};
 use ermine::model::{Model, Output};
 use ermine::prelude::*;
 use ermine::reduction::calibration::{Calibrated, Method};
@@ -78,4 +78,17 @@ fn the_class_of_least_cost_is_predicted() {
     assert!(cost(&|r| scores.class(r)) < 0.8 * cost(&|r| p.class(r)));
     let wrong = Calibrated { costs: vec![1.0], ..Default::default() }.fit(&train).map(|_| ()).unwrap_err().to_string();
     assert!(wrong.contains("a cost for each of the 2 classes"), "{wrong}");
+}
+
+#[test]
+fn folds_may_be_given() {
+    let data = data(200, 2, 5);
+    let folds: Vec<u32> = (0..200).map(|row| row % 4).collect();
+    let learner = Calibrated { estimator: Estimator::named("logistic-regression"), ..Default::default() };
+    let of = |seed, folds: Option<&[u32]>| {
+        let model = fit(&learner, &data, &Context { seed, folds, ..Default::default() }).unwrap();
+        model.predict_data(&data).unwrap().values().to_vec()
+    };
+    assert_eq!(of(0, Some(&folds)), of(1, Some(&folds)));
+    assert_ne!(of(0, None), of(0, Some(&folds)));
 }

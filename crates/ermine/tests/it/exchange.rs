@@ -1,6 +1,7 @@
 //! Models of and for other programs: golden files of XGBoost and LightGBM (`tools/golden_exchange.py`), and source files that are compiled and run where there is a compiler.
 
 use ermine::exchange::Format;
+use ermine::learner::tree_parameters::Amount;
 use ermine::prelude::*;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -21,6 +22,21 @@ fn columns(golden: &Value) -> Vec<Column> {
     (0..5).map(|j| Column::numeric(format!("f{j}"), rows.iter().map(|row| cell(row, j)).collect::<Vec<_>>())).collect()
 }
 
+/// The columns of a case: the last may have its categories by name, or codes below zero in its first rows.
+fn columns_of(case: &Value, golden: &Value) -> Vec<Column> {
+    let mut all = columns(golden);
+    let codes = all[4].numbers(None);
+    if case["named"] == true {
+        let names: Vec<String> = codes.iter().map(|code| format!("c{code:02}")).collect();
+        all[4] = Column::nominal("f4", &names.iter().map(|name| Some(name.as_str())).collect::<Vec<_>>());
+    }
+    if let Some(n) = case["below"].as_u64() {
+        let code = |(row, code): (usize, f64)| if (row as u64) < n { -1.0 } else { code };
+        all[4] = Column::numeric("f4", codes.into_iter().enumerate().map(code).collect::<Vec<_>>());
+    }
+    all
+}
+
 #[test]
 fn imported_models_say_what_their_programs_say() {
     let golden = golden();
@@ -30,8 +46,9 @@ fn imported_models_say_what_their_programs_say() {
         let model = Model::import(folder().join(file)).unwrap();
         // LightGBM adds up in double precision, XGBoost in single.
         let precision = if file.starts_with("lgb") { 1e-12 } else { 2e-6 };
+        let all = columns_of(case, &golden);
         let check = |model: &Model, what: &str| {
-            let said = model.predict_columns(columns(&golden), None).unwrap();
+            let said = model.predict_columns(all.clone(), None).unwrap();
             for (row, theirs) in case["said"].as_array().unwrap().iter().enumerate() {
                 for (ours, theirs) in said.row(row).iter().zip(theirs.as_array().unwrap()) {
                     let theirs = theirs.as_f64().unwrap();
@@ -46,11 +63,15 @@ fn imported_models_say_what_their_programs_say() {
         check(&model, "");
         check(&Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), ", saved and read");
         // One row at a time, the same bits.
-        let (predictor, all) = (model.predictor().unwrap(), columns(&golden));
+        let predictor = model.predictor().unwrap();
         let said = model.predict_columns(all.clone(), None).unwrap();
         let mut out = vec![0.0; predictor.width()];
+        let code = |j: usize, row: usize| match &model.schema().features[j].levels[..] {
+            [] => all[j].number(row),
+            levels => levels.iter().position(|level| *level == all[j].text(row)).map_or(f64::NAN, |code| code as f64),
+        };
         for row in 0..50 {
-            let x: Vec<f64> = all.iter().map(|column| column.number(row)).collect();
+            let x: Vec<f64> = (0..all.len()).map(|j| code(j, row)).collect();
             predictor.predict(&x, &mut out).unwrap();
             assert_eq!(out, said.row(row), "{name}, row {row}");
         }
@@ -95,9 +116,19 @@ fn models() -> Vec<(&'static str, Model, Vec<Vec<f64>>)> {
     let two = two.dataset("y").unwrap();
     let x: Vec<Vec<f64>> = [0.0, 3.0, 16.0, f64::NAN]
         .iter()
-        .flat_map(|&a| [-2.0, 0.5, f64::INFINITY].map(|b| [0.0, 1.0, 2.0, f64::NAN].map(|c| vec![a, b, c])).concat())
+        .flat_map(|&a| {
+            [-2.0, 0.5, f64::INFINITY]
+                .map(|b| [0.0, 1.0, 2.0, f64::NAN, -1.0, 3.0, 0.5, 1e300].map(|c| vec![a, b, c]))
+                .concat()
+        })
         .collect();
     let boosting = GradientBoosting { n_estimators: 12, ..Default::default() };
+    let bagging = Bagging { n_estimators: 5, max_features: Amount::Share(0.7), ..Default::default() };
+    let boosted = AdaBoost {
+        n_estimators: 5,
+        estimator: Estimator::named("decision-tree").with("max_depth", 2usize),
+        ..Default::default()
+    };
     let forest = RandomForest { n_estimators: 7, ..Default::default() };
     vec![
         ("boosted numbers", boosting.fit(&number).unwrap(), x.clone()),
@@ -109,6 +140,8 @@ fn models() -> Vec<(&'static str, Model, Vec<Vec<f64>>)> {
         ("stumps, three classes", AdaBoost { n_estimators: 9, ..Default::default() }.fit(&three).unwrap(), x.clone()),
         ("tree", DecisionTree::default().fit(&three).unwrap(), x.clone()),
         ("a branch for each category", Id3::default().fit(&three).unwrap(), x.clone()),
+        ("bagged trees", bagging.fit(&three).unwrap(), x.clone()),
+        ("boosted trees", boosted.fit(&three).unwrap(), x.clone()),
         ("stump", DecisionStump::default().fit(&two).unwrap(), x),
     ]
 }
@@ -196,8 +229,10 @@ fn one_row_is_predicted_as_in_a_table() {
         assert!(predictor.predict(&[1.0], &mut [0.0]).is_err());
         let levels = &model.schema().features[2].levels;
         let column = |j: usize| Column::numeric("", x.iter().map(|row| row[j]).collect::<Vec<_>>());
-        let names: Vec<Option<&str>> =
-            x.iter().map(|row| levels.get(row[2] as usize).filter(|_| !row[2].is_nan()).map(String::as_str)).collect();
+        // What is no code is an unknown category.
+        let known =
+            |row: &Vec<f64>| (0..levels.len()).find(|&code| code as f64 == row[2]).map(|code| levels[code].as_str());
+        let names: Vec<Option<&str>> = x.iter().map(known).collect();
         let said = model.predict_columns(vec![column(0), column(1), Column::nominal("c", &names)], None).unwrap();
         let mut out = vec![0.0; predictor.width()];
         for (row, x) in x.iter().enumerate() {

@@ -487,6 +487,36 @@ fn cross_validation_finds_the_columns_that_matter() {
 }
 
 #[test]
+fn folds_may_be_given() {
+    let rows = draw(60, 4, 8);
+    let y: Vec<f64> = rows.iter().enumerate().map(|(i, r)| r[1] + (i % 5) as f64 / 4.0).collect();
+    let (data, folds) = (numbers(&rows, &y), (0..60).map(|i| i % 3).collect::<Vec<u32>>());
+    let learner = registry::learner("lasso-cv").unwrap();
+    let of = |data: &Dataset, seed, folds: Option<&[u32]>| {
+        fit(&*learner, data, &Context { seed, folds, ..Default::default() }).map(|model| attribute(&model, "cv_errors"))
+    };
+    let given = of(&data, 0, Some(&folds)).unwrap();
+    // Nothing is drawn any more; folds that are drawn are others.
+    assert_eq!(given, of(&data, 1, Some(&folds)).unwrap());
+    assert_ne!(of(&data, 0, None).unwrap(), of(&data, 1, None).unwrap());
+    // A row without weight is not there.
+    let mut weight = vec![1.0; 60];
+    (0..60).step_by(7).for_each(|i| weight[i] = 0.0);
+    let rest: Vec<usize> = (0..60).filter(|i| i % 7 != 0).collect();
+    let some = numbers(
+        &rest.iter().map(|&i| rows[i].clone()).collect::<Vec<_>>(),
+        &rest.iter().map(|&i| y[i]).collect::<Vec<_>>(),
+    );
+    let some_folds: Vec<u32> = rest.iter().map(|&i| folds[i]).collect();
+    assert_eq!(
+        of(&data.with_weight(Some(weight)).unwrap(), 0, Some(&folds)).unwrap(),
+        of(&some, 0, Some(&some_folds)).unwrap()
+    );
+    assert!(of(&some, 0, Some(&folds)).unwrap_err().to_string().contains("folds of 60 rows"));
+    assert!(of(&some, 0, Some(&vec![0; some.n_rows()])).unwrap_err().to_string().contains("at least two"));
+}
+
+#[test]
 fn a_loss_curve_is_drawn_and_a_prediction_explained() {
     let rows = draw(100, 2, 3);
     let y: Vec<f64> = rows.iter().map(|r| r[0] + 2.0).collect();

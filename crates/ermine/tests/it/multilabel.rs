@@ -72,8 +72,8 @@ fn scores_are_those_of_scikit_learn() {
         for (score, ours) in [
             ("subset accuracy", weights.mean(exact)),
             ("Hamming loss", weights.mean(multilabel::wrong_shares(&truth, &said, 4))),
-            ("micro F1", multilabel::micro_f1(&counts)),
-            ("macro F1", multilabel::macro_f1(&counts)),
+            ("micro F1", multilabel::together(&counts).f1()),
+            ("macro F1", multilabel::macro_average(&counts, multilabel::Counts::f1)),
         ] {
             let theirs = case[name][score].as_f64().unwrap();
             assert!((ours - theirs).abs() < 1e-12, "{name} {score}: {ours} {theirs}");
@@ -218,4 +218,20 @@ fn labels_are_matched_by_name_and_may_be_absent() {
     let some = data.with_target(Target::Values { values: some, n_outputs: 2 }, Task::Multilabel).unwrap();
     let some = some.with_labels(vec!["u".into(), "v".into()]).unwrap();
     assert!(model.evaluate(&some).is_ok());
+}
+
+#[test]
+fn parts_are_models_of_their_own() {
+    let (data, new) = made(&golden());
+    let model = BinaryRelevance { estimator: logistic() }.fit(&data).unwrap();
+    let said = model.predict(&new).unwrap();
+    assert_eq!(model.n_members(), 3);
+    for label in 0..3 {
+        let own = model.member(label).unwrap().predict(&new).unwrap();
+        assert!((0..new.n_rows()).all(|row| own.row(row)[1] == said.row(row)[label]));
+    }
+    let chain = ClassifierChain { estimator: logistic(), order: Order::Listed(vec![2, 0, 1]), ..Default::default() };
+    let chain = chain.fit(&data).unwrap();
+    let widths: Vec<usize> = (0..3).map(|part| chain.member(part).unwrap().schema().features.len()).collect();
+    assert_eq!(widths, [4, 5, 6]);
 }

@@ -516,3 +516,18 @@ fn approximate_search_says_so() {
     let same = a.values().iter().zip(b.values()).filter(|(a, b)| a == b).count();
     assert!(same >= 45, "{same} of 50");
 }
+
+#[test]
+fn numbers_too_large_to_measure_are_refused() {
+    for large in [3e305, f64::INFINITY, f64::NEG_INFINITY] {
+        let fit = |x: Vec<f64>| {
+            let table = Table::new(vec![Column::numeric("x", x), Column::numeric("y", vec![1.0, 2.0, 3.0])]).unwrap();
+            NearestNeighbors { n_neighbors: 1, ..Default::default() }.fit(&table.dataset("y").unwrap())
+        };
+        let message = fit(vec![1.0, large, 0.0]).unwrap_err().to_string();
+        assert!(message.contains("column 'x'") && message.contains("row 1"), "{message}");
+        let model = fit(vec![1.0, 2.0, 0.0]).unwrap();
+        let asked = Table::new(vec![Column::numeric("x", vec![large])]).unwrap();
+        assert!(model.predict(&asked).is_err());
+    }
+}

@@ -62,7 +62,14 @@ impl Job<'_> {
         let plain = weight.iter().all(|&w| w == 1.0);
         let data = self.data.select(&rows)?.with_weight((!plain).then_some(weight))?;
         let seed = rng::stream(self.context.seed, &[SPLITS, tree as u64]).random();
-        let own = Context { seed, threads: None, observer: &Silent, previous: None, learners: self.context.learners };
+        let own = Context {
+            seed,
+            threads: None,
+            observer: &Silent,
+            previous: None,
+            folds: None,
+            learners: self.context.learners,
+        };
         let mut grown = learner.grow(&data, &own)?;
         if self.settings.ccp_alpha > 0.0 {
             grown = cost_complexity(&grown, self.settings.ccp_alpha);

@@ -121,6 +121,13 @@ impl Fitted for Boosted {
         self.predict_after(features, self.booster.n_rounds())
     }
 
+    fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        if !matches!(self.link, Link::Logistic | Link::Softmax) {
+            return Ok(None);
+        }
+        Ok(Some((self.scores(features, self.booster.n_rounds())?, self.booster.n_scores())))
+    }
+
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("link", &self.link)?;
         sections.put_f64s("history", &self.history);
@@ -151,7 +158,10 @@ impl Fitted for Boosted {
         if n > 0 {
             // A tree's leaves are parts of scores, whatever is predicted.
             let schema = Schema { task: Task::Regression, ..self.statistics.extend_schema(schema) };
-            text.push_str(&format!("; the first:\n{}", draw::text(&self.booster.tree(0), &schema)));
+            text.push_str(&format!(
+                "; the first:\n{}",
+                draw::text(&draw::TreeView::new(&self.booster.tree(0), &schema))
+            ));
         }
         text
     }

@@ -21,8 +21,11 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Deals the rows to `n` folds at random.
+    /// Deals the rows to `n` folds at random, unless the context says which fold each belongs to.
     pub fn draw(n_rows: usize, n: usize, context: &Context<'_>) -> Result<Folds> {
+        if let Some(fold) = context.folds {
+            return Folds::given(fold);
+        }
         if n_rows < n {
             return Err(Error::data(format!("too few rows for {n} folds: n_samples = {n_rows}")));
         }
@@ -31,6 +34,12 @@ impl Folds {
         let mut fold = vec![0; n_rows];
         rows.iter().enumerate().for_each(|(i, &r)| fold[r as usize] = (i % n) as u32);
         Ok(Folds { fold, n })
+    }
+
+    fn given(fold: &[u32]) -> Result<Folds> {
+        let n = fold.iter().max().map_or(0, |&last| last as usize + 1);
+        let least = Error::data(format!("{n} folds of {} rows: at least two are needed", fold.len()));
+        if n < 2 { Err(least) } else { Ok(Folds { fold: fold.to_vec(), n }) }
     }
 
     /// The mean squared error of each strength, over all rows, each predicted by the solution that hasn't seen it.

@@ -6,17 +6,18 @@
 use super::cross_validate;
 use super::fitted::{Course, Linear, Link};
 use super::least_squares::REGRESSION;
-use super::prepare::{Prepared, outputs, scaled};
+use super::prepare::{Prepared, Scaling, outputs, scaled};
 use super::{report, ridge};
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Info, Learner, Path, Trained};
 use crate::linalg::{Design, Matrix};
-use crate::matrix::{Dataset, DesignOptions};
+use crate::matrix::{Dataset, DesignOptions, Features};
+use crate::model::{Fitted, Output};
 use crate::optim::lasso::{Lasso as Problem, LassoSolution};
 use crate::optim::least_squares::LeastSquares;
 use crate::optim::{Outcome, Status};
-use crate::param::Range;
+use crate::param::{Range, Value};
 use crate::params;
 
 params! {
@@ -126,10 +127,35 @@ impl Learner for Lasso {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        self.net().train(data, context)
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        Some(self)
+    }
+}
+
+impl Path for Lasso {
+    fn parameter(&self) -> &'static str {
+        "alpha"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        context: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        self.net().predict_path(data, values, features, context)
+    }
+}
+
+impl Lasso {
+    /// It is the elastic net without squares.
+    fn net(&self) -> ElasticNet {
         let Lasso { alpha, fit_intercept, standardize, degree, interaction_only, max_iter, tol } = self.clone();
-        let net =
-            ElasticNet { alpha, l1_ratio: 1.0, fit_intercept, standardize, degree, interaction_only, max_iter, tol };
-        net.train(data, context)
+        ElasticNet { alpha, l1_ratio: 1.0, fit_intercept, standardize, degree, interaction_only, max_iter, tol }
     }
 }
 
@@ -139,15 +165,43 @@ impl Learner for ElasticNet {
     }
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
-        let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
         // Plain numbers are solved before anybody has looked for missing ones among them: their means show whether there are any. That saves a reading of the data.
-        if let Some(prepared) = Prepared::unchecked(data, options).filter(|_| self.gives_means())
+        if let Some(prepared) = Prepared::unchecked(data, self.options()).filter(|_| self.gives_means())
             && let Some(trained) = self.finish(data, prepared, Course::default())?
         {
             return Ok(trained);
         }
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
-        self.finish(data, prepared, Course::default())?.ok_or_else(not_finite)
+        self.finish(data, self.prepared(data)?, Course::default())?.ok_or_else(not_finite)
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        Some(self)
+    }
+}
+
+/// Falling strengths, each from the solution of the one before it.
+impl Path for ElasticNet {
+    fn parameter(&self) -> &'static str {
+        "alpha"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        _: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        let prepared = self.prepared(data)?;
+        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+        let alphas: Vec<f64> = values.iter().map(|value| value.number().unwrap_or(self.alpha)).collect();
+        let along = |y: &[f64]| self.solve_path(&x, y, prepared.weights(), &alphas);
+        let solutions: Vec<Vec<LassoSolution>> = outputs(data)?.iter().map(|y| along(y)).collect::<Result<_>>()?;
+        let predict = |at: usize| {
+            let of_alpha: Vec<&LassoSolution> = solutions.iter().map(|along| &along[at]).collect();
+            self.linear(&prepared, &of_alpha, scaling.as_ref(), Course::default()).predict(features)
+        };
+        Ok((Output::Values, (0..alphas.len()).map(predict).collect::<Result<_>>()?))
     }
 }
 
@@ -156,6 +210,27 @@ fn not_finite() -> Error {
 }
 
 impl ElasticNet {
+    fn options(&self) -> DesignOptions {
+        DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false }
+    }
+
+    fn prepared<'d>(&self, data: &'d Dataset) -> Result<Prepared<'d>> {
+        Prepared::new(data, self.options(), &ClassWeight::Equal)
+    }
+
+    /// The solution for each strength, in the order asked for.
+    fn solve_path(&self, x: &Design, y: &[f64], weights: Option<&[f64]>, alphas: &[f64]) -> Result<Vec<LassoSolution>> {
+        let mut falling: Vec<f64> = alphas.iter().copied().filter(|alpha| alpha * self.l1_ratio > 0.0).collect();
+        falling.sort_by(|a, b| b.total_cmp(a));
+        falling.dedup();
+        let solved = self.problem(x, y, weights).path(&falling);
+        let solution = |&alpha: &f64| match falling.iter().position(|known| *known == alpha) {
+            Some(at) => Ok(solved[at].clone()),
+            None => ElasticNet { alpha, ..self.clone() }.without_l1(x, y, weights),
+        };
+        alphas.iter().map(solution).collect()
+    }
+
     fn problem<'a>(&self, x: &'a Design<'a>, y: &'a [f64], weights: Option<&'a [f64]>) -> Problem<'a> {
         Problem {
             x,
@@ -196,25 +271,39 @@ impl ElasticNet {
         let outcomes: Vec<Outcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
         course.n_iter = outcomes.iter().map(|o| o.n_iterations).max();
         let mut certificate = report::certificate(self.objective(), &outcomes);
+        if scaling.is_some() {
+            certificate.objective += " of columns with deviation 1";
+        }
+        let solutions: Vec<&LassoSolution> = solutions.iter().collect();
+        let fitted = self.linear(&prepared, &solutions, scaling.as_ref(), course);
+        Ok(Some(Trained { fitted: Box::new(fitted), certificate }))
+    }
+
+    /// The model of a solution for each target, in the user's units.
+    fn linear(
+        &self,
+        prepared: &Prepared<'_>,
+        solutions: &[&LassoSolution],
+        scaling: Option<&Scaling>,
+        course: Course,
+    ) -> Linear {
         let mut coefficients =
             Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);
         let mut intercepts: Vec<f64> = solutions.iter().map(|s| s.intercept).collect();
         if let Some(scaling) = scaling {
-            certificate.objective += " of columns with deviation 1";
-            ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+            ridge::restore(scaling, &mut coefficients, &mut intercepts);
         }
-        let fitted = Linear {
+        Linear {
             link: Link::Identity,
-            map: prepared.map,
-            names: prepared.names,
+            map: prepared.map.clone(),
+            names: prepared.names.clone(),
             n_classes: 0,
             used: Vec::new(),
             coefficients,
             intercepts,
             inference: Vec::new(),
             course,
-        };
-        Ok(Some(Trained { fitted: Box::new(fitted), certificate }))
+        }
     }
 
     fn objective(&self) -> String {

@@ -147,6 +147,19 @@ impl Search for LeftOut<'_> {
     }
 }
 
+/// For ties that are decided without further neighbours.
+struct NoMore;
+
+impl Search for NoMore {
+    fn nearest(&self, _: usize) -> Result<Vec<(f64, u32)>> {
+        Ok(Vec::new())
+    }
+
+    fn nearest_otherwise(&self, _: usize) -> Result<Vec<(f64, u32)>> {
+        Ok(Vec::new())
+    }
+}
+
 impl NeighborModel {
     /// The nearest-neighbours part of a model. An error for a model of another learner.
     pub fn of(model: &Model) -> Result<&NeighborModel> {
@@ -200,7 +213,7 @@ impl NeighborModel {
     /// The `k` nearest training rows of every row. The features are in the form of the model's schema ([`Schema::features_of`]); rows are numbered as in
     /// the training data, or as in the kept ones where some were dropped ([`NeighborModel::training_row`]).
     pub fn kneighbors(&self, features: &Features, k: usize) -> Result<Neighbors> {
-        self.place.kneighbors(&self.reader.read(features), k)
+        self.place.kneighbors(&self.reader.read(features)?, k)
     }
 
     /// The `k` nearest others of every training row.
@@ -210,7 +223,7 @@ impl NeighborModel {
 
     /// All training rows within `radius` of every row, the boundary included, nearest first.
     pub fn radius_neighbors(&self, features: &Features, radius: f64) -> Result<Neighbors> {
-        self.place.radius_neighbors(&self.reader.read(features), radius)
+        self.place.radius_neighbors(&self.reader.read(features)?, radius)
     }
 
     /// Adds the rows of a data set to a model, without building its index anew; they are numbered after those that are there. Encoding, covariance, ranges
@@ -225,7 +238,7 @@ impl NeighborModel {
         }
         let features = header.schema.features_of_data(data)?;
         let reader = own.reader.with_categories_of(&features);
-        let rows = reader.read(&features);
+        let rows = reader.read(&features)?;
         let answers = own.answers.more(data.target(), &header.schema.classes)?;
         let measured = own.place.recall().is_some();
         own.place.add(&rows)?;
@@ -282,7 +295,7 @@ impl NeighborModel {
     }
 
     /// The prediction from the neighbours of one query.
-    fn answer(&self, asked: &Asked<'_>, k: usize, rows: &[u32], distances: &[f64], out: &mut [f64]) -> Result<()> {
+    fn answer(&self, asked: &dyn Search, k: usize, rows: &[u32], distances: &[f64], out: &mut [f64]) -> Result<()> {
         // The neighbour after those that count says how wide a kernel is; a radius is its own width.
         let k = if self.rules.radius.is_some() { rows.len() } else { k.min(rows.len()) };
         let next = self.rules.radius.or(distances.get(k).copied());
@@ -290,6 +303,13 @@ impl NeighborModel {
         let Rules { weights, tie, .. } = &self.rules;
         match &self.answers {
             Answers::Values { values, .. } => mean(weights, values, rows, distances, next, out),
+            // The same as below, without its lists.
+            Answers::Classes { codes, .. } if matches!((weights, tie), (Weights::Uniform, Tie::FirstClass)) => {
+                out.fill(0.0);
+                rows.iter().for_each(|&row| out[codes[row as usize] as usize] += 1.0);
+                out.iter_mut().for_each(|votes| *votes /= k as f64);
+                Ok(())
+            }
             Answers::Classes { codes, n_classes } => {
                 let vote = Vote { classes: codes, n_classes: *n_classes, weights, tie };
                 out.copy_from_slice(&vote.shares(rows, distances, next)?);
@@ -307,9 +327,45 @@ impl NeighborModel {
     /// What each of several numbers of neighbours predicts, from one search.
     pub(super) fn predict_for(&self, ks: &[usize], features: &Features) -> Result<Vec<Vec<f64>>> {
         let ks: Vec<usize> = ks.iter().map(|&k| k.min(self.place.len())).collect();
-        let queries = self.reader.read(features);
+        let queries = self.reader.read(features)?;
         let found = self.find(&queries, ks.iter().copied().max().unwrap_or(1))?;
         ks.iter().map(|&k| self.answers(&queries, k, &found)).collect()
+    }
+
+    /// What each of several numbers of neighbours predicts for every row from the rows of other folds, fold by fold, from one search.
+    pub(super) fn predict_folds(
+        &self,
+        ks: &[usize],
+        fold: &[u32],
+        n_folds: usize,
+        go_on: &dyn Fn() -> Result<()>,
+    ) -> Result<Vec<Vec<Vec<f64>>>> {
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); n_folds];
+        fold.iter().enumerate().for_each(|(row, &f)| members[f as usize].push(row as u32));
+        let most = ks.iter().copied().max().unwrap_or(1) + usize::from(self.rules.weights.needs_next());
+        let found = self.place.neighbors_apart(fold, most, go_on)?;
+        let n_answers = self.n_answers();
+        let of_fold = |members: &Vec<u32>, k: usize| {
+            let mut out = vec![0.0; members.len() * n_answers];
+            let others = fold.len() - members.len();
+            let each = out.par_chunks_mut(n_answers).zip(members).with_min_len(64);
+            each.try_for_each(|(out, &row)| {
+                let (rows, distances) = (found.rows(row as usize), found.distances(row as usize));
+                if rows.is_empty() {
+                    return Err(Error::data("the metric gives no distances"));
+                }
+                self.answer(&NoMore, k.min(others), rows, distances, out)
+            })?;
+            Ok(out)
+        };
+        members.iter().map(|members| ks.iter().map(|&k| of_fold(members, k)).collect()).collect()
+    }
+
+    fn n_answers(&self) -> usize {
+        match &self.answers {
+            Answers::Classes { n_classes, .. } => *n_classes,
+            Answers::Values { n_outputs, .. } => *n_outputs,
+        }
     }
 
     /// The neighbours of queries that `k` of them need, or those within the radius.
@@ -322,10 +378,7 @@ impl NeighborModel {
 
     /// The answers for queries, row by row.
     fn answers(&self, queries: &Queries, k: usize, found: &Neighbors) -> Result<Vec<f64>> {
-        let n_answers = match &self.answers {
-            Answers::Classes { n_classes, .. } => *n_classes,
-            Answers::Values { n_outputs, .. } => *n_outputs,
-        };
+        let n_answers = self.n_answers();
         let mut out = vec![0.0; queries.len() * n_answers];
         out.par_chunks_mut(n_answers).enumerate().with_min_len(64).try_for_each(|(i, out)| {
             let asked = Asked { model: self, queries, which: i as u32 };
@@ -397,8 +450,9 @@ impl Fitted for NeighborModel {
         };
         let (n, metric, choice) = (place.len(), place.metric(), place.choice());
         format!(
-            "{which} of {n} training rows decide\n  metric: {metric}\n  weights: {:?}\n  ties: {:?}\n  index: {choice}\n",
-            rules.weights, rules.tie
+            "{which} of {n} training rows decide\n  metric: {metric}\n  weights: {:?}\n  ties: {}\n  index: {choice}\n",
+            rules.weights,
+            rules.tie.words()
         )
     }
 

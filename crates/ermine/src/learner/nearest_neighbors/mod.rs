@@ -28,7 +28,7 @@ pub use parameters::{Algorithm, Keep, MetricName, NearestNeighbors, Own, TieName
 
 use super::{Capabilities, Context, Info, Learner, Path, Trained};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Features, Task};
+use crate::matrix::{Dataset, Features, Splits, Task};
 use crate::model::{Certificate, Fitted, Output, Proof, Status};
 use crate::neighbor::condense;
 use crate::neighbor::index::Index;
@@ -41,6 +41,7 @@ use crate::neighbor::vote::Vote;
 use crate::neighbor::weight::Weights;
 use crate::neighbor::whiten::Whitening;
 use crate::param::{ParamSpec, Parameters, Value};
+use crate::progress::{Event, report};
 use crate::table::ColumnKind;
 use fitted::{Answers, LeftOut, Rules};
 use parameters::Form;
@@ -91,10 +92,35 @@ impl Path for NearestNeighbors {
         features: &Features,
         _: &Context<'_>,
     ) -> Result<(Output, Vec<Vec<f64>>)> {
-        let k = |value: &Value| value.number().map_or(self.n_neighbors, |k| k as usize);
-        let ks: Vec<usize> = values.iter().map(k).collect();
         let (model, _) = self.clone().with(Own::default()).learn(data)?;
-        Ok((model.output(), model.predict_for(&ks, features)?))
+        Ok((model.output(), model.predict_for(&self.numbers_of(values), features)?))
+    }
+
+    /// One index over all rows serves all folds: the neighbours of a row in its own fold are passed over. Not where something is estimated from the training rows (a
+    /// scale, a covariance), where a tie asks for further neighbours, or where the search is approximate.
+    fn predict_splits(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        splits: &Splits,
+        context: &Context<'_>,
+    ) -> Result<Option<(Output, Vec<Vec<Vec<f64>>>)>> {
+        let estimated = self.standardize || (self.metric == MetricName::Mahalanobis && self.covariance.is_none());
+        let asks = matches!(self.tie, TieName::NextPoint | TieName::OtherMetric);
+        let Some((fold, n_folds)) = splits.folds().filter(|_| !estimated && !asks && self.algorithm != Algorithm::Hnsw)
+        else {
+            return Ok(None);
+        };
+        let (model, _) = self.clone().with(Own::default()).learn(data)?;
+        let go_on = || report(context.observer, Event::Step { done: 0, score: None });
+        Ok(Some((model.output(), model.predict_folds(&self.numbers_of(values), fold, n_folds, &go_on)?)))
+    }
+}
+
+impl NearestNeighbors {
+    /// The numbers of neighbours that are asked for.
+    fn numbers_of(&self, values: &[Value]) -> Vec<usize> {
+        values.iter().map(|value| value.number().map_or(self.n_neighbors, |k| k as usize)).collect()
     }
 }
 
@@ -142,7 +168,7 @@ impl NearestNeighborsOf {
             return Err(Error::Param { owner, name, value, allowed: "none where a radius is set".into() });
         }
         let reader = Reader::fit(self.form(), data.features(), params.standardize)?;
-        let mut rows = reader.read(data.features());
+        let mut rows = reader.read(data.features())?;
         let mut answers = Answers::of(data.target());
         // What a metric estimates, it estimates from all rows, whichever are kept.
         let measure = self.measure(&rows, None, data)?;

@@ -4,6 +4,7 @@ use super::parameters::Form;
 use crate::error::{Error, Result};
 use crate::matrix::{EncodeOptions, Encoder, Features};
 use crate::neighbor::index::Index;
+use crate::neighbor::metric::Metric;
 use crate::neighbor::nearest::Neighbors;
 use crate::neighbor::rows::Rows;
 use crate::neighbor::strings::StringIndex;
@@ -11,7 +12,7 @@ use crate::section::Sections;
 use crate::table::{Column, Levels};
 use serde::{Deserialize, Serialize};
 
-/// Larger numbers are brought down to this: distances must stay finite.
+/// Larger numbers are refused: distances must stay finite.
 const LARGEST: f64 = 1e300;
 
 /// How rows of features become what is compared.
@@ -59,8 +60,16 @@ impl Reader {
         }
     }
 
-    /// The rows, read.
-    pub(super) fn read(&self, features: &Features) -> Queries {
+    /// The rows, read. An error where a number is so large that distances to it would not be finite.
+    pub(super) fn read(&self, features: &Features) -> Result<Queries> {
+        for (j, column) in features.columns().iter().enumerate().filter(|(_, column)| column.levels().is_none()) {
+            if let Some((row, x)) = features.numbers(j).into_iter().enumerate().find(|(_, x)| x.abs() > LARGEST) {
+                let name = &column.name;
+                return Err(Error::data(format!(
+                    "column '{name}' holds {x:e} in row {row}: distances can be measured up to {LARGEST:e}"
+                )));
+            }
+        }
         let (n, width) = (features.n_rows(), self.width(features.n_columns()));
         let mut values = vec![0.0; if *self == Reader::Text { 0 } else { n * width }];
         match self {
@@ -79,11 +88,10 @@ impl Reader {
             }
             Reader::Text => {
                 let column = &features.columns()[0];
-                return Queries::Texts((0..n).map(|row| column.text(features.table_row(row))).collect());
+                return Ok(Queries::Texts((0..n).map(|row| column.text(features.table_row(row))).collect()));
             }
         }
-        values.iter_mut().for_each(|v| *v = v.clamp(-LARGEST, LARGEST));
-        Queries::Rows { values, width }
+        Ok(Queries::Rows { values, width })
     }
 
     /// Numbers in a row. Columns without a single value are encoded as nothing; all rows are then equal.
@@ -183,6 +191,14 @@ impl Place {
         }
     }
 
+    /// The `k` nearest of every row that are in another fold.
+    pub(super) fn neighbors_apart(&self, fold: &[u32], k: usize, go_on: &dyn Fn() -> Result<()>) -> Result<Neighbors> {
+        match self {
+            Place::Rows(index) => index.neighbors_apart(fold, k, go_on),
+            Place::Texts(_) => Err(mismatch()),
+        }
+    }
+
     /// All within a radius of every query.
     pub(super) fn radius_neighbors(&self, queries: &Queries, radius: f64) -> Result<Neighbors> {
         match (self, queries) {
@@ -225,7 +241,10 @@ impl Place {
     /// The metric, for people.
     pub(super) fn metric(&self) -> String {
         match self {
-            Place::Rows(index) => format!("{:?}", index.metric()),
+            Place::Rows(index) => match index.metric() {
+                Metric::Minkowski { p } => format!("minkowski, p = {p}"),
+                metric => metric.name().into(),
+            },
             Place::Texts(index) => format!("{:?} distance of text", index.metric()).to_lowercase(),
         }
     }
@@ -233,8 +252,8 @@ impl Place {
     /// The kind of index and why, for people.
     pub(super) fn choice(&self) -> String {
         match self {
-            Place::Rows(index) => format!("{:?}, because {}", index.choice().kind, index.choice().reason),
-            Place::Texts(_) => "VantageTree, because the triangle inequality holds".into(),
+            Place::Rows(index) => format!("{}, because {}", index.choice().kind.name(), index.choice().reason),
+            Place::Texts(_) => "ball_tree, because the triangle inequality holds".into(),
         }
     }
 

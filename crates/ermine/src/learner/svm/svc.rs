@@ -9,20 +9,20 @@
 
 use super::machine::{Form, Machine, Training};
 use super::parameters::{Gamma, KernelChoice, KernelName};
-use super::source::{Source, rows_of};
+use super::source::{Source, centre_of, own_columns, rows_of};
 use super::{MACHINE, certificate};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::learner::linear::kernel_machine::dense_rows;
 use crate::learner::linear::prepare::{Classes, Prepared, scaled};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Context, Info, Learner, Trained};
+use crate::learner::{Context, Info, Learner, Path, Trained};
 use crate::linalg::{Design, Matrix};
-use crate::matrix::{Dataset, DesignOptions};
-use crate::model::Certificate;
+use crate::matrix::{Dataset, DesignOptions, FeatureMap, Features, Splits};
+use crate::model::{Certificate, Fitted, Output};
 use crate::optim::halfspace::{Separation, separate};
 use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
-use crate::param::Range;
+use crate::param::{Range, Value};
 use crate::progress::{Control, Event, Observer};
 use crate::{choice, params};
 use rayon::prelude::*;
@@ -99,50 +99,125 @@ impl Learner for Svc {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let classes = Classes::of(data)?;
-        let options = DesignOptions { degree: 1, interaction_only: false, references: false };
-        let prepared = Prepared::new(data, options, &self.class_weight)?;
-        let (x, scaling) = scaled(prepared.design()?, data.weight(), self.standardize, true)?;
-        let kernel = self.choice().kernel(&x, data.weight())?;
-        let source = Source::new(kernel, &x)?;
-        let pairs = pairs(&classes);
-        let weights = prepared.weights();
-        let solutions = self.solve(&pairs, &source, weights, context)?;
-        if self.C.is_infinite() {
-            self.check_hard(&x, kernel.as_ref(), &classes, &pairs, &solutions)?;
-        }
-        let certificate = self.certificate(&source, kernel.as_ref(), &solutions)?;
-        let mut machine = assemble(&classes, &pairs, &solutions, data.n_rows());
-        if x.n_columns() == 2 && pairs.len() == 1 && kernel.is_some() && data.n_rows() <= PICTURE {
-            let (rows, codes) = (dense_rows(&x), &classes.places);
-            let point = |i: usize| [rows[2 * i], rows[2 * i + 1], f64::from(codes[i])];
-            machine.training.picture = (0..codes.len()).flat_map(point).collect();
-        }
-        let kept = if kernel.is_some() { rows_of(&x, &machine.support) } else { Vec::new() };
-        let form = Form {
-            kernel,
-            single: source.is_single(),
-            n_classes: data.classes()?.1.len(),
-            n_train: data.n_rows(),
-            break_ties: self.break_ties,
-            pairs: self.decision_function_shape == Shape::Ovo,
-            tolerance: self.tol,
-            n_iter: solutions.iter().map(|s| s.outcome.n_iterations).sum(),
-        };
-        drop(x);
-        let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
-        let Assembled { support, coefficients, intercepts, n_support, training } = machine;
-        let (map, used, rows) = (prepared.map, classes.used, kept);
-        let fitted = Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
-        Ok(Trained { fitted: Box::new(fitted), certificate })
+        self.with_problem(data, |problem| {
+            let mut solutions = self.solve(problem, problem.source, None, context)?;
+            if self.C.is_infinite() {
+                self.harden(problem, problem.source, &mut solutions, context)?;
+            }
+            let certificate = self.certificate(problem.source, problem.kernel.as_ref(), &solutions)?;
+            Ok(Trained { fitted: Box::new(self.machine(problem, &solutions)), certificate })
+        })
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        Some(self)
     }
 }
 
-/// The rows of each pair of classes.
-fn pairs(classes: &Classes) -> Vec<Pair> {
+/// Prices of slack from the least to the greatest, each from the solution of the one before; rows and kernel are the same for all.
+impl Path for Svc {
+    fn parameter(&self) -> &'static str {
+        "C"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        context: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        self.with_problem(data, |problem| {
+            let mut output = Output::Values;
+            let mut predicted = vec![Vec::new(); values.len()];
+            self.along(problem, problem.source, values, context, |at, solutions| {
+                let machine = self.machine(problem, solutions);
+                output = machine.output();
+                predicted[at] = machine.predict(features)?;
+                Ok(())
+            })?;
+            Ok((output, predicted))
+        })
+    }
+
+    /// One matrix of kernel values for all folds and prices, where it fits the cache and reading beats computing. Not where something of the kernel is estimated from the
+    /// training rows.
+    fn predict_splits(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        splits: &Splits,
+        context: &Context<'_>,
+    ) -> Result<Option<(Output, Vec<Vec<Vec<f64>>>)>> {
+        let scaled = self.kernel != KernelName::Linear && self.gamma == Gamma::Scale;
+        if scaled || self.standardize || self.class_weight != ClassWeight::Equal {
+            return Ok(None);
+        }
+        self.with_problem(data, |problem| {
+            let parts: Vec<(Vec<Pair>, Vec<u32>)> = (0..splits.len())
+                .map(|index| {
+                    let (train, test) = splits.split(index);
+                    (pairs(problem.classes, train), test)
+                })
+                .collect();
+            let whole = parts.iter().flat_map(|part| &part.0).all(|p| p.n_first > 0 && p.n_first < p.rows.len());
+            let kept = if whole { problem.source.kept((self.cache_size * 1e6) as usize) } else { None };
+            let Some(kept) = kept else { return Ok(None) };
+            let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
+            let context = &Context { observer: &one_at_a_time, ..*context };
+            let of_split = |(pairs, test): (Vec<Pair>, Vec<u32>)| {
+                let mut predicted = vec![Vec::new(); values.len()];
+                // Given values need no kernel, and the machines no rows.
+                let problem = Problem { pairs, kernel: None, columns: None, ..*problem };
+                let mut output = Output::Values;
+                self.along(&problem, &kept, values, context, |at, solutions| {
+                    let machine = self.machine(&problem, solutions);
+                    output = machine.output();
+                    predicted[at] = machine.said(decisions(&machine, &kept, &test));
+                    Ok(())
+                })?;
+                Ok((output, predicted))
+            };
+            let found: Vec<(Output, Vec<Vec<f64>>)> = parts.into_par_iter().map(of_split).collect::<Result<_>>()?;
+            let output = found.first().map_or(Output::Values, |(output, _)| *output);
+            Ok(Some((output, found.into_iter().map(|(_, predicted)| predicted).collect())))
+        })
+    }
+}
+
+/// The decision values of some of the rows whose kernel values are kept.
+fn decisions(machine: &Machine, kept: &Source, rows: &[u32]) -> Vec<f64> {
+    let width = machine.n_decisions();
+    let mut out = vec![0.0; rows.len() * width];
+    for (&row, out) in rows.iter().zip(out.chunks_exact_mut(width)) {
+        let value = |&s: &u32| kept.kept_value(row as usize, s as usize).unwrap_or(f64::NAN);
+        machine.combine(&machine.support.iter().map(value).collect::<Vec<f64>>(), out);
+    }
+    out
+}
+
+/// What is to be solved, whatever slack costs.
+struct Problem<'a> {
+    data: &'a Dataset,
+    classes: &'a Classes,
+    pairs: Vec<Pair>,
+    map: &'a FeatureMap,
+    weights: Option<&'a [f64]>,
+    x: &'a Design<'a>,
+    scaling: &'a [(f64, f64)],
+    kernel: Option<Kernel>,
+    source: &'a Source,
+    /// What was taken off the columns.
+    centre: &'a [f64],
+    /// The columns of the rows, where kernel values are given.
+    columns: Option<&'a [u32]>,
+}
+
+/// Those of some rows that belong to each pair of classes.
+fn pairs(classes: &Classes, rows: Vec<u32>) -> Vec<Pair> {
     let k = classes.used.len();
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
-    classes.places.iter().enumerate().for_each(|(i, &c)| members[c as usize].push(i as u32));
+    rows.into_iter().for_each(|i| members[classes.places[i as usize] as usize].push(i));
     let of = |a: usize, b: usize| Pair {
         classes: (a, b),
         rows: [&members[a][..], &members[b][..]].concat(),
@@ -156,35 +231,94 @@ impl Svc {
         KernelChoice { name: self.kernel, degree: self.degree, gamma: self.gamma, coef0: self.coef0 }
     }
 
+    /// Turns data into a problem, and works on it.
+    fn with_problem<T>(&self, data: &Dataset, work: impl FnOnce(&Problem<'_>) -> Result<T>) -> Result<T> {
+        let classes = Classes::of(data)?;
+        let options = DesignOptions { degree: 1, interaction_only: false, references: false };
+        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let (x, scaling) = scaled(prepared.design()?, data.weight(), self.standardize, true)?;
+        let kernel = self.choice().kernel(&x, data.weight())?;
+        // The coefficients of a pair add up to 0.
+        let centre = centre_of(kernel.as_ref(), &x, true);
+        let columns = own_columns(data.features());
+        let source = Source::new(kernel, &x, &centre, columns)?;
+        let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
+        work(&Problem {
+            data,
+            classes: &classes,
+            pairs: pairs(&classes, (0..data.n_rows() as u32).collect()),
+            map: &prepared.map,
+            weights: prepared.weights(),
+            x: &x,
+            scaling: &scaling,
+            kernel,
+            source: &source,
+            centre: &centre,
+            columns,
+        })
+    }
+
+    /// Solves for each price of slack, the least first, and tells each solution with the place of its price.
+    fn along(
+        &self,
+        problem: &Problem<'_>,
+        source: &Source,
+        values: &[Value],
+        context: &Context<'_>,
+        mut tell: impl FnMut(usize, &[Solution]) -> Result<()>,
+    ) -> Result<()> {
+        let price = |at: &usize| values[*at].number().unwrap_or(self.C);
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|a, b| price(a).total_cmp(&price(b)));
+        let mut earlier: Option<Vec<Solution>> = None;
+        for at in order {
+            let priced = Svc { C: price(&at), ..self.clone() };
+            let mut solutions = priced.solve(problem, source, earlier.as_deref(), context)?;
+            if priced.C.is_infinite() {
+                priced.harden(problem, source, &mut solutions, context)?;
+            }
+            tell(at, &solutions)?;
+            earlier = Some(solutions);
+        }
+        Ok(())
+    }
+
     /// Pairs side by side, as many at once as share the cache.
     fn solve(
         &self,
-        pairs: &[Pair],
+        problem: &Problem<'_>,
         source: &Source,
-        weights: Option<&[f64]>,
+        earlier: Option<&[Solution]>,
         context: &Context<'_>,
     ) -> Result<Vec<Solution>> {
         let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
         let context = &Context { observer: &one_at_a_time, ..*context };
-        let share = self.cache_size / pairs.len().clamp(1, AT_ONCE) as f64;
+        let pairs = &problem.pairs;
+        let cache = (self.cache_size / pairs.len().clamp(1, AT_ONCE) as f64 * 1e6) as usize;
+        let c = if self.C.is_infinite() { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
         let mut solutions = Vec::with_capacity(pairs.len());
-        for some in pairs.chunks(AT_ONCE) {
-            let solve = |pair: &Pair| self.solve_pair(pair, source, weights, (share * 1e6) as usize, context);
-            solutions.extend(some.par_iter().map(solve).collect::<Result<Vec<_>>>()?);
+        for (first, some) in (0..).step_by(AT_ONCE).zip(pairs.chunks(AT_ONCE)) {
+            let solve = |(k, pair): (usize, &Pair)| {
+                let earlier = earlier.map(|earlier| &earlier[first + k]);
+                self.solve_pair(pair, source, problem.weights, c, earlier, cache, context)
+            };
+            solutions.extend(some.par_iter().enumerate().map(solve).collect::<Result<Vec<_>>>()?);
         }
         Ok(solutions)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what pairs share, and what each has")]
     fn solve_pair(
         &self,
         pair: &Pair,
         source: &Source,
         weights: Option<&[f64]>,
+        c: f64,
+        earlier: Option<&Solution>,
         cache: usize,
         context: &Context<'_>,
     ) -> Result<Solution> {
         let hard = self.C.is_infinite();
-        let c = if hard { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
         let weight = |k: usize| weights.map_or(1.0, |w| w[pair.rows[k] as usize]) * c;
         let first = |k: usize| k < pair.n_first;
         let m = pair.rows.len();
@@ -201,39 +335,89 @@ impl Svc {
             working_set: WORKING_SET,
             observer: context.observer,
         };
-        source.solve(Some(&pair.rows), &dual, &options)
+        source.solve(Some(&pair.rows), &dual, &options, earlier)
     }
 
-    /// A hard margin exists only if every row is outside it.
-    fn check_hard(
+    /// The fitted machine of solutions.
+    fn machine(&self, problem: &Problem<'_>, solutions: &[Solution]) -> Machine {
+        let Problem { data, classes, pairs, x, kernel, source, .. } = problem;
+        let mut assembled = assemble(classes, pairs, solutions, data.n_rows());
+        if x.n_columns() == 2 && pairs.len() == 1 && kernel.is_some() && data.n_rows() <= PICTURE {
+            let (rows, codes) = (dense_rows(x), &classes.places);
+            let point = |i: usize| [rows[2 * i], rows[2 * i + 1], f64::from(codes[i])];
+            assembled.training.picture = (0..codes.len()).flat_map(point).collect();
+        }
+        let form = Form {
+            kernel: *kernel,
+            single: source.is_single(),
+            n_classes: data.classes().map_or(0, |(_, labels)| labels.len()),
+            n_train: data.n_rows(),
+            break_ties: self.break_ties,
+            pairs: self.decision_function_shape == Shape::Ovo,
+            tolerance: self.tol,
+            n_iter: solutions.iter().map(|s| s.outcome.n_iterations).sum(),
+        };
+        let Assembled { support, coefficients, intercepts, n_support, training } = assembled;
+        let rows = if kernel.is_some() { rows_of(x, &support) } else { Vec::new() };
+        let (map, scaling, used) = (problem.map.clone(), problem.scaling.to_vec(), classes.used.clone());
+        let mut machine =
+            Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
+        machine.uncentre(problem.centre);
+        if let (None, Some(columns)) = (kernel, problem.columns) {
+            machine.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
+        }
+        machine
+    }
+
+    /// Whether every row of a pair is outside the margin.
+    fn is_hard(&self, pair: &Pair, solution: &Solution) -> bool {
+        let f = |k: usize| solution.sums[k] + solution.intercept;
+        let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
+        (0..pair.rows.len()).all(|k| own(k) >= 1.0 - 10.0 * self.tol)
+    }
+
+    /// A hard margin exists only if every row is outside it. Where rows are within it though a hyperplane separates the classes, they are solved again with a `C` that the margin of the hyperplane
+    /// bounds: the coefficients of the widest margin add up to `1 / margin^2`.
+    fn harden(
         &self,
-        x: &Design,
-        kernel: Option<&Kernel>,
-        classes: &Classes,
-        pairs: &[Pair],
-        solutions: &[Solution],
+        problem: &Problem<'_>,
+        source: &Source,
+        solutions: &mut [Solution],
+        context: &Context<'_>,
     ) -> Result<()> {
+        let Problem { x, kernel, classes, pairs, .. } = problem;
+        let refuse = |why: String| {
+            Err(Error::data(format!(
+                "the rows can't be separated with a hard margin (C = infinity){why}; a finite C allows slack"
+            )))
+        };
         for (pair, solution) in pairs.iter().zip(solutions) {
-            let f = |k: usize| solution.sums[k] + solution.intercept;
-            let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
-            let wrong = (0..pair.rows.len()).filter(|&k| !(own(k) > 0.0)).count();
-            let within = (0..pair.rows.len()).filter(|&k| own(k) < 1.0 - 10.0 * self.tol).count();
-            if within == 0 {
+            if self.is_hard(pair, solution) {
                 continue;
             }
-            let proven = match kernel {
-                Some(Kernel::Linear) if pairs.len() == 1 => match separate(x, &classes.signs(0), None, true)? {
-                    Separation::Hyperplane { .. } => "",
-                    _ => ": no hyperplane does (proven by linear programming)",
-                },
-                _ => "",
+            let separation = match kernel {
+                Some(Kernel::Linear) if pairs.len() == 1 => Some(separate(x, &classes.signs(0), None, true)?),
+                _ => None,
             };
-            let bound = solution.outcome.lower_bound.unwrap_or(0.0);
-            let widest = 1.0 / (2.0 * bound).sqrt();
-            return Err(Error::data(format!(
-                "the rows can't be separated with a hard margin (C = infinity){proven}: {wrong} of {} rows stay on the wrong side and {within} within the margin, and no margin of this kernel is wider than {widest:.3e} (proven); a finite C allows slack",
-                pair.rows.len()
-            )));
+            match separation {
+                Some(Separation::Hyperplane { margin, .. }) => {
+                    let (c, cache) = ((2.0 / margin).powi(2), (self.cache_size * 1e6) as usize);
+                    *solution = self.solve_pair(pair, source, problem.weights, c, None, cache, context)?;
+                    if !self.is_hard(pair, solution) {
+                        return Err(Error::data(format!(
+                            "the classes are separable, by a hyperplane with a margin of {margin:.3e}, but the widest margin (C = infinity) was not found to the precision of tol: bring the columns to a common scale (standardize), or take a large finite C"
+                        )));
+                    }
+                }
+                Some(Separation::Overlap { .. }) => {
+                    return refuse(": no hyperplane does (proven by linear programming)".into());
+                }
+                _ => {
+                    let proven = if kernel.is_some_and(|kernel| kernel.is_mercer()) { " (proven)" } else { "" };
+                    let widest = 1.0 / (2.0 * solution.outcome.lower_bound.unwrap_or(0.0)).sqrt();
+                    return refuse(format!(" wider than {widest:.3e}{proven}, and no narrower one was found"));
+                }
+            }
         }
         Ok(())
     }
@@ -303,9 +487,10 @@ fn assemble(classes: &Classes, pairs: &[Pair], solutions: &[Solution], n: usize)
             }
         }
     }
+    // Without a pair of rows that counts there is no margin to be had; a kernel that is none may have no width at all.
     let width = |s: &Solution| {
         let square: f64 = s.variables.iter().zip(&s.sums).map(|(b, s)| b * s).sum();
-        if square > 0.0 { 1.0 / square.sqrt() } else { f64::MAX }
+        if square >= 0.0 { 1.0 / square.sqrt() } else { f64::NAN }
     };
     let mut slacks = Vec::new();
     if let ([pair], [solution]) = (pairs, solutions) {

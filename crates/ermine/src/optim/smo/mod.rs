@@ -27,10 +27,9 @@ mod working_set;
 
 use super::{Outcome, Status};
 use crate::error::Result;
-use crate::kernel::{Element, Gram};
+use crate::kernel::{Element, Gram, whole};
 use crate::progress::{Event, Observer, report};
 use inner::Inner;
-use rayon::prelude::*;
 use rows::Rows;
 
 /// The variables of a dual problem: one for each row, or two (those of the second kind after all of the first).
@@ -155,14 +154,29 @@ impl State<'_> {
 
 /// Minimises over a matrix of kernel values.
 pub fn solve<E: Element>(gram: &dyn Gram<E>, dual: &Dual, options: &Options) -> Result<Solution> {
+    solve_from(gram, dual, options, None)
+}
+
+/// The same, beginning with the solution of a problem over the same matrix with narrower bounds.
+pub fn solve_from<E: Element>(
+    gram: &dyn Gram<E>,
+    dual: &Dual,
+    options: &Options,
+    earlier: Option<&Solution>,
+) -> Result<Solution> {
     let n = gram.n_rows();
     let mut rows = Rows::new(n, if gram.is_dear() { options.cache } else { 0 });
-    let mut state = State { dual, n, variables: start(dual), sums: vec![0.0; n] };
-    let begun: Vec<(u32, f64)> = (0..state.variables.len())
-        .filter(|&v| state.variables[v] != 0.0)
-        .map(|v| (state.row(v) as u32, state.variables[v]))
-        .collect();
-    rows.add(gram, &begun, &mut state.sums);
+    let mut state = State { dual, n, variables: Vec::new(), sums: vec![0.0; n] };
+    if let Some(earlier) = earlier.filter(|e| e.variables.len() == dual.pull.len() && dual.total == 0.0) {
+        (state.variables, state.sums) = stretched(dual, earlier);
+    } else {
+        state.variables = start(dual);
+        let begun: Vec<(u32, f64)> = (0..state.variables.len())
+            .filter(|&v| state.variables[v] != 0.0)
+            .map(|v| (state.row(v) as u32, state.variables[v]))
+            .collect();
+        rows.add(gram, &begun, &mut state.sums);
+    }
     let (mut status, mut steps) = descend(gram, &mut state, &mut rows, options, 0)?;
     // In double precision the last digits are cheap once the free variables are known.
     if status == Status::Converged && size_of::<E>() == size_of::<f64>() {
@@ -189,6 +203,25 @@ fn start(dual: &Dual) -> Vec<f64> {
         taken
     };
     dual.low.iter().zip(&dual.high).map(take).collect()
+}
+
+/// An earlier solution `b`, multiplied by the factor for which the objective is least: `p'b / b'Kb`, or as far as the bounds let it go. Those at their bounds stay there
+/// where the bounds decide.
+fn stretched(dual: &Dual, earlier: &Solution) -> (Vec<f64>, Vec<f64>) {
+    let (b, n) = (&earlier.variables, earlier.sums.len());
+    let room = |(v, b): (usize, &f64)| if *b > 0.0 { dual.high[v] / b } else { dual.low[v] / b };
+    let widest = b.iter().enumerate().filter(|(_, b)| **b != 0.0).map(room).fold(f64::INFINITY, f64::min);
+    let square: f64 = b.iter().enumerate().map(|(v, b)| b * earlier.sums[v % n.max(1)]).sum();
+    let linear: f64 = b.iter().zip(&dual.pull).map(|(b, p)| b * p).sum();
+    let best = if square > 0.0 { linear / square } else { 1.0 };
+    let factor = Some(best.min(widest)).filter(|f| f.is_finite() && *f > 0.0).unwrap_or(0.0);
+    // A variable that is at its bound but for rounding is at its bound.
+    let settled = |(v, b): (usize, &f64)| {
+        let moved = b * factor;
+        let bound = if moved > 0.0 { dual.high[v] } else { dual.low[v] };
+        if (moved - bound).abs() <= 1e-12 * bound.abs() { bound } else { moved.clamp(dual.low[v], dual.high[v]) }
+    };
+    (b.iter().enumerate().map(settled).collect(), earlier.sums.iter().map(|s| s * factor).collect())
 }
 
 /// Working set after working set, until no pair violates the conditions.
@@ -237,14 +270,7 @@ fn descend<E: Element>(
 
 /// The kernel values among some rows.
 fn matrix<E: Element>(gram: &dyn Gram<E>, points: &[u32]) -> Vec<E> {
-    const ROWS: usize = 64;
-    let (q, part) = (points.len(), gram.select(points));
-    let mut kernel = vec![E::ZERO; q * q];
-    kernel.par_chunks_mut((ROWS * q).max(1)).enumerate().for_each(|(c, out)| {
-        let rows: Vec<u32> = (c * ROWS..c * ROWS + out.len() / q).map(|i| i as u32).collect();
-        part.block(&rows, 0..q, out);
-    });
-    kernel
+    whole(&*gram.select(points))
 }
 
 #[cfg(test)]

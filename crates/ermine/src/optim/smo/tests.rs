@@ -70,6 +70,29 @@ proptest! {
     }
 
     #[test]
+    fn beginning_with_the_solution_of_narrower_bounds_ends_at_the_same_optimum(
+        n in 4usize..50, seed in 0u64..1000, kind in 0usize..2, c in 0.05f64..5.0, wider in 1.0f64..50.0,
+    ) {
+        let mut rng = crate::rng::stream(seed, &[]);
+        let mut draw = || crate::rng::uniform(&mut rng);
+        let x: Vec<f64> = (0..n * 2).map(|_| 2.0 * draw() - 1.0).collect();
+        let narrow = dual(kind, n, c, &mut draw);
+        let scaled = |bounds: &[f64]| bounds.iter().map(|b| wider * b).collect::<Vec<f64>>();
+        let wide = Dual { low: scaled(&narrow.low), high: scaled(&narrow.high), ..narrow.clone() };
+        let design: Design = Dense::rows_f64(&x, n, 2, 2).unwrap().into();
+        let kernel = Kernel::Gaussian { gamma: 0.8 };
+        let points = Points::<f64>::new(kernel, &design, &[0.0; 2]);
+        let options = options(1e-7, 1024);
+        let earlier = solve(&points, &narrow, &options).unwrap();
+        let warm = solve_from(&points, &wide, &options, Some(&earlier)).unwrap();
+        let values: Vec<f64> = (0..n * n).map(|k| kernel.value(&x[k / n * 2..][..2], &x[k % n * 2..][..2])).collect();
+        conditions(&warm, &wide, &values, n)?;
+        let cold = solve(&points, &wide, &options).unwrap();
+        let (a, b) = (cold.outcome.lower_bound.unwrap(), warm.outcome.lower_bound.unwrap());
+        prop_assert!((a - b).abs() <= 1e-6 * (1.0 + a.abs()), "{a} {b}");
+    }
+
+    #[test]
     fn single_precision_and_a_small_cache_find_the_same(n in 40usize..200, seed in 0u64..1000, cache in 0usize..20_000) {
         let mut rng = crate::rng::stream(seed, &[]);
         let mut draw = || crate::rng::uniform(&mut rng);

@@ -89,6 +89,13 @@ pub fn add_votes(scores: &mut [f64], said: &[u16], alpha: f64, n_classes: usize)
     scores.chunks_mut(n_classes).zip(said).for_each(|(scores, &said)| scores[said as usize] += alpha);
 }
 
+/// Turns what a leaf says about the classes into a round's vote for the likeliest of them.
+pub fn to_vote(said: &mut [f64], alpha: f64) {
+    let best = (1..said.len()).fold(0, |best, k| if said[k] > said[best] { k } else { best });
+    said.fill(0.0);
+    said[best] = alpha;
+}
+
 /// Boosts a regressor. In the rounds, epsilon is the mean loss, z is beta, error and validation are the mean absolute error of the committee; no bound is proven.
 pub fn boost_numbers(
     params: &AdaBoost,

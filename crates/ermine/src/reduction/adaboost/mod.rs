@@ -24,6 +24,7 @@ pub mod rounds;
 pub mod stumps;
 
 use crate::error::{Error, Result};
+use crate::learner::stump::Stump;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeSum};
@@ -33,7 +34,7 @@ use crate::reduction::estimator::Estimator;
 use crate::section::Sections;
 use crate::split::Impurity;
 use crate::split::reweighted::Reweighted;
-use crate::tree::{Forest, draw};
+use crate::tree::{Forest, Tree, draw};
 use crate::{choice, params};
 use rounds::Rounds;
 use std::borrow::Cow;
@@ -96,7 +97,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        sparse: true,
         probabilities: true,
         random: false,
     },
@@ -131,7 +132,7 @@ impl Learner for AdaBoost {
         let n_run = rounds.0.len();
         rounds.0.truncate(rounds.best_length());
         parts.truncate(rounds.0.len());
-        let certificate = self.certificate(&rounds, n_run);
+        let certificate = self.certificate(&rounds, n_run, parts.status());
         Ok(Trained {
             fitted: Box::new(Boosted { parts, rounds, n_classes, estimator: self.estimator.clone() }),
             certificate,
@@ -187,7 +188,7 @@ impl AdaBoost {
         let certificate = Certificate {
             objective: format!("{} loss of each round's learner under its weights", self.loss),
             value: None,
-            status: Status::Done,
+            status: committee::status(&members),
             proofs: vec![Proof::Nothing { because }],
             notes,
         };
@@ -195,7 +196,7 @@ impl AdaBoost {
         Ok(Trained { fitted: Box::new(Boosted { parts, rounds, n_classes: 0, estimator }), certificate })
     }
 
-    fn certificate(&self, rounds: &Rounds, n_run: usize) -> Certificate {
+    fn certificate(&self, rounds: &Rounds, n_run: usize, status: Status) -> Certificate {
         let discrete = self.algorithm == Algorithm::Discrete;
         let (error, bound) = rounds.0.last().map_or((f64::NAN, 1.0), |last| (last.error, last.bound));
         let mut notes = Vec::new();
@@ -220,13 +221,23 @@ impl AdaBoost {
             Algorithm::Gentle => ("mean exponential loss", "the mean exponential loss"),
             Algorithm::Logit => ("mean logistic loss in bits", "the mean logistic loss in bits"),
         };
+        let overshooting = rounds.0.iter().filter(|round| discrete && round.z > 1.0).count();
+        if overshooting > 0 {
+            notes.push(format!(
+                "{overshooting} rounds raise the exponential loss: learning_rate = {:?} makes votes overshoot",
+                self.learning_rate
+            ));
+        }
         let proofs = if error.is_nan() {
             vec![Proof::Nothing { because: "there is no round".into() }]
+        } else if bound >= 1.0 {
+            let because = format!("the bound on the training error, {by}, is {bound:.6}: 1 or more says nothing");
+            vec![Proof::Nothing { because }]
         } else {
             vec![Proof::Bound { what: format!("the training error, by {by},"), bound, observed: error }]
         };
         let objective = format!("{objective}, one {} at a time", self.estimator);
-        Certificate { objective, value: Some(bound), status: Status::Done, proofs, notes }
+        Certificate { objective, value: Some(bound).filter(|b| b.is_finite()), status, proofs, notes }
     }
 }
 
@@ -245,6 +256,14 @@ enum Parts {
 }
 
 impl Parts {
+    /// How the training of the parts ended.
+    fn status(&self) -> Status {
+        match self {
+            Parts::Trees(_) => Status::Done,
+            Parts::Members(members) => committee::status(members),
+        }
+    }
+
     fn truncate(&mut self, n: usize) {
         match self {
             Parts::Trees(forest) => forest.truncate(n),
@@ -383,15 +402,24 @@ impl Fitted for Boosted {
     }
 
     fn n_parts(&self) -> usize {
-        if let Parts::Members(members) = &self.parts { members.len() } else { 0 }
+        self.rounds.0.len()
     }
 
     fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
         match &self.parts {
             Parts::Members(members) => members[part].part(header, &self.estimator),
-            Parts::Trees(_) => {
-                let need = "models of its stumps (they are votes in one list of trees)".into();
-                Err(Error::Unsupported { learner: header.learner.clone(), need })
+            Parts::Trees(forest) => {
+                let votes = forest.tree(part);
+                // A stump by itself says the probabilities that its votes stand for.
+                let value = self.link().apply(votes.value.clone(), votes.width);
+                let tree = Tree { width: self.link().width(votes.width), value, ..votes };
+                let mut sections = Sections::default();
+                Stump::of_tree(tree, Output::Probabilities).save(&mut sections)?;
+                let because = format!("it is a part of a model of {}", header.learner);
+                let certificate =
+                    Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
+                let params = self.estimator.params.iter().cloned().collect();
+                Ok((Header { learner: "decision-stump".into(), params, certificate, ..header.clone() }, sections))
             }
         }
     }
@@ -401,7 +429,15 @@ impl Fitted for Boosted {
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
-        Some(TreeSum::of(Cow::Borrowed(self.forest()?), 1.0, self.link()))
+        let forest = match &self.parts {
+            Parts::Trees(forest) => Cow::Borrowed(forest),
+            // A leaf of a member votes for its likeliest class. (The median of numbers is no sum.)
+            Parts::Members(members) if self.n_classes > 0 => {
+                Cow::Owned(committee::forest(members, |t, said| members::to_vote(said, self.rounds.0[t].alpha))?)
+            }
+            Parts::Members(_) => return None,
+        };
+        Some(TreeSum::of(forest, 1.0, self.link()))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

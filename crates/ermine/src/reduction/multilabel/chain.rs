@@ -36,6 +36,25 @@ struct Plan {
     estimator: String,
 }
 
+impl Plan {
+    /// The header of a part by itself: its classes, and the labels before it among its columns.
+    fn header_of(&self, part: usize, n_labels: usize, header: &Header) -> Header {
+        let mut own = header.clone();
+        own.schema.task = Task::Classification;
+        own.schema.classes = mark_names().to_vec();
+        if self.linked && n_labels > 0 {
+            let order = self.orders.get(part / n_labels).map_or(&[][..], Vec::as_slice);
+            own.schema.features.extend(order.iter().take(part % n_labels).map(|&label| FeatureSpec {
+                name: link_name(label),
+                kind: ColumnKind::Numeric,
+                levels: Vec::new(),
+                open: false,
+            }));
+        }
+        own
+    }
+}
+
 /// Fitted chains.
 pub struct Chains {
     plan: Plan,
@@ -92,25 +111,14 @@ impl Chains {
         let plan: Plan = sections.json("plan")?;
         let n_labels = header.schema.classes.len();
         let n: usize = sections.json("n_members")?;
-        let mut own = header.clone();
-        own.schema.task = Task::Classification;
-        own.schema.classes = mark_names().to_vec();
-        let member = |p: usize| {
-            let mut own = own.clone();
-            if plan.linked && n_labels > 0 {
-                let order = plan.orders.get(p / n_labels).map_or(&[][..], Vec::as_slice);
-                let links = order.iter().take(p % n_labels).map(|&label| FeatureSpec {
-                    name: link_name(label),
-                    kind: ColumnKind::Numeric,
-                    levels: Vec::new(),
-                    open: false,
-                });
-                own.schema.features.extend(links);
-            }
-            Member::load(&sections.part(p), &own, load)
-        };
+        let member = |p: usize| Member::load(&sections.part(p), &plan.header_of(p, n_labels, header), load);
         let members = (0..n).map(member).collect::<Result<_>>()?;
         Ok(Box::new(Chains::new(plan, members, n_labels)?))
+    }
+
+    /// The parts, chain by chain.
+    pub(super) fn members(&self) -> &[Member] {
+        &self.members
     }
 
     /// Whether the numbers are probabilities.
@@ -184,6 +192,15 @@ impl Fitted for Chains {
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("plan", &self.plan)?;
         crate::reduction::committee::save(&self.members, sections)
+    }
+
+    fn n_parts(&self) -> usize {
+        self.members.len()
+    }
+
+    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
+        let own = self.plan.header_of(part, self.n_labels, header);
+        self.members[part].part(&own, &Estimator::written(&self.plan.estimator)?)
     }
 
     fn text(&self, schema: &Schema) -> String {

@@ -8,6 +8,7 @@
 //! | [`regularised`] | what a leaf is worth: weight, structure score, gain |
 //! | [`scan`] | the best threshold of a histogram |
 //! | [`sweep`](mod@sweep) | the sweep over a histogram in wide registers |
+//! | [`level`] | the gains of all thresholds of a column, added over the nodes of a level |
 //! | [`categories`] | the best subset of the categories of a nominal column |
 //!
 //! **Idea.** The gain of a split depends on the rows only through the sums of their gradients and curvatures by bin. Those sums are whole numbers
@@ -16,6 +17,7 @@
 
 pub mod accumulate;
 pub mod categories;
+pub mod level;
 pub mod quantise;
 pub mod regularised;
 pub mod scan;

@@ -40,6 +40,15 @@ impl Common {
         if a >= self.ends.0 && a <= self.ends.1 { (d * d, a * (self.c - a)) } else { (0.0, 1.0) }
     }
 
+    /// The gain of a bound; 0 where a child would be too light.
+    #[inline(always)]
+    pub fn gain(&self, (g, h): (f64, f64)) -> f64 {
+        let a = h + self.lambda;
+        let d = self.c * g - self.g * a;
+        let gain = 0.5 * ((self.g * self.g + d * d / (a * (self.c - a))) / self.c - self.whole);
+        if a >= self.ends.0 && a <= self.ends.1 { gain } else { 0.0 }
+    }
+
     /// The ratio D^2 / (a b) that comes with a gain.
     pub fn ratio(&self, gain: f64, node: &Node) -> f64 {
         (2.0 * gain + self.whole) * self.c - node.g * node.g

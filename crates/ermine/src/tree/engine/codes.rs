@@ -122,7 +122,7 @@ fn within(rank: usize, segment: u16, missing_left: bool, missing: bool) -> u8 {
 /// The byte of a category: numbers become categories as they do in a tree's test.
 #[inline]
 fn category(x: f64) -> u8 {
-    if x.is_nan() { MISSING } else { (x as usize).min(MOST_CATEGORIES) as u8 }
+    crate::split::test::category(x).map_or(MISSING, |code| code.min(MOST_CATEGORIES) as u8)
 }
 
 fn code(ranks: &Ranks, kind: Kind, values: &[f64], out: &mut [u8]) {

@@ -1,0 +1,158 @@
+//! Evaluating, comparing and tuning from the shell: curves, budgets, searches that are killed, and the mistakes that people make with them.
+
+use crate::{Place, Said, penguins};
+use std::process::{Command, Stdio};
+
+/// The search that is killed: some hundred settings, each of which takes its time.
+fn long_search<'a>(table: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let words = [
+        "tune",
+        table,
+        "-t",
+        "species",
+        "--learner",
+        "random-forest",
+        "--n-estimators",
+        "60",
+        "--trials",
+        "12",
+        "--folds",
+        "3",
+        "--seed",
+        "5",
+        "--json",
+    ];
+    [&words[..], more].concat()
+}
+
+fn n_trials(place: &Place, journal: &str) -> usize {
+    std::fs::read_to_string(place.path(journal)).map_or(0, |text| text.matches('\n').count().saturating_sub(1))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_search_that_is_killed_goes_on_from_its_journal_to_the_same_end() {
+    let place = Place::new("killed");
+    let table = penguins();
+    let whole = place.run(&long_search(&table, &["-o", "whole.ermine"])).succeeds().json();
+    for signal in ["-KILL", "-INT"] {
+        let _ = std::fs::remove_file(place.path("j"));
+        let words = long_search(&table, &["--journal", "j", "-o", "best.ermine"]);
+        let mut child = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        while n_trials(&place, "j") < 2 && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let said = Said::from(&words, child.wait_with_output().unwrap());
+        let known = n_trials(&place, "j");
+        assert!(known >= 2 && known < whole["trials"].as_array().unwrap().len(), "{known} {}", said.err);
+        assert!(!place.files().contains(&"best.ermine".to_string()), "nothing half-made is left");
+        if signal == "-INT" {
+            said.fails(130, &["trials are kept in j", "stopped"]);
+        }
+        let again = place.run(&words).succeeds().json();
+        assert!(again["from_journal"].as_u64().unwrap() >= 2);
+        let told = |json: &serde_json::Value| -> Vec<(serde_json::Value, serde_json::Value)> {
+            json["trials"].as_array().unwrap().iter().map(|t| (t["setting"].clone(), t["folds"].clone())).collect()
+        };
+        assert_eq!(told(&again), told(&whole));
+        assert_eq!(place.read("best.ermine"), place.read("whole.ermine"), "the very same model");
+        std::fs::remove_file(place.path("best.ermine")).unwrap();
+    }
+}
+
+#[test]
+fn learned_tested_and_kept_rows_stand_side_by_side_with_curves() {
+    let place = Place::new("cross-validate");
+    let table = penguins();
+    let text = std::fs::read_to_string(&table).unwrap();
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    let part = |keep: &dyn Fn(usize) -> bool| {
+        let some: Vec<&str> = rows.iter().enumerate().filter(|(i, _)| keep(*i)).map(|(_, row)| *row).collect();
+        format!("{}\n{}\n", text.lines().next().unwrap(), some.join("\n"))
+    };
+    let train = place.write("train.csv", &part(&|i| i % 4 != 0));
+    let test = place.write("test.csv", &part(&|i| i % 4 == 0));
+    let words = ["cross-validate", &train, "-t", "species", "--learner", "decision-tree", "--folds", "4"];
+    let all = ["--test", &test, "--learning-curve", "--curve", "max-depth=1,2,8"];
+    let said = place.run(&[&words[..], &all[..]].concat()).succeeds();
+    said.says(&[
+        "learned rows",
+        "tested rows",
+        "accuracy",
+        "rows learned from",
+        "max_depth",
+        "4-fold cross-validation",
+    ]);
+    let json = place.run(&[&words[..], &all[..], &["--json", "--html", "cv.html"]].concat()).succeeds().json();
+    let accuracy = &json["scores"][0];
+    let mean = |scores: &serde_json::Value| {
+        let all: Vec<f64> = scores.as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect();
+        all.iter().sum::<f64>() / all.len() as f64
+    };
+    assert_eq!(accuracy["name"], "accuracy");
+    assert!(mean(&accuracy["train"]) == 1.0 && (0.8..1.0).contains(&mean(&accuracy["folds"])));
+    assert!((0.8..=1.0).contains(&json["test"][0]["score"]["value"].as_f64().unwrap()));
+    assert_eq!(json["learning_curve"].as_array().unwrap().len(), 6);
+    let depths: Vec<f64> =
+        json["validation_curve"].as_array().unwrap().iter().map(|p| mean(&p["score"]["train"])).collect();
+    assert!(depths[0] < depths[1] && depths[1] < depths[2]);
+    let page = String::from_utf8(place.read("cv.html")).unwrap();
+    assert!(
+        page.contains("Would more rows help?")
+            && page.contains("Which max_depth?")
+            && page.matches("<svg").count() == 2
+    );
+
+    place.run(&["train", &train, "-t", "species", "--learner", "decision-tree", "-o", "m.ermine"]).succeeds();
+    place
+        .run(&["report", "m.ermine", &test, "--train", &train])
+        .succeeds()
+        .says(&["Learning curve", "rows learned from"]);
+    let json = place.run(&["report", "m.ermine", &test, "--train", &train, "--json"]).succeeds().json();
+    assert_eq!(json["learning"].as_array().unwrap().len(), 6);
+    let measures = ["--measure", "error-rate,weighted-f1,kappa"];
+    let json = place.run(&[&["evaluate", "m.ermine", &test, "--json"], &measures[..]].concat()).succeeds().json();
+    assert_eq!((json["scores"].as_array().unwrap().len(), &json["scores"][0]["name"]), (3, &"error rate".into()));
+    assert_eq!(json["classes"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn mistakes_are_named_with_a_way_out() {
+    let place = Place::new("select-mistakes");
+    let (table, model) = (penguins(), place.model());
+    let empty = place.write("empty.csv", "");
+    let no_rows =
+        place.write("no_rows.csv", "species,island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex\n");
+    let other = place.write("other.csv", "a,b\n1,2\n3,4\n");
+    for command in ["compare", "cross-validate"] {
+        place.run(&[command, &table]).fails(2, &["--target"]);
+        place.run(&[command, &table, "-t", "speces"]).fails(2, &["did you mean 'species'?"]);
+        place.run(&[command, &empty, "-t", "species"]).fails(1, &["empty.csv"]);
+        place.run(&[command, &no_rows, "-t", "species"]).fails(1, &["no_rows.csv", "no rows"]);
+        place.run(&[command, "gone.csv", "-t", "species"]).fails(1, &["gone.csv: No such file"]);
+        place.run(&[command, &table, "-t", "species", "--measure", "acuracy"]).fails(2, &["accuracy"]);
+        place.run(&[command, &table, "-t", "species", "--measure", "rmse"]).fails(2, &["rmse", "accuracy"]);
+    }
+    place.run(&["tune", &table, "-t", "species"]).fails(2, &["--output"]);
+    place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--learner", "forrest"]).fails(2, &["forest"]);
+    place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "0"]).fails(2, &["'0' is not a time"]);
+    place.run(&["compare", &table, "-t", "species", "--budget", "0s"]).fails(2, &["'0s' is not a time"]);
+    place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--trials", "0"]).fails(2, &["trials"]);
+    place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--try", "max_depth"]).fails(2, &["NAME=VALUES"]);
+    place
+        .run(&["cross-validate", &table, "-t", "species", "--curve", "depth=1,2"])
+        .fails(2, &["no parameter named 'depth'"]);
+    for command in ["evaluate", "report"] {
+        place.run(&[command, &model, &empty]).fails(1, &["empty.csv"]);
+        place.run(&[command, &model, &no_rows]).fails(1, &["no rows to evaluate on"]);
+        place.run(&[command, &model, &other]).fails(1, &["other.csv: no column named"]);
+        place.run(&[command, &model]).fails(2, &["<FILE>"]);
+    }
+    place.run(&["evaluate", &model, &table, "--measure", "rmse"]).fails(2, &["rmse", "accuracy"]);
+    place.run(&["report", &model, &table, "--train", &other]).fails(1, &["other.csv: no column named"]);
+    place.run(&["cross-validate", &table, "-t", "species", "--test", &other]).fails(1, &["other.csv: no column named"]);
+    let text = place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "1ms"]);
+    text.fails(1, &["the time was over before a setting was tried"]);
+    assert!(!place.files().contains(&"m.ermine".to_string()));
+}

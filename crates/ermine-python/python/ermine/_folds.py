@@ -1,0 +1,49 @@
+"""Estimators that choose or calibrate by cross-validation, on folds of their own or of the user's."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from ermine._estimator import Estimator
+from ermine._linear import Penalised
+
+
+def fold_of_rows(cv: Any, X: Any, y: Any, n_rows: int) -> np.ndarray:
+    """The fold of each row, from a splitter or pairs of row numbers."""
+    fold = np.full(n_rows, -1)
+    for k, (_, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
+        rows = np.asarray(test)
+        if (fold[rows] >= 0).any():
+            raise ValueError(f"cv = {cv!r}: a row is tested twice, but each row belongs to one fold")
+        fold[rows] = k
+    if (fold < 0).any():
+        raise ValueError(f"cv = {cv!r}: {int((fold < 0).sum())} rows are never tested, but each row belongs to one fold")
+    return fold.astype(np.uint32)
+
+
+class CrossValidated(Estimator):
+    """An estimator whose ``cv`` is a number of folds, a splitter of scikit-learn, or pairs of row numbers to learn from and to test on."""
+
+    cv: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        if self._gives_folds() and y is not None:
+            self._fold_of_rows = fold_of_rows(self.cv, X, y, len(y))
+        try:
+            return super().fit(X, y, sample_weight)  # type: ignore[misc]
+        finally:
+            self.__dict__.pop("_fold_of_rows", None)
+
+    def _gives_folds(self) -> bool:
+        return hasattr(self.cv, "split") or (hasattr(self.cv, "__iter__") and not isinstance(self.cv, str))
+
+    def _folds(self) -> dict[str, Any]:
+        return {"folds": self._fold_of_rows} if "_fold_of_rows" in self.__dict__ else {}
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()
+        return {name: value for name, value in params.items() if name != "cv"} if self._gives_folds() else params
+
+
+class PenalisedCV(CrossValidated, Penalised):
+    """A linear model whose penalty is chosen by cross-validation."""

@@ -1,0 +1,64 @@
+"""Estimators that go on learning."""
+
+import json
+from typing import Any, Self
+
+import numpy as np
+
+from ermine import _target
+from ermine._ermine import partial_fit, threads
+from ermine._estimator import Classifier, Estimator
+
+
+class Streaming(Estimator):
+    """Estimators that go on learning from rows that come in pieces."""
+
+    classes_: np.ndarray
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learns from the next rows, with one pass over them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The answers.
+        classes : array-like of shape (n_classes,), default=None
+            For classifiers: all classes that will ever come. Needed in the first call, unless ``y`` holds all of them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        self
+            The estimator, which has learned more.
+        """
+        self._require_y(y)
+        table, names = self._read(X)
+        before = self.__dict__.get("_model")
+        if before is not None:
+            self._check_features(table.n_columns, names)
+        if isinstance(self, Classifier):
+            known = self.classes_ if before is not None else classes
+            target, labels = _target.classes_among(y, known, table.n_rows)
+            note: dict[str, Any] = {"labels": labels.dtype.str}
+        else:
+            target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)  # type: ignore[attr-defined]
+            note = {"y_dimensions": n_dimensions}
+        model = self._named(partial_fit)(
+            self._learner_params(),
+            table,
+            target,
+            _target.weights(sample_weight, table.n_rows),
+            before,
+            seed=self._seed(),
+            threads=threads(self.n_jobs),
+            note=json.dumps({"class": type(self).__name__, "names": names is not None, **note}),
+        )
+        if isinstance(self, Classifier):
+            self.classes_ = labels
+        else:
+            self._flat = n_dimensions == 1
+        self._adopt(model, table.n_columns, names)
+        return self

@@ -1,0 +1,186 @@
+"""What estimators that are one tree can tell: its nodes in arrays, the leaves of rows, their paths, the path of pruning."""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ermine import _ermine
+from ermine._ermine import Model
+from ermine._estimator import Estimator
+
+#: Kinds of questions in a model file: a number up to a threshold, a branch for each category, a set of categories; odd ones send missing values to the right.
+LEAF, AT_MOST, EACH, IN_SET = 0, (1, 2), (3, 4), (5, 6)
+
+
+class PruningPath(NamedTuple):
+    """The path of cost-complexity pruning, from the whole tree to its root."""
+
+    #: From these alphas on a split less is worth its leaf.
+    ccp_alphas: np.ndarray
+    #: What the impurities of the leaves then add up to, each by its share of the weight.
+    impurities: np.ndarray
+
+
+class TreeArrays:
+    """A tree in arrays, one entry for each node; the root is node 0. Names are those of scikit-learn's ``tree_``.
+
+    Attributes
+    ----------
+    node_count : int
+        How many nodes.
+    n_leaves, max_depth : int
+        How many leaves, and how many questions lie on the longest way to one.
+    children_left, children_right : ndarray of shape (node_count,)
+        The first and the second child of each node; -1 for a leaf. A branch for each category has more: see ``children``.
+    feature : ndarray of shape (node_count,)
+        The column that a node asks about; -2 for a leaf.
+    threshold : ndarray of shape (node_count,)
+        Numbers up to it go to the first child; -2 for a leaf, NaN for a question about categories.
+    categories : list
+        The codes of the categories that go to the first child, where a node asks about a set of them; else None.
+    missing_go_to_left : ndarray of shape (node_count,)
+        1 where missing values go to the first child.
+    impurity : ndarray of shape (node_count,)
+        How impure the training rows of a node are.
+    n_node_samples, weighted_n_node_samples : ndarray of shape (node_count,)
+        How many training rows a node has, and their weight.
+    value : ndarray of shape (node_count, 1, n_values)
+        What a node predicts: the shares of the classes, or a number.
+    """
+
+    def __init__(self, sections: dict[str, Any]) -> None:
+        kinds, first = np.array(sections["test"]), np.array(sections["child"])
+        self.node_count = len(kinds)
+        leaf = kinds == LEAF
+        self.n_leaves = int(leaf.sum())
+        self._n_children = np.where(leaf, 0, 2)
+        branches = np.isin(kinds, EACH)
+        numbers = np.array(sections["number"])
+        # A branch for each category, and one for missing values where there is one.
+        self._n_children[branches] = numbers[branches].astype(int) + (kinds[branches] == EACH[1])
+        self.children_left = np.where(leaf, -1, first)
+        self.children_right = np.where(leaf, -1, first + 1)
+        self.feature = np.where(leaf, -2, np.array(sections["feature"], dtype=np.int64))
+        self.threshold = np.where(np.isin(kinds, AT_MOST), numbers, np.nan)
+        self.threshold[leaf] = -2.0
+        self.missing_go_to_left = np.isin(kinds, (AT_MOST[1], IN_SET[1])).astype(np.uint8)
+        self.weighted_n_node_samples = np.array(sections["weight"], dtype=np.float64)
+        self.value = np.array(sections["value"], dtype=np.float64).reshape(self.node_count, 1, -1)
+        weight = np.where(self.weighted_n_node_samples > 0, self.weighted_n_node_samples, 1)
+        self.impurity = np.array(sections["cost"]) / weight if "cost" in sections else np.full(self.node_count, np.nan)
+        self.n_node_samples = np.array(sections.get("count", np.rint(self.weighted_n_node_samples)), dtype=np.int64)
+        self.categories = self._sets(kinds, numbers, sections["set"])
+        self.max_depth = int(self._depths().max())
+
+    def children(self, node: int) -> list[int]:
+        """The children of a node."""
+        first = int(self.children_left[node])
+        return list(range(first, first + int(self._n_children[node])))
+
+    @staticmethod
+    def _sets(kinds: np.ndarray, numbers: np.ndarray, halves: list[int]) -> list[list[int] | None]:
+        """The sets of categories, which stand in the file as words of 64 bits, in halves."""
+        sets: list[list[int] | None] = [None] * len(kinds)
+        at = 0
+        for node in np.flatnonzero(np.isin(kinds, IN_SET)).tolist():
+            n_halves = 2 * int(numbers[node])
+            words = halves[at : at + n_halves]
+            sets[node] = [32 * i + bit for i, word in enumerate(words) for bit in range(32) if word >> bit & 1]
+            at += n_halves
+        return sets
+
+    def parents(self) -> np.ndarray:
+        """The parent of each node; -1 for the root."""
+        parent = np.full(self.node_count, -1)
+        for node in np.flatnonzero(self._n_children).tolist():
+            parent[self.children(node)] = node
+        return parent
+
+    def _depths(self) -> np.ndarray:
+        depth, parent = np.zeros(self.node_count, dtype=np.int64), self.parents()
+        # Children stand after their parents.
+        for node in range(1, self.node_count):
+            depth[node] = depth[parent[node]] + 1
+        return depth
+
+
+def tree_arrays(model: Model) -> TreeArrays:
+    """The arrays of a model that is one tree of questions about columns."""
+    sections = json.loads(model.export("json"))["sections"]
+    if not {"test", "child", "feature", "number", "set", "weight", "value"} <= sections.keys():
+        raise AttributeError("this tree asks about several columns at once: it has no tree_ of questions about one")
+    return TreeArrays(sections)
+
+
+def paths(tree: TreeArrays, leaves: np.ndarray) -> Any:
+    """The nodes on the way of each row to its leaf, as a sparse matrix of shape (n_rows, node_count) with 1 for each."""
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+    parent = tree.parents()
+    of_leaf: dict[int, list[int]] = {}
+    for leaf in np.unique(leaves).tolist():
+        way, node = [], leaf
+        while node >= 0:
+            way.append(node)
+            node = int(parent[node])
+        of_leaf[leaf] = way[::-1]
+    columns = [of_leaf[leaf] for leaf in leaves.tolist()]
+    starts = np.cumsum([0, *map(len, columns)])
+    return csr_matrix((np.ones(starts[-1], dtype=np.int64), np.concatenate(columns), starts), shape=(len(leaves), tree.node_count))
+
+
+class Tree(Estimator):
+    """What estimators that are one tree can tell."""
+
+    depth_: int
+    n_leaves_: int
+
+    @property
+    def tree_(self) -> TreeArrays:
+        """The nodes of the tree in arrays, made when it is asked for."""
+        return tree_arrays(self._fitted())
+
+    @property
+    def max_features_(self) -> int:
+        """How many columns each split chose among."""
+        self._fitted()
+        d, most = self.n_features_in_, getattr(self, "max_features", None)
+        if isinstance(most, str):
+            return max(1, int({"sqrt": np.sqrt, "log2": np.log2}[most](d)))
+        if isinstance(most, float):
+            return max(1, int(most * d))
+        return d if most is None else int(most)
+
+    def get_depth(self) -> int:
+        """How many questions lie on the longest way from the root to a leaf."""
+        self._fitted()
+        return self.depth_
+
+    def get_n_leaves(self) -> int:
+        """How many leaves the tree has."""
+        self._fitted()
+        return self.n_leaves_
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The number of the leaf in which each row ends, as an array of shape (n_samples,)."""
+        model = self._fitted()
+        table, names = self._read(X)
+        self._check_features(table.n_columns, names)
+        return _ermine.leaves(model, table, self.n_jobs)[:, 0]
+
+    def decision_path(self, X: Any) -> Any:
+        """The nodes on the way of each row: a sparse matrix of scipy of shape (n_samples, n_nodes) with 1 for each."""
+        return paths(self.tree_, self.apply(X))
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
+        """The whole path of cost-complexity pruning: each ``ccp_alpha`` at which the tree of these rows shrinks, and what the impurities of its leaves then add up to.
+
+        ``pruning="cross_validation"`` chooses among these alphas when the tree is fitted.
+        """
+        params = self.get_params()
+        if "ccp_alpha" not in params:
+            raise AttributeError(f"{type(self).__name__!r} has no ccp_alpha to choose")
+        whole: Any = type(self)(**{**params, "ccp_alpha": 0.0, "pruning": None})
+        alphas, impurities = whole.fit(X, y, sample_weight=sample_weight)._fitted().pruning_path()
+        return PruningPath(np.asarray(alphas), np.asarray(impurities))

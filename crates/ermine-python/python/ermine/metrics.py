@@ -1,0 +1,506 @@
+"""How good predictions are. Names and answers are scikit-learn's; the numbers come from the same functions that reports and the command line use.
+
+>>> from ermine.metrics import accuracy_score, roc_auc_score
+>>> accuracy_score(["a", "b", "b"], ["a", "b", "a"])
+0.6666666666666666
+>>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+0.75
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ermine import _ermine, _target
+from ermine._sklearn import warn
+
+__all__ = [
+    "accuracy_score", "average_precision_score", "balanced_accuracy_score", "brier_score_loss", "calibration_curve", "classification_report", "cohen_kappa_score",
+    "confusion_matrix", "expected_calibration_error", "f1_score", "hamming_loss", "kendall_tau", "log_loss", "matthews_corrcoef", "mean_absolute_error", "mean_gamma_deviance",
+    "mean_pinball_loss", "mean_poisson_deviance", "mean_squared_error", "mean_tweedie_deviance", "median_absolute_error", "ndcg_score", "precision_recall_curve",
+    "precision_recall_fscore_support", "precision_score", "r2_score", "recall_score", "roc_auc_score", "roc_curve", "root_mean_squared_error", "zero_one_loss",
+]
+
+Average = Literal["micro", "macro", "weighted"]
+
+# Classes
+
+
+class _Confusion(NamedTuple):
+    """Which classes were taken for which, and what is read off it."""
+
+    labels: np.ndarray
+    counts: np.ndarray
+    accuracy: float
+    balanced: float
+    matthews: float
+    kappa: float
+    #: Precision, recall and F1 of each class.
+    rates: np.ndarray
+    #: Their micro, macro and weighted means.
+    means: np.ndarray
+
+
+def _confusion(y_true: Any, y_pred: Any, sample_weight: Any) -> _Confusion:
+    true, predicted = _target.labels_like(y_true), _target.labels_like(y_pred)
+    _target.check_rows(len(true), len(predicted))
+    if not len(true):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    if true.dtype.kind != predicted.dtype.kind and "U" in (true.dtype.kind + predicted.dtype.kind).replace("O", "U") and "O" not in true.dtype.kind + predicted.dtype.kind:
+        raise ValueError(f"Labels in y_true and y_pred should be of the same type. Got y_true={np.unique(true)} and y_pred={np.unique(predicted)}.")
+    labels, codes = _target.coded(np.concatenate([true, predicted]))
+    weights = _target.weights(sample_weight, len(true))
+    counts, read, rates, means = _ermine.confusion(codes[: len(true)].copy(), codes[len(true) :].copy(), len(labels), weights)
+    return _Confusion(labels, counts, *read, rates, means)
+
+
+def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
+    """The share of rows whose class is predicted right (their weight, unless ``normalize``). For a matrix of labels, rows count whose labels are all right."""
+    true = np.asarray(y_true)
+    if true.ndim == 2 and true.shape[1] > 1:
+        predicted = np.asarray(y_pred)
+        _target.check_rows(len(true), len(predicted))
+        right = (true == predicted).all(axis=1)
+        weights = _target.weights(sample_weight, len(true))
+        return float(np.average(right, weights=weights)) if normalize else float(right @ (np.ones(len(true)) if weights is None else weights))
+    found = _confusion(y_true, y_pred, sample_weight)
+    return found.accuracy if normalize else float(np.trace(found.counts))
+
+
+def zero_one_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """The share of rows whose class is predicted wrong."""
+    return 1.0 - accuracy_score(y_true, y_pred, sample_weight=sample_weight)
+
+
+def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """The mean recall of the classes that occur."""
+    return _confusion(y_true, y_pred, sample_weight).balanced
+
+
+def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """The correlation of truth and prediction: 1 is perfect, 0 no better than chance."""
+    return _confusion(y_true, y_pred, sample_weight).matthews
+
+
+def cohen_kappa_score(y1: Any, y2: Any, *, sample_weight: Any = None) -> float:
+    """The agreement beyond chance: 1 is perfect, 0 no better than chance."""
+    return _confusion(y1, y2, sample_weight).kappa
+
+
+def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """The share of labels that are predicted wrong; of classes, of rows."""
+    true = np.asarray(y_true)
+    if true.ndim == 1:
+        return zero_one_loss(y_true, y_pred, sample_weight=sample_weight)
+    wrong = (true != np.asarray(y_pred)).mean(axis=1)
+    return float(np.average(wrong, weights=_target.weights(sample_weight, len(wrong))))
+
+
+def confusion_matrix(
+    y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None, normalize: Literal["true", "pred", "all"] | None = None,
+) -> np.ndarray:
+    """How many rows of each class (rows of the matrix) were taken for each class (its columns).
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        The true and the predicted classes.
+    labels : array-like, default=None
+        The classes, in the order of the matrix; None for all that occur, ascending.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts.
+    normalize : {"true", "pred", "all"}, default=None
+        Shares of each true class, of each predicted class, or of all rows, in place of counts.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+        Whole numbers where rows are counted.
+    """
+    found = _confusion(y_true, y_pred, sample_weight)
+    counts = found.counts
+    if labels is not None:
+        known = found.labels.tolist()
+        places = [known.index(label) if label in known else None for label in np.asarray(labels).tolist()]
+        if all(place is None for place in places):
+            raise ValueError("At least one label specified must be in y_true")
+        counts = np.array([[0.0 if i is None or j is None else counts[i, j] for j in places] for i in places])
+    if normalize is None:
+        return counts.astype(np.int64) if sample_weight is None else counts
+    if normalize not in ("true", "pred", "all"):
+        raise ValueError(f"normalize must be one of {{'true', 'pred', 'all', None}}, got {normalize!r}")
+    total = counts.sum(axis={"true": 1, "pred": 0, "all": None}[normalize], keepdims=True)
+    return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+
+
+def precision_recall_fscore_support(
+    y_true: Any, y_pred: Any, *, average: Literal["binary", "micro", "macro", "weighted"] | None = None, pos_label: Any = 1, sample_weight: Any = None,
+) -> tuple[Any, Any, Any, Any]:
+    """Precision, recall and F1, of each class (in ascending order, with its weight) or their mean.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        The true and the predicted classes.
+    average : {"binary", "micro", "macro", "weighted"}, default=None
+        None for each class; "binary" for ``pos_label`` alone; or a mean: over rows, over classes, over classes by their weight.
+    pos_label : default=1
+        See ``average``.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts.
+
+    Returns
+    -------
+    precision, recall, f1, support
+        Arrays of shape (n_classes,); or numbers, and None for the last.
+    """
+    found = _confusion(y_true, y_pred, sample_weight)
+    if average is None:
+        support = found.counts.sum(axis=1)
+        return *found.rates.T, support.astype(np.int64) if sample_weight is None else support
+    if average == "binary":
+        known = found.labels.tolist()
+        if len(known) > 2:
+            raise ValueError("Target is multiclass but average='binary'. Please choose another average setting, one of ['micro', 'macro', 'weighted', None].")
+        if pos_label not in known:
+            if len(known) == 2:
+                raise ValueError(f"pos_label={pos_label} is not a valid label: It should be one of {known}")
+            return 0.0, 0.0, 0.0, None
+        return *map(float, found.rates[known.index(pos_label)]), None  # type: ignore[return-value]
+    means: Sequence[str] = ("micro", "macro", "weighted")
+    if average not in means:
+        raise ValueError(f"average must be one of {{None, 'binary', 'micro', 'macro', 'weighted'}}, got {average!r}")
+    return *map(float, found.means[means.index(average)]), None  # type: ignore[return-value]
+
+
+def _one_rate(which: int, name: str, what: str) -> Callable[..., Any]:
+    def score(
+        y_true: Any, y_pred: Any, *, average: Literal["binary", "micro", "macro", "weighted"] | None = "binary", pos_label: Any = 1, sample_weight: Any = None,
+    ) -> Any:
+        return precision_recall_fscore_support(y_true, y_pred, average=average, pos_label=pos_label, sample_weight=sample_weight)[which]
+
+    score.__name__ = score.__qualname__ = name
+    score.__doc__ = f"{what} Of class ``pos_label``, of each class (``average=None``), or a mean: see ``precision_recall_fscore_support``."
+    return score
+
+
+precision_score = _one_rate(0, "precision_score", "Of what is predicted as a class, the share that is of it.")
+recall_score = _one_rate(1, "recall_score", "Of what is of a class, the share that is predicted as it.")
+f1_score = _one_rate(2, "f1_score", "The harmonic mean of precision and recall.")
+
+
+def classification_report(y_true: Any, y_pred: Any, *, digits: int = 2, sample_weight: Any = None, output_dict: bool = False) -> Any:
+    """Precision, recall and F1 of each class and their means, as text, or as a dict if ``output_dict``."""
+    found = _confusion(y_true, y_pred, sample_weight)
+    support = found.counts.sum(axis=1)
+    names = ("precision", "recall", "f1-score", "support")
+    rows = {str(label): dict(zip(names, map(float, (*rates, n)))) for label, rates, n in zip(found.labels.tolist(), found.rates, support)}
+    total = float(support.sum())
+    means = {name: dict(zip(names, map(float, (*found.means[k], total)))) for k, name in ((1, "macro avg"), (2, "weighted avg"))}
+    if output_dict:
+        return rows | {"accuracy": found.accuracy} | means
+    width = max(*map(len, rows), len("weighted avg"))
+    line = lambda name, row: f"{name:>{width}} " + "".join(f" {row[key]:>9.{digits}f}" for key in names[:3]) + f" {row['support']:>9.0f}"
+    head = " " * width + " " + "".join(f" {name:>9}" for name in names)
+    accuracy = f"{'accuracy':>{width}} " + " " * 21 + f"{found.accuracy:>9.{digits}f} {total:>9.0f}"
+    return "\n".join([head, "", *(line(*item) for item in rows.items()), "", accuracy, *(line(*item) for item in means.items()), ""])
+
+
+# Probabilities
+
+
+def _probabilities(y_true: Any, y_proba: Any, labels: Any) -> tuple[np.ndarray, np.ndarray, int]:
+    """Probabilities row by row, the code of each row's class, and how many classes there are."""
+    true = _target.labels_like(y_true)
+    distinct = np.unique(true if labels is None else np.asarray(labels))
+    values = np.asarray(y_proba, dtype=np.float64)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim == 1:
+        values = np.stack([1 - values, values], axis=1)
+    _target.check_rows(len(true), len(values))
+    if len(distinct) < 2:
+        raise ValueError(f"y_true contains only one label ({distinct.tolist()}). Please provide the list of all expected class labels explicitly through the labels argument.")
+    if len(distinct) != values.shape[1]:
+        raise ValueError(f"The number of classes in labels is different from that in y_pred. Classes found in labels: {distinct.tolist()}")
+    if not np.isfinite(values).all() or (values < 0).any() or (values > 1).any():
+        raise ValueError("y_proba contains values that are no probabilities: each must be from 0 to 1.")
+    places = np.searchsorted(distinct, true)
+    if (places == len(distinct)).any() or (distinct[np.minimum(places, len(distinct) - 1)] != true).any():
+        raise ValueError("y_true contains labels that are not among labels")
+    return np.require(values.reshape(-1), requirements=["C", "A"]), places.astype(np.uint32), len(distinct)
+
+
+def log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, labels: Any = None) -> float:
+    """The mean of -ln p(true class).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true classes.
+    y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
+        The probabilities of the classes in ascending order; of two classes that of the second is enough. Probabilities of 0 count as the least number that
+        isn't rounded away.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts.
+    labels : array-like, default=None
+        All classes, where ``y_true`` doesn't have all of them.
+    """
+    values, codes, n_classes = _probabilities(y_true, y_proba, labels)
+    sums = values.reshape(-1, n_classes).sum(axis=1)
+    if not np.allclose(sums, 1, rtol=1e-6):
+        warn("UserWarning", "The y_prob values do not sum to one. Make sure to pass probabilities.")
+    return _ermine.probability_losses(values, n_classes, codes, _target.weights(sample_weight, len(codes)))[0]
+
+
+def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, labels: Any = None) -> float:
+    """The mean squared distance between probabilities and truth: of two classes, of the second one's probability; of more the sum over classes. See ``log_loss``."""
+    values, codes, n_classes = _probabilities(y_true, y_proba, labels)
+    return _ermine.probability_losses(values, n_classes, codes, _target.weights(sample_weight, len(codes)))[1]
+
+
+def calibration_curve(y_true: Any, y_prob: Any, *, n_bins: int = 5, pos_label: Any = None, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """How often it happens (first array), against how often it was said to (second array), in bins of equal width that have rows."""
+    bins = _bins(y_true, y_prob, n_bins, pos_label, sample_weight)
+    return bins[1], bins[0]
+
+
+def expected_calibration_error(y_true: Any, y_prob: Any, *, n_bins: int = 10, pos_label: Any = None, sample_weight: Any = None) -> float:
+    """The mean distance between what was said and what happened, over bins of equal width."""
+    return _bins(y_true, y_prob, n_bins, pos_label, sample_weight)[3]
+
+
+def _bins(y_true: Any, y_prob: Any, n_bins: int, pos_label: Any, sample_weight: Any) -> Any:
+    positive, values, weights = _found(y_true, y_prob, pos_label, sample_weight)
+    if values.min() < 0 or values.max() > 1:
+        raise ValueError("y_prob has values outside [0, 1].")
+    return _ermine.calibration(values, positive, n_bins, weights)
+
+
+# Scores and thresholds
+
+
+def _found(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Which rows are positive, their scores and their weights."""
+    true = _target.labels_like(y_true)
+    scores = np.require(_target.labels_like(y_score), np.float64, ["C", "A"])
+    _target.check_rows(len(true), len(scores))
+    if not len(true):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    if not np.isfinite(scores).all():
+        raise ValueError("Input y_score contains NaN or infinity.")
+    distinct = np.unique(true)
+    if pos_label is None:
+        if len(distinct) > 2 or (distinct.dtype.kind in "OUS" and len(distinct)):
+            known = distinct.tolist()
+            what = "multiclass format is not supported" if len(distinct) > 2 else f"y_true takes value in {known} and pos_label is not specified: either make y_true take value in {{0, 1}} or {{-1, 1}} or pass pos_label explicitly."
+            raise ValueError(what)
+        pos_label = 1
+    return np.require(true == pos_label, np.bool_, ["C", "A"]), scores, _target.weights(sample_weight, len(true))
+
+
+def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ROC curve: false-alarm rates, hit rates and the thresholds at which they are reached, from (0, 0) to (1, 1). All distinct scores are thresholds."""
+    positive, scores, weights = _found(y_true, y_score, pos_label, sample_weight)
+    _, _, thresholds, hits, alarms = _ermine.thresholds(scores, positive, weights)
+    rate = lambda counts: np.concatenate([[0.0], counts / counts[-1] if counts[-1] > 0 else np.full(len(counts), np.nan)])
+    return rate(alarms), rate(hits), np.concatenate([[np.inf], thresholds])
+
+
+def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Precision and recall at each threshold, from the lowest up; at the end (1, 0), which has no threshold."""
+    positive, scores, weights = _found(y_true, y_score, pos_label, sample_weight)
+    _, _, thresholds, hits, alarms = _ermine.thresholds(scores, positive, weights)
+    total = hits + alarms
+    precision = np.divide(hits, total, out=np.zeros_like(hits), where=total > 0)
+    recall = hits / hits[-1] if hits[-1] > 0 else np.ones(len(hits))
+    return np.concatenate([precision[::-1], [1.0]]), np.concatenate([recall[::-1], [0.0]]), thresholds[::-1].copy()
+
+
+def roc_auc_score(y_true: Any, y_score: Any, *, average: Average = "macro", multi_class: Literal["ovr", "ovo"] = "ovr", sample_weight: Any = None, labels: Any = None) -> float:
+    """The area under the ROC curve: how often a row of the class scores higher than another row.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true classes, or a matrix of 0 and 1 with a column for each label.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Scores or probabilities: of two classes those of the second; of more those of each, in ascending order.
+    average : {"macro", "weighted"}, default="macro"
+        The mean over classes, which count alike, or by their weight.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        Of more than two classes, each against the rest, or each pair.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts. Not for "ovo".
+    labels : array-like, default=None
+        All classes, where ``y_true`` doesn't have all of them.
+    """
+    return _area(0, y_true, y_score, average, multi_class, sample_weight, labels)
+
+
+def average_precision_score(y_true: Any, y_score: Any, *, average: Average = "macro", sample_weight: Any = None, labels: Any = None) -> float:
+    """The mean precision over the positive rows, each at its own threshold: the area under the precision-recall curve. See ``roc_auc_score``."""
+    return _area(1, y_true, y_score, average, "ovr", sample_weight, labels)
+
+
+def _area(which: int, y_true: Any, y_score: Any, average: str, multi_class: str, sample_weight: Any, labels: Any) -> float:
+    true, scores = np.asarray(y_true), np.asarray(y_score, dtype=np.float64)
+    if average not in ("macro", "weighted"):
+        raise ValueError(f"average must be 'macro' or 'weighted', got {average!r}")
+    if true.ndim == 2 and true.shape[1] > 1:
+        marks = [true[:, k] == 1 for k in range(true.shape[1])]
+        return _mean_area(which, marks, scores, average, sample_weight)
+    true = _target.labels_like(true)
+    distinct = np.unique(true if labels is None else np.asarray(labels))
+    if scores.ndim == 2 and len(distinct) > 2:
+        if scores.shape[1] != len(distinct):
+            raise ValueError(f"Number of classes in y_true not equal to the number of columns in 'y_score': {len(distinct)} and {scores.shape[1]}")
+        if multi_class == "ovo":
+            return _pairwise_area(true, scores, distinct, average)
+        return _mean_area(which, [true == label for label in distinct], scores, average, sample_weight)
+    if scores.ndim == 2 and scores.shape[1] == 2:
+        raise ValueError("y_score has two columns: pass those of the second class, y_score[:, 1].")
+    if len(distinct) > 2:
+        raise ValueError("of more than two classes, y_score needs a column for each")
+    if which == 0 and len(distinct) < 2:
+        warn("UndefinedMetricWarning", "Only one class is present in y_true. ROC AUC score is not defined in that case.")
+        return float("nan")
+    return _mean_area(which, [true == distinct[-1]], scores.reshape(-1, 1), "macro", sample_weight)
+
+
+def _mean_area(which: int, marks: Sequence[np.ndarray], scores: np.ndarray, average: str, sample_weight: Any) -> float:
+    """The mean of the areas of some columns of scores."""
+    areas, sizes = [], []
+    for k, positive in enumerate(marks):
+        of_class, numbers, weights = _found(positive.astype(int), np.ascontiguousarray(scores[:, k]), 1, sample_weight)
+        roc, precision = _ermine.thresholds(numbers, of_class, weights)[:2]
+        area = (roc, precision)[which]
+        areas.append(np.nan if area is None else area)
+        sizes.append(float(of_class.sum() if weights is None else weights[of_class].sum()))
+    return float(np.mean(areas) if average == "macro" else np.average(areas, weights=sizes))
+
+
+def _pairwise_area(true: np.ndarray, scores: np.ndarray, distinct: np.ndarray, average: str) -> float:
+    areas, sizes = [], []
+    for a in range(len(distinct)):
+        for b in range(a + 1, len(distinct)):
+            rows = (true == distinct[a]) | (true == distinct[b])
+            first = true[rows] == distinct[a]
+            both = [_mean_area(0, [mark], scores[rows][:, [k]], "macro", None) for mark, k in ((first, a), (~first, b))]
+            areas.append(sum(both) / 2)
+            sizes.append(float(rows.mean()))
+    return float(np.mean(areas) if average == "macro" else np.average(areas, weights=sizes))
+
+
+# Numbers
+
+
+def _outputs(
+    y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, score: Callable[[np.ndarray, np.ndarray, np.ndarray | None], float],
+) -> Any:
+    """The score of each output, or their mean."""
+    true, predicted = np.asarray(y_true, dtype=np.float64), np.asarray(y_pred, dtype=np.float64)
+    _target.check_rows(len(true), len(predicted))
+    true, predicted = true.reshape(len(true), -1), predicted.reshape(len(predicted), -1)
+    if true.shape != predicted.shape:
+        raise ValueError(f"y_true and y_pred have different number of output ({true.shape[1]}!={predicted.shape[1]})")
+    if not len(true):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    if not (np.isfinite(true).all() and np.isfinite(predicted).all()):
+        raise ValueError("Input contains NaN or infinity.")
+    weights = _target.weights(sample_weight, len(true))
+    each = np.array([score(np.ascontiguousarray(predicted[:, k]), np.ascontiguousarray(true[:, k]), weights) for k in range(true.shape[1])])
+    if isinstance(multioutput, str):
+        if multioutput not in ("raw_values", "uniform_average"):
+            raise ValueError(f"multioutput must be 'raw_values', 'uniform_average' or weights, got {multioutput!r}")
+        return each if multioutput == "raw_values" else float(each.mean())
+    return float(np.average(each, weights=multioutput))
+
+
+def _one_error(which: int, name: str, what: str) -> Callable[..., Any]:
+    def score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average") -> Any:
+        return _outputs(y_true, y_pred, sample_weight, multioutput, lambda p, t, w: _ermine.errors(p, t, w)[which])
+
+    score.__name__ = score.__qualname__ = name
+    score.__doc__ = f"{what} Of several outputs their mean, each (``multioutput=\"raw_values\"``), or the mean by weights."
+    return score
+
+
+mean_squared_error = _one_error(0, "mean_squared_error", "The mean of the squared errors.")
+root_mean_squared_error = _one_error(1, "root_mean_squared_error", "The square root of the mean squared error.")
+mean_absolute_error = _one_error(2, "mean_absolute_error", "The mean of the absolute errors.")
+median_absolute_error = _one_error(3, "median_absolute_error", "The median of the absolute errors: half of the weight has a smaller one.")
+r2_score = _one_error(4, "r2_score", "The share of the variance that is explained: 1 is perfect, 0 is no better than the mean.")
+
+
+def mean_pinball_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, alpha: float = 0.5, multioutput: Any = "uniform_average") -> Any:
+    """The mean pinball loss, which the ``alpha`` quantile minimises."""
+    return _outputs(y_true, y_pred, sample_weight, multioutput, lambda p, t, w: _ermine.pinball_loss(p, t, float(alpha), w))
+
+
+def mean_tweedie_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None, power: float = 0) -> float:
+    """The mean deviance under a Tweedie distribution of this power: 0 normal, 1 Poisson, 2 Gamma, 3 inverse Gaussian."""
+
+    def score(predicted: np.ndarray, true: np.ndarray, weights: np.ndarray | None) -> float:
+        value = _ermine.deviance(predicted, true, float(power), weights)
+        if value is None:
+            raise ValueError(f"Mean Tweedie deviance error with power={power} can't be used on these numbers: predictions must be above 0, and the truth possible.")
+        return value
+
+    return float(_outputs(y_true, y_pred, sample_weight, "uniform_average", score))
+
+
+def mean_poisson_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """The mean Poisson deviance, of counts."""
+    return mean_tweedie_deviance(y_true, y_pred, sample_weight=sample_weight, power=1)
+
+
+def mean_gamma_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """The mean Gamma deviance, of numbers above 0."""
+    return mean_tweedie_deviance(y_true, y_pred, sample_weight=sample_weight, power=2)
+
+
+# Orders
+
+
+def ndcg_score(
+    y_true: Any, y_score: Any, *, k: int | None = None, group: Any = None, qid: Any = None, gain: Literal["linear", "exponential"] = "linear",
+) -> float:
+    """The mean normalised discounted cumulative gain over queries: 1 is the best order.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_queries, n_rows), or (n_samples,) with ``group`` or ``qid``
+        How relevant rows are, and their scores. Rows with equal scores share the gains of their places.
+    k : int, default=None
+        Only the first ``k`` places count; all if None.
+    group : array-like of shape (n_queries,), default=None
+        How many rows each query has.
+    qid : array-like of shape (n_samples,), default=None
+        The query of each row.
+    gain : {"linear", "exponential"}, default="linear"
+        What a grade is worth: itself, or 2 to its power less 1.
+    """
+    from ermine import _ranking
+
+    grades, scores = np.asarray(y_true, dtype=np.float64), np.asarray(y_score, dtype=np.float64)
+    if grades.shape != scores.shape:
+        raise ValueError(f"y_true has shape {grades.shape} and y_score has shape {scores.shape}")
+    if (grades < 0).any():
+        raise ValueError("ndcg_score should not be used on negative y_true values.")
+    if grades.ndim == 2:
+        of_query = list(zip(grades, scores))
+    else:
+        of_rows = _ranking.queries(group, qid, len(grades)) if group is not None or qid is not None else np.zeros(len(grades), np.uint32)
+        of_query = [(grades[of_rows == query], scores[of_rows == query]) for query in np.unique(of_rows)]
+    most = np.iinfo(np.int64).max if k is None else int(k)
+    each = [_ermine.order(np.ascontiguousarray(s), np.ascontiguousarray(g), most, gain == "exponential")[0] for g, s in of_query]
+    return float(np.mean(each))
+
+
+def kendall_tau(x: Any, y: Any) -> float:
+    """Kendall's tau-b of two orders: 1 for the same, -1 for the opposite."""
+    a, b = (np.require(_target.labels_like(values), np.float64, ["C", "A"]) for values in (x, y))
+    _target.check_rows(len(a), len(b))
+    return _ermine.order(a, b, 1, False)[3]

@@ -1,0 +1,74 @@
+//! Scores of rows that were learned from beside those of rows that were not: cross-validation, learning and validation curves.
+
+use crate::array;
+use crate::error::python;
+use crate::job;
+use crate::search::splits_of;
+use crate::table::Table;
+use crate::target::Target;
+use crate::value;
+use ermine::evaluate::cross_validation::FoldScore;
+use ermine::evaluate::curves::learning_curve;
+use ermine::evaluate::measure::Measure;
+use ermine::evaluate::{Validation, cross_validate};
+use ermine::learner::{Context, Learner};
+use ermine::matrix::{Dataset, Splits};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A point: rows learned from, the score of each split on the rows it learned from, and on the tested ones.
+type Point = (usize, Vec<f64>, Vec<f64>);
+
+/// The scores of each of `settings` (each the parameters of a learner) or, with `shares`, of the first of them by the share of the rows that it learns from.
+#[pyfunction]
+#[pyo3(signature = (learner, settings, table, target, weight, *, shares, splits, measure, seed, threads, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
+pub fn curve(
+    py: Python<'_>,
+    learner: &str,
+    settings: Vec<Bound<'_, PyDict>>,
+    table: &Table,
+    target: &Target,
+    weight: Option<&Bound<'_, PyArray1<f64>>>,
+    shares: Option<Vec<f64>>,
+    splits: &Bound<'_, PyAny>,
+    measure: &str,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Point>> {
+    let learners = settings.iter().map(|s| value::learner(learner, s)).collect::<PyResult<Vec<_>>>()?;
+    let measure = Measure::parse(measure).map_err(python)?;
+    let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
+    let splits = splits_of(&data, splits, seed)?;
+    let work = move |watch: &job::Watch| {
+        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        points(&learners, shares.as_deref(), &data, &splits, measure, &context)
+    };
+    job::run(py, progress, work)?.map_err(python)
+}
+
+fn points(
+    learners: &[Box<dyn Learner>],
+    shares: Option<&[f64]>,
+    data: &Dataset,
+    splits: &Splits,
+    measure: Measure,
+    context: &Context<'_>,
+) -> ermine::Result<Vec<Point>> {
+    measure.check(data.task())?;
+    let validation = Validation { splits, measures: &[measure], train_scores: true };
+    let point = |n_rows: usize, score: FoldScore| (n_rows, score.train.unwrap_or_default(), score.folds);
+    if let (Some(shares), Some(learner)) = (shares, learners.first()) {
+        let curve = learning_curve(&**learner, data, &validation, shares, context)?;
+        let rows = |at: &ermine::param::Value| at.number().unwrap_or(0.0) as usize;
+        return Ok(curve.into_iter().map(|p| point(rows(&p.at), p.score)).collect());
+    }
+    let untold = || ermine::Error::data(format!("{} can't be told in every split", measure.title()));
+    let one = |learner: &Box<dyn Learner>| {
+        let scores = cross_validate(&**learner, data, &validation, context)?.scores;
+        Ok(point(splits.split(0).0.len(), scores.into_iter().next().ok_or_else(untold)?))
+    };
+    learners.iter().map(one).collect()
+}

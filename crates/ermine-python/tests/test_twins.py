@@ -1,0 +1,371 @@
+"""Beside the estimators of the same name in scikit-learn: the same answers, parameters, attributes and methods, or the reason why not.
+
+The list of twins comes from the catalog, so that a new estimator needs a line here.
+"""
+
+import importlib
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression as TheirLogistic
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils import all_estimators
+
+from ermine._catalog import CATALOG
+from ermine.linear_model import LogisticRegression
+
+THEIRS = dict(all_estimators())
+TWINS = [entry for entry in CATALOG if entry.name in THEIRS]
+twins = pytest.mark.parametrize("entry", TWINS, ids=lambda entry: entry.name)
+
+EXACT = {"tol": 1e-10}
+LONG = {"tol": 1e-10, "max_iter": 1_000_000}
+SURE = {"tol": 1e-12, "max_iter": 100_000, "solver": "newton-cholesky"}
+TREES = {"n_estimators": 60, "random_state": 0}
+
+#: How each is compared with its twin: our parameters and theirs, where the usual ones are not the same problem, and "exact" (what is predicted differs by at most 1e-6 of its spread) or "alike"
+#: (what is random, or a heuristic: as good within noise, by cross-validation).
+PARITY = {
+    "DummyClassifier": ({}, {}, "exact"),
+    "DummyRegressor": ({}, {}, "exact"),
+    "DecisionTreeClassifier": ({"max_depth": 3}, {"max_depth": 3, "random_state": 0}, "exact"),
+    "DecisionTreeRegressor": ({"max_depth": 3}, {"max_depth": 3, "random_state": 0}, "exact"),
+    "RandomForestClassifier": (TREES, TREES, "alike"),
+    "RandomForestRegressor": (TREES, TREES, "alike"),
+    "ExtraTreesClassifier": (TREES, TREES, "alike"),
+    "ExtraTreesRegressor": (TREES, TREES, "alike"),
+    "GradientBoostingClassifier": ({"n_estimators": 60, "max_leaf_nodes": 8, "random_state": 0}, {"n_estimators": 60, "random_state": 0}, "alike"),
+    "GradientBoostingRegressor": ({"n_estimators": 60, "max_leaf_nodes": 8, "random_state": 0}, {"n_estimators": 60, "random_state": 0}, "alike"),
+    "AdaBoostClassifier": ({}, {}, "alike"),
+    "AdaBoostRegressor": ({"estimator": "decision-tree(max_depth=3)", "random_state": 0}, {"random_state": 0}, "alike"),
+    "BaggingClassifier": ({"n_estimators": 20, "random_state": 0}, {"n_estimators": 20, "random_state": 0}, "alike"),
+    "BaggingRegressor": ({"n_estimators": 20, "random_state": 0}, {"n_estimators": 20, "random_state": 0}, "alike"),
+    "LinearRegression": ({}, {}, "exact"),
+    "Ridge": ({"alpha": 3.0}, {"alpha": 3.0}, "exact"),
+    "RidgeCV": ({}, {}, "exact"),
+    "Lasso": ({"alpha": 0.5}, {"alpha": 0.5, **LONG}, "exact"),
+    "LassoCV": ({"random_state": 0}, {}, "alike"),
+    "ElasticNet": ({"alpha": 0.1}, {"alpha": 0.1, **LONG}, "exact"),
+    "ElasticNetCV": ({"random_state": 0}, {}, "alike"),
+    "LogisticRegression": ({}, SURE, "exact"),
+    "QuantileRegressor": ({"quantile": 0.7, "alpha": 0.02}, {"quantile": 0.7, "alpha": 0.02}, "exact"),
+    "HuberRegressor": ({"alpha": 0.01}, {"alpha": 0.01, **LONG}, "exact"),
+    "Perceptron": ({"max_iter": 200}, {}, "alike"),
+    "SGDClassifier": ({"loss": "log_loss", "random_state": 0}, {"loss": "log_loss", "random_state": 0}, "alike"),
+    "SGDRegressor": ({"random_state": 0}, {"random_state": 0}, "alike"),
+    "CalibratedClassifierCV": ({"estimator": "logistic-regression", "random_state": 0}, {"estimator": TheirLogistic()}, "alike"),
+    "OneVsRestClassifier": ({"estimator": LogisticRegression()}, {"estimator": TheirLogistic(**SURE)}, "exact"),
+    "OneVsOneClassifier": ({"estimator": LogisticRegression()}, {"estimator": TheirLogistic(**SURE)}, "exact"),
+    "OutputCodeClassifier": ({"estimator": "random-forest", "code_size": 4, "random_state": 0}, {"estimator": THEIRS["RandomForestClassifier"](random_state=0), "code_size": 4, "random_state": 0}, "alike"),
+    "KNeighborsClassifier": ({"n_neighbors": 7}, {"n_neighbors": 7}, "exact"),
+    "KNeighborsRegressor": ({"n_neighbors": 7}, {"n_neighbors": 7}, "exact"),
+    "RadiusNeighborsClassifier": ({"radius": 4.0}, {"radius": 4.0}, "exact"),
+    "RadiusNeighborsRegressor": ({"radius": 4.0}, {"radius": 4.0}, "exact"),
+    "SVC": (EXACT, EXACT, "exact"),
+    "SVR": (EXACT, EXACT, "exact"),
+    "LinearSVC": (LONG, LONG, "exact"),
+    "LinearSVR": (LONG, LONG, "exact"),
+    "MultiOutputClassifier": ({"estimator": LogisticRegression()}, {"estimator": TheirLogistic(**SURE)}, "exact"),
+    "ClassifierChain": ({"estimator": LogisticRegression()}, {"estimator": TheirLogistic(**SURE)}, "exact"),
+}
+
+#: Parameters of twins that are not there: {class: {parameter: why}}.
+POSITIVE = {"positive": "coefficients have either sign"}
+OF_TREES = "boosting's own limits have XGBoost's names"
+BOOSTED = {
+    **dict.fromkeys(("ccp_alpha", "criterion", "max_features", "min_impurity_decrease", "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf"), OF_TREES),
+    "init": "fit takes init_score", "warm_start": "fit takes init_model", "n_iter_no_change": "early_stopping_rounds", "tol": "early_stopping_rounds",
+}
+NO_PARAMETER = {
+    "DummyClassifier": {"constant": "the baseline is the shares of the classes", "strategy": "the baseline is the shares of the classes", "random_state": "nothing is drawn"},
+    "DummyRegressor": dict.fromkeys(("constant", "quantile", "strategy"), "the baseline is the mean"),
+    "GradientBoostingClassifier": BOOSTED | {"loss": "classes have the log loss"},
+    "GradientBoostingRegressor": BOOSTED | {"alpha": "quantile_alpha and huber_slope"},
+    "LinearRegression": POSITIVE, "Ridge": POSITIVE, "Lasso": POSITIVE, "ElasticNet": POSITIVE,
+    "RidgeCV": {
+        "alpha_per_target": "one alpha for all targets", "cv": "it is leave-one-out, exact", "scoring": "the squared error of rows left out", "store_cv_results": "cv_errors_ has the means",
+    },
+    "LassoCV": POSITIVE | {"alphas": "n_alphas and eps say which"},
+    "ElasticNetCV": POSITIVE | {"alphas": "n_alphas and eps say which"},
+    "LogisticRegression": {"penalty": "deprecated: l1_ratio and C"},
+    "Perceptron": {
+        **dict.fromkeys(("alpha", "l1_ratio", "penalty"), "a perceptron has no penalty: SGDClassifier"),
+        **dict.fromkeys(("early_stopping", "validation_fraction", "tol"), "it goes on until there are no mistakes, or max_iter"),
+        "eta0": "the step only scales the weights", "warm_start": "SGDClassifier has partial_fit",
+    },
+    "SGDClassifier": {"warm_start": "partial_fit"}, "SGDRegressor": {"warm_start": "partial_fit"},
+    "CalibratedClassifierCV": {"ensemble": "one model of all rows, calibrated on rows left out: what ensemble=False does"},
+    "KNeighborsClassifier": {"metric_params": "p and covariance"}, "KNeighborsRegressor": {"metric_params": "p and covariance"},
+    "RadiusNeighborsClassifier": {"metric_params": "p and covariance", "outlier_label": "a row without neighbours gets the most frequent class"},
+    "RadiusNeighborsRegressor": {"metric_params": "p and covariance"},
+    "SVC": {"probability": "deprecated: CalibratedClassifierCV(SVC())"},
+    "LinearSVC": {"multi_class": "one against the rest"},
+    "ClassifierChain": {"chain_method": "the labels before are those predicted", "cv": "a chain learns from the true labels"},
+}
+
+#: Attributes of fitted twins that are not there: {class: {attribute: why}}.
+DRAWS = {"estimators_samples_": "draws follow from the seed and are not kept"}
+SUM = {
+    "estimators_": "a sum of trees in one list, not estimators", "init_": "a number in the sum", "max_features_": OF_TREES, "n_trees_per_iteration_": "classes_ says it",
+    "train_score_": "the loss of the training rows is not computed; validation_loss_ is that of rows kept aside",
+}
+NO_ATTRIBUTE = {
+    "DummyClassifier": {"sparse_output_": "classes are never sparse"},
+    "RandomForestClassifier": DRAWS, "RandomForestRegressor": DRAWS, "ExtraTreesClassifier": DRAWS, "ExtraTreesRegressor": DRAWS,
+    "BaggingClassifier": DRAWS, "BaggingRegressor": DRAWS,
+    "GradientBoostingClassifier": SUM, "GradientBoostingRegressor": SUM,
+    "LinearRegression": {"singular_": "no singular values are computed"},
+    "Ridge": {"solver_": "there is one way"},
+    "RidgeCV": {"best_score_": "cv_errors_ has the errors of all alphas"},
+    "LassoCV": {"mse_path_": "cv_errors_ has the means over folds"}, "ElasticNetCV": {"mse_path_": "cv_errors_ has the means over folds"},
+    "Perceptron": {"t_": "n_iter_ and n_mistakes_"}, "SGDClassifier": {"t_": "n_iter_"}, "SGDRegressor": {"t_": "n_iter_"},
+    "CalibratedClassifierCV": {"calibrated_classifiers_": "one model of all rows"},
+    "OneVsRestClassifier": {"label_binarizer_": "classes_ says it", "multilabel_": "ermine.multioutput has labels"},
+    "OneVsOneClassifier": {"pairwise_indices_": "kernels that are given are not cut"},
+    "OutputCodeClassifier": {"code_book_": "describe() shows the codes"},
+    "RadiusNeighborsClassifier": {"outlier_label_": "see the parameter"},
+    "SVC": {"probA_": "deprecated", "probB_": "deprecated"},
+    "ClassifierChain": {"chain_method_": "see the parameter"},
+}
+
+#: Methods of twins that are not there.
+DENSE = {"densify": "coef_ is dense", "sparsify": "coef_ is dense"}
+PATH = {"path": "enet_path and lasso_path"}
+IN_PARTS = {"set_partial_fit_request": "SGDClassifier learns in parts"}
+NO_METHOD = {
+    "DummyRegressor": {"set_predict_request": "predict takes X only"},
+    "Lasso": PATH, "LassoCV": PATH, "ElasticNet": PATH, "ElasticNetCV": PATH,
+    "LogisticRegression": DENSE, "LinearSVC": DENSE, "SGDClassifier": DENSE, "SGDRegressor": DENSE,
+    "Perceptron": DENSE | IN_PARTS | {"partial_fit": "SGDClassifier learns in parts"},
+    "OneVsRestClassifier": IN_PARTS | {"decision_function": "parts that give probabilities make probabilities"},
+    "OneVsOneClassifier": IN_PARTS, "MultiOutputClassifier": IN_PARTS,
+}
+
+
+def data(entry, seed=0):
+    """Single precision, since scikit-learn's trees round to it."""
+    if entry.task == "regression":
+        X, y = make_regression(240, 6, n_informative=4, noise=5.0, random_state=seed)
+        return X.astype(np.float32).astype(float), y / 10
+    X, y = make_classification(240, 6, n_informative=4, n_classes=3, class_sep=1.5, random_state=seed)
+    X = X.astype(np.float32).astype(float)
+    return X, np.stack([y == 0, y > 1], axis=1).astype(int) if entry.task == "multilabel" else y
+
+
+def ours(entry, **params):
+    return getattr(importlib.import_module(f"ermine.{entry.module}"), entry.name)(**params)
+
+
+def theirs(entry, **params):
+    return THEIRS[entry.name](**params)
+
+
+def pair(entry, **more):
+    mine, their, _ = PARITY[entry.name]
+    taken = {name: value for name, value in more.items() if name in inspect.signature(THEIRS[entry.name]).parameters}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ours(entry, **mine | taken).fit(*data(entry)), theirs(entry, **their | taken).fit(*data(entry))
+
+
+def test_all_twins_are_compared():
+    assert set(PARITY) == {entry.name for entry in TWINS}
+    for table in (NO_PARAMETER, NO_ATTRIBUTE, NO_METHOD):
+        assert set(table) <= set(PARITY) and all(why for of_class in table.values() for why in of_class.values())
+
+
+def said(model, X, both):
+    """All that a model says about rows, by method."""
+    methods = [name for name in ("predict_proba", "decision_function", "predict") if all(hasattr(m, name) for m in both)]
+    return {name: np.asarray(getattr(model, name)(X), dtype=float) for name in methods}
+
+
+@pytest.mark.parametrize("entry", [entry for entry in TWINS if PARITY[entry.name][2] == "exact"], ids=lambda entry: entry.name)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_answers(entry, weighted):
+    X, y = data(entry)
+    (mine, their, _) = PARITY[entry.name]
+    a, b = ours(entry, **mine), theirs(entry, **their)
+    weight = {}
+    if weighted:
+        both = all("sample_weight" in inspect.signature(m.fit).parameters for m in (a, b))
+        if not both or entry.name in ("QuantileRegressor", "SVC", "SVR", "LinearSVC", "LinearSVR"):
+            pytest.skip("one of both takes no weights, or has a problem of its own scale with them")
+        weight = {"sample_weight": np.random.default_rng(1).integers(1, 4, len(y)).astype(float)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        a.fit(X, y, **weight)
+        b.fit(X, y, **weight)
+    for name, want in said(b, X, (a, b)).items():
+        got = said(a, X, (a, b))[name]
+        assert got.shape == want.shape
+        if name == "decision_function" and entry.name == "OneVsOneClassifier":
+            continue  # votes: scikit-learn adds confidences to them
+        np.testing.assert_allclose(got, want, atol=1e-6 * max(1.0, np.abs(want).max()), rtol=0, err_msg=name)
+
+
+@pytest.mark.parametrize("entry", [entry for entry in TWINS if PARITY[entry.name][2] == "alike"], ids=lambda entry: entry.name)
+def test_answers_as_good(entry):
+    """Cross-validated loss of each row; the means differ by less than three standard errors of the difference, or ours is lower."""
+    mine, their, _ = PARITY[entry.name]
+    X, y = data(entry)
+    losses = []
+    for model in (ours(entry, **mine), theirs(entry, **their)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            predicted = cross_val_predict(model, X, y, cv=4)
+        losses.append((predicted - y) ** 2 if entry.task == "regression" else (predicted != y).astype(float))
+    worse = losses[0] - losses[1]
+    assert worse.mean() <= 3 * worse.std() / np.sqrt(len(worse)) + 1e-3 * losses[1].mean()
+    assert losses[0].mean() < 0.7 * (y.var() if entry.task == "regression" else 2 / 3)
+
+
+@twins
+def test_parameters(entry):
+    of_theirs = inspect.signature(THEIRS[entry.name]).parameters
+    of_ours = inspect.signature(type(ours(entry))).parameters
+    assert set(of_theirs) - set(of_ours) == set(NO_PARAMETER.get(entry.name, {}))
+    positional = [name for name, p in of_theirs.items() if p.kind != p.KEYWORD_ONLY and name not in NO_PARAMETER.get(entry.name, {})]
+    assert positional == list(entry.positional)
+    assert set(entry.without_effect) <= set(of_theirs)
+
+
+@twins
+def test_the_defaults_of_twins_are_taken(entry):
+    """Programs write defaults out: None for the usual estimator, -1 for no limit, and so on."""
+    given = {name: p.default for name, p in inspect.signature(THEIRS[entry.name]).parameters.items() if p.default is not p.empty}
+    known = {name: value for name, value in given.items() if name in ours(entry).get_params(deep=False)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours(entry, **known).fit(*data(entry))
+
+
+@twins
+def test_attributes(entry):
+    a, b = pair(entry, oob_score=True, bootstrap=True) if "bootstrap" in ours(entry).get_params() else pair(entry)
+    shown = lambda model: {name for name in dir(model) if name.endswith("_") and not name.startswith("_") and hasattr(model, name)}
+    assert shown(b) - shown(a) == set(NO_ATTRIBUTE.get(entry.name, {}))
+
+
+@twins
+def test_methods(entry):
+    a, b = pair(entry)
+    public = lambda model: {name for name in dir(model) if not name.startswith("_") and not name.endswith("_") and callable(getattr(model, name, None))}
+    assert public(b) - public(a) - set(b.get_params()) == set(NO_METHOD.get(entry.name, {}))
+
+
+SHAPES = [
+    "classes_", "n_classes_", "n_outputs_", "n_features_in_", "coef_", "intercept_", "feature_importances_", "support_", "n_support_", "dual_coef_", "support_vectors_", "oob_score_",
+    "oob_decision_function_", "oob_prediction_", "n_iter_", "estimator_weights_", "estimator_errors_", "class_prior_", "constant_", "alphas_", "sparse_coef_", "outliers_", "class_weight_", "shape_fit_",
+    "fit_status_", "order_", "max_features_", "n_samples_fit_", "effective_metric_", "effective_metric_params_", "scale_",
+]
+
+
+@twins
+def test_attributes_have_the_same_form(entry):
+    a, b = pair(entry, oob_score=True, bootstrap=True) if "bootstrap" in ours(entry).get_params() else pair(entry)
+    for name in SHAPES:
+        if hasattr(a, name) and hasattr(b, name):
+            mine, their = getattr(a, name), getattr(b, name)
+            # How many rounds there are may differ, and so may support vectors on the edge; one number for all classes, or one for each.
+            if name in ("estimator_weights_", "estimator_errors_", "n_iter_", "alphas_"):
+                assert np.ndim(mine) <= 1 and np.ndim(their) <= 1, name
+            else:
+                assert np.shape(mine) == np.shape(their), (name, np.shape(mine), np.shape(their))
+    if hasattr(b, "estimators_") and hasattr(a, "estimators_"):
+        assert len(a.estimators_) == len(b.estimators_) or "AdaBoost" in entry.name
+        assert a.estimators_[0].predict(data(entry)[0][:, : a.estimators_[0].n_features_in_]).shape[0] == 240 or entry.task == "multilabel"
+
+
+@pytest.mark.parametrize("name", ["DecisionTreeClassifier", "DecisionTreeRegressor"])
+def test_nodes_are_theirs(name):
+    (entry,) = [entry for entry in TWINS if entry.name == name]
+    X, y = data(entry)
+    a, b = pair(entry)
+    assert a.tree_.node_count == b.tree_.node_count and a.tree_.max_depth == b.tree_.max_depth == 3 and a.tree_.n_leaves == b.tree_.n_leaves
+    by_size = lambda tree: sorted(zip(tree.n_node_samples.tolist(), tree.feature.tolist(), tree.threshold.round(4).tolist(), tree.impurity.round(6).tolist()))
+    for mine, their in zip(by_size(a.tree_), by_size(b.tree_)):
+        assert mine == pytest.approx(their, abs=2e-3)
+    np.testing.assert_allclose(a.tree_.value[0], b.tree_.value[0])
+    np.testing.assert_allclose(np.sort(a.tree_.weighted_n_node_samples), np.sort(b.tree_.weighted_n_node_samples))
+    leaves = a.apply(X)
+    np.testing.assert_array_equal(a.tree_.children_left[leaves], -1)
+    got = a.tree_.value[leaves, 0]
+    np.testing.assert_allclose(got if "Classifier" in name else got[:, 0], a.predict_proba(X) if "Classifier" in name else a.predict(X))
+    way = a.decision_path(X)
+    assert way.shape == (240, a.tree_.node_count) and (way[:, 0].toarray() == 1).all() and (np.asarray(way[np.arange(240), leaves]) == 1).all()
+    np.testing.assert_array_equal(np.sort(way.sum(axis=0)), np.sort(b.decision_path(X).sum(axis=0)))
+
+
+def test_paths_of_a_forest():
+    (entry,) = [entry for entry in TWINS if entry.name == "RandomForestClassifier"]
+    X, y = data(entry)
+    forest = ours(entry, n_estimators=5, random_state=0).fit(X, y)
+    way, starts = forest.decision_path(X)
+    assert way.shape == (240, starts[-1]) and len(starts) == 6
+    for t, tree in enumerate(forest.estimators_):
+        np.testing.assert_array_equal(way[:, starts[t] : starts[t + 1]].toarray(), tree.decision_path(X).toarray())
+        np.testing.assert_array_equal(tree.apply(X), forest.apply(X)[:, t])
+
+
+def test_nodes_that_ask_about_categories():
+    import pandas as pd
+
+    from ermine.tree import C45Classifier, DecisionTreeClassifier, ObliqueTreeClassifier
+
+    X = pd.DataFrame({"colour": ["red", "green", "blue", "black"] * 15, "size": [1.0, 2.0, 3.0, None] * 15})
+    y = [0, 1, 0, 2] * 15
+    tree = DecisionTreeClassifier().fit(X, y).tree_
+    assert tree.feature[0] == 0 and np.isnan(tree.threshold[0]) and tree.categories[0] is not None
+    # Categories by number: black, blue, green, red.
+    assert set(tree.categories[0]) in ({1, 3}, {0, 2}, {0, 1, 3}, {2}, {0}, {1, 2, 3})
+    many = C45Classifier().fit(X[["colour"]], y).tree_
+    assert len(many.children(0)) >= 4 and many.max_depth == 1
+    with pytest.raises(AttributeError, match="several columns"):
+        ObliqueTreeClassifier().fit(np.random.default_rng(0).normal(size=(60, 2)), y).tree_
+
+
+def test_estimators_by_position():
+    from ermine.ensemble import BaggingClassifier, RandomForestClassifier
+    from ermine.linear_model import Lasso, Ridge
+    from ermine.multiclass import OneVsRestClassifier
+    from ermine.neighbors import KNeighborsClassifier
+    from ermine.tree import DecisionTreeClassifier
+
+    assert KNeighborsClassifier(3).n_neighbors == 3 and Ridge(0.5).alpha == Lasso(0.5).alpha == 0.5 and RandomForestClassifier(7).n_estimators == 7
+    assert BaggingClassifier(DecisionTreeClassifier(max_depth=2), 5).get_params()["estimator__max_depth"] == 2
+    assert OneVsRestClassifier(LogisticRegression(C=3)).set_params(estimator__C=5).estimator.C == 5
+
+
+def test_parts_say_what_the_whole_says():
+    from ermine.ensemble import AdaBoostClassifier
+    from ermine.multiclass import OneVsOneClassifier, OneVsRestClassifier
+    from ermine.multioutput import ClassifierChain, MultiOutputClassifier
+    from ermine.svm import LinearSVC
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=200), [-0.5, 0.5])
+    rest = OneVsRestClassifier(LogisticRegression()).fit(X, y)
+    each = np.stack([part.predict_proba(X)[:, 1] for part in rest.estimators_], axis=1)
+    np.testing.assert_allclose(rest.predict_proba(X), each / each.sum(axis=1, keepdims=True))
+    assert rest.estimators_[0].get_params()["C"] == 1.0 and len(OneVsOneClassifier(LogisticRegression()).fit(X, y).estimators_) == 3
+    margins = OneVsRestClassifier(LinearSVC()).fit(X, y)
+    assert not hasattr(margins, "predict_proba") and not hasattr(OneVsRestClassifier(LinearSVC()), "predict_proba") and hasattr(OneVsRestClassifier(), "predict_proba")
+    np.testing.assert_allclose(margins.decision_function(X), np.stack([part.decision_function(X) for part in margins.estimators_], axis=1))
+    coupled = OneVsOneClassifier(LogisticRegression(), vote="coupling").fit(X, y)
+    np.testing.assert_allclose(coupled.predict_proba(X).sum(axis=1), 1)
+
+    marks = np.stack([y == 0, X[:, 1] > 0], axis=1).astype(int)
+    labels = MultiOutputClassifier(LogisticRegression()).fit(X, marks)
+    np.testing.assert_allclose(labels.estimators_[1].predict_proba(X), labels.predict_proba(X)[1])
+    chain = ClassifierChain(LogisticRegression(), order=[1, 0]).fit(X, marks)
+    assert chain.order_ == [1, 0] and [part.n_features_in_ for part in chain.estimators_] == [4, 5]
+
+    stumps = AdaBoostClassifier(n_estimators=8).fit(X, y > 0)
+    votes = np.stack([np.where(part.predict(X), 1.0, -1.0) for part in stumps.estimators_]) * stumps.estimator_weights_[:, None]
+    np.testing.assert_array_equal(votes.sum(axis=0) > 0, stumps.predict(X))
+    assert type(stumps.estimator_).__name__ == "DecisionStumpClassifier" and not hasattr(stumps.estimator_, "classes_")

@@ -1,0 +1,149 @@
+"""Writes crates/ermine/tests/golden/measures.json: every measure by its name, as scikit-learn and SciPy have it, of random predictions with ties and weights.
+
+What neither of them has (calibration error, reciprocal rank, omega losses) is counted here pair by pair or bin by bin from its definition.
+"""
+
+import json
+import pathlib
+
+import numpy as np
+from scipy.stats import kendalltau
+from sklearn import metrics as m
+
+OUT = pathlib.Path(__file__).parent.parent / "crates/ermine/tests/golden/measures.json"
+
+
+def calibration_error(probability, happened, weight, n_bins=10):
+    # A bin's upper end belongs to it; the first bin holds 0 as well.
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    place = np.searchsorted(edges[1:-1], probability)
+    total = 0.0
+    for b in range(n_bins):
+        rows = place == b
+        w = weight[rows]
+        if w.sum() > 0:
+            total += abs((w * probability[rows]).sum() - (w * happened[rows]).sum())
+    return total / weight.sum()
+
+
+def classes(rng, n, k, weighted):
+    truth = rng.integers(0, k, n)
+    truth[:k] = range(k)
+    # Rounded, so that many probabilities are tied; some are 0 or 1.
+    proba = np.round(rng.dirichlet(np.ones(k), n), 1)
+    proba = np.where(proba.sum(1, keepdims=True) > 0, proba, 1.0)
+    proba /= proba.sum(1, keepdims=True)
+    predicted = proba.argmax(1)
+    weight = rng.integers(1, 9, n) / 4 if weighted else None
+    ones = np.ones(n) if weight is None else weight
+    kw = {"sample_weight": weight}
+    rates = {name: m.precision_recall_fscore_support(truth, predicted, average=name, zero_division=0, **kw) for name in ("macro", "weighted")}
+    if k == 2:
+        auc, ap = m.roc_auc_score(truth, proba[:, 1], **kw), m.average_precision_score(truth, proba[:, 1], **kw)
+        certainty, happened = proba[:, 1], truth == 1
+    else:
+        auc = m.roc_auc_score(truth, proba, multi_class="ovr", average="macro", **kw)
+        ap = m.average_precision_score(np.eye(k)[truth], proba, average="macro", **kw)
+        certainty, happened = proba[np.arange(n), predicted], predicted == truth
+    scores = {
+        "accuracy": m.accuracy_score(truth, predicted, **kw),
+        "error-rate": m.zero_one_loss(truth, predicted, **kw),
+        "balanced-accuracy": m.balanced_accuracy_score(truth, predicted, **kw),
+        **{f"{average}-{name}": rates[average][i] for average in rates for i, name in enumerate(("precision", "recall", "f1"))},
+        "mcc": m.matthews_corrcoef(truth, predicted, **kw),
+        "kappa": m.cohen_kappa_score(truth, predicted, **kw),
+        "log-loss": m.log_loss(truth, proba, labels=list(range(k)), **kw),
+        "brier": m.brier_score_loss(truth, proba[:, 1], **kw) if k == 2 else m.brier_score_loss(truth, proba, labels=list(range(k)), **kw),
+        "roc-auc": auc,
+        "average-precision": ap,
+        "ece": calibration_error(certainty, happened, ones),
+    }
+    p, r, f, support = m.precision_recall_fscore_support(truth, predicted, labels=list(range(k)), zero_division=0, **kw)
+    return {"task": "classification", "width": k, "truth": truth, "predicted": proba, "weight": weight, "scores": scores, "classes": [p, r, f, support]}
+
+
+def numbers(rng, n, k, weighted):
+    truth = np.round(rng.gamma(2, 2, (n, k)) + 0.1, 1)
+    predicted = np.round(truth * rng.gamma(9, 1 / 9, (n, k)) + 0.05, 1) + 0.05
+    weight = rng.integers(1, 9, n) / 4 if weighted else None
+    kw = {"sample_weight": weight}
+    scores = {
+        "mse": m.mean_squared_error(truth, predicted, **kw),
+        "rmse": m.root_mean_squared_error(truth, predicted, **kw),
+        "mae": m.mean_absolute_error(truth, predicted, **kw),
+        "median-ae": m.median_absolute_error(truth, predicted, **kw),
+        "r2": m.r2_score(truth, predicted, **kw),
+        **{f"pinball-{q}": m.mean_pinball_loss(truth, predicted, alpha=q / 100, **kw) for q in (10, 50, 90)},
+    }
+    if k == 1:
+        powers = {"poisson-deviance": 1, "tweedie-deviance": 1.5, "gamma-deviance": 2}
+        scores |= {name: m.mean_tweedie_deviance(truth[:, 0], predicted[:, 0], power=q, **kw) for name, q in powers.items()}
+    return {"task": "regression", "width": k, "truth": truth, "predicted": predicted, "weight": weight, "scores": scores}
+
+
+def omega_loss(scores, grades, cost):
+    # The place of a row: how many have a higher grade.
+    places = [(grades > g).sum() for g in grades]
+    total, pairs = 0.0, 0
+    for u, a in enumerate(places):
+        for v, b in enumerate(places):
+            if a < b:
+                pairs += 1
+                total += cost(a, b) * (1.0 if scores[u] < scores[v] else 0.5 if scores[u] == scores[v] else 0.0)
+    return total / pairs if pairs else 0.0
+
+
+def queries(rng, n_queries, n, weighted):
+    grades = rng.integers(0, 4, (n_queries, n)).astype(float)
+    grades[:, 0], grades[:, 1] = 0.0, 2.0
+    scores = np.round(grades / 3 + rng.normal(0, 0.7, grades.shape), 1)
+    weight = rng.integers(1, 9, n_queries) / 4 if weighted else None
+    mean = lambda f: np.average([f(s, g) for s, g in zip(scores, grades)], weights=weight)
+    discount = lambda place: 1 / np.log2(place + 2)
+    named = {
+        **{name: m.ndcg_score(2**grades - 1, scores, k=k, sample_weight=weight) for name, k in {"ndcg": 10, "ndcg-5": 5, "ndcg-all": None}.items()},
+        "map": mean(lambda s, g: m.average_precision_score(g > 0, s)),
+        "mrr": mean(lambda s, g: 1 / (s >= s[g > 0].max()).sum()),
+        "roc-auc": mean(lambda s, g: m.roc_auc_score(g > 0, s)),
+        "kendall-tau": mean(lambda s, g: kendalltau(s, g).statistic),
+        "omega-loss": mean(lambda s, g: omega_loss(s, g, lambda a, b: 1.0)),
+        "omega-loss-top-10": mean(lambda s, g: omega_loss(s, g, lambda a, b: float(min(a, b) < 10))),
+        "omega-loss-dcg": mean(lambda s, g: omega_loss(s, g, lambda a, b: abs(discount(a) - discount(b)))),
+    }
+    return {
+        "task": "ranking", "width": 1, "truth": grades, "predicted": scores, "weight": None if weight is None else np.repeat(weight, n),
+        "group": np.repeat(range(n_queries), n), "scores": named,
+    }
+
+
+def labels(rng, n, k, weighted):
+    truth = rng.integers(0, 2, (n, k))
+    truth[0] = 1
+    proba = np.round(np.clip(0.3 * truth + rng.uniform(0, 0.7, (n, k)), 0, 1), 1)
+    said = proba > 0.5
+    weight = rng.integers(1, 9, n) / 4 if weighted else None
+    kw = {"sample_weight": weight}
+    rates = {name: m.precision_recall_fscore_support(truth, said, average=name, zero_division=0, **kw) for name in ("micro", "macro")}
+    scores = {
+        "subset-accuracy": m.accuracy_score(truth, said, **kw),
+        "hamming-loss": m.hamming_loss(truth, said, **kw),
+        **{f"{average}-{name}": rates[average][i] for average in rates for i, name in enumerate(("precision", "recall", "f1"))},
+    }
+    p, r, f, support = m.precision_recall_fscore_support(truth, said, zero_division=0, **kw)
+    return {"task": "multilabel", "width": k, "truth": truth, "predicted": proba, "weight": weight, "scores": scores, "classes": [p, r, f, support]}
+
+
+def plain(x):
+    if isinstance(x, dict):
+        return {k: plain(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [plain(v) for v in x]
+    return x.tolist() if hasattr(x, "tolist") else x
+
+
+rng = np.random.default_rng(11)
+cases = [classes(rng, int(rng.integers(12, 60)), k, w) for k in (2, 2, 3, 5) for w in (False, True)]
+cases += [numbers(rng, int(rng.integers(5, 40)), k, w) for k in (1, 1, 3) for w in (False, True)]
+cases += [queries(rng, int(rng.integers(2, 6)), int(rng.integers(3, 25)), w) for _ in range(3) for w in (False, True)]
+cases += [labels(rng, int(rng.integers(8, 40)), k, w) for k in (2, 4) for w in (False, True)]
+OUT.write_text(json.dumps(plain(cases)) + "\n")
