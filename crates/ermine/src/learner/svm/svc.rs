@@ -157,7 +157,7 @@ impl Path for Svc {
             let parts: Vec<(Vec<Pair>, Vec<u32>)> = (0..splits.len())
                 .map(|index| {
                     let (train, test) = splits.split(index);
-                    (pairs(&problem.classes, train), test)
+                    (pairs(problem.classes, train), test)
                 })
                 .collect();
             let whole = parts.iter().flat_map(|part| &part.0).all(|p| p.n_first > 0 && p.n_first < p.rows.len());
