@@ -46,7 +46,7 @@ pub fn curve(
         let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
         points(&learners, shares.as_deref(), &data, &splits, measure, &context)
     };
-    job::run(py, &job::Listeners { progress, callback: None }, work)?.map_err(python)
+    job::run(py, progress, work)?.map_err(python)
 }
 
 fn points(

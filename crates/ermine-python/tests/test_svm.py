@@ -59,7 +59,9 @@ def test_slacks_and_cases(two):
     margin = np.where(y == 1, 1, -1) * model.decision_function(X)
     np.testing.assert_allclose(model.slack_, np.maximum(1 - margin, 0), atol=1e-6)
     assert ((model.case_ == 2) == (margin < 0)).all()
-    assert model.svg() is None and "misclassified" in model.describe()
+    with pytest.raises(ValueError, match="no picture"):
+        model.svg()
+    assert "misclassified" in model.describe()
     assert SVC().fit(X[:, :2], y).svg().startswith("<svg")
 
 
@@ -167,6 +169,26 @@ def test_primal_and_dual_and_sparse_tables_agree(two):
         LinearSVC(dual=False, loss="hinge").fit(X, y)
     dense, sparse = SVC(tol=1e-7).fit(X, y), SVC(tol=1e-7).fit(sp.csr_matrix(X), y)
     np.testing.assert_allclose(dense.decision_function(X), sparse.decision_function(sp.csr_matrix(X)), atol=1e-6)
+
+
+def test_probabilities_where_they_are_asked_for(two, three):
+    X, y = two
+    model = SVC(probability=True).fit(X, y)
+    found = model.predict_proba(X)
+    assert found.shape == (len(X), 2)
+    assert np.allclose(found.sum(axis=1), 1)
+    # A sigmoid: the probability of the second class rises with the decision value.
+    order = np.argsort(model.decision_function(X))
+    assert (np.diff(found[order, 1]) >= -1e-12).all()
+    same = CalibratedClassifierCV(estimator=SVC(), cv=5, random_state=0).fit(X, y)
+    assert np.array_equal(found, same.predict_proba(X))
+    assert np.allclose(model.predict_log_proba(X), np.log(found))
+    X, y = three
+    found = SVC(probability=True).fit(X, y).predict_proba(X)
+    assert found.shape == (len(X), 3) and np.allclose(found.sum(axis=1), 1)
+    assert not hasattr(SVC().fit(X, y), "predict_proba")
+    with pytest.raises(ValueError, match="kernel by name"):
+        SVC(probability=True, kernel=lambda a, b: a @ b.T).fit(X, y)
 
 
 def test_what_a_function_gives_is_checked_and_not_lost(two, tmp_path):

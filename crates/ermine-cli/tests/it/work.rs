@@ -235,6 +235,10 @@ fn a_model_is_drawn_and_exported() {
     let c = place.run(&["export", &model, "--format", "c"]).succeeds();
     assert!(c.out.contains("void ermine_predict"), "{}", c.out);
     place.run(&["export", &model, "--format", "onnx", "-o", "m.onnx"]).succeeds().says(&["exported m.onnx"]);
+    // The ending says the format, and one that is none is refused.
+    place.run(&["export", &model, "-o", "again.onnx"]).succeeds();
+    assert_eq!(place.read("again.onnx"), place.read("m.onnx"));
+    place.run(&["export", &model, "-o", "m.py"]).fails(2, &["m.py", "--format onnx, c, rust or json"]);
     place.run(&["show", &model, "--importance", "count"]).succeeds().says(&["splits about each column"]);
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ermine import _ermine, _target
 from ermine._ermine import Table
-from ermine._estimator import Estimator
+from ermine._estimator import Classifier, Estimator, Regressor
 from ermine._reduction import Parts
 from ermine._tree import paths, tree_arrays
 
@@ -88,6 +88,13 @@ class Explained(Part):
 
 class Committee(Part, Parts):
     """An estimator whose members all learn the same."""
+
+    def _learner_params(self) -> dict[str, Any]:
+        member = self.__dict__.get("estimator")
+        for ours, other, what in ((Classifier, Regressor, "classes"), (Regressor, Classifier, "numbers")):
+            if isinstance(self, ours) and isinstance(member, other):
+                raise ValueError(f"{type(self).__name__} is for {what}: its estimator can't be {type(member).__name__}")
+        return super()._learner_params()
 
     @property
     def estimators_(self) -> list[Any]:

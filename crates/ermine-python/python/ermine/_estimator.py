@@ -224,6 +224,9 @@ class Estimator(Bare):
         for name, value in model.attributes().items():
             whole = np.ndim(value) == 0 and (name in ("depth", "rank") or name.startswith("n_"))
             setattr(self, f"{name}_", int(value) if whole else value)
+        judged = self.__dict__.get("oob_decision_function_", self.__dict__.get("oob_prediction_"))
+        if judged is not None and (lost := int(np.isnan(judged).reshape(len(judged), -1)[:, 0].sum())):
+            warn("UserWarning", f"{lost} rows were drawn for every member, and are not judged out of bag; more members leave each row out at least once")
         self.n_features_in_ = n_features
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
@@ -291,28 +294,33 @@ class Estimator(Bare):
         n_rows = json.loads(model.header())["n_rows"]
         return f"{self!r}\ntrained on {n_rows} rows and {self.n_features_in_} columns\n{model.certificate()}"
 
-    def svg(self) -> str | None:
-        """The fitted model as an SVG picture, where its learner draws one."""
-        return self._fitted().svg()
+    def _told(self, what: str, said: str | None) -> str:
+        if said is None:
+            raise ValueError(f"there is no {what} of this {type(self).__name__}")
+        return said
 
-    def html(self) -> str | None:
-        """The fitted model as a page whose parts fold, where its learner makes one."""
-        return self._fitted().html()
+    def svg(self) -> str:
+        """The fitted model as an SVG picture; an error where its learner draws none."""
+        return self._told("picture", self._fitted().svg())
 
-    def dot(self) -> str | None:
-        """The fitted model as a graph for Graphviz, where its learner makes one."""
-        return self._fitted().dot()
+    def html(self) -> str:
+        """The fitted model as a page (of a tree, one whose branches fold); an error where its learner makes none."""
+        return self._told("page", self._fitted().html())
 
-    def rules(self) -> str | None:
-        """The fitted model as if-then rules with coverage and precision, where it can be said in rules."""
-        return self._fitted().rules()
+    def dot(self) -> str:
+        """The fitted model as a graph for Graphviz; an error where its learner makes none."""
+        return self._told("graph", self._fitted().dot())
 
-    def reasons(self, X: Any, row: int = 0) -> str | None:
-        """Why row ``row`` of ``X`` gets its prediction, question by question, where the model can say it."""
+    def rules(self) -> str:
+        """The fitted model as if-then rules with coverage and precision; an error where it can't be said in rules."""
+        return self._told("set of rules", self._fitted().rules())
+
+    def reasons(self, X: Any, row: int = 0) -> str:
+        """Why row ``row`` of ``X`` gets its prediction, question by question; an error where the model can't say it."""
         model = self._fitted()
         table, names = self._read(X)
         self._check_features(table.n_columns, names)
-        return model.reasons(table, row)
+        return self._told("way from reasons to the prediction", model.reasons(table, row))
 
     def export(self, path: "str | os.PathLike[str]", format: str | None = None) -> None:
         """Writes the fitted model for other programs.

@@ -211,6 +211,36 @@ class KernelClassifier(Machine, MarginClassifier):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        super().fit(X, y, sample_weight)
+        self.__dict__.pop("_calibrated", None)
+        if getattr(self, "probability", False):
+            from ermine.calibration import CalibratedClassifier
+
+            if callable(self.kernel) or self.kernel == "precomputed":  # type: ignore[attr-defined]
+                raise ValueError("probability=True fits machines on some of the rows: it needs a kernel by name, not a function or its values")
+            machine = type(self)(**(self.get_params(deep=False) | {"probability": False}))
+            self._calibrated = CalibratedClassifier(estimator=machine, method="sigmoid", cv=5, random_state=0, n_jobs=self.n_jobs).fit(X, y, sample_weight)
+        return self
+
+    @property
+    def predict_proba(self) -> Callable[[Any], np.ndarray]:
+        """The probability of each class for each row, in the order of ``classes_``; with ``probability=True`` only."""
+        if not getattr(self, "probability", False):
+            raise AttributeError("predict_proba is not available when probability=False")
+        return self._probabilities
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], np.ndarray]:
+        """The logarithms of the probabilities; with ``probability=True`` only."""
+        probabilities = self.predict_proba
+        return lambda X: np.log(probabilities(X))
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        self._fitted()
+        return self._calibrated.predict_proba(X)
+
+
 class KernelRegressor(Machine, Regressor):
     """A kernel machine for numbers."""
 

@@ -46,6 +46,7 @@ pub mod oblique_tree;
 pub mod optimal_tree;
 pub mod quad_tree;
 pub mod row_tree;
+mod row_words;
 pub mod stump;
 pub mod svm;
 pub mod tree_parameters;

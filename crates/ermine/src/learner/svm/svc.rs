@@ -161,9 +161,8 @@ impl Path for Svc {
                 })
                 .collect();
             let whole = parts.iter().flat_map(|part| &part.0).all(|p| p.n_first > 0 && p.n_first < p.rows.len());
-            let Some(kept) = problem.source.kept((self.cache_size * 1e6) as usize).filter(|_| whole) else {
-                return Ok(None);
-            };
+            let kept = if whole { problem.source.kept((self.cache_size * 1e6) as usize) } else { None };
+            let Some(kept) = kept else { return Ok(None) };
             let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
             let context = &Context { observer: &one_at_a_time, ..*context };
             let of_split = |(pairs, test): (Vec<Pair>, Vec<u32>)| {

@@ -221,13 +221,23 @@ impl AdaBoost {
             Algorithm::Gentle => ("mean exponential loss", "the mean exponential loss"),
             Algorithm::Logit => ("mean logistic loss in bits", "the mean logistic loss in bits"),
         };
+        let overshooting = rounds.0.iter().filter(|round| discrete && round.z > 1.0).count();
+        if overshooting > 0 {
+            notes.push(format!(
+                "{overshooting} rounds raise the exponential loss: learning_rate = {:?} makes votes overshoot",
+                self.learning_rate
+            ));
+        }
         let proofs = if error.is_nan() {
             vec![Proof::Nothing { because: "there is no round".into() }]
+        } else if bound >= 1.0 {
+            let because = format!("the bound on the training error, {by}, is {bound:.6}: 1 or more says nothing");
+            vec![Proof::Nothing { because }]
         } else {
             vec![Proof::Bound { what: format!("the training error, by {by},"), bound, observed: error }]
         };
         let objective = format!("{objective}, one {} at a time", self.estimator);
-        Certificate { objective, value: Some(bound), status, proofs, notes }
+        Certificate { objective, value: Some(bound).filter(|b| b.is_finite()), status, proofs, notes }
     }
 }
 
