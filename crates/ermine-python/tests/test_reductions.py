@@ -209,7 +209,7 @@ def test_sparse_tables_go_to_those_who_take_them(queries):
         dense, sparse = (cls(base, random_state=0).fit(form, y) for form in (X, scipy.sparse.csr_matrix(X)))
         np.testing.assert_array_equal(dense.predict(X), sparse.predict(scipy.sparse.csr_matrix(X)))
     with pytest.raises(TypeError, match="[Ss]parse"):
-        OneVsRestClassifier(DecisionTreeClassifier()).fit(scipy.sparse.csr_matrix(X), y)
+        OneVsRestClassifier(KNeighborsClassifier()).fit(scipy.sparse.csr_matrix(X), y)
     assert OneVsRestClassifier("linear-svc").fit(scipy.sparse.csr_matrix(X), y).score(scipy.sparse.csr_matrix(X), y) > 0.8
     X, y, qid = queries
     X = np.where(abs(X) < 0.5, 0.0, X)

@@ -63,6 +63,7 @@ class CalibratedClassifierCV(CrossValidated, ProbabilisticClassifier):
 
     _learner = "calibrated"
     _parameters = ("estimator", "method", "cv", "costs")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(

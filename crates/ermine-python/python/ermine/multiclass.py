@@ -54,6 +54,7 @@ class OneVsRestClassifier(CodedClassifier):
 
     _learner = "one-vs-rest"
     _parameters = ("estimator",)
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -113,6 +114,7 @@ class OneVsOneClassifier(CodedClassifier):
 
     _learner = "one-vs-one"
     _parameters = ("estimator", "vote")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -174,6 +176,7 @@ class OutputCodeClassifier(CodedClassifier):
 
     _learner = "output-code"
     _parameters = ("estimator", "code_size")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(

@@ -53,6 +53,7 @@ class MultiOutputClassifier(LabelByLabelClassifier):
 
     _learner = "binary-relevance"
     _parameters = ("estimator",)
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -112,6 +113,7 @@ class ClassifierChain(ChainClassifier):
 
     _learner = "classifier-chain"
     _parameters = ("estimator", "order", "n_chains")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
@@ -173,12 +175,13 @@ class LabelPowersetClassifier(ProbabilisticLabelClassifier):
 
     _learner = "label-powerset"
     _parameters = ("estimator", "decode")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "logistic-regression",
+        *,
         decode: Literal["mode", "marginal"] = "mode",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

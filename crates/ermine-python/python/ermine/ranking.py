@@ -198,12 +198,13 @@ class PairwiseRanker(Ranker):
 
     _learner = "pairwise-ranking"
     _parameters = ("estimator", "features", "pair_weight", "max_pairs")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "logistic-regression",
+        *,
         features: Literal["difference", "greater"] = "difference",
         pair_weight: Literal["equal", "grade", "rank"] = "equal",
         max_pairs: int = 100000,
@@ -269,12 +270,13 @@ class OmegaRanker(CostRanker):
 
     _learner = "omega-ranking"
     _parameters = ("estimator", "features", "omega", "sort", "max_pairs")
+    _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
-        *,
         estimator: str | Estimator = "logistic-regression",
+        *,
         features: Literal["difference", "greater"] = "difference",
         omega: Any = "all-pairs",
         sort: Literal["quicksort", "probabilistic", "votes"] = "quicksort",

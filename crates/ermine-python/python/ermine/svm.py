@@ -10,9 +10,9 @@ import numpy as np
 
 from ermine._estimator import MarginClassifier, Regressor
 from ermine._linear import InterceptInArray
-from ermine._svm import KernelClassifier, KernelRegressor, OneClassSVM
+from ermine._svm import KernelClassifier, KernelRegressor, OneClassSVM, StringKernel, is_psd
 
-__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM"]
+__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM", "StringKernel", "is_psd"]
 
 
 class SVC(KernelClassifier):
