@@ -232,6 +232,8 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         if p["name"] not in entry.hidden:
             usual = (type_hint(p["kind"]), type_words(p["kind"]), p["doc"])
             hint, words, doc = PYTHON_FORM.get(p["name"], usual)
+            if p["name"] == "class_weight" and entry.module in ("tree", "ensemble"):
+                doc += " Rows count by their own weights."
             if "balanced_subsample" in json.dumps(p["kind"]):
                 hint = hint.replace('"balanced"', '"balanced", "balanced_subsample"')
                 words = words.replace("'balanced'", "'balanced', 'balanced_subsample'")

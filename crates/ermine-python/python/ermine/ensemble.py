@@ -3,12 +3,13 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from ermine._boosting import BoostingClassifier, BoostingRanker, BoostingRegressor
+from ermine._comparison import Comparisons
 from ermine._ensemble import Bag, BoostedClasses, BoostedNumbers, Forest, QuantileForest
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
 from ermine._reduction import OverClassifier
@@ -34,8 +35,8 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
     min_weight_fraction_leaf : float, default=0.0
         Each side of a split has at least this share of the weight.
     max_features : {'auto'} or int or float or {'sqrt', 'log2'} or None, default="auto"
-        Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for
-        numbers.
+        Columns tried at each node: a number (all if there are no more), a share, sqrt, log2, or none for all; auto is
+        sqrt for classes and all for numbers.
     max_leaf_nodes : int or None, default=None
         Leaves of a tree, at most; the best splits are made first. None for no limit.
     min_impurity_decrease : float, default=0.0
@@ -46,7 +47,8 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
         How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
     class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
-        (n_classes * rows of the class). 'balanced_subsample' balances the rows that were drawn for each tree.
+        (n_classes * rows of the class). Rows count by their own weights. 'balanced_subsample' balances the rows that
+        were drawn for each tree.
     monotonic_cst : list of int, default=()
         For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
         constraints. Needs exact trees.
@@ -177,8 +179,8 @@ class RandomForestRegressor(QuantileForest, Regressor):
     min_weight_fraction_leaf : float, default=0.0
         Each side of a split has at least this share of the weight.
     max_features : {'auto'} or int or float or {'sqrt', 'log2'} or None, default="auto"
-        Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for
-        numbers.
+        Columns tried at each node: a number (all if there are no more), a share, sqrt, log2, or none for all; auto is
+        sqrt for classes and all for numbers.
     max_leaf_nodes : int or None, default=None
         Leaves of a tree, at most; the best splits are made first. None for no limit.
     min_impurity_decrease : float, default=0.0
@@ -316,8 +318,8 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
     min_weight_fraction_leaf : float, default=0.0
         Each side of a split has at least this share of the weight.
     max_features : {'auto'} or int or float or {'sqrt', 'log2'} or None, default="auto"
-        Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for
-        numbers.
+        Columns tried at each node: a number (all if there are no more), a share, sqrt, log2, or none for all; auto is
+        sqrt for classes and all for numbers.
     max_leaf_nodes : int or None, default=None
         Leaves of a tree, at most; the best splits are made first. None for no limit.
     min_impurity_decrease : float, default=0.0
@@ -328,7 +330,8 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
         How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
     class_weight : dict, 'balanced', 'balanced_subsample' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
-        (n_classes * rows of the class). 'balanced_subsample' balances the rows that were drawn for each tree.
+        (n_classes * rows of the class). Rows count by their own weights. 'balanced_subsample' balances the rows that
+        were drawn for each tree.
     monotonic_cst : list of int, default=()
         For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
         constraints. Needs exact trees.
@@ -459,8 +462,8 @@ class ExtraTreesRegressor(QuantileForest, Regressor):
     min_weight_fraction_leaf : float, default=0.0
         Each side of a split has at least this share of the weight.
     max_features : {'auto'} or int or float or {'sqrt', 'log2'} or None, default="auto"
-        Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for
-        numbers.
+        Columns tried at each node: a number (all if there are no more), a share, sqrt, log2, or none for all; auto is
+        sqrt for classes and all for numbers.
     max_leaf_nodes : int or None, default=None
         Leaves of a tree, at most; the best splits are made first. None for no limit.
     min_impurity_decrease : float, default=0.0
@@ -580,15 +583,16 @@ class ExtraTreesRegressor(QuantileForest, Regressor):
         self.verbose = verbose
 
 
-class ComparisonForestClassifier(ProbabilisticClassifier):
+class ComparisonForestClassifier(Comparisons, ProbabilisticClassifier):
     """The mean of many trees that ask only which of two rows is nearer, for any metric, strings too.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Trees.
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'}, default="euclidean"
-        How far apart two rows are.
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'} or callable, default="euclidean"
+        How far apart two rows are. A function gives the distance between two rows of numbers: symmetric, and not
+        negative.
     p : float, default=2.0
         The power of the minkowski metric.
     n_pairs : int, default=5
@@ -646,7 +650,7 @@ class ComparisonForestClassifier(ProbabilisticClassifier):
         self,
         *,
         n_estimators: int = 100,
-        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] = "euclidean",
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
         p: float = 2.0,
         n_pairs: int = 5,
         max_depth: int | None = None,
@@ -672,15 +676,16 @@ class ComparisonForestClassifier(ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class ComparisonForestRegressor(Regressor):
+class ComparisonForestRegressor(Comparisons, Regressor):
     """The mean of many trees that ask only which of two rows is nearer, for any metric, strings too.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Trees.
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'}, default="euclidean"
-        How far apart two rows are.
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'} or callable, default="euclidean"
+        How far apart two rows are. A function gives the distance between two rows of numbers: symmetric, and not
+        negative.
     p : float, default=2.0
         The power of the minkowski metric.
     n_pairs : int, default=5
@@ -735,7 +740,7 @@ class ComparisonForestRegressor(Regressor):
         self,
         *,
         n_estimators: int = 100,
-        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] = "euclidean",
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
         p: float = 2.0,
         n_pairs: int = 5,
         max_depth: int | None = None,
@@ -1542,9 +1547,9 @@ class BaggingClassifier(Bag, OverClassifier):
     n_estimators : int, default=10
         How many are trained.
     max_samples : int or float, default=1.0
-        How many rows each sees, or which share.
+        How many rows each sees (10), or which share of them (0.5; 1.0 is all of them, and 1 is one row).
     max_features : int or float, default=1.0
-        How many columns each sees, or which share.
+        How many columns each sees (10), or which share of them (0.5; 1.0 is all of them, and 1 is one column).
     bootstrap : bool, default=True
         Whether rows are drawn with replacement.
     bootstrap_features : bool, default=False
@@ -1633,9 +1638,9 @@ class BaggingRegressor(Bag, Regressor):
     n_estimators : int, default=10
         How many are trained.
     max_samples : int or float, default=1.0
-        How many rows each sees, or which share.
+        How many rows each sees (10), or which share of them (0.5; 1.0 is all of them, and 1 is one row).
     max_features : int or float, default=1.0
-        How many columns each sees, or which share.
+        How many columns each sees (10), or which share of them (0.5; 1.0 is all of them, and 1 is one column).
     bootstrap : bool, default=True
         Whether rows are drawn with replacement.
     bootstrap_features : bool, default=False

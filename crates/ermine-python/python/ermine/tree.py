@@ -3,11 +3,13 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from ermine._comparison import Comparisons
+from ermine._density import Densities
 from ermine._ensemble import Explained
 from ermine._estimator import ProbabilisticClassifier, Regressor
 from ermine._tree import Tree
@@ -146,11 +148,12 @@ class DecisionTreeClassifier(Tree, Explained, ProbabilisticClassifier):
     min_samples_split : int or float, default=2
         A node with fewer rows (a whole number) or a smaller share of the rows (a fraction) is not split.
     min_samples_leaf : int or float, default=1
-        Every leaf has at least this many rows, or this share of them.
+        Every leaf has at least this many rows (10), or this share of them (0.1).
     min_weight_fraction_leaf : float, default=0.0
         Every leaf has at least this share of the weight.
     max_features : int or float or {'sqrt', 'log2'} or None, default=None
-        How many columns each node looks at, drawn at random: a number, a share, "sqrt" or "log2"; none for all.
+        How many columns each node looks at, drawn at random: a number (all if there are no more), a share, "sqrt" or
+        "log2"; none for all.
     max_leaf_nodes : int or None, default=None
         At most this many leaves, the best splits first; none for no limit.
     min_impurity_decrease : float, default=0.0
@@ -159,7 +162,7 @@ class DecisionTreeClassifier(Tree, Explained, ProbabilisticClassifier):
         A node whose impurity is no more than this is pure enough, and not split.
     class_weight : dict, 'balanced' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
-        (n_classes * rows of the class).
+        (n_classes * rows of the class). Rows count by their own weights.
     monotonic_cst : list of int, default=()
         For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no
         constraints.
@@ -196,6 +199,8 @@ class DecisionTreeClassifier(Tree, Explained, ProbabilisticClassifier):
         How many leaves the tree has.
     depth_ : int
         How many questions lie on the longest way to a leaf.
+    ccp_alpha_ : float
+        The alpha of cost-complexity pruning that cross-validation chose, where ``pruning`` is ``"cross_validation"``.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -276,11 +281,12 @@ class DecisionTreeRegressor(Tree, Explained, Regressor):
     min_samples_split : int or float, default=2
         A node with fewer rows (a whole number) or a smaller share of the rows (a fraction) is not split.
     min_samples_leaf : int or float, default=1
-        Every leaf has at least this many rows, or this share of them.
+        Every leaf has at least this many rows (10), or this share of them (0.1).
     min_weight_fraction_leaf : float, default=0.0
         Every leaf has at least this share of the weight.
     max_features : int or float or {'sqrt', 'log2'} or None, default=None
-        How many columns each node looks at, drawn at random: a number, a share, "sqrt" or "log2"; none for all.
+        How many columns each node looks at, drawn at random: a number (all if there are no more), a share, "sqrt" or
+        "log2"; none for all.
     max_leaf_nodes : int or None, default=None
         At most this many leaves, the best splits first; none for no limit.
     min_impurity_decrease : float, default=0.0
@@ -319,6 +325,8 @@ class DecisionTreeRegressor(Tree, Explained, Regressor):
         How many leaves the tree has.
     depth_ : int
         How many questions lie on the longest way to a leaf.
+    ccp_alpha_ : float
+        The alpha of cost-complexity pruning that cross-validation chose, where ``pruning`` is ``"cross_validation"``.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -745,7 +753,7 @@ class ObliqueTreeRegressor(Tree, Regressor):
         self.verbose = verbose
 
 
-class DensityTreeClassifier(ProbabilisticClassifier):
+class DensityTreeClassifier(Densities, ProbabilisticClassifier):
     """A density of the features for each class, constant on boxes and integrating to 1; the class by Bayes' rule.
 
     Parameters
@@ -924,13 +932,14 @@ class QuadTreeRegressor(Tree, Regressor):
         self.verbose = verbose
 
 
-class ComparisonTreeClassifier(Tree, ProbabilisticClassifier):
+class ComparisonTreeClassifier(Comparisons, Tree, ProbabilisticClassifier):
     """A tree that asks only which of two rows is nearer, for any metric, strings too.
 
     Parameters
     ----------
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'}, default="euclidean"
-        How far apart two rows are.
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'} or callable, default="euclidean"
+        How far apart two rows are. A function gives the distance between two rows of numbers: symmetric, and not
+        negative.
     p : float, default=2.0
         The power of the minkowski metric.
     n_pairs : int, default=20
@@ -981,7 +990,7 @@ class ComparisonTreeClassifier(Tree, ProbabilisticClassifier):
     def __init__(
         self,
         *,
-        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] = "euclidean",
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
         p: float = 2.0,
         n_pairs: int = 20,
         max_depth: int | None = None,
@@ -1000,13 +1009,14 @@ class ComparisonTreeClassifier(Tree, ProbabilisticClassifier):
         self.verbose = verbose
 
 
-class ComparisonTreeRegressor(Tree, Regressor):
+class ComparisonTreeRegressor(Comparisons, Tree, Regressor):
     """A tree that asks only which of two rows is nearer, for any metric, strings too.
 
     Parameters
     ----------
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'}, default="euclidean"
-        How far apart two rows are.
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'} or callable, default="euclidean"
+        How far apart two rows are. A function gives the distance between two rows of numbers: symmetric, and not
+        negative.
     p : float, default=2.0
         The power of the minkowski metric.
     n_pairs : int, default=20
@@ -1054,7 +1064,7 @@ class ComparisonTreeRegressor(Tree, Regressor):
     def __init__(
         self,
         *,
-        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] = "euclidean",
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
         p: float = 2.0,
         n_pairs: int = 20,
         max_depth: int | None = None,

@@ -72,7 +72,7 @@ impl Questions {
             let half = |seed: u64| answers.iter().fold(seed, |state, answer| rng::place(state, u64::from(answer[row])));
             u128::from(half(1)) << 64 | u128::from(half(2))
         };
-        let lost = lost_rows(codes, n_classes, same, |_| 1.0).0;
+        let lost = lost_rows(codes, n_classes, same, |_| 1.0);
         Questions {
             n_words,
             lost: bits(&|row| lost[row]),
@@ -87,29 +87,25 @@ impl Questions {
     }
 }
 
-/// The rows that lose in every tree: those whose class is not the commonest among the rows that are the same to all questions; and what all of them weigh. `same(row)` is
-/// equal for rows that are the same.
+/// The rows that lose in every tree: those whose class is not the commonest among the rows that are the same to all questions. `same(row)` is equal for rows that are the same.
 pub(super) fn lost_rows(
     codes: &[u32],
     n_classes: usize,
     same: impl Fn(usize) -> u128,
     weight: impl Fn(usize) -> f64,
-) -> (Vec<bool>, f64) {
+) -> Vec<bool> {
     let mut order: Vec<(u128, u32)> = (0..codes.len()).map(|row| (same(row), row as u32)).collect();
     order.sort_unstable();
-    let (mut lost, mut total) = (vec![false; codes.len()], 0.0);
+    let mut lost = vec![false; codes.len()];
     let mut weights = vec![0.0; n_classes];
     for group in order.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
         let rows = || group.iter().map(|(_, row)| *row as usize);
         rows().for_each(|row| weights[codes[row] as usize] += weight(row));
         let best = (1..n_classes).fold(0, |best, k| if weights[k] > weights[best] { k } else { best });
-        for row in rows().filter(|&row| codes[row] as usize != best) {
-            lost[row] = true;
-            total += weight(row);
-        }
+        rows().filter(|&row| codes[row] as usize != best).for_each(|row| lost[row] = true);
         rows().for_each(|row| weights[codes[row] as usize] = 0.0);
     }
-    (lost, total)
+    lost
 }
 
 /// How many bits two strings have in common.

@@ -194,8 +194,8 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         self.out.tree.child[node] = first as u32;
         let sides = [self.add_node(&left), self.add_node(&right)];
         let bounds = self.child_bounds(pending, choice.feature, first);
-        for side in 0..2 {
-            self.clip(first + side, bounds[side], &sides[side].1);
+        for (side, (_, state)) in sides.iter().enumerate() {
+            self.clip(first + side, bounds[side], state);
         }
         let middle = pending.range.start + left.len();
         let ranges = [pending.range.start..middle, middle..pending.range.end];

@@ -100,7 +100,7 @@ impl<'a> Optimiser<'a> {
             .collect();
         let weight: Vec<f64> = (0..n).map(|row| data.row_weight(row)).collect();
         let values = fingerprints(data);
-        let lost = lost_rows(codes, n_classes, |row| values[row], |row| weight[row]).0;
+        let lost = lost_rows(codes, n_classes, |row| values[row], |row| weight[row]);
         Optimiser {
             codes,
             weight,
