@@ -97,17 +97,18 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let splits = args.splits.splits(&data, args.seed)?;
     args.splits.measure.map_or(Ok(()), |measure| measure.check(data.task()))?;
     let measures = measures(&data, args.splits.measure);
-    if args.manner.chatty() {
-        print(&understanding.text())?;
-    }
     let context =
         Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
-    let validation = Validation { splits: &splits, measures: &measures, train_scores: true };
-    let scores = cross_validate(&*learner, &data, &validation, &context)?.scores;
+    // A test table that can't be used is found before the longer work.
     let test = match &args.test {
         Some(file) => on_test(args, file, &*learner, &data, &measures, &context, &progress)?,
         None => Vec::new(),
     };
+    if args.manner.chatty() {
+        print(&understanding.text())?;
+    }
+    let validation = Validation { splits: &splits, measures: &measures, train_scores: true };
+    let scores = cross_validate(&*learner, &data, &validation, &context)?.scores;
     let learning = match args.learning_curve {
         true => learning_curve(&*learner, &data, &validation, &SHARES, &context)?,
         false => Vec::new(),

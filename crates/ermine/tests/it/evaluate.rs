@@ -177,7 +177,7 @@ fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
     let open = |measure| Journal::open(&path, &what(measure), &data, 0);
     let whole = search(&what(Measure::Accuracy), &data, &Context::default(), &mut Journal::none()).unwrap();
 
-    let watcher = Impatient(AtomicUsize::new(60));
+    let watcher = Impatient(AtomicUsize::new(20));
     let context = Context { observer: &watcher, ..Default::default() };
     let part = search(&what(Measure::Accuracy), &data, &context, &mut open(Measure::Accuracy).unwrap()).unwrap();
     assert!(part.stopped && !part.trials.is_empty() && part.trials.len() < whole.trials.len());
@@ -428,14 +428,13 @@ fn a_report_says_everything_as_text_as_a_page_and_as_json() {
 fn reports_of_labels_and_of_rankings_say_what_is_worst() {
     let n = 240;
     let number = |k: usize, m: usize| (0..n).map(|i| (i * k % m) as f64).collect::<Vec<f64>>();
-    let mark = |at: usize| {
-        (0..n).map(|i| Some(if i * 7919 % 101 > at || i % 13 == 0 { "1" } else { "0" })).collect::<Vec<_>>()
-    };
+    let marked = |i: usize, at: usize| f64::from(u8::from(i * 7919 % 101 > at || i.is_multiple_of(13)));
+    let mark = |at: usize| (0..n).map(|i| marked(i, at)).collect::<Vec<f64>>();
     let columns = |more: Vec<Column>| {
         [vec![Column::numeric("a", number(7919, 101)), Column::numeric("b", number(31, 37))], more].concat()
     };
     let labels =
-        Table::new(columns(vec![Column::nominal("high", &mark(50)), Column::nominal("low", &mark(20))])).unwrap();
+        Table::new(columns(vec![Column::numeric("high", mark(50)), Column::numeric("low", mark(20))])).unwrap();
     let target = vec!["high".into(), "low".into()];
     let roles = Roles { target, task: Some(Task::Multilabel), ..Default::default() };
     let labels = Dataset::new(labels, &roles).unwrap();
