@@ -7,8 +7,9 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ermine import _target
-from ermine._estimator import Estimator, MarginClassifier, PlainMixin, Regressor
+from ermine._estimator import Estimator, MarginClassifier, Regressor
 from ermine._ermine import Model
+from ermine._plain import PlainMixin
 
 #: A user's own kernel: the values of each row of the first table with each row of the second.
 OwnKernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
