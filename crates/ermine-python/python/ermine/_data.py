@@ -89,9 +89,9 @@ def _object_column(name: str, values: np.ndarray) -> Column:
         return _text_column(name, values.tolist())
     try:
         return (name, "numeric", np.array([_number(value) for value in values], dtype=np.float64), None)
-    except TypeError:
+    except TypeError as error:
         kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
-        raise TypeError(f"column {name!r} holds {', '.join(kinds)}; expected numbers, text, truth values or categories") from None
+        raise TypeError(f"column {name!r} holds {', '.join(kinds)}; expected numbers, text, truth values or categories ({error})") from None
 
 
 def _number(value: Any) -> float:

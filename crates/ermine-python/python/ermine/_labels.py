@@ -6,7 +6,8 @@ import numpy as np
 
 from ermine import _target
 from ermine._ermine import Model, Target
-from ermine._estimator import Estimator, PlainMixin, join_as
+from ermine._estimator import Estimator, join_as
+from ermine._plain import PlainMixin
 from ermine._reduction import Parts, only_if, gives_probabilities
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from ermine import _target
 from ermine._data import check_shape, is_sparse
 from ermine._catalog import VOTES
-from ermine._estimator import Bare, labels_of
+from ermine._estimator import labels_of
+from ermine._plain import Bare
 from ermine._ermine import NeighborIndex
 from ermine._sklearn import not_fitted
 

@@ -8,10 +8,11 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ermine import _target
-from ermine._estimator import Estimator, MarginClassifier, PlainMixin, Regressor
+from ermine._estimator import Estimator, MarginClassifier, Regressor
 from ermine._ermine import Model
 from ermine._ermine import is_psd as _is_psd
 from ermine._ermine import string_kernel as _string_kernel
+from ermine._plain import PlainMixin
 from ermine._sklearn import warn
 
 #: A user's own kernel: the values of each row of the first table with each row of the second.

@@ -16,7 +16,8 @@ from ermine import _target
 from ermine._ermine import curve as _curve
 from ermine._ermine import search as _search
 from ermine._ermine import threads
-from ermine._estimator import Bare, Classifier, Estimator
+from ermine._estimator import Classifier, Estimator
+from ermine._plain import Bare
 from ermine._progress import Bar
 from ermine._reduction import only_if
 from ermine._sklearn import not_fitted
