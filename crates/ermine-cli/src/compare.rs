@@ -217,11 +217,14 @@ impl Trials<'_> {
     /// Every learner with its defaults, then settings of the best ones.
     fn run(&self, learners: &[Box<dyn Learner>]) -> Outcome {
         let mut outcome = Outcome::default();
-        let until = self.args.budget.filter(|_| self.args.trials > 0);
-        let until = until.and_then(|budget| self.start.checked_add(budget.mul_f64(DEFAULTS_SHARE)));
         for learner in self.in_order(learners) {
             let name = learner.info().name;
-            let late = self.over() || until.is_some_and(|until| Instant::now() >= until);
+            // Only where there is something to tune is time kept for it.
+            let keep = self.args.trials > 0 && outcome.rows.len() > TUNED;
+            let share = if keep { DEFAULTS_SHARE } else { 1.0 };
+            let left = self.args.budget.map(|budget| budget.mul_f64(share).saturating_sub(self.start.elapsed()));
+            let until = left.and_then(|left| Instant::now().checked_add(left));
+            let late = self.over() || left.is_some_and(|left| left.is_zero());
             let result = check(learner, self.data).and_then(|()| match late {
                 true => Err(Error::Stopped),
                 false => self.row(learner, Setting::new(), until),
@@ -371,7 +374,10 @@ fn why_not(error: &Error, args: &Args, late: bool) -> String {
         (Error::Stopped, _) if interrupt::stopped() => format!("{how}: stopped by Ctrl-C"),
         (Error::Stopped, Some(budget)) => {
             let budget = time(budget.as_secs_f64());
-            format!("{how}: the budget of {budget} is spent, or what is left of it is for settings of the best")
+            match late {
+                true => format!("{how}: the budget of {budget} is spent, or kept for settings of the best"),
+                false => format!("{how} in its part of the budget of {budget}"),
+            }
         }
         (Error::Unsupported { need, .. }, _) => format!("can't handle {need}"),
         (other, _) => format!("failed: {other}"),

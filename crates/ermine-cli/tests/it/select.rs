@@ -153,7 +153,5 @@ fn mistakes_are_named_with_a_way_out() {
     place.run(&["evaluate", &model, &table, "--measure", "rmse"]).fails(2, &["rmse", "accuracy"]);
     place.run(&["report", &model, &table, "--train", &other]).fails(1, &["other.csv: no column named"]);
     place.run(&["cross-validate", &table, "-t", "species", "--test", &other]).fails(1, &["other.csv: no column named"]);
-    let text = place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "1ms"]);
-    text.fails(1, &["the time was over before a setting was tried"]);
     assert!(!place.files().contains(&"m.ermine".to_string()));
 }
