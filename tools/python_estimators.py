@@ -62,7 +62,7 @@ CALLABLES = {
 }
 
 #: Names that a module takes in from another and shows as its own.
-SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM",)}
+SHOWN = {"neighbors": ("NearestNeighbors",), "svm": ("OneClassSVM", "StringKernel", "is_psd")}
 
 #: A kernel may be a function too.
 OWN_KERNEL = ("Callable[[np.ndarray, np.ndarray], np.ndarray]", "A function gives the kernel values of each row of one table with each row of another.")
@@ -71,6 +71,7 @@ ATTRIBUTES = {
     "feature_importances": ("ndarray of shape (n_features_in_,)", "The share of each column in what all splits gain."),
     "n_leaves": ("int", "How many leaves the tree has."),
     "depth": ("int", "How many questions lie on the longest way to a leaf."),
+    "ccp_alpha": ("float", "The alpha of cost-complexity pruning that cross-validation chose, where ``pruning`` is ``\"cross_validation\"``."),
     "oob_score": ("float", "The score on rows that members didn't see in training, where ``oob_score`` is set."),
     "n_estimators": ("int", "How many rounds there are."),
     "validation_loss": ("ndarray of shape (n_rounds,)", "The loss, or metric, on the rows kept aside, after each round; empty where none are."),
@@ -117,6 +118,9 @@ RANDOM_STATE = ("random_state", "int | np.random.RandomState | None", "None", "i
                 "Every random choice follows from it; the same number gives the same model.")
 WARM_START = ("warm_start", "bool", "False", "bool",
               "Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``; random_state then stays what it was.")
+PROBABILITY = ("probability", "bool", "False", "bool",
+               "Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a sigmoid of the decision "
+               "values on the rows that they left out becomes the probability (Platt). CalibratedClassifier has more choices.")
 COMMON = (
     ("n_jobs", "int | None", "None", "int",
      "How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model doesn't "
@@ -232,7 +236,7 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
                 hint = hint.replace('"balanced"', '"balanced", "balanced_subsample"')
                 words = words.replace("'balanced'", "'balanced', 'balanced_subsample'")
                 doc += " 'balanced_subsample' balances the rows that were drawn for each tree."
-            if entry.neighbors and p["name"] in CALLABLES:
+            if (entry.neighbors or entry.tells == ("_comparison", "Comparisons")) and p["name"] in CALLABLES:
                 function, what = CALLABLES[p["name"]]
                 hint, words, doc = f"{hint} | {function}", f"{words} or callable", f"{doc} {what}"
             if entry.kernels and p["name"] == "kernel":
@@ -246,6 +250,7 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         hint, default, words, why = WITHOUT_EFFECT[name]
         default = SOLVERS[entry.name] if default is None else default
         own.append((name, hint, default, words, f"Taken as scikit-learn takes it, and without effect: {why}"))
+    own += [PROBABILITY] * (entry.kernels and entry.task == "classification")
     return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 
 
@@ -264,7 +269,7 @@ def attributes(entry: Entry) -> list[str]:
     else:
         target, _ = _target.classes(y, 12) if entry.task == "classification" else _target.values(y, 12, False)
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
-    wanted = (("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3), ("keep", "condensed"))
+    wanted = (("pruning", "cross_validation"), ("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3), ("keep", "condensed"))
     params = {name: value for name, value in wanted if name in names - set(entry.hidden)}
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
 

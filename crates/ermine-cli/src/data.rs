@@ -5,6 +5,7 @@ use crate::clean::clean;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::terminal::{bold, count, fact, listed, width, wrapped, yellow};
+use ermine::learner::Learner;
 use ermine::matrix::{Dataset, Roles, Target, Task};
 use ermine::table::{Column, ColumnKind, ColumnType, ReadOptions, Table};
 use serde::Serialize;
@@ -50,13 +51,35 @@ struct Feature {
 
 /// Reads the table that the arguments name, gives its columns their roles, and says how it was understood.
 pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Result<(Dataset, Understanding), Failure> {
+    load_for(args, None, threads, progress)
+}
+
+/// The name of the number that a learner without a target gives each row.
+const SCORE: &str = "score";
+
+/// The same for a learner: what the target doesn't say is what this learner can only learn, and one that looks at no target needs none.
+pub fn load_for(
+    args: &DataArgs,
+    learner: Option<&dyn Learner>,
+    threads: Option<usize>,
+    progress: &Progress,
+) -> Result<(Dataset, Understanding), Failure> {
     check_roles(args)?;
     let mut options = ReadOptions::default();
     options.types.extend(args.columns.types.iter().cloned());
     // Columns that play no part in learning needn't be read.
     options.types.extend(args.id.iter().chain(&args.ignore).map(|name| (name.clone(), ColumnType::Ignored)));
-    let table = read(&args.file, &options, threads, progress)?;
-    let mut roles = roles(targets(args, &table)?, args.task, &args.columns);
+    let mut table = read(&args.file, &options, threads, progress)?;
+    let free = args.target.is_empty() && learner.is_some_and(|learner| !learner.needs_target());
+    if free {
+        let n = table.n_rows();
+        let columns = table.into_columns().into_iter().filter(|column| column.name != SCORE);
+        table = Table::new(columns.chain([Column::numeric(SCORE, vec![0.0; n])]).collect())?;
+    }
+    let target = if free { vec![SCORE.to_string()] } else { targets(args, &table)? };
+    let only_labels = learner.is_some_and(|learner| learner.info().capabilities.tasks == [Task::Multilabel]);
+    let task = args.task.or(free.then_some(Task::Regression)).or(only_labels.then_some(Task::Multilabel));
+    let mut roles = roles(target, task, &args.columns);
     let query = unused_query(args, &table);
     roles.ignore.extend(query.clone());
     let n_read = table.n_rows();
@@ -65,7 +88,7 @@ pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Res
     }
     let look = || {
         let data = Dataset::new(table, &roles)?;
-        let mut understanding = Understanding::new(args, &roles.target, n_read, &data);
+        let mut understanding = Understanding::new(args, if free { &[] } else { &roles.target }, n_read, &data);
         understanding.notes.extend(query.map(|name| {
             format!("column '{name}' says which query a row belongs to and is no feature; to rank, say --group {name}")
         }));
@@ -190,7 +213,7 @@ impl Understanding {
                 ));
             }
         }
-        if task_was_inferred && self.task == Task::Regression {
+        if task_was_inferred && self.task == Task::Regression && !self.target.is_empty() {
             notes.extend(few_whole_numbers(data).map(|n| {
                 format!(
                     "the target has only {n} distinct whole numbers; if they are classes, say --task classification"
@@ -220,7 +243,10 @@ impl Understanding {
             others.push(format!("left out {}", listed(&self.left_out, LISTED)));
         }
         let mut text = format!("{}: {rows}\n", bold(&clean(&self.file.display().to_string())));
-        let target = format!("{}: {} of {learned}", self.target.join(", "), self.task);
+        let target = match self.target.is_empty() {
+            true => "none: the learner looks at none".to_string(),
+            false => format!("{}: {} of {learned}", self.target.join(", "), self.task),
+        };
         let mut facts = vec![("target", target), ("features", self.kinds_text()), ("missing", self.missing_text())];
         facts.extend((!others.is_empty()).then(|| ("others", others.join("; "))));
         facts.iter().for_each(|(name, known)| text += &fact(name, 11, known));

@@ -12,6 +12,7 @@ use ermine::evaluate::{Evaluation, Measure};
 use ermine::matrix::Dataset;
 use ermine::metric::confusion::Confusion;
 use ermine::model::Model;
+use ermine::registry;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,12 @@ pub struct Args {
 /// Evaluates.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
+    let name = &model.header().learner;
+    if registry::learner(name).is_ok_and(|learner| !learner.needs_target()) {
+        return Err(Failure::Work(format!(
+            "{name} learns without a target: there is no truth to measure its scores against; `ermine predict` tells them (below 0: outside)"
+        )));
+    }
     let progress = Progress::new(!args.manner.chatty());
     let data = load(&args.file, &args.columns, &args.manner, &model, &progress)?;
     args.measure.iter().try_for_each(|measure| measure.check(data.task()))?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  ermine export forest.ermine --format onnx -o forest.onnx
+  ermine export forest.ermine -o forest.onnx
   ermine export forest.ermine --format c -o forest.c
   ermine export species.ermine --json | head";
 
@@ -21,9 +21,9 @@ Examples:
 pub struct Args {
     /// The model
     model: PathBuf,
-    /// What to write: onnx, c, rust (for models that are sums of trees), or json (all of any model)
-    #[arg(long, value_name = "FORMAT", default_value = "json", value_parser = ["onnx", "c", "rust", "json"], conflicts_with = "json")]
-    format: String,
+    /// What to write: onnx, c, rust (for models that are sums of trees), or json (all of any model); if not given, what the name of the output ends in (.onnx, .c, .rs, .json), and json to stdout
+    #[arg(long, value_name = "FORMAT", value_parser = ["onnx", "c", "rust", "json"], conflicts_with = "json")]
+    format: Option<String>,
     /// The same as --format json
     #[arg(long)]
     json: bool,
@@ -35,17 +35,33 @@ pub struct Args {
     quiet: bool,
 }
 
+/// The format that the name of a file asks for.
+fn by_ending(path: &Path) -> Result<Format, Failure> {
+    match path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).as_deref() {
+        Some("onnx") => Ok(Format::Onnx),
+        Some("c" | "h") => Ok(Format::C),
+        Some("rs") => Ok(Format::Rust),
+        Some("json") => Ok(Format::Json),
+        _ => Err(Failure::Usage(format!(
+            "{}: no format goes by that ending; say --format onnx, c, rust or json",
+            path.display()
+        ))),
+    }
+}
+
 /// Exports.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(path) = output {
         check_output(path, &[&args.model])?;
     }
-    let format = match args.format.as_str() {
-        "onnx" => Format::Onnx,
-        "c" => Format::C,
-        "rust" => Format::Rust,
-        _ => Format::Json,
+    let format = match args.format.as_deref() {
+        Some("onnx") => Format::Onnx,
+        Some("c") => Format::C,
+        Some("rust") => Format::Rust,
+        Some(_) => Format::Json,
+        None if args.json => Format::Json,
+        None => output.map_or(Ok(Format::Json), by_ending)?,
     };
     let bytes = Model::load(&args.model)?.export(format)?;
     let Some(path) = output else {

@@ -29,7 +29,12 @@ impl Failure {
     }
 
     /// What clap says, with the learners that do know a flag that the chosen one doesn't.
-    pub fn from_clap(error: clap::Error, learner: Option<&dyn Learner>) -> Failure {
+    pub fn from_clap(mut error: clap::Error, learner: Option<&dyn Learner>) -> Failure {
+        // Parameters are understood with _ too, but flags are shown with - everywhere.
+        if let Some(ContextValue::String(flag)) = error.get(ContextKind::SuggestedArg) {
+            let shown = ContextValue::String(flag.replace('_', "-"));
+            error.insert(ContextKind::SuggestedArg, shown);
+        }
         let owners = learner.and_then(|learner| owners_of(&error, learner.info().name));
         Failure::Clap(Box::new(error), owners)
     }

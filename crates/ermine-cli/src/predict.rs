@@ -21,7 +21,7 @@ Examples:
   ermine predict species.ermine new.csv --proba --id name | head
 
 The output is CSV with a line for each row of FILE, in its order: the columns asked for with --id, then predicted_<target>, then
-with --proba probability_<class> for each class or label, with --quantiles quantile_<level> for each level. FILE needs the columns that the model was trained on, in any order; others
+with --proba probability_<class> for each class or label, with --quantiles quantile_<level> for each level, with --log-density log_density. FILE needs the columns that the model was trained on, in any order; others
 are passed over. A category that training didn't have counts as missing.";
 
 /// Predict for each row of a table
@@ -41,6 +41,9 @@ pub struct Args {
     /// Quantiles of the target too, of a forest that was trained with --quantiles true: levels from 0 to 1, separated by commas
     #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
     quantiles: Vec<f64>,
+    /// The logarithm of the density of each row too, of a model of densities (density-tree): how likely such a row is at all
+    #[arg(long)]
+    log_density: bool,
     /// Columns of the table to keep beside the prediction; repeat for several
     #[arg(long, value_name = "COLUMN")]
     id: Vec<String>,
@@ -71,7 +74,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let kept: Vec<Column> = args.id.iter().map(|name| table.column(name).cloned()).collect::<ermine::Result<_>>()?;
     let prediction = progress.stage("predicting", manner.threads(), || model.predict(&table)).map_err(Failure::work)?;
     let quantiles = quantiles(&model, &table, &args.quantiles)?;
-    let result = Table::new([kept, columns(&prediction, model.schema(), args.proba)?, quantiles].concat())?;
+    let density = log_density(&model, &table, args.log_density)?;
+    let result = Table::new([kept, columns(&prediction, model.schema(), args.proba)?, quantiles, density].concat())?;
     drop(progress);
     match output {
         None => result.write_csv_to(std::io::stdout().lock()).map_err(stdout_failure),
@@ -118,6 +122,14 @@ fn quantiles(model: &Model, table: &Table, levels: &[f64]) -> Result<Vec<Column>
         )
     };
     Ok(levels.iter().enumerate().map(column).collect())
+}
+
+/// The column that holds the logarithm of the density, where it is wanted.
+fn log_density(model: &Model, table: &Table, wanted: bool) -> Result<Vec<Column>, Failure> {
+    if !wanted {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Column::numeric("log_density", model.log_density(&model.schema().features_of(table)?)?)])
 }
 
 /// The columns that hold the predictions.

@@ -90,7 +90,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let model = if let Some(member) = args.member { whole.member(member)? } else { whole };
     let none = |what: &str| {
         let learner = &model.header().learner;
-        Failure::Work(format!("{}: there is no {what} of a {learner}", args.model.display()))
+        let article = if learner.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        Failure::Work(format!("{}: there is no {what} of {article} {learner}", args.model.display()))
     };
     let draw = |path: &Option<PathBuf>, what: &str, form: fn(&Model) -> Option<String>| match path {
         Some(path) => Ok(write(path, form(&model).ok_or_else(|| none(what))?.as_bytes())?),

@@ -2,7 +2,7 @@
 
 use crate::args::{DataArgs, Manner};
 use crate::clean::clean;
-use crate::data::load;
+use crate::data::load_for;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::flags;
@@ -25,6 +25,7 @@ Examples:
   ermine train penguins.csv --target species --learner random-forest --n-estimators 200 --warm-start half.ermine -o whole.ermine
   ermine train yeast.csv --target Class1,Class2,Class3 --learner classifier-chain -o yeast.ermine
   ermine train posts.csv --target tags --task multilabel --learner label-powerset -o tags.ermine
+  ermine train normal.csv --learner one-class-svm --nu 0.05 -o odd.ermine
   ermine train rank.letor --group qid --task rank --learner rank-svm -o rank.ermine
   ermine train --learner decision-stump --help        the parameters of a learner
   ermine learners                                     all learners";
@@ -61,7 +62,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     check_output(&args.output, &[&args.data.file])?;
     let previous = args.warm_start.as_ref().map(Model::load).transpose()?;
     let progress = Progress::new(!args.manner.chatty());
-    let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
+    let (data, understanding) = load_for(&args.data, Some(&*learner), args.manner.threads(), &progress)?;
     check(&*learner, &data)?;
     if args.manner.chatty() {
         print(&understanding.text())?;
@@ -103,7 +104,10 @@ fn said(args: &Args, learner: &dyn Learner, model: &Model, seconds: f64, n_bytes
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     let with = if changed.is_empty() { String::new() } else { format!(" with {}", changed.join(", ")) };
-    let mut text = format!("\n{} {}{with} in {}\n", green("trained"), bold(&args.learner), time(seconds));
+    // A learner of two classes, or of classes, that was reduced to by itself.
+    let own = &model.header().learner;
+    let by = if *own == args.learner { String::new() } else { format!(" by {}", bold(own)) };
+    let mut text = format!("\n{} {}{with}{by} in {}\n", green("trained"), bold(&args.learner), time(seconds));
     text += &certificate(model);
     let output = args.output.display().to_string();
     text += &format!("{} {} {}\n", green("saved"), bold(&clean(&output)), dim(&format!("({})", bytes(n_bytes))));

@@ -95,6 +95,19 @@ pub fn proximity<'py>(
     array::shaped(py, alike, &[n, n])
 }
 
+/// The logarithm of the density of the features at each row.
+#[pyfunction]
+pub fn log_density<'py>(
+    py: Python<'py>,
+    model: &Model,
+    table: &Table,
+    n_jobs: Option<i64>,
+) -> PyResult<Shaped<'py, f64>> {
+    let shape = [table.inner.n_rows()];
+    let values = with_features(py, model, table, n_jobs, |model, features| model.log_density(features))?;
+    array::shaped(py, values, &shape)
+}
+
 /// Quantiles of the target for each row, one for each level.
 #[pyfunction]
 pub fn quantiles<'py>(

@@ -11,6 +11,7 @@
 //! | [`neighbor`] | `NeighborIndex`: who is near; functions of the user's own |
 //! | [`boosting`] | gradient boosting with losses, metrics and rows to watch from Python |
 //! | [`ensemble`] | what models made of many parts can tell |
+//! | [`kernel`] | the Mercer check, and kernels of texts |
 //! | [`curve`] | learning and validation curves |
 //! | [`search`] | the best setting of a learner |
 //! | [`metric`] | scores of predictions |
@@ -26,6 +27,7 @@ mod curve;
 mod ensemble;
 mod error;
 mod job;
+mod kernel;
 mod metric;
 mod model;
 mod neighbor;
@@ -72,10 +74,13 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::members, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::leaves, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::proximity, module)?)?;
+    module.add_function(wrap_pyfunction!(ensemble::log_density, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::shap_interactions, module)?)?;
     module.add_function(wrap_pyfunction!(ensemble::partial_dependence, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::is_psd, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::string_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
     module.add_function(wrap_pyfunction!(curve::curve, module)?)?;
     module.add_function(wrap_pyfunction!(metric::confusion, module)?)?;

@@ -63,7 +63,7 @@ pub fn fit(
 ) -> PyResult<Model> {
     let trouble = Trouble::default();
     let learner = match own.filter(|own| !own.is_empty()) {
-        Some(own) => neighbor::learner_with(params, own, &trouble)?,
+        Some(own) => neighbor::learner_with(learner, params, own, &trouble)?,
         None => value::learner(learner, params)?,
     };
     let weight = weight.map(array::numbers).transpose()?;

@@ -5,6 +5,8 @@ use crate::job;
 use crate::value;
 use ermine::error::Error;
 use ermine::learner::Learner;
+use ermine::learner::comparison_forest::ComparisonForest;
+use ermine::learner::comparison_tree::ComparisonTree;
 use ermine::learner::fit::run;
 use ermine::learner::nearest_neighbors::{NearestNeighbors, Own};
 use ermine::neighbor::choice::Kind;
@@ -72,13 +74,27 @@ impl Trouble {
 
 /// The learner with functions of the user's own under "metric" and "weights".
 pub fn learner_with(
+    name: &str,
     params: &Bound<'_, PyDict>,
     own: &Bound<'_, PyDict>,
     trouble: &Trouble,
 ) -> PyResult<Box<dyn Learner>> {
+    let metric = own.get_item("metric")?.map(|f| trouble.metric(&f)).transpose()?;
+    match (name, &metric) {
+        ("comparison-tree", Some(metric)) => {
+            let mut tree = ComparisonTree::default();
+            value::set(&mut tree, params)?;
+            return Ok(tree.with_metric(Metric::Custom(metric.clone())));
+        }
+        ("comparison-forest", Some(metric)) => {
+            let mut forest = ComparisonForest::default();
+            value::set(&mut forest, params)?;
+            return Ok(forest.with_metric(Metric::Custom(metric.clone())));
+        }
+        _ => {}
+    }
     let mut learner = NearestNeighbors::default();
     value::set(&mut learner, params)?;
-    let metric = own.get_item("metric")?.map(|f| trouble.metric(&f)).transpose()?;
     let weights = own.get_item("weights")?.map(|f| Arc::new(trouble.weights(f.unbind())) as _);
     Ok(Box::new(learner.with(Own { metric, weights })))
 }

@@ -51,7 +51,8 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         return Ok(values?.map(Value::List));
     }
     // Another estimator of the package: a learner as the value of a parameter.
-    if let (Ok(name), Ok(params)) = (object.getattr("_learner"), object.call_method0("_learner_params")) {
+    if let Ok(name) = object.getattr("_learner") {
+        let params = object.call_method0("_part_params")?;
         let learner = learner(&name.extract::<String>()?, params.cast::<PyDict>()?)?;
         return Ok(Some(Estimator::of(learner.as_ref()).to_value()));
     }

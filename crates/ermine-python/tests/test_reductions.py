@@ -5,15 +5,24 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as TheirLogistic
 from sklearn.metrics import roc_auc_score
+from sklearn.multiclass import OneVsOneClassifier as TheirOneVsOne
+from sklearn.multiclass import OneVsRestClassifier as TheirOneVsRest
 from sklearn.multioutput import ClassifierChain as TheirChain
 from sklearn.multioutput import MultiOutputClassifier as TheirMultiOutput
+from sklearn.svm import SVC as TheirSVC
 
 import ermine
-from ermine.linear_model import LogisticRegression
+from ermine.calibration import CalibratedClassifierCV
+from ermine.linear_model import LogisticRegression, Perceptron
+from ermine.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from ermine.multioutput import ClassifierChain, LabelPowersetClassifier, MultiOutputClassifier
+from ermine.neighbors import KNeighborsClassifier
 from ermine.ranking import BipartiteRanker, OmegaRanker, PairwiseRanker, RankSVM
+from ermine.svm import SVC, LinearSVC
 from ermine.tree import DecisionTreeClassifier
 
 
@@ -140,3 +149,90 @@ def test_what_is_no_ranking_is_refused(queries):
         OmegaRanker(omega=[[0, 1, 2], [1, 0, 1]]).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="no order to learn"):
         PairwiseRanker().fit(X, np.ones(400), qid=qid)
+
+
+@pytest.mark.parametrize("base", [SVC(), LinearSVC(random_state=0), Perceptron()], ids=repr)
+def test_margins_are_no_probabilities(base):
+    X, y = load_iris(return_X_y=True)
+    model = OneVsRestClassifier(base, random_state=0).fit(X, y)
+    for method in ("predict_proba", "predict_log_proba"):
+        with pytest.raises(AttributeError):
+            getattr(model, method)
+    scores = model.decision_function(X)
+    assert scores.shape == (150, 3)
+    np.testing.assert_array_equal(model.classes_[scores.argmax(axis=1)], model.predict(X))
+    assert OneVsRestClassifier(base, random_state=0).fit(X[y < 2], y[y < 2]).decision_function(X).shape == (150,)
+
+
+def test_decision_values_are_those_of_scikit_learn():
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    ours, them = OneVsRestClassifier(SVC(tol=1e-7)).fit(X, y), TheirOneVsRest(TheirSVC(tol=1e-7)).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), them.decision_function(X), atol=1e-4)
+    ours, them = OneVsRestClassifier(LogisticRegression()).fit(X, y), TheirOneVsRest(theirs()).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), them.decision_function(X), atol=1e-4)
+    np.testing.assert_allclose(ours.predict_proba(X), them.predict_proba(X), atol=1e-5)
+    ours, them = OneVsOneClassifier(LogisticRegression()).fit(X, y), TheirOneVsOne(theirs()).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), them.decision_function(X), atol=1e-4)
+    np.testing.assert_array_equal(ours.predict(X), them.predict(X))
+
+
+def test_coupled_duels_are_probabilities():
+    X, y = load_iris(return_X_y=True)
+    p = OneVsOneClassifier(LogisticRegression(), vote="coupling").fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert not hasattr(OneVsOneClassifier(LogisticRegression()).fit(X, y), "predict_proba")
+
+
+def test_functions_are_no_part_of_a_model():
+    X, y = load_iris(return_X_y=True)
+    for base in (SVC(kernel=lambda a, b: a @ b.T), KNeighborsClassifier(metric=lambda a, b: abs(a - b).sum())):
+        for reduction in (OneVsRestClassifier, CalibratedClassifierCV):
+            with pytest.raises(ValueError, match="is a function"):
+                reduction(base).fit(X, y)
+
+
+@pytest.mark.parametrize("cls", [OneVsRestClassifier, OneVsOneClassifier, OutputCodeClassifier, CalibratedClassifierCV])
+def test_parts_that_did_not_converge_are_told(cls):
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = cls(SVC(max_iter=2), random_state=0).fit(X, y)
+    assert not model.certificate_.converged
+    assert clone(model).get_params(deep=False)["estimator"].max_iter == 2
+
+
+def test_sparse_tables_go_to_those_who_take_them(queries):
+    X, y = load_iris(return_X_y=True)
+    X = np.where(X < 1.5, 0.0, X)
+    base = LinearSVC(tol=1e-8, max_iter=100_000, random_state=0)
+    for cls in (OneVsRestClassifier, OneVsOneClassifier, CalibratedClassifierCV):
+        dense, sparse = (cls(base, random_state=0).fit(form, y) for form in (X, scipy.sparse.csr_matrix(X)))
+        np.testing.assert_array_equal(dense.predict(X), sparse.predict(scipy.sparse.csr_matrix(X)))
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        OneVsRestClassifier(DecisionTreeClassifier()).fit(scipy.sparse.csr_matrix(X), y)
+    assert OneVsRestClassifier("linear-svc").fit(scipy.sparse.csr_matrix(X), y).score(scipy.sparse.csr_matrix(X), y) > 0.8
+    X, y, qid = queries
+    X = np.where(abs(X) < 0.5, 0.0, X)
+    dense, sparse = (PairwiseRanker(LogisticRegression(), random_state=0).fit(form, y, qid=qid) for form in (X, scipy.sparse.csr_matrix(X)))
+    np.testing.assert_allclose(dense.predict(X), sparse.predict(scipy.sparse.csr_matrix(X)), atol=1e-5)
+
+
+def test_queries_and_grades_that_are_none(queries):
+    X, y, qid = queries
+    with pytest.raises(ValueError, match="qid contains NaN"):
+        RankSVM().fit(X, y, qid=np.where(qid == 3, np.nan, qid))
+    with pytest.raises(ValueError, match="no order to learn"):
+        RankSVM().fit(X, np.ones(400), qid=qid)
+    model = RankSVM().fit(X, y, qid=qid)
+    assert model.score(X, -y, qid=qid) >= 0
+    with pytest.raises(ValueError) as told:
+        OmegaRanker(omega=lambda i, j: abs(i - j) ** 2).fit(X, y, qid=qid)
+    assert "the way round" in str(told.value) and len(str(told.value)) < 300
+    with pytest.raises(ValueError, match="top-K"):
+        OmegaRanker(omega="foo").fit(X, y, qid=qid)
+
+
+def test_a_matrix_of_labels_is_shown_the_way(labels):
+    X, y = labels
+    with pytest.raises(ValueError, match="MultiOutputClassifier"):
+        DecisionTreeClassifier().fit(X, y)

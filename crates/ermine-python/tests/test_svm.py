@@ -8,8 +8,10 @@ import sklearn.svm as theirs
 from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import cross_val_score
 
+from ermine import model_selection
 from ermine.calibration import CalibratedClassifierCV
-from ermine.svm import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
+from ermine.multiclass import OneVsOneClassifier
+from ermine.svm import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM, StringKernel, is_psd
 
 
 @pytest.fixture
@@ -57,7 +59,9 @@ def test_slacks_and_cases(two):
     margin = np.where(y == 1, 1, -1) * model.decision_function(X)
     np.testing.assert_allclose(model.slack_, np.maximum(1 - margin, 0), atol=1e-6)
     assert ((model.case_ == 2) == (margin < 0)).all()
-    assert model.svg() is None and "misclassified" in model.describe()
+    with pytest.raises(ValueError, match="no picture"):
+        model.svg()
+    assert "misclassified" in model.describe()
     assert SVC().fit(X[:, :2], y).svg().startswith("<svg")
 
 
@@ -104,8 +108,17 @@ def test_given_kernel_values_are_cut_by_rows_and_columns(two):
 
 def test_a_kernel_that_is_none_is_told(two):
     X, y = two
-    model = SVC(kernel=lambda a, b: np.tanh(a @ b.T - 1)).fit(X, y)
+    with pytest.warns(UserWarning, match="eigenvalue -"):
+        model = SVC(kernel=lambda a, b: np.tanh(a @ b.T - 1)).fit(X, y)
     assert "eigenvalue -" in str(model.certificate_)
+    psd, least = is_psd(lambda a, b: np.tanh(a @ b.T - 1), X)
+    assert not psd and least < 0
+    assert is_psd(laplacian, X)[0] and is_psd(laplacian(X, X))[0]
+    for wrong in (laplacian(X, X[:5]), [1.0], np.full((2, 2), np.nan)):
+        with pytest.raises(ValueError):
+            is_psd(wrong)
+    with pytest.raises(ValueError, match="as X"):
+        is_psd(laplacian)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -156,3 +169,86 @@ def test_primal_and_dual_and_sparse_tables_agree(two):
         LinearSVC(dual=False, loss="hinge").fit(X, y)
     dense, sparse = SVC(tol=1e-7).fit(X, y), SVC(tol=1e-7).fit(sp.csr_matrix(X), y)
     np.testing.assert_allclose(dense.decision_function(X), sparse.decision_function(sp.csr_matrix(X)), atol=1e-6)
+
+
+def test_probabilities_where_they_are_asked_for(two, three):
+    X, y = two
+    model = SVC(probability=True).fit(X, y)
+    found = model.predict_proba(X)
+    assert found.shape == (len(X), 2)
+    assert np.allclose(found.sum(axis=1), 1)
+    # A sigmoid: the probability of the second class rises with the decision value.
+    order = np.argsort(model.decision_function(X))
+    assert (np.diff(found[order, 1]) >= -1e-12).all()
+    same = CalibratedClassifierCV(estimator=SVC(), cv=5, random_state=0).fit(X, y)
+    assert np.array_equal(found, same.predict_proba(X))
+    assert np.allclose(model.predict_log_proba(X), np.log(found))
+    X, y = three
+    found = SVC(probability=True).fit(X, y).predict_proba(X)
+    assert found.shape == (len(X), 3) and np.allclose(found.sum(axis=1), 1)
+    assert not hasattr(SVC().fit(X, y), "predict_proba")
+    with pytest.raises(ValueError, match="kernel by name"):
+        SVC(probability=True, kernel=lambda a, b: a @ b.T).fit(X, y)
+
+
+def test_what_a_function_gives_is_checked_and_not_lost(two, tmp_path):
+    X, y = two
+    with pytest.raises(ValueError, match="gave nan for rows 0 and 0"):
+        SVC(kernel=lambda a, b: np.full((len(a), len(b)), np.nan)).fit(X, y)
+    with pytest.raises(ValueError, match="shape"):
+        SVC(kernel=lambda a, b: np.ones(3)).fit(X, y)
+    model = SVC(kernel=laplacian).fit(X, y)
+    with pytest.raises(ValueError, match="pickle"):
+        model.save(tmp_path / "m.ermine")
+    with pytest.raises(ValueError, match="functions of one's own"):
+        model_selection.cross_val_score(SVC(kernel=laplacian), X, y)
+
+
+def test_given_values_are_calibrated_coupled_and_validated(three):
+    X, y = three
+    K = laplacian(X, X)
+    for cls in (CalibratedClassifierCV, OneVsOneClassifier):
+        given = cls(SVC(kernel="precomputed", tol=1e-7), random_state=0).fit(K, y)
+        plain = cls(SVC(kernel="laplacian", gamma=0.3, tol=1e-7), random_state=0).fit(X, y)
+        np.testing.assert_allclose(given.decision_function(K) if cls is OneVsOneClassifier else given.predict_proba(K),
+                                   plain.decision_function(X) if cls is OneVsOneClassifier else plain.predict_proba(X), atol=1e-4)
+    scores = model_selection.cross_val_score(SVC(kernel="precomputed"), K, y)
+    np.testing.assert_allclose(scores, model_selection.cross_val_score(SVC(kernel="laplacian", gamma=0.3), X, y))
+
+
+@pytest.mark.parametrize("kernel", [StringKernel(), StringKernel(kind="spectrum", length=3), lambda a, b: np.array([[float(set(s) == set(t)) for t in b] for s in a])])
+def test_texts_are_learned(kernel):
+    texts = ["banana", "bananas", "ananas", "cabana", "kiwi", "kiwis", "wiki", "kiwi!"]
+    labels = ["long"] * 4 + ["short"] * 4
+    model = SVC(kernel=kernel, C=10.0).fit(texts, labels)
+    assert model.score(texts, labels) >= 0.75
+    if isinstance(kernel, StringKernel):
+        assert model.predict(["bananana", "kiwikiwi"]).tolist() == ["long", "short"]
+        assert pickle.loads(pickle.dumps(model)).predict(texts).tolist() == model.predict(texts).tolist()
+        np.testing.assert_allclose(np.diag(kernel(texts, texts)), 1)
+
+
+def test_numbers_that_are_too_large_or_small_are_refused(two):
+    X, y = two
+    for factor in (1e200, 1e-200):
+        with pytest.raises(ValueError, match="common scale"):
+            SVC().fit(X * factor, y)
+    with pytest.raises(ValueError, match="overflow"):
+        SVC(kernel="poly", degree=50, gamma=1e100).fit(X, y)
+
+
+def test_one_class_says_of_its_rows_what_it_promises(two):
+    X, _ = two
+    for nu in (1e-3, 0.05, 0.5):
+        model = OneClassSVM(nu=nu).fit(X[:60])
+        assert (model.predict(X[:60]) == -1).mean() <= nu
+
+
+def test_a_hard_margin_far_from_the_origin():
+    rng = np.random.default_rng(0)
+    X = np.c_[1.7e9 + np.sort(rng.uniform(0, 1e6, 40)), rng.normal(size=40)]
+    y = np.arange(40) >= 20
+    X[20:, 0] += 3600
+    far, near = SVC(C=np.inf, kernel="linear").fit(X, y), SVC(C=np.inf, kernel="linear").fit(X - X.mean(axis=0), y)
+    np.testing.assert_allclose(far.margin_, near.margin_, rtol=1e-3)
+    assert far.score(X, y) == 1.0

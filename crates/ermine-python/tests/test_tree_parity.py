@@ -247,3 +247,91 @@ def test_comparison_forests_take_any_metric():
     for metric in ["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis"]:
         model = ensemble.ComparisonForestClassifier(n_estimators=30, metric=metric, oob_score=True, random_state=0).fit(X, y)
         assert model.oob_score_ > 0.85, metric
+
+
+@pytest.mark.parametrize("classes", [True, False], ids=["classes", "numbers"])
+def test_single_trees_are_as_good_over_seeds(classes):
+    """The means over seeds differ by no more than their noise."""
+    scores = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = single(rng.normal(size=(1200, 6)))
+        f = X[:, 0] + X[:, 1] * X[:, 2] + np.sin(3 * X[:, 3]) + 0.5 * rng.normal(size=1200)
+        y = (f > 0).astype(int) if classes else f
+        name = "DecisionTreeClassifier" if classes else "DecisionTreeRegressor"
+        fitted = [getattr(tree, name)(), getattr(theirs_tree, name)(random_state=seed)]
+        scores.append([model.fit(X[:600], y[:600]).score(X[600:], y[600:]) for model in fitted])
+    difference = np.subtract(*np.transpose(scores))
+    noise = difference.std(ddof=1) / np.sqrt(len(difference))
+    assert abs(difference.mean()) <= 3 * noise + 0.005
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("leaf", [1, 5, 20])
+def test_constrained_trees_are_theirs(seed, leaf):
+    rng = np.random.default_rng(seed)
+    X = single(rng.uniform(-2, 2, size=(800, 5)))
+    f = X[:, 0] + 1.5 * np.sin(2 * X[:, 1]) - 0.5 * X[:, 4] + 0.5 * X[:, 2] * X[:, 3] + 0.3 * rng.normal(size=800)
+    constraints = [1, 0, 0, 0, -1]
+    ours = DecisionTreeRegressor(min_samples_leaf=leaf, monotonic_cst=constraints).fit(X, f)
+    theirs = theirs_tree.DecisionTreeRegressor(min_samples_leaf=leaf, monotonic_cst=constraints, random_state=0).fit(X, f)
+    error = [np.mean((model.predict(X) - f) ** 2) for model in (ours, theirs)]
+    assert error[0] == pytest.approx(error[1], rel=0.05)
+    assert ours.get_n_leaves() == pytest.approx(theirs.get_n_leaves(), rel=0.05)
+    y = (f > 0).astype(int)
+    ours = DecisionTreeClassifier(min_samples_leaf=leaf, monotonic_cst=constraints).fit(X, y)
+    theirs = theirs_tree.DecisionTreeClassifier(min_samples_leaf=leaf, monotonic_cst=constraints, random_state=0).fit(X, y)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=0.02)
+
+
+def test_balanced_classes_count_rows_by_weight():
+    rng = np.random.default_rng(1)
+    X = single(rng.normal(size=(200, 3)))
+    y = (X[:, 0] + rng.normal(size=200) > 1).astype(int)
+    weight = 1 + rng.integers(0, 3, size=200)
+    weighted = DecisionTreeClassifier(max_depth=3, class_weight="balanced").fit(X, y, sample_weight=weight)
+    repeated = DecisionTreeClassifier(max_depth=3, class_weight="balanced").fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
+
+
+def test_trees_tell_what_they_are():
+    X, y = load_wine(return_X_y=True)
+    for name in ("DecisionStumpClassifier", "ObliqueTreeClassifier", "QuadTreeClassifier", "ComparisonTreeClassifier"):
+        model = getattr(tree, name)().fit(X[:, :4], y)
+        assert "<svg" in model.svg() and "if " in model.rules() and "->" in model.dot() and "at first" in model.reasons(X[:, :4])
+    density = tree.DensityTreeClassifier().fit(X[:, :2], y)
+    inside, outside = density.score_samples([X[0, :2], [1e6, 1e6]])
+    assert np.isfinite(inside) and outside == -np.inf and "log density" in density.describe()
+    with pytest.raises(ValueError, match="no graph"):
+        density.dot()
+    with pytest.raises(ValueError, match="finite"):
+        tree.DensityTreeClassifier().fit([[np.inf], [1.0], [2.0]], [0, 1, 0])
+    pruned = DecisionTreeClassifier(pruning="cross_validation").fit(X, y)
+    assert pruned.ccp_alpha_ >= 0 and any("removed" in note for note in pruned.certificate_.notes)
+
+
+def test_comparisons_take_a_users_metric():
+    X, y = load_wine(return_X_y=True)
+
+    def manhattan(a, b):
+        return float(np.abs(a - b).sum())
+
+    for make in (tree.ComparisonTreeClassifier, lambda **p: ensemble.ComparisonForestClassifier(n_estimators=5, **p)):
+        own = make(metric=manhattan, random_state=0).fit(X[::2], y[::2])
+        built_in = make(metric="manhattan", random_state=0).fit(X[::2], y[::2])
+        assert np.array_equal(own.predict(X[1::2]), built_in.predict(X[1::2]))
+
+
+def test_what_can_not_be_is_said():
+    X, y = load_wine(return_X_y=True)
+    for params in ({"max_samples": 2.0}, {"max_samples": 1000}, {"max_features": 0}):
+        with pytest.raises(ValueError, match=next(iter(params))):
+            ensemble.RandomForestClassifier(n_estimators=2, **params).fit(X, y)
+    with pytest.raises(ValueError, match="estimator can't be DecisionTreeRegressor"):
+        ensemble.AdaBoostClassifier(estimator=DecisionTreeRegressor()).fit(X, y)
+    with pytest.raises(ValueError, match="weights above 0"):
+        DecisionTreeClassifier(class_weight={0: -1.0}).fit(X, y)
+    with pytest.warns(UserWarning, match="not judged out of bag"):
+        ensemble.RandomForestClassifier(n_estimators=1, oob_score=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="oob_score"):
+        ensemble.BaggingClassifier(bootstrap=False, oob_score=True).fit(X, y)

@@ -88,7 +88,10 @@ fn lasso(data: &Data, path: bool) -> Answer {
         max_iterations: 200,
     };
     if path {
-        let solutions = problem.path(&problem.grid(100, data.number("epsilon", 1e-3)));
+        let solutions = {
+            let mut solver = problem.solver(100);
+            solver.path(&solver.grid(100, data.number("epsilon", 1e-3)))
+        };
         let worst = solutions.iter().filter_map(|s| s.outcome.gap()).fold(0.0, f64::max);
         let last = &solutions[99];
         let used = last.coefficients.iter().filter(|b| **b != 0.0).count();

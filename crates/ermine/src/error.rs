@@ -38,7 +38,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// A parameter with a value that isn't allowed.
-    #[error("{owner}: {name} = {value} is not allowed: expected {allowed}")]
+    #[error("{owner}: {name} = {} is not allowed: expected {allowed}", shortened(value))]
     Param {
         /// The learner (or command) that the parameter belongs to.
         owner: String,
@@ -141,8 +141,21 @@ pub fn did_you_mean<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a
         .map(|k| k.as_ref())
         .map(|k| (strsim::damerau_levenshtein(&folded, &k.to_lowercase().replace('_', "-")), k))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, k)| *distance <= 1 + name.chars().count().max(k.chars().count()) / 4)
+        .filter(|(distance, k)| {
+            let length = name.chars().count().max(k.chars().count());
+            // One letter for another, or one number, is no slip.
+            *distance == 0 || (*distance <= 1 + length / 4 && *distance < length && name.parse::<f64>().is_err())
+        })
         .map(|(_, k)| k)
+}
+
+/// A long value by its beginning.
+fn shortened(value: &str) -> String {
+    const MOST: usize = 80;
+    match value.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}... ({} characters)", &value[..end], value.chars().count()),
+        None => value.to_string(),
+    }
 }
 
 /// ": did you mean 'x'?" or the list of what there is.
@@ -169,6 +182,8 @@ mod tests {
         assert_eq!(did_you_mean("body-mass-g", &known), Some("body_mass_g"));
         assert_eq!(did_you_mean("Island", &known), Some("island"));
         assert_eq!(did_you_mean("weight", &known), None);
+        assert_eq!(did_you_mean("7", &["0", "1"]), None, "another number is no slip");
+        assert_eq!(did_you_mean("ab", &["xy", "aB"]), Some("aB"));
     }
 
     #[test]
@@ -178,6 +193,9 @@ mod tests {
             message: "'old' is not a number".into(),
         };
         assert_eq!(e.in_file("a.csv").to_string(), "a.csv, line 3, column 'age': 'old' is not a number");
+        let (owner, name, value, allowed) = ("a".into(), "b".into(), "0,".repeat(500), "less".into());
+        let long = Error::Param { owner, name, value, allowed }.to_string();
+        assert!(long.len() < 160 && long.contains("... (1000 characters) is not allowed: expected less"), "{long}");
         let e = Error::unknown("column", "agee", ["age", "income"]);
         assert_eq!(e.to_string(), "no column named 'agee': did you mean 'age'?");
     }

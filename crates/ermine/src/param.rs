@@ -73,7 +73,8 @@ impl fmt::Display for Value {
             Value::None => f.write_str("none"),
             Value::Bool(b) => write!(f, "{b}"),
             Value::Int(i) => write!(f, "{i}"),
-            Value::Float(x) => write!(f, "{x}"),
+            // With its point: a share of 1.0 and a count of 1 are different things. Very large and very small ones with their power of ten.
+            Value::Float(x) => write!(f, "{x:?}"),
             Value::Text(t) => f.write_str(t),
             Value::List(vs) => {
                 let words: Vec<String> = vs.iter().map(Value::to_string).collect();
@@ -173,11 +174,16 @@ impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let low = if self.above { "more than" } else { "at least" };
         let high = if self.below { "less than" } else { "at most" };
+        let number = |x: f64| {
+            let text = format!("{x:?}");
+            text.strip_suffix(".0").map_or(text.clone(), String::from)
+        };
+        let (least, most) = (number(self.min), number(self.max));
         match (self.min.is_finite(), self.max.is_finite()) {
-            (true, true) if !self.above && !self.below => write!(f, "from {} to {}", self.min, self.max),
-            (true, true) => write!(f, "{low} {} and {high} {}", self.min, self.max),
-            (true, false) => write!(f, "{low} {}", self.min),
-            (false, true) => write!(f, "{high} {}", self.max),
+            (true, true) if !self.above && !self.below => write!(f, "from {least} to {most}"),
+            (true, true) => write!(f, "{low} {least} and {high} {most}"),
+            (true, false) => write!(f, "{low} {least}"),
+            (false, true) => write!(f, "{high} {most}"),
             (false, false) => f.write_str("any"),
         }
     }
@@ -210,11 +216,17 @@ pub struct ParamSpec {
     pub default: Value,
     /// Where a tuner should look, if anywhere.
     pub tune: Option<Tune>,
+    /// What values are allowed, where that takes other words than kind and range.
+    #[serde(skip)]
+    pub wanted: Option<String>,
 }
 
 impl ParamSpec {
     /// What values are allowed, in words.
     pub fn allowed(&self) -> String {
+        if let Some(wanted) = &self.wanted {
+            return wanted.clone();
+        }
         if self.range == Range::ALL { self.kind.to_string() } else { format!("{}, {}", self.kind, self.range) }
     }
 
@@ -279,6 +291,10 @@ pub trait ParamType: Sized {
     fn to_value(&self) -> Value;
     /// The typed value, where it fits.
     fn from_value(value: &Value) -> Option<Self>;
+    /// What values it takes and in which range, where that takes other words than kind and range.
+    fn wanted() -> Option<String> {
+        None
+    }
 }
 
 impl ParamType for bool {
@@ -350,6 +366,9 @@ impl<T: ParamType> ParamType for Option<T> {
     }
     fn from_value(value: &Value) -> Option<Self> {
         if *value == Value::None { Some(None) } else { T::from_value(value).map(Some) }
+    }
+    fn wanted() -> Option<String> {
+        T::wanted().map(|wanted| format!("none, or {wanted}"))
     }
 }
 
@@ -458,6 +477,7 @@ macro_rules! params {
                         name: stringify!($field),
                         doc: [$($doc.trim()),+].join(" "),
                         kind: <$type as $crate::param::ParamType>::kind(),
+                        wanted: <$type as $crate::param::ParamType>::wanted(),
                         range,
                         default: $crate::param::ParamType::to_value(&default),
                         tune,
@@ -505,6 +525,17 @@ mod tests {
             depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(1, 10);
             /// How much.
             rate: f64 = 0.5, range Range::above_to(0.0, 1.0);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn numbers_are_read_as_they_are_written(x in proptest::num::f64::NORMAL | proptest::num::f64::ZERO, whole in -1000i32..1000) {
+            for x in [x, f64::from(whole)] {
+                let text = Value::Float(x).to_string();
+                proptest::prop_assert_eq!(Value::parse(&text), Value::Float(x));
+                proptest::prop_assert!(text.len() < 30, "{}", text);
+            }
         }
     }
 

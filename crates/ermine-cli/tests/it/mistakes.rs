@@ -14,6 +14,9 @@ fn a_mistyped_word_is_recognised() {
     let with = |more: &[&str]| train(&[&y, more].concat());
     with(&["--learner", "decision-stmp"]).fails(2, &["did you mean 'decision-stump'?"]);
     with(&["--criteron", "gini"]).fails(2, &["'--criteron'", "'--criterion'"]);
+    with(&["--learner", "decision-tree", "--maxdepth", "3"]).fails(2, &["'--max-depth'"]);
+    with(&["--learner", "bagging", "--estimator", "decision-tree(max_depth=2"]).fails(2, &["both brackets"]);
+    with(&["--learner", "bagging", "--max-samples", "2.5"]).fails(2, &["max_samples = 2.5", "up to 1.0"]);
     with(&["--set", "criteron=gini"]).fails(2, &["did you mean 'criterion'?"]);
     with(&["--criterion", "ginny"]).fails(2, &["criterion = ginny is not allowed", "error | gini | entropy"]);
     with(&["--max-categories", "-1"]).fails(2, &["max_categories = -1", "at least 0"]);

@@ -235,6 +235,10 @@ fn a_model_is_drawn_and_exported() {
     let c = place.run(&["export", &model, "--format", "c"]).succeeds();
     assert!(c.out.contains("void ermine_predict"), "{}", c.out);
     place.run(&["export", &model, "--format", "onnx", "-o", "m.onnx"]).succeeds().says(&["exported m.onnx"]);
+    // The ending says the format, and one that is none is refused.
+    place.run(&["export", &model, "-o", "again.onnx"]).succeeds();
+    assert_eq!(place.read("again.onnx"), place.read("m.onnx"));
+    place.run(&["export", &model, "-o", "m.py"]).fails(2, &["m.py", "--format onnx, c, rust or json"]);
     place.run(&["show", &model, "--importance", "count"]).succeeds().says(&["splits about each column"]);
 }
 
@@ -473,4 +477,40 @@ fn rankings_are_learned_within_queries() {
     place.run(&words).fails(2, &["omega", "symmetric"]);
     let csv = place.write("plain.csv", "a,b\n1,2\n");
     place.run(&["train", &csv, "-o", "p.ermine"]).fails(2, &["--target <COLUMN>"]);
+}
+
+#[test]
+fn what_belongs_is_learned_without_a_target() {
+    let place = Place::new("one-class");
+    let model = place.path("odd.ermine");
+    let row = |i: usize| format!("{},{}\n", (i as f64).sin(), (i as f64 * 1.7).cos());
+    let table = place.write("normal.csv", &format!("a,b\n{}", (0..60).map(row).collect::<String>()));
+    let words = ["train", &table, "--learner", "one-class-svm", "--nu", "0.1", "-o", &model];
+    place.run(&words).succeeds().says(&["none: the learner looks at none", "the share of training rows outside"]);
+    let new = place.write("new.csv", "a,b\n0,0\n90,90\n");
+    place.run(&["predict", &model, &new, "-o", "out.csv"]).succeeds();
+    let out = String::from_utf8(place.read("out.csv")).unwrap();
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0] == "predicted_score" && !lines[1].starts_with('-') && lines[2].starts_with('-'), "{out}");
+    place.run(&["evaluate", &model, &new]).fails(1, &["no truth to measure"]);
+    place.run(&["train", &table, "-o", &model]).fails(2, &["which column is to be learned?"]);
+}
+
+#[test]
+fn a_learner_of_labels_reads_a_list_of_labels_and_a_reduction_is_named() {
+    let place = Place::new("labels");
+    let model = place.path("labels.ermine");
+    let row = |i: usize| format!("{i},{}\n", ["red;round", "red", "", "round"][i % 4]);
+    let table = place.write("labels.csv", &format!("x,labels\n{}", (0..40).map(row).collect::<String>()));
+    let words = ["train", &table, "-t", "labels", "-o", &model, "--learner", "classifier-chain"];
+    place
+        .run(&[&words[..], &["--set", "estimator=decision-stump"]].concat())
+        .succeeds()
+        .says(&["multilabel of 2 labels"]);
+    let words = ["train", &penguins(), "-t", "species", "-o", &model, "--learner", "linear-svc"];
+    let said = place.run(&words).succeeds();
+    assert!(said.out.contains("trained linear-svc in") || said.out.contains("trained linear-svc by one-vs-rest in"));
+    let words = ["train", &penguins(), "-t", "species", "-o", &model, "--learner", "halfspace"];
+    let said = place.run(&words);
+    assert!(said.out.contains("trained halfspace"), "{}{}", said.out, said.err);
 }

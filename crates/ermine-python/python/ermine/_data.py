@@ -282,5 +282,6 @@ def _from_sparse(X: Any, owner: str) -> Table:
     if not columns.has_canonical_format:
         columns = columns.copy()
         columns.sum_duplicates()
-    rows = columns.indices.astype(np.uint32)
-    return Table.from_sparse(X.shape[0], columns.indptr.astype(np.int64), rows, columns.data.astype(np.float64))
+    # Rows are not negative: their 32 bits mean the same without a sign.
+    rows = columns.indices.view(np.uint32) if columns.indices.dtype == np.int32 else columns.indices.astype(np.uint32)
+    return Table.from_sparse(X.shape[0], columns.indptr.astype(np.int64), rows, columns.data.astype(np.float64, copy=False))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ermine import _ermine, _target
 from ermine._ermine import Table
-from ermine._estimator import Estimator
+from ermine._estimator import Classifier, Estimator, Regressor
 from ermine._reduction import Parts
 from ermine._tree import paths, tree_arrays
 
@@ -89,6 +89,13 @@ class Explained(Part):
 class Committee(Part, Parts):
     """An estimator whose members all learn the same."""
 
+    def _learner_params(self) -> dict[str, Any]:
+        member = self.__dict__.get("estimator")
+        for ours, other, what in ((Classifier, Regressor, "classes"), (Regressor, Classifier, "numbers")):
+            if isinstance(self, ours) and isinstance(member, other):
+                raise ValueError(f"{type(self).__name__} is for {what}: its estimator can't be {type(member).__name__}")
+        return super()._learner_params()
+
     @property
     def estimators_(self) -> list[Any]:
         """The fitted estimators that it is made of, each made when it is asked for."""
@@ -139,7 +146,7 @@ class Forest(Explained, Committee):
         ways = hstack([paths(tree, leaves[:, t]) for t, tree in enumerate(trees)]).tocsr()
         return ways, np.cumsum([0, *(tree.node_count for tree in trees)])
 
-    def svg(self) -> str | None:
+    def _picture(self) -> str | None:
         """What the columns are worth to all splits, as an SVG picture; of as many as fit on a page."""
         self._fitted()
         names = self.__dict__.get("feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])

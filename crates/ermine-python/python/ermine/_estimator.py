@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ermine import _catalog, _data, _target
-from ermine._ermine import Model, Table, Target, fit, threads
+from ermine._ermine import Model, Table, Target, fit, learners, threads
 from ermine._plain import Bare, Plain, PlainMixin
 from ermine._progress import Bar, Step, each
 from ermine._shown import Shown
@@ -123,6 +123,20 @@ class Estimator(Shown):
 
         return named
 
+    def _functions(self) -> list[str]:
+        """The parameters that are functions."""
+        return [name for name in self._parameters if callable(getattr(self, name))]
+
+    def _part_params(self) -> dict[str, Any]:
+        """The parameters for another learner, to which this one is a word with parameters in brackets."""
+        functions = self._functions()
+        if functions:
+            raise ValueError(
+                f"{type(self).__name__}({functions[0]}=...) can't be a part of another estimator, because {functions[0]} is a function: "
+                "scikit-learn's own meta-estimators take it"
+            )
+        return self._learner_params()
+
     def _own(self) -> dict[str, Any]:
         """Functions that stand in the place of parameters."""
         return {}
@@ -145,7 +159,16 @@ class Estimator(Shown):
         raise ValueError(f"{state!r} cannot be used to seed: random_state must be None, a whole number from 0, a RandomState or a Generator")
 
     def _read(self, X: Any) -> tuple[Table, list[str] | None]:
-        return _data.read(X, type(self).__name__, self._takes_sparse)
+        return _data.read(X, type(self).__name__, self._reads_sparse())
+
+    def _reads_sparse(self) -> bool:
+        """Whether it takes sparse matrices; one over another estimator does if that one does."""
+        below = getattr(self, "estimator", None)
+        if isinstance(below, Estimator):
+            return self._takes_sparse and below._reads_sparse()
+        if isinstance(below, str):
+            return self._takes_sparse and below.partition("(")[0].strip() in _sparse_learners()
+        return self._takes_sparse
 
     def _require_y(self, y: Any) -> None:
         if y is None:
@@ -159,6 +182,9 @@ class Estimator(Shown):
         for name, value in model.attributes().items():
             whole = np.ndim(value) == 0 and (name in ("depth", "rank") or name.startswith("n_"))
             setattr(self, f"{name}_", int(value) if whole else value)
+        judged = self.__dict__.get("oob_decision_function_", self.__dict__.get("oob_prediction_"))
+        if judged is not None and (lost := int(np.isnan(judged).reshape(len(judged), -1)[:, 0].sum())):
+            warn("UserWarning", f"{lost} rows were drawn for every member, and are not judged out of bag; more members leave each row out at least once")
         self.n_features_in_ = n_features
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
@@ -215,7 +241,7 @@ class Estimator(Shown):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.sparse = self._reads_sparse()
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
@@ -386,6 +412,11 @@ class Regressor(PlainMixin, Estimator):
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
         self._flat = note.get("y_dimensions", 1) == 1 and header["schema"]["n_outputs"] == 1
+
+
+def _sparse_learners() -> set[str]:
+    """The names of learners that take sparse columns; those over others are judged by what they are over."""
+    return {entry["info"]["name"] for entry in json.loads(learners()) if entry["info"]["capabilities"]["sparse"]}
 
 
 def from_file(path: str) -> Estimator:

@@ -31,6 +31,8 @@ def queries(group: Any, qid: Any, n_rows: int) -> np.ndarray:
     numbers = np.asarray(qid)
     if numbers.shape != (n_rows,):
         raise ValueError(f"qid.shape == {numbers.shape}, expected {(n_rows,)}")
+    if any(number is None or number != number for number in numbers.tolist()):
+        raise ValueError("Input qid contains NaN: which query does such a row belong to?")
     return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.uint32)
 
 
@@ -40,7 +42,7 @@ def one_or_more(group: Any, qid: Any, n_rows: int) -> np.ndarray | None:
 
 
 def mean_ndcg(scores: np.ndarray, y: Any, of_rows: np.ndarray) -> float:
-    """The mean NDCG of the first 10 rows over the queries in which something is relevant."""
+    """The mean NDCG of the first 10 rows over the queries in which something is relevant; grades below 0 count as 0."""
     grades = np.require(np.asarray(y), np.float64, ["C", "A"])
     _target.check_rows(len(scores), len(grades))
     of_query = (np.flatnonzero(of_rows == query) for query in np.unique(of_rows))

@@ -97,3 +97,8 @@ class OverClassifier(ProbabilisticClassifier):
 
 class CodedClassifier(Parts, OverClassifier):
     """Many classes by parts for two."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How sure the estimator is of each class for each row, in the order of ``classes_``; for two classes one number, which is positive for the second of them."""
+        scores = self._predict(X, "margins")
+        return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -43,28 +43,37 @@ class Shown(Bare):
         n_rows = json.loads(model.header())["n_rows"]
         return f"{self!r}\ntrained on {n_rows} rows and {self.n_features_in_} columns\n{model.certificate()}"
 
-    def svg(self) -> str | None:
-        """The fitted model as an SVG picture, where its learner draws one."""
+    def _told(self, what: str, said: str | None) -> str:
+        if said is None:
+            raise ValueError(f"there is no {what} of this {type(self).__name__}")
+        return said
+
+    def _picture(self) -> str | None:
+        """The picture, where there is one."""
         return self._fitted().svg()
 
-    def html(self) -> str | None:
-        """The fitted model as a page whose parts fold, where its learner makes one."""
-        return self._fitted().html()
+    def svg(self) -> str:
+        """The fitted model as an SVG picture; an error where its learner draws none."""
+        return self._told("picture", self._picture())
 
-    def dot(self) -> str | None:
-        """The fitted model as a graph for Graphviz, where its learner makes one."""
-        return self._fitted().dot()
+    def html(self) -> str:
+        """The fitted model as a page (of a tree, one whose branches fold); an error where its learner makes none."""
+        return self._told("page", self._fitted().html())
 
-    def rules(self) -> str | None:
-        """The fitted model as if-then rules with coverage and precision, where it can be said in rules."""
-        return self._fitted().rules()
+    def dot(self) -> str:
+        """The fitted model as a graph for Graphviz; an error where its learner makes none."""
+        return self._told("graph", self._fitted().dot())
 
-    def reasons(self, X: Any, row: int = 0) -> str | None:
-        """Why row ``row`` of ``X`` gets its prediction, question by question, where the model can say it."""
+    def rules(self) -> str:
+        """The fitted model as if-then rules with coverage and precision; an error where it can't be said in rules."""
+        return self._told("set of rules", self._fitted().rules())
+
+    def reasons(self, X: Any, row: int = 0) -> str:
+        """Why row ``row`` of ``X`` gets its prediction, question by question; an error where the model can't say it."""
         model = self._fitted()
         table, names = self._read(X)
         self._check_features(table.n_columns, names)
-        return model.reasons(table, row)
+        return self._told("way from reasons to the prediction", model.reasons(table, row))
 
     def export(self, path: "str | os.PathLike[str]", format: str | None = None) -> None:
         """Writes the fitted model for other programs.
@@ -194,7 +203,7 @@ class Shown(Bare):
         model = self.__dict__.get("_model")
         if model is None:
             return f"<pre>{html.escape(repr(self))}</pre>"
-        picture = self.svg()
+        picture = self._picture()
         if picture is None:
             return f"<pre>{html.escape(self.describe())}</pre>"
         return f"<pre>{html.escape(self._facts())}</pre>{picture}<details><summary>as text</summary><pre>{html.escape(model.text())}</pre></details>"

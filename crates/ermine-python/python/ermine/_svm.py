@@ -1,6 +1,7 @@
 """What kernel machines share beyond other estimators: support vectors, kernels that are functions, and a machine without a target."""
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
@@ -9,10 +10,110 @@ import numpy as np
 from ermine import _target
 from ermine._estimator import Estimator, MarginClassifier, Regressor
 from ermine._ermine import Model
+from ermine._ermine import is_psd as _is_psd
+from ermine._ermine import string_kernel as _string_kernel
 from ermine._plain import PlainMixin
+from ermine._sklearn import warn
 
 #: A user's own kernel: the values of each row of the first table with each row of the second.
 OwnKernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _items(X: Any) -> np.ndarray:
+    """What a kernel that is a function is called with: rows of numbers, or items of any type (texts, say), one after the other or in columns."""
+    items = np.asarray(X)
+    if items.dtype.kind in "biuf":
+        if items.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {items.ndim}D array instead: a kernel that is a function takes rows of numbers")
+        return np.ascontiguousarray(items, dtype=np.float64)
+    if items.ndim not in (1, 2):
+        raise ValueError(f"Expected a list of items or a 2D array, got {items.ndim}D array instead")
+    return items
+
+
+def _values(kernel: OwnKernel, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The values of a function for each row with each of the others, checked."""
+    values = np.asarray(kernel(rows, others), dtype=np.float64)
+    if values.shape != (len(rows), len(others)):
+        raise ValueError(f"the kernel gave an array of shape {values.shape}, expected {(len(rows), len(others))}: its values of each row with each other")
+    if not np.isfinite(values).all():
+        i, j = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(f"the kernel gave {values[i, j]} for rows {i} and {j}")
+    return values
+
+
+def is_psd(kernel: Any, X: Any = None) -> tuple[bool, float]:
+    """Whether kernel values are dot products (Mercer's condition): their matrix has no eigenvalue below 0.
+
+    Parameters
+    ----------
+    kernel : callable or array-like of shape (n_samples, n_samples)
+        A function of two tables that gives the values of each row of the one with each row of the other, or the matrix of such values.
+    X : array-like of shape (n_samples, n_features), default=None
+        The rows that a function is asked about.
+
+    Returns
+    -------
+    (bool, float)
+        Whether they are, up to rounding; and the least eigenvalue: the offending one where they aren't.
+
+    Examples
+    --------
+    >>> from ermine.svm import is_psd
+    >>> is_psd([[1.0, 0.5], [0.5, 1.0]])
+    (True, 0.5)
+    >>> is_psd(lambda a, b: -(a @ b.T), [[1.0], [2.0]])
+    (False, -5.0)
+    """
+    if callable(kernel):
+        if X is None:
+            raise ValueError("a function is asked about rows: give them as X")
+        rows = _items(X)
+        values = _values(kernel, rows, rows)
+    else:
+        values = np.asarray(kernel, dtype=np.float64)
+        if values.ndim != 2 or values.shape[0] != values.shape[1]:
+            raise ValueError(f"kernel must be a function or a square matrix of values, got an array of shape {values.shape}")
+        if not np.isfinite(values).all():
+            raise ValueError("kernel contains NaN or infinity.")
+    return _is_psd(np.ascontiguousarray(values).reshape(-1), len(values))
+
+
+class StringKernel:
+    """A kernel of texts: how many pieces two of them have in common, as a share, 1 for equal texts. For ``SVC(kernel=StringKernel()).fit(texts, y)``.
+
+    Parameters
+    ----------
+    kind : {'subsequence', 'spectrum'}, default="subsequence"
+        What a piece is: characters in order, which may have gaps between them, or characters side by side.
+    length : int, default=2
+        How many characters.
+    decay : float, default=0.5
+        What each character from the first to the last of a subsequence is multiplied by: gaps count less the nearer it is to 0.
+
+    Examples
+    --------
+    >>> from ermine.svm import SVC, StringKernel
+    >>> texts = ["banana", "bananas", "ananas", "kiwi", "kiwis", "wiki"]
+    >>> model = SVC(kernel=StringKernel(), C=10.0).fit(texts, ["long"] * 3 + ["short"] * 3)
+    >>> model.predict(["panama", "kiwiki"]).tolist()
+    ['long', 'short']
+    """
+
+    def __init__(self, *, kind: Literal["subsequence", "spectrum"] = "subsequence", length: int = 2, decay: float = 0.5) -> None:
+        if kind not in ("subsequence", "spectrum"):
+            raise ValueError(f"kind={kind!r} is not a kind of string kernel: expected 'subsequence' or 'spectrum'")
+        if length < 1 or not 0 < decay <= 1:
+            raise ValueError(f"length={length!r}, decay={decay!r}: expected a length from 1 and a decay above 0, at most 1")
+        self.kind, self.length, self.decay = kind, length, decay
+
+    def __call__(self, these: Any, those: Any) -> np.ndarray:
+        """The values of each text of the one list with each text of the other."""
+        texts = [[str(text) for text in np.ravel(np.asarray(side, dtype=object))] for side in (these, those)]
+        return _string_kernel(texts[0], texts[1], self.kind, self.length, self.decay)
+
+    def __repr__(self) -> str:
+        return f"StringKernel(kind={self.kind!r}, length={self.length}, decay={self.decay})"
 
 
 class Machine(Estimator):
@@ -33,15 +134,13 @@ class Machine(Estimator):
         kernel = getattr(self, "kernel", None)
         if not callable(kernel):
             return super()._read(X)
-        rows = np.ascontiguousarray(X, dtype=np.float64)
-        if rows.ndim != 2:
-            raise ValueError(f"Expected 2D array, got {rows.ndim}D array instead: a kernel that is a function takes rows of numbers")
+        rows = _items(X)
         fitted = self.__dict__.get("_rows") if "_model" in self.__dict__ else None
         if fitted is None:
             self._rows = fitted = rows
-        elif rows.shape[1] != fitted.shape[1]:
+        elif rows.shape[1:] != fitted.shape[1:]:
             raise ValueError(f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {fitted.shape[1]} features as input.")
-        return super()._read(np.asarray(kernel(rows, fitted), dtype=np.float64))
+        return super()._read(_values(kernel, rows, fitted))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         self.__dict__.pop("_model", None)
@@ -54,6 +153,10 @@ class Machine(Estimator):
         self.n_support_ = self.n_support_.astype(np.int32)
         if "case_" in self.__dict__:
             self.case_ = self.case_.astype(np.int32)
+        if callable(getattr(self, "kernel", None)) or getattr(self, "kernel", None) == "precomputed":
+            for note in json.loads(model.header())["certificate"].get("notes", []):
+                if "Mercer" in note:
+                    warn("UserWarning", f"{type(self).__name__}: {note}")
 
     @property
     def fit_status_(self) -> int:
@@ -72,6 +175,15 @@ class Machine(Estimator):
         table, _ = self._read(X)
         return model.predict_table(table, wanted, self.n_jobs)
 
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        if callable(getattr(self, "kernel", None)):
+            raise ValueError(
+                "a kernel that is a function can't be written to a model file: pickle the estimator, or fit it on the values of the kernel with kernel='precomputed'"
+            )
+        super().save(path)
+
+    save.__doc__ = Estimator.save.__doc__
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
@@ -88,6 +200,14 @@ class KernelClassifier(Machine, MarginClassifier):
         super().fit(X, y, sample_weight)
         # What one row of each class counts.
         self.class_weight_ = _target.weight_of_classes(self.class_weight, self.classes_, y)
+        self.__dict__.pop("_calibrated", None)
+        if getattr(self, "probability", False):
+            from ermine.calibration import CalibratedClassifierCV
+
+            if callable(self.kernel) or self.kernel == "precomputed":  # type: ignore[attr-defined]
+                raise ValueError("probability=True fits machines on some of the rows: it needs a kernel by name, not a function or its values")
+            machine = type(self)(**(self.get_params(deep=False) | {"probability": False}))
+            self._calibrated = CalibratedClassifierCV(machine, method="sigmoid", cv=5, random_state=0, n_jobs=self.n_jobs).fit(X, y, sample_weight)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -98,6 +218,23 @@ class KernelClassifier(Machine, MarginClassifier):
         """
         scores = self._predict(X, "margins")
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @property
+    def predict_proba(self) -> Callable[[Any], np.ndarray]:
+        """The probability of each class for each row, in the order of ``classes_``; with ``probability=True`` only."""
+        if not getattr(self, "probability", False):
+            raise AttributeError("predict_proba is not available when probability=False")
+        return self._probabilities
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], np.ndarray]:
+        """The logarithms of the probabilities; with ``probability=True`` only."""
+        probabilities = self.predict_proba
+        return lambda X: np.log(probabilities(X))
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        self._fitted()
+        return self._calibrated.predict_proba(X)
 
 
 class KernelRegressor(Machine, Regressor):

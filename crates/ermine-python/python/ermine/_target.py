@@ -11,7 +11,13 @@ from ermine._sklearn import warn
 
 def classes(y: Any, n_rows: int) -> tuple[Target, np.ndarray]:
     """The target of class labels, and the distinct labels in ascending order."""
-    labels = _one_dimensional(_array(y), "y")
+    array = _array(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {array.shape} instead. To learn several labels, a column of 0 and 1 for each, put the estimator into "
+            "ermine.multioutput.MultiOutputClassifier(estimator)."
+        )
+    labels = _one_dimensional(array, "y")
     check_rows(n_rows, len(labels))
     distinct, codes = coded(labels)
     return Target.classes(codes, [label_text(label) for label in distinct.tolist()], _name(y)), distinct

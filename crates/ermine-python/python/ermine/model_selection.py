@@ -60,7 +60,7 @@ def _scorer(scoring: str | None, estimator: Estimator) -> tuple[str, bool]:
 def _check(estimator: Any) -> None:
     if not isinstance(estimator, Estimator):
         raise TypeError(f"{estimator!r} is not an estimator of Ermine; scikit-learn's own search takes any estimator")
-    if estimator._own():
+    if estimator._functions():
         raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
 
 

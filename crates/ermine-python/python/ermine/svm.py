@@ -52,6 +52,10 @@ class SVC(KernelClassifier):
         Taken as scikit-learn takes it, and without effect: it is always done, and the solution is the same.
     random_state : int, RandomState instance or None, default=None
         Taken as scikit-learn takes it, and without effect: nothing is drawn.
+    probability : bool, default=False
+        Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a
+        sigmoid of the decision values on the rows that they left out becomes the probability (Platt).
+        CalibratedClassifier has more choices.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -120,6 +124,7 @@ class SVC(KernelClassifier):
         standardize: bool = False,
         shrinking: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        probability: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -137,6 +142,7 @@ class SVC(KernelClassifier):
         self.standardize = standardize
         self.shrinking = shrinking
         self.random_state = random_state
+        self.probability = probability
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -48,7 +48,8 @@ pub fn ranges(points: &[(f64, f64)]) -> Option<((f64, f64), (f64, f64))> {
 pub fn number(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 || !x.is_finite() {
-        return x.to_string();
+        // A sum of nothing is -0, which says no more than 0.
+        return (x + 0.0).to_string();
     }
     if !(1e-4..1e15).contains(&size) {
         return format!("{x:.5e}").replace("00000e", "e").replace(".e", "e");

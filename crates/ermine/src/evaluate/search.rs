@@ -368,7 +368,9 @@ impl State<'_, '_> {
         let Some((_, values)) = batch.path.as_ref().filter(|_| rows.is_none() && learner.path().is_some()) else {
             return Ok(None);
         };
-        let Some(predicted) = predict_splits(learner, values, self.data, splits, self.context)? else {
+        let several = Several { lock: Mutex::new(()), observer: self.context.observer, done };
+        let context = Context { observer: &several, ..*self.context };
+        let Some(predicted) = predict_splits(learner, values, self.data, splits, &context)? else {
             return Ok(None);
         };
         let mut scores = vec![Vec::new(); values.len()];

@@ -30,12 +30,13 @@ pub struct Points<E> {
 
 /// What is taken off each column before rows are packed: their mean for kernels of distances, else nothing.
 pub fn centre(kernel: &Kernel, x: &Design) -> Vec<f64> {
+    if kernel.is_stationary() { mean(x) } else { vec![0.0; x.n_columns()] }
+}
+
+/// The mean of each column.
+pub fn mean(x: &Design) -> Vec<f64> {
     let n = x.n_rows();
-    if kernel.is_stationary() && n > 0 {
-        x.transposed_times(&vec![1.0 / n as f64; n])
-    } else {
-        vec![0.0; x.n_columns()]
-    }
+    x.transposed_times(&vec![1.0 / n.max(1) as f64; n])
 }
 
 impl<E: Element> Points<E> {
@@ -84,6 +85,12 @@ impl<E: Element> Points<E> {
     /// How many points.
     pub fn len(&self) -> usize {
         self.n
+    }
+
+    /// The largest number, and the largest `|x|^2`; infinite where a sum of squares overflows.
+    pub fn largest(&self) -> (f64, f64) {
+        let most = |values: &[E]| values.iter().fold(0.0f64, |most, v| most.max(v.wide().abs()));
+        (most(&self.panels), most(&self.squares))
     }
 
     /// How many columns.

@@ -57,10 +57,15 @@ impl Learner for C45 {
             max_categories: self.max_categories,
         };
         let mut grown = grow_multiway(data, &options)?;
+        let n_leaves = grown.tree.n_leaves();
         if self.prune {
             grown = prune::pessimistic(&grown, self.confidence_factor);
         }
-        let certificate = certificate(data, &grown, self.max_categories);
+        let mut certificate = certificate(data, &grown, self.max_categories);
+        if self.prune {
+            let removed = n_leaves - grown.tree.n_leaves();
+            certificate.notes.push(format!("pessimistic pruning removed {removed} of {n_leaves} leaves"));
+        }
         let fitted = FittedTree::new(grown, Output::Probabilities, Missing::Fractional);
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }

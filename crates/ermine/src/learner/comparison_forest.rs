@@ -9,16 +9,16 @@
 //! **Cost.** O(n log n) distances for each tree and pair tried at a node; a prediction takes two distances for each node on the way.
 //! **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests, 2018.
 
-use super::comparison_tree::{ComparisonMetric, Pairs, ranks};
+use super::comparison_tree::{ComparisonMetric, InSpace, Own, Pairs, ranks};
 use super::forest::judge::OutOfBag;
 use super::row_tree::{RowSpace, grow_for};
 use super::tree_parameters::Amount;
 use super::{Capabilities, Context, Info, Learner, Trained, fit};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, EncodeOptions, Encoder, Features, Schema, Task};
+use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
 use crate::neighbor::metric::{Custom, Metric};
-use crate::param::{ParamSpec, Parameters, Range, Value};
+use crate::param::{ParamType, Range};
 use crate::params;
 use crate::progress::{Event, Silent, report};
 use crate::rng;
@@ -92,17 +92,26 @@ impl ComparisonForest {
         data: &Dataset,
         context: &Context<'_>,
     ) -> Result<Model> {
-        let metric = Metric::Custom(Custom::new(distance, false));
-        fit(&Own { forest: self.clone(), metric }, data, context)
+        fit(&*self.with_metric(Metric::Custom(Custom::new(distance, false))), data, context)
     }
 
+    /// The same learner with any metric between numbers standardised and categories as 0/1 columns.
+    pub fn with_metric(&self, metric: Metric) -> Box<dyn Learner> {
+        Box::new(Own { learner: self.clone(), metric })
+    }
+}
+
+impl InSpace for ComparisonForest {
     fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        for (name, asked) in [("oob_score", self.oob_score), ("max_samples", self.max_samples.is_some())] {
-            if !self.bootstrap && asked {
-                let (owner, allowed) = (INFO.name.into(), "not set, or bootstrap = true".into());
-                return Err(Error::Param { owner, name: name.into(), value: "set".into(), allowed });
+        let given =
+            [("oob_score", self.oob_score.to_value(), "false"), ("max_samples", self.max_samples.to_value(), "none")];
+        for (name, value, unless) in given {
+            if !self.bootstrap && value.to_string() != unless {
+                let (owner, allowed) = (INFO.name.into(), format!("{unless}, or bootstrap = true"));
+                return Err(Error::Param { owner, name: name.into(), value: value.to_string(), allowed });
             }
         }
+        self.max_samples.map(|amount| amount.of_at_most(data.n_rows(), INFO.name, "max_samples")).transpose()?;
         let (rows, width) = space.rows(data.features());
         let n = self.n_estimators;
         report(context.observer, Event::Begin { what: "trees", total: Some(n as u64) })?;
@@ -117,12 +126,13 @@ impl ComparisonForest {
         let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
         let mut fitted = FittedComparisons::new(trees, &rows, width, space, output);
         if self.oob_score {
-            fitted.out_of_bag = self.out_of_bag(&fitted, data, context.seed);
+            fitted.out_of_bag = Some(self.out_of_bag(&fitted, data, context.seed)?);
         }
         let mut notes = Vec::new();
         if let Some(oob) = &fitted.out_of_bag {
             let measure = oob.measure(data.task());
             notes.push(format!("out-of-bag {measure}: {:.6} on {} rows", oob.score, oob.n_judged));
+            notes.extend(oob.lacking(data.n_rows()));
         }
         let proofs = vec![Proof::Nothing { because: "trees are grown greedily, on random rows and pairs".into() }];
         let impurity = if output == Output::Values { "squared error" } else { "Gini impurity" };
@@ -130,7 +140,9 @@ impl ComparisonForest {
         let certificate = Certificate { objective, value: None, status: Status::Done, proofs, notes };
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
+}
 
+impl ComparisonForest {
     /// How often each row was drawn for a tree, and the seed of its pairs.
     fn draws(&self, n: usize, seed: u64, tree: usize) -> (Vec<u32>, u64) {
         let mut rng = rng::stream(seed, &[TREE, tree as u64]);
@@ -164,44 +176,11 @@ impl ComparisonForest {
         Ok(grow_for(data, pairs, &Silent)?.0)
     }
 
-    fn out_of_bag(&self, fitted: &FittedComparisons, data: &Dataset, seed: u64) -> Option<OutOfBag> {
+    fn out_of_bag(&self, fitted: &FittedComparisons, data: &Dataset, seed: u64) -> Result<OutOfBag> {
         let (n, n_trees) = (data.n_rows(), fitted.trees.len());
         let drawn: Vec<Vec<u32>> = (0..n_trees).into_par_iter().map(|tree| self.draws(n, seed, tree).0).collect();
         let prediction = fitted.mean_of(data.features(), |row, tree| drawn[tree][row] == 0);
         OutOfBag::new(prediction, fitted.trees[0].width, data)
-    }
-}
-
-/// The forest with a user's own metric. Its parameters are those of the forest.
-struct Own {
-    forest: ComparisonForest,
-    metric: Metric,
-}
-
-impl Parameters for Own {
-    fn owner(&self) -> &'static str {
-        self.forest.owner()
-    }
-    fn specs(&self) -> Vec<ParamSpec> {
-        self.forest.specs()
-    }
-    fn get(&self, name: &str) -> Option<Value> {
-        self.forest.get(name)
-    }
-    fn put(&mut self, name: &str, value: &Value) -> bool {
-        self.forest.put(name, value)
-    }
-}
-
-impl Learner for Own {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let options = EncodeOptions { standardize: true, ..Default::default() };
-        let space = RowSpace::Encoded(Encoder::fit(data.features(), options), self.metric.clone());
-        self.forest.train_in(space, data, context)
     }
 }
 

@@ -6,14 +6,15 @@
 //! **Cost.** O(n) distances for each pair tried. **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests (2018).
 
 use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Info, Learner, Trained, fit};
 use crate::error::Result;
 use crate::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
-use crate::neighbor::metric::Metric;
+use crate::model::Model;
+use crate::neighbor::metric::{Custom, Metric};
 use crate::neighbor::rows::Rows;
 use crate::neighbor::strings::StringMetric;
 use crate::neighbor::whiten::Whitening;
-use crate::param::Range;
+use crate::param::{ParamSpec, Parameters, Range, Value};
 use crate::progress::Observer;
 use crate::rng;
 use crate::split::node::NodeCriterion;
@@ -87,7 +88,68 @@ impl Learner for ComparisonTree {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let space = self.metric.space(data, self.p)?;
+        self.train_in(self.metric.space(data, self.p)?, data, context)
+    }
+}
+
+impl ComparisonTree {
+    /// Learns a model with a user's own distance between rows, as [`ComparisonForest::fit_with`](super::comparison_forest::ComparisonForest::fit_with) does.
+    pub fn fit_with(
+        &self,
+        distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
+        data: &Dataset,
+        context: &Context<'_>,
+    ) -> Result<Model> {
+        fit(&*self.with_metric(Metric::Custom(Custom::new(distance, false))), data, context)
+    }
+
+    /// The same learner with any metric between numbers standardised and categories as 0/1 columns.
+    pub fn with_metric(&self, metric: Metric) -> Box<dyn Learner> {
+        Box::new(Own { learner: self.clone(), metric })
+    }
+}
+
+/// A learner by comparisons in any space.
+pub(super) trait InSpace: Learner + Clone {
+    /// Learns in a space.
+    fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained>;
+}
+
+/// A learner with a user's own metric: between numbers standardised, categories as 0/1 columns. Its parameters are those of the learner.
+pub(super) struct Own<L> {
+    pub learner: L,
+    pub metric: Metric,
+}
+
+impl<L: InSpace> Parameters for Own<L> {
+    fn owner(&self) -> &'static str {
+        self.learner.owner()
+    }
+    fn specs(&self) -> Vec<ParamSpec> {
+        self.learner.specs()
+    }
+    fn get(&self, name: &str) -> Option<Value> {
+        self.learner.get(name)
+    }
+    fn put(&mut self, name: &str, value: &Value) -> bool {
+        self.learner.put(name, value)
+    }
+}
+
+impl<L: InSpace> Learner for Own<L> {
+    fn info(&self) -> &'static Info {
+        self.learner.info()
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let options = EncodeOptions { standardize: true, ..Default::default() };
+        let space = RowSpace::Encoded(Encoder::fit(data.features(), options), self.metric.clone());
+        self.learner.train_in(space, data, context)
+    }
+}
+
+impl InSpace for ComparisonTree {
+    fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let (rows, width) = space.rows(data.features());
         let all: Vec<u32> = (0..data.n_rows() as u32).collect();
         let max_depth = self.max_depth.unwrap_or(usize::MAX);

@@ -82,11 +82,11 @@ params! {
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// A node with fewer rows (a whole number) or a smaller share of the rows (a fraction) is not split.
         min_samples_split: Amount = Amount::Count(2), range Range::more_than(0.0), tune Log(2, 100);
-        /// Every leaf has at least this many rows, or this share of them.
+        /// Every leaf has at least this many rows (10), or this share of them (0.1).
         min_samples_leaf: Amount = Amount::Count(1), range Range::more_than(0.0), tune Log(1, 100);
         /// Every leaf has at least this share of the weight.
         min_weight_fraction_leaf: f64 = 0.0, range Range::between(0.0, 0.5);
-        /// How many columns each node looks at, drawn at random: a number, a share, "sqrt" or "log2"; none for all.
+        /// How many columns each node looks at, drawn at random: a number (all if there are no more), a share, "sqrt" or "log2"; none for all.
         max_features: MaxFeatures = MaxFeatures::All, range Range::more_than(0.0);
         /// At most this many leaves, the best splits first; none for no limit.
         max_leaf_nodes: Option<usize> = None, range Range::at_least(2.0), tune Log(4, 1000);
@@ -94,7 +94,7 @@ params! {
         min_impurity_decrease: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-6, 0.1);
         /// A node whose impurity is no more than this is pure enough, and not split.
         min_impurity: f64 = 0.0, range Range::at_least(0.0);
-        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        /// How much rows of each class count, beside their own weights: none, "balanced" (the classes weigh the same, rows counted by their weights), or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
         /// For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no constraints.
         monotonic_cst: Vec<i64> = Vec::new(), range Range::between(-1.0, 1.0);
@@ -109,6 +109,15 @@ params! {
         /// The confidence of "pessimistic" pruning: lower prunes more.
         confidence_factor: f64 = 0.25, range Range::inside(0.0, 1.0);
     }
+}
+
+/// A tree after pruning.
+struct Pruned {
+    grown: Grown,
+    /// The alpha that cross-validation chose.
+    alpha: Option<f64>,
+    /// What was removed.
+    note: Option<String>,
 }
 
 /// The random stream of the folds that choose alpha.
@@ -136,12 +145,12 @@ impl Learner for DecisionTree {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let (grown, alpha) = self.grow_and_prune(data, context)?;
-        let mut trained = self.trained(data, grown)?;
-        if let Some(alpha) = alpha {
-            trained.certificate.notes.push(format!("cross-validation chose ccp_alpha = {alpha}"));
-        }
-        Ok(trained)
+        self.min_samples_leaf.check_leaf(INFO.name)?;
+        let pruned = self.grow_and_prune(data, context)?;
+        let mut certificate = self.certificate(data, &pruned.grown)?;
+        let chosen = pruned.alpha.map(|alpha| format!("cross-validation chose ccp_alpha = {alpha}"));
+        certificate.notes.extend(chosen.into_iter().chain(pruned.note));
+        Ok(Trained { fitted: Box::new(fitted(data, pruned.grown).with_alpha(pruned.alpha)), certificate })
     }
 
     fn path(&self) -> Option<&dyn Path> {
@@ -181,48 +190,62 @@ fn fitted(data: &Dataset, grown: Grown) -> FittedTree {
 }
 
 impl DecisionTree {
-    fn trained(&self, data: &Dataset, grown: Grown) -> Result<Trained> {
-        let certificate = self.certificate(data, &grown)?;
-        Ok(Trained { fitted: Box::new(fitted(data, grown)), certificate })
-    }
-
-    /// Grows a tree and prunes it as asked; with it the alpha that cross-validation chose.
-    fn grow_and_prune(&self, data: &Dataset, context: &Context<'_>) -> Result<(Grown, Option<f64>)> {
+    /// Grows a tree and prunes it as asked.
+    fn grow_and_prune(&self, data: &Dataset, context: &Context<'_>) -> Result<Pruned> {
         let by_alpha = |grown: Grown, alpha: f64| {
             if alpha > 0.0 { prune::cost_complexity(&grown, alpha) } else { grown }
         };
-        let validate = || {
-            let (kept, validation) = data.split(1.0 - self.validation_fraction, context.seed)?;
-            if kept.n_rows() == 0 || validation.n_rows() == 0 {
-                return Err(Error::data(format!("{} rows are too few to keep some for validation", data.n_rows())));
-            }
-            let grown = self.grow(&kept, context)?;
-            let loss = prune::loss_by_node(&grown.tree, validation.features(), self.row_loss(&validation));
-            Ok((grown, loss))
+        let Some(pruning) = self.pruning else {
+            let grown = by_alpha(self.grow(data, context)?, self.ccp_alpha);
+            return Ok(Pruned { grown, alpha: None, note: None });
         };
-        match self.pruning {
-            None => Ok((by_alpha(self.grow(data, context)?, self.ccp_alpha), None)),
-            Some(Pruning::ReducedError) => {
-                let (grown, loss) = validate()?;
-                Ok((by_alpha(prune::reduced_error(&grown, &loss, 0.0), self.ccp_alpha), None))
+        let (whole, kept, alpha) = match pruning {
+            Pruning::ReducedError | Pruning::Greedy => {
+                let (grown, loss, n_aside) = self.grow_and_validate(data, context)?;
+                let kept = match pruning {
+                    Pruning::Greedy => prune::greedy(&grown, &loss),
+                    _ => prune::reduced_error(&grown, &loss, 0.0),
+                };
+                return Ok(self.pruned(&grown, by_alpha(kept, self.ccp_alpha), Some(n_aside)));
             }
-            Some(Pruning::Greedy) => {
-                let (grown, loss) = validate()?;
-                Ok((by_alpha(prune::greedy(&grown, &loss), self.ccp_alpha), None))
+            Pruning::Pessimistic if data.task() != Task::Classification => {
+                return Err(unsupported(
+                    "pessimistic pruning of a tree for numbers (it counts errors of classes)".into(),
+                ));
             }
-            Some(Pruning::Pessimistic) if data.task() != Task::Classification => {
-                Err(unsupported("pessimistic pruning of a tree for numbers (it counts errors of classes)".into()))
-            }
-            Some(Pruning::Pessimistic) => {
+            Pruning::Pessimistic => {
                 let grown = self.grow(data, context)?;
-                Ok((by_alpha(prune::pessimistic(&grown, self.confidence_factor), self.ccp_alpha), None))
+                let kept = by_alpha(prune::pessimistic(&grown, self.confidence_factor), self.ccp_alpha);
+                (grown, kept, None)
             }
-            Some(Pruning::CrossValidation) => {
+            Pruning::CrossValidation => {
                 let grown = self.grow(data, context)?;
                 let alpha = self.alpha_by_cross_validation(data, &grown, context)?.max(self.ccp_alpha);
-                Ok((by_alpha(grown, alpha), Some(alpha)))
+                let kept = by_alpha(grown.clone(), alpha);
+                (grown, kept, Some(alpha))
             }
+        };
+        Ok(Pruned { alpha, ..self.pruned(&whole, kept, None) })
+    }
+
+    /// A tree on some of the rows, what each of its nodes loses on the others, and how many those are.
+    fn grow_and_validate(&self, data: &Dataset, context: &Context<'_>) -> Result<(Grown, Vec<f64>, usize)> {
+        let (kept, validation) = data.split(1.0 - self.validation_fraction, context.seed)?;
+        if kept.n_rows() == 0 || validation.n_rows() == 0 {
+            return Err(Error::data(format!("{} rows are too few to keep some for validation", data.n_rows())));
         }
+        let grown = self.grow(&kept, context)?;
+        let loss = prune::loss_by_node(&grown.tree, validation.features(), self.row_loss(&validation));
+        Ok((grown, loss, validation.n_rows()))
+    }
+
+    /// A pruned tree, and a word on what was removed.
+    fn pruned(&self, whole: &Grown, kept: Grown, n_aside: Option<usize>) -> Pruned {
+        let (before, after) = (whole.tree.n_leaves(), kept.tree.n_leaves());
+        let how = self.pruning.map_or("", |pruning| pruning.word());
+        let aside = n_aside.map_or_else(String::new, |n| format!("; {n} rows were kept aside for it"));
+        let note = format!("{how} pruning removed {} of {before} leaves{aside}", before - after);
+        Pruned { grown: kept, alpha: None, note: Some(note) }
     }
 
     /// The alpha of the tree's path that has the least loss on rows left out, the largest of several.

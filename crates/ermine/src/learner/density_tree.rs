@@ -4,9 +4,11 @@
 //! densities themselves are what sets it apart: how likely a row is at all, and the log-likelihood of the data.
 //!
 //! **Formula.** P(k | x) = pi_k p_k(x) / sum_j pi_j p_j(x). Where all densities are 0, the shares pi. A missing value of an ordered column is put in the middle of its range; one
-//! of a nominal column is a category of its own. Categories stand in the order of how common they are in the class, each with an interval of length 1.
+//! of a nominal column is a category of its own. A value far from all others (farther from the middle nine tenths than [`FAR`] times their spread) counts as one that far away, so that
+//! one slip of the pen doesn't stretch the boxes of all rows; the certificate tells. Categories stand in the order of how common they are in the class, each with an interval of length 1.
 
 use super::{Capabilities, Context, Info, Learner, Trained};
+use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Certificate, Fitted, Header, Output, Proof, Status};
@@ -14,7 +16,7 @@ use crate::param::Range;
 use crate::params;
 use crate::section::Sections;
 use crate::table::ColumnKind;
-use crate::tree::density::{self, BoxDensity, DensityLimits, Frame};
+use crate::tree::density::{self, BoxDensity, DensityBox, DensityLimits, Frame};
 use serde::{Deserialize, Serialize};
 
 params! {
@@ -50,7 +52,9 @@ impl Learner for DensityTree {
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let (codes, labels) = data.classes()?;
-        let axes: Vec<Axis> = (0..data.features().n_columns()).map(|f| Axis::of(data.features(), f)).collect();
+        let d = data.features().n_columns();
+        let (axes, far): (Vec<Axis>, Vec<usize>) =
+            (0..d).map(|f| Axis::of(data, f)).collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let columns = filled(data.features(), &axes);
         let frame = Frame {
             low: axes.iter().map(|axis| axis.low).collect(),
@@ -76,12 +80,18 @@ impl Learner for DensityTree {
             classes.push(Some(ClassDensity { share, place, density }));
         }
         let mean = likelihood / total;
+        let mut notes = vec![format!("log-likelihood of the training data: {likelihood:.6} ({mean:.6} for each row)")];
+        for (f, n_far) in far.iter().enumerate().filter(|(_, n_far)| **n_far > 0) {
+            let (name, axis) = (&data.features().columns()[f].name, &axes[f]);
+            let (low, high) = (number(axis.low), number(axis.high));
+            notes.push(format!("column '{name}': {n_far} values far from all others count as {low} or {high}"));
+        }
         let certificate = Certificate {
             objective: "mean negative log-likelihood (nats) of the features, given the class".into(),
             value: Some(-mean),
             status: Status::Done,
             proofs: vec![Proof::Nothing { because: "each cut was chosen for its box".into() }],
-            notes: vec![format!("log-likelihood of the training data: {likelihood:.6} ({mean:.6} for each row)")],
+            notes,
         };
         let fitted = FittedDensity { classes, axes };
         Ok(Trained { fitted: Box::new(fitted), certificate })
@@ -102,22 +112,33 @@ struct Axis {
 }
 
 impl Axis {
-    /// The range of a column with some room; half a step on either side where values come in steps.
-    fn of(features: &Features, column: usize) -> Axis {
-        let (column, numbers) = (&features.columns()[column], features.numbers(column));
+    /// The range of a column with some room, half a step on either side where values come in steps; and how many values are too far away to be in it.
+    fn of(data: &Dataset, column: usize) -> Result<(Axis, usize)> {
+        let numbers = data.features().numbers(column);
+        let column = &data.features().columns()[column];
+        if let Some(row) = numbers.iter().position(|x| x.is_infinite()) {
+            let (name, value) = (&column.name, numbers[row]);
+            return Err(Error::data(format!(
+                "column '{name}' is {value} in row {}; a density needs finite numbers",
+                row + 1
+            )));
+        }
         if let Some(levels) = column.levels() {
             let (n, nominal) = (levels.len().max(1), column.kind == ColumnKind::Nominal);
             let lost = nominal && numbers.iter().any(|x| x.is_nan());
             let (n_places, middle) = (n + usize::from(lost), ((n - 1) / 2) as f64);
-            return Axis {
+            let axis = Axis {
                 low: -0.5,
                 high: n_places as f64 - 0.5,
                 step: 1.0,
                 n_places: nominal.then_some(n_places as u32),
                 fill: if lost { n as f64 } else { middle },
             };
+            return Ok((axis, 0));
         }
-        let values: Vec<f64> = numbers.into_iter().filter(|x| !x.is_nan()).map(|x| x.clamp(-1e150, 1e150)).collect();
+        let (low, high) = fences(data, &numbers);
+        let n_far = numbers.iter().filter(|x| **x < low || **x > high).count();
+        let values: Vec<f64> = numbers.into_iter().filter(|x| !x.is_nan()).map(|x| x.clamp(low, high)).collect();
         let (least, most) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), &x| (l.min(x), m.max(x)));
         let step = density::step(&values);
         let room = if step > 0.0 { step / 2.0 } else { 0.005 * (most - least) };
@@ -127,7 +148,7 @@ impl Axis {
             true => (least - 0.5f64.max(least.abs() * 1e-9), least + 0.5f64.max(least.abs() * 1e-9)),
             false => (0.0, 1.0),
         };
-        Axis { low, high, step, n_places: None, fill: low / 2.0 + high / 2.0 }
+        Ok((Axis { low, high, step, n_places: None, fill: low / 2.0 + high / 2.0 }, n_far))
     }
 
     /// The place of each category: the commonest of these rows first, so that a cut parts common ones from rare ones.
@@ -141,6 +162,29 @@ impl Axis {
         order.iter().enumerate().for_each(|(place, &category)| places[category] = place as u32);
         places
     }
+}
+
+/// Values farther from the middle nine tenths than so many times their spread are far from all others.
+pub const FAR: f64 = 2.0;
+
+/// Between which numbers the values of a column lie that are not far from all others.
+fn fences(data: &Dataset, numbers: &[f64]) -> (f64, f64) {
+    let mut order: Vec<usize> = (0..numbers.len()).filter(|&row| !numbers[row].is_nan()).collect();
+    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+    let total: f64 = order.iter().map(|&row| data.row_weight(row)).sum();
+    let quantile = |share: f64| {
+        let mut sum = 0.0;
+        let reached = order.iter().find(|&&row| {
+            sum += data.row_weight(row);
+            sum >= share * total
+        });
+        reached.or(order.last()).map_or(0.0, |&row| numbers[row])
+    };
+    let (low, high) = (quantile(0.05), quantile(0.95));
+    // Half of each first: the difference of very large numbers is none.
+    let reach = FAR * (high / 2.0 - low / 2.0) * 2.0;
+    let all = (-1e150, 1e150);
+    if reach > 0.0 { ((low - reach).max(all.0), (high + reach).min(all.1)) } else { all }
 }
 
 /// A value, or the place of a category.
@@ -187,6 +231,38 @@ impl FittedDensity {
         &self.classes
     }
 
+    /// The logarithm of share times density of each class, for each row; `near` moves rows outside a box to its nearest side.
+    fn log_joint(&self, columns: &[Vec<f64>], row: usize, near: bool) -> Vec<f64> {
+        let log = |class: &Option<ClassDensity>| {
+            class.as_ref().map_or(f64::NEG_INFINITY, |class| {
+                let x = |j: usize| placed(&class.place[j], columns[j][row]);
+                let density = if near { class.density.log_density_near(x) } else { class.density.log_density(x) };
+                class.share.ln() + density
+            })
+        };
+        self.classes.iter().map(log).collect()
+    }
+
+    /// A box of a class in words.
+    fn box_words(&self, class: &ClassDensity, cell: &DensityBox, schema: &Schema) -> String {
+        let side = |&(j, low, high): &(usize, f64, f64)| {
+            let feature = &schema.features[j];
+            if class.place[j].is_empty() {
+                return format!("{} {} to {}", feature.name, number(low), number(high));
+            }
+            let inside = |code: &usize| (low..=high).contains(&f64::from(class.place[j][*code]));
+            let names: Vec<&str> = (0..class.place[j].len())
+                .filter(inside)
+                .map(|code| feature.levels.get(code).map_or("missing", String::as_str))
+                .collect();
+            format!("{} in {{{}}}", feature.name, names.join(", "))
+        };
+        let mut sides = cell.sides.clone();
+        sides.sort_by_key(|side| side.0);
+        let words: Vec<String> = sides.iter().map(side).collect();
+        if words.is_empty() { "everywhere".into() } else { words.join(", ") }
+    }
+
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let fitted = FittedDensity { classes: sections.json("classes")?, axes: sections.json("axes")? };
@@ -215,13 +291,7 @@ impl Fitted for FittedDensity {
         let columns = filled(features, &self.axes);
         let mut out = Vec::with_capacity(features.n_rows() * self.classes.len());
         let mut add = |row: usize| {
-            let log = |class: &Option<ClassDensity>| {
-                class.as_ref().map_or(f64::NEG_INFINITY, |class| {
-                    let x = |j: usize| placed(&class.place[j], columns[j][row]);
-                    class.share.ln() + class.density.log_density_near(x)
-                })
-            };
-            let logs: Vec<f64> = self.classes.iter().map(log).collect();
+            let logs = self.log_joint(&columns, row, true);
             let most = logs.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
             let share = |class: &Option<ClassDensity>| class.as_ref().map_or(0.0, |class| class.share);
             let weights: Vec<f64> = if most == f64::NEG_INFINITY {
@@ -242,12 +312,63 @@ impl Fitted for FittedDensity {
     }
 
     fn text(&self, schema: &Schema) -> String {
-        let line = |(name, class): (&String, &Option<ClassDensity>)| match class {
-            Some(class) => {
-                format!("{name}: {:.1}% of the rows, {} boxes\n", 100.0 * class.share, class.density.n_cells())
+        const SHOWN: usize = 10;
+        let mut text = String::new();
+        for (name, class) in schema.classes.iter().zip(&self.classes) {
+            let Some(class) = class else {
+                text.push_str(&format!("{name}: no rows\n"));
+                continue;
+            };
+            let boxes = class.density.boxes();
+            text.push_str(&format!("{name}: {:.1}% of the rows, {} boxes\n", 100.0 * class.share, boxes.len()));
+            for cell in boxes.iter().take(SHOWN) {
+                let (share, density) = (100.0 * cell.mass, number(cell.log_density));
+                let words = self.box_words(class, cell, schema);
+                text.push_str(&format!("  {share:5.1}% of them: {words}   [log density {density}]\n"));
             }
-            None => format!("{name}: no rows\n"),
+            if boxes.len() > SHOWN {
+                text.push_str(&format!("  ... {} boxes more\n", boxes.len() - SHOWN));
+            }
+        }
+        text
+    }
+
+    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        let columns = filled(&features.select(&[row as u32]).ok()?, &self.axes);
+        let mut text = String::new();
+        for (name, class) in schema.classes.iter().zip(&self.classes) {
+            let Some(class) = class else { continue };
+            let x = |j: usize| placed(&class.place[j], columns[j][0]);
+            let boxes = class.density.boxes();
+            let holds = |cell: &&DensityBox| cell.sides.iter().all(|&(j, low, high)| (low..=high).contains(&x(j)));
+            let words = boxes.iter().find(holds).map_or_else(String::new, |cell| self.box_words(class, cell, schema));
+            let (share, density) = (100.0 * class.share, number(class.density.log_density_near(x)));
+            text.push_str(&format!("{name}: {share:.1}% of the rows, log density {density} in {words}\n"));
+        }
+        Some(text)
+    }
+
+    fn log_density(&self, features: &Features) -> Option<Vec<f64>> {
+        let columns: Vec<Vec<f64>> = filled(features, &self.axes);
+        let raw: Vec<Vec<f64>> = (0..self.axes.len()).map(|f| features.numbers(f)).collect();
+        let outside = |row: usize| {
+            self.axes
+                .iter()
+                .zip(&raw)
+                .any(|(axis, x)| axis.n_places.is_none() && (x[row] < axis.low || x[row] > axis.high))
         };
-        schema.classes.iter().zip(&self.classes).map(line).collect()
+        let of_row = |row: usize| {
+            if outside(row) {
+                return f64::NEG_INFINITY;
+            }
+            let logs = self.log_joint(&columns, row, false);
+            let most = logs.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+            if most == f64::NEG_INFINITY {
+                most
+            } else {
+                most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln()
+            }
+        };
+        Some((0..features.n_rows()).map(of_row).collect())
     }
 }

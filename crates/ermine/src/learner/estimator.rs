@@ -124,6 +124,9 @@ impl ParamType for Estimator {
             _ => None,
         }
     }
+    fn wanted() -> Option<String> {
+        Some("a learner: its name, or name(parameter=value, ...) with both brackets".into())
+    }
 }
 
 #[cfg(test)]

@@ -4,20 +4,11 @@ use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema};
 use crate::model::{Attribute, Fitted, Header, Output, TreeSum};
 use crate::section::Sections;
+pub use crate::tree::Missing;
+use crate::tree::draw::{self, TreeView};
 use crate::tree::multiway::predict_fractional;
-use crate::tree::{Grown, Tree, draw, picture, prune, rules};
+use crate::tree::{Grown, Tree, picture, prune, rules};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-
-/// Where a row goes whose value is missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Missing {
-    /// To the branch that the test says.
-    Learned,
-    /// Down every branch, in proportion to the training rows there.
-    Fractional,
-}
 
 /// A fitted tree with what is known about its nodes.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,12 +16,19 @@ pub struct FittedTree {
     grown: Grown,
     output: Output,
     missing: Missing,
+    /// The alpha of cost-complexity pruning that cross-validation chose.
+    alpha: Option<f64>,
 }
 
 impl FittedTree {
     /// A model of a grown tree.
     pub(crate) fn new(grown: Grown, output: Output, missing: Missing) -> Self {
-        FittedTree { grown, output, missing }
+        FittedTree { grown, output, missing, alpha: None }
+    }
+
+    /// The same, pruned by an alpha that was found for it.
+    pub(crate) fn with_alpha(self, alpha: Option<f64>) -> Self {
+        FittedTree { alpha, ..self }
     }
 
     /// The tree.
@@ -41,6 +39,10 @@ impl FittedTree {
     /// The tree with costs and counts of its nodes.
     pub fn grown(&self) -> &Grown {
         &self.grown
+    }
+
+    fn view<'a>(&'a self, schema: &'a Schema) -> TreeView<'a> {
+        TreeView { tree: &self.grown.tree, schema, missing: self.missing }
     }
 
     /// Reads it from a model file.
@@ -56,7 +58,8 @@ impl FittedTree {
         if missing == Missing::Fractional && !(parts && tree.weight.iter().all(|w| w.is_finite() && *w >= 0.0)) {
             return Err(Error::model_file("a tree has branches without weight"));
         }
-        Ok(Box::new(FittedTree { grown: Grown { tree, cost, count, searches: [0; 3] }, output, missing }))
+        let alpha = if sections.has("ccp_alpha") { sections.f64s("ccp_alpha")?.first().copied() } else { None };
+        Ok(Box::new(FittedTree { grown: Grown { tree, cost, count, searches: [0; 3] }, output, missing, alpha }))
     }
 }
 
@@ -97,27 +100,28 @@ impl Fitted for FittedTree {
         sections.put_f64s("cost", &self.grown.cost);
         sections.put_u32s("count", &self.grown.count);
         sections.put_json("missing", &self.missing)?;
+        self.alpha.into_iter().for_each(|alpha| sections.put_f64s("ccp_alpha", &[alpha]));
         sections.put_json("output", &self.output)
     }
 
     fn text(&self, schema: &Schema) -> String {
-        draw::text(&self.grown.tree, schema)
+        draw::text(&self.view(schema))
     }
 
     fn svg(&self, schema: &Schema) -> Option<String> {
-        Some(picture::svg(&self.grown.tree, schema))
+        Some(picture::svg(&self.view(schema)))
     }
 
     fn html(&self, schema: &Schema) -> Option<String> {
-        Some(picture::html(&self.grown.tree, schema))
+        Some(picture::html(&self.view(schema)))
     }
 
     fn dot(&self, schema: &Schema) -> Option<String> {
-        Some(picture::dot(&self.grown.tree, schema))
+        Some(picture::dot(&self.view(schema)))
     }
 
     fn rules(&self, schema: &Schema) -> Option<String> {
-        Some(rules::text(&self.grown, schema))
+        Some(rules::text(&self.view(schema), &self.grown.cost))
     }
 
     fn pruning_path(&self) -> Option<Vec<(f64, f64, usize)>> {
@@ -126,7 +130,7 @@ impl Fitted for FittedTree {
     }
 
     fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
-        Some(rules::reasons(&self.grown.tree, schema, |feature| features.number(row, feature)))
+        Some(rules::reasons(&self.view(schema), |feature| features.number(row, feature)))
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
@@ -136,11 +140,13 @@ impl Fitted for FittedTree {
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
         let tree = &self.grown.tree;
         let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
+        let alpha = self.alpha.map(|alpha| Attribute { name: "ccp_alpha", shape: Vec::new(), values: vec![alpha] });
         let importances = importances(&self.grown, schema.features.len());
-        vec![
+        let always = [
             Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
             one("n_leaves", tree.n_leaves()),
             one("depth", tree.depth()),
-        ]
+        ];
+        always.into_iter().chain(alpha).collect()
     }
 }

@@ -46,6 +46,7 @@ pub mod oblique_tree;
 pub mod optimal_tree;
 pub mod quad_tree;
 pub mod row_tree;
+mod row_words;
 pub mod stump;
 pub mod svm;
 pub mod tree_parameters;
@@ -130,6 +131,11 @@ pub trait Learner: Parameters + Send + Sync {
     /// The parameter along which one fit gives the models of many values, where there is one.
     fn path(&self) -> Option<&dyn Path> {
         None
+    }
+
+    /// Whether it looks at the target at all.
+    fn needs_target(&self) -> bool {
+        true
     }
 
     /// Whether it can go on from a model that it has made, see [`Context::previous`].

@@ -1,8 +1,7 @@
 //! The fitted form of trees whose nodes look at whole rows: oblique, comparison and quad trees; and the criterion they share.
 
-use crate::chart::text::number;
+use super::row_words::RowView;
 use crate::error::{Error, Result};
-use crate::matrix::encode::Encoding;
 use crate::matrix::{Dataset, Encoder, Features, Schema, Target, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
 use crate::neighbor::metric::Metric;
@@ -15,6 +14,7 @@ use crate::split::node::NodeCriterion;
 use crate::split::numbers::{Loss, Numbers};
 use crate::table::ColumnKind;
 use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
+use crate::tree::{draw, picture};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,8 @@ impl Places {
         Places { fill, place }
     }
 
-    fn of(&self, column: usize, x: f64) -> f64 {
+    /// Where a value lies.
+    pub(super) fn of(&self, column: usize, x: f64) -> f64 {
         match &self.place[column][..] {
             _ if x.is_nan() => self.fill[column],
             [] => x,
@@ -205,6 +206,10 @@ impl FittedRows {
         &self.tree
     }
 
+    fn view<'a>(&'a self, schema: &'a Schema) -> RowView<'a> {
+        RowView::new(&self.tree, &self.space, schema)
+    }
+
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let (output, space): (Output, RowSpace) = (sections.json("output")?, sections.json("space")?);
@@ -266,80 +271,36 @@ impl Fitted for FittedRows {
     }
 
     fn text(&self, schema: &Schema) -> String {
-        let names = match &self.space {
-            RowSpace::Encoded(encoder, _) => encoded_names(encoder, schema),
-            RowSpace::Strings(_) | RowSpace::Placed(_) => schema.features.iter().map(|f| f.name.clone()).collect(),
-        };
         let tree = &self.tree;
-        let mut text = format!("{} nodes, {} leaves, depth {}\n", tree.question.len(), tree.n_leaves(), tree.depth());
-        let mut stack = vec![(0usize, 0usize)];
-        let mut n_lines = 0;
-        while let Some((node, depth)) = stack.pop() {
-            n_lines += 1;
-            if n_lines > 200 {
-                text.push_str("...\n");
-                break;
-            }
-            let said = match &tree.question[node] {
-                RowQuestion::Leaf => prediction(tree.value(node), schema),
-                RowQuestion::Linear { weights, threshold } => linear_words(weights, *threshold, &names),
-                RowQuestion::Nearer { a, b } => format!("nearer to {} than to {}?", row_words(a), row_words(b)),
-                RowQuestion::Corner { point, cells } => format!("around {}: {} cells", row_words(point), cells.len()),
-            };
-            text.push_str(&format!(
-                "{}{said}   [{} rows by weight]\n",
-                "  ".repeat(depth.min(40)),
-                number(tree.weight[node])
-            ));
-            let first = tree.child[node] as usize;
-            stack.extend((first..first + tree.question[node].n_children()).rev().map(|child| (child, depth + 1)));
-        }
-        text
+        let head = format!("{} nodes, {} leaves, depth {}\n", tree.question.len(), tree.n_leaves(), tree.depth());
+        head + &draw::text(&self.view(schema))
+    }
+
+    fn svg(&self, schema: &Schema) -> Option<String> {
+        Some(picture::svg(&self.view(schema)))
+    }
+
+    fn html(&self, schema: &Schema) -> Option<String> {
+        Some(picture::html(&self.view(schema)))
+    }
+
+    fn dot(&self, schema: &Schema) -> Option<String> {
+        Some(picture::dot(&self.view(schema)))
+    }
+
+    fn rules(&self, schema: &Schema) -> Option<String> {
+        Some(self.view(schema).rules())
+    }
+
+    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        let one = features.select(&[row as u32]).ok()?;
+        Some(self.view(schema).reasons(&one, &self.space.rows(&one).0))
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
         let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
         vec![one("n_leaves", self.tree.n_leaves()), one("depth", self.tree.depth())]
     }
-}
-
-/// The names of the encoded columns.
-fn encoded_names(encoder: &Encoder, schema: &Schema) -> Vec<String> {
-    let mut names = Vec::new();
-    for (encoding, feature) in encoder.columns().iter().zip(&schema.features) {
-        let missing = format!("[{} is missing]", feature.name);
-        match encoding {
-            Encoding::Number { indicator, .. } => {
-                names.push(feature.name.clone());
-                names.extend(indicator.then_some(missing));
-            }
-            Encoding::OneHot { place, indicator, .. } => {
-                let used = feature.levels.iter().zip(place).filter(|(_, place)| place.is_some());
-                names.extend(used.map(|(level, _)| format!("[{} = {level}]", feature.name)));
-                names.extend(indicator.then_some(missing));
-            }
-        }
-    }
-    names
-}
-
-fn prediction(value: &[f64], schema: &Schema) -> String {
-    if schema.task != Task::Classification {
-        return format!("→ {}", value.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", "));
-    }
-    let best = (1..value.len()).fold(0, |best, k| if value[k] > value[best] { k } else { best });
-    format!("→ {} ({:.1}%)", schema.classes.get(best).map_or("", String::as_str), 100.0 * value[best])
-}
-
-fn linear_words(weights: &[f64], threshold: f64, names: &[String]) -> String {
-    let term = |(w, name): (&f64, &String)| format!("{} {name}", number(*w));
-    let terms: Vec<String> = weights.iter().zip(names).filter(|(w, _)| **w != 0.0).map(term).collect();
-    format!("{} <= {}?", terms.join(" + "), number(threshold))
-}
-
-fn row_words(row: &[f64]) -> String {
-    let shown: Vec<String> = row.iter().take(6).map(|x| number(*x)).collect();
-    format!("({}{})", shown.join(", "), if row.len() > 6 { ", ..." } else { "" })
 }
 
 /// Works with the criterion of the data's task: Gini impurity for classes, squared error for numbers.

@@ -19,7 +19,8 @@ use crate::param::Range;
 use crate::section::Sections;
 use crate::split::criterion::{Classes, Moments, SquaredError, TwoClasses};
 use crate::split::{Criterion, Impurity, Split, Test, best_split};
-use crate::tree::{Tree, draw};
+use crate::tree::draw::TreeView;
+use crate::tree::{Tree, draw, picture, rules};
 use crate::{choice, params};
 
 choice! {
@@ -247,7 +248,7 @@ impl Fitted for Stump {
     }
 
     fn text(&self, schema: &Schema) -> String {
-        let mut text = draw::text(&self.tree, schema);
+        let mut text = draw::text(&TreeView::new(&self.tree, schema));
         if let Some(name) = self.tree.test[0].feature().map(|f| &schema.features[f].name) {
             text.push_str(&draw::curve_text(&self.curve, name));
         }
@@ -266,5 +267,17 @@ impl Fitted for Stump {
 
     fn svg(&self, schema: &Schema) -> Option<String> {
         Some(draw::stump_svg(&self.tree, &self.curve, schema))
+    }
+
+    fn dot(&self, schema: &Schema) -> Option<String> {
+        Some(picture::dot(&TreeView::new(&self.tree, schema)))
+    }
+
+    fn rules(&self, schema: &Schema) -> Option<String> {
+        Some(rules::text(&TreeView::new(&self.tree, schema), &[]))
+    }
+
+    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        Some(rules::reasons(&TreeView::new(&self.tree, schema), |feature| features.number(row, feature)))
     }
 }

@@ -4,6 +4,9 @@ use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target};
 use crate::param::{Kind, ParamType, Value};
 
+/// How many, or which share: what tells the two apart.
+const COUNT_OR_SHARE: &str = "a whole number (how many), or a share with a decimal point (up to 1.0, which is all)";
+
 /// So many rows, or such a share of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
@@ -21,6 +24,26 @@ impl Amount {
             Amount::Share(share) => (share * n as f64).ceil() as usize,
         }
     }
+
+    /// How many that is of `n`, where there can't be more; an error of this owner's parameter if it is more.
+    pub fn of_at_most(self, n: usize, owner: &str, name: &str) -> Result<usize> {
+        let count = self.of(n);
+        if count > n {
+            let (owner, name, value) = (owner.to_string(), name.to_string(), self.to_value().to_string());
+            return Err(Error::Param { owner, name, value, allowed: format!("at most {n}, as many as there are") });
+        }
+        Ok(count.max(1))
+    }
+
+    /// Refuses a leaf that takes all rows: no node could ever be split.
+    pub fn check_leaf(self, owner: &str) -> Result<()> {
+        if self != Amount::Share(1.0) {
+            return Ok(());
+        }
+        let allowed = "1 for one row (without a point), or a share below 1.0: leaves of all rows make no tree";
+        let (owner, name, value) = (owner.to_string(), "min_samples_leaf".to_string(), "1.0".to_string());
+        Err(Error::Param { owner, name, value, allowed: allowed.into() })
+    }
 }
 
 impl ParamType for Amount {
@@ -35,10 +58,12 @@ impl ParamType for Amount {
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Float(x) if *x > 0.0 && *x < 1.0 => Some(Amount::Share(*x)),
-            Value::Float(x) if *x == 1.0 => Some(Amount::Share(1.0)),
+            Value::Float(x) => Some(Amount::Share(*x)).filter(|_| *x > 0.0 && *x <= 1.0),
             other => usize::from_value(other).map(Amount::Count),
         }
+    }
+    fn wanted() -> Option<String> {
+        Some(COUNT_OR_SHARE.into())
     }
 }
 
@@ -89,9 +114,12 @@ impl ParamType for MaxFeatures {
             Value::None => Some(MaxFeatures::All),
             Value::Text(word) if word == "sqrt" => Some(MaxFeatures::Sqrt),
             Value::Text(word) if word == "log2" => Some(MaxFeatures::Log2),
-            Value::Float(x) if *x > 0.0 && *x <= 1.0 => Some(MaxFeatures::Share(*x)),
-            other => usize::from_value(other).map(MaxFeatures::Count),
+            Value::Float(x) => Some(MaxFeatures::Share(*x)).filter(|_| *x > 0.0 && *x <= 1.0),
+            other => usize::from_value(other).filter(|&count| count > 0).map(MaxFeatures::Count),
         }
+    }
+    fn wanted() -> Option<String> {
+        Some(format!("none, sqrt, log2, {COUNT_OR_SHARE}"))
     }
 }
 
@@ -100,7 +128,7 @@ impl ParamType for MaxFeatures {
 pub enum ClassWeight {
     /// All the same.
     Equal,
-    /// Each class as much as any other: n / (classes * rows of the class).
+    /// Each class as much as any other: n / (classes * rows of the class). Rows count by their weights: one of weight 2 is like two rows.
     Balanced,
     /// As said; 1 for a class that is not named.
     Each(Vec<(String, f64)>),
@@ -167,5 +195,8 @@ impl ParamType for ClassWeight {
             Value::List(values) => values.iter().map(pair).collect::<Option<_>>().map(ClassWeight::Each),
             one => pair(one).map(|pair| ClassWeight::Each(vec![pair])),
         }
+    }
+    fn wanted() -> Option<String> {
+        Some("none, balanced, or class=weight pairs with weights above 0".into())
     }
 }

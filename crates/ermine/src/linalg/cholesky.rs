@@ -30,7 +30,7 @@ pub struct Cholesky {
 }
 
 /// Rows finished at a time: a multiple of [`LANES`], so that the rest begins with a whole panel.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
 impl Cholesky {
     /// Factors `a` (its upper triangle is read). `None` where a pivot of the scaled matrix is not above `floor`: the

@@ -5,6 +5,7 @@
 //! is borrowed where the memory already looks like that and transposed or widened into a small buffer otherwise, so
 //! one kernel serves every layout and gives the same bits for all of them.
 
+use super::columns;
 use super::lanes::{self, Real};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
@@ -338,21 +339,56 @@ impl<'a> Dense<'a> {
         out
     }
 
+    /// `X_A w + b`, for chosen columns `A` with one weight each.
+    pub fn times_of(&self, chosen: &[usize], w: &[f64], b: f64) -> Vec<f64> {
+        let mut out = vec![b; self.n_rows];
+        out.par_chunks_mut(4 * BLOCK).enumerate().for_each(|(c, out)| {
+            let mut buffer = Vec::new();
+            for (k, out) in out.chunks_mut(BLOCK).enumerate() {
+                let start = c * 4 * BLOCK + k * BLOCK;
+                self.gather(start..start + out.len(), chosen, &mut buffer);
+                lanes::row_dots(&buffer, chosen.len(), w, b, out);
+            }
+        });
+        out
+    }
+
     /// `X' c`.
     pub fn transposed_times(&self, c: &[f64]) -> Vec<f64> {
-        let parts: Vec<Vec<f64>> = super::chunks(self.n_rows, 16, 4 * BLOCK)
-            .into_par_iter()
-            .map(|rows| {
-                let (mut g, mut buffer) = (vec![0.0; self.n_columns], Vec::new());
-                for start in rows.clone().step_by(BLOCK) {
-                    let range = start..(start + BLOCK).min(rows.end);
-                    let block = self.block(range.clone(), &mut buffer);
-                    lanes::add_rows(block.data, block.stride, &c[range], &mut g);
+        self.transposed_times_all([c]).into_iter().next().unwrap_or_default()
+    }
+
+    /// `X' c` for several `c`, in one reading of the table.
+    pub fn transposed_times_all<const K: usize>(&self, c: [&[f64]; K]) -> Vec<Vec<f64>> {
+        let p = self.n_columns;
+        let chunks = super::chunks(self.n_rows, 16, 4 * BLOCK);
+        if let Some(columns) = self.whole_columns() {
+            return columns::transposed_times_all(&columns, &chunks, c);
+        }
+        let sum = |rows: Range<usize>| {
+            let (mut g, mut buffer) = (vec![0.0; K * p], Vec::new());
+            for start in rows.clone().step_by(BLOCK) {
+                let range = start..(start + BLOCK).min(rows.end);
+                let block = self.block(range.clone(), &mut buffer);
+                for (c, g) in c.iter().zip(g.chunks_exact_mut(p.max(1))) {
+                    lanes::add_rows(block.data, block.stride, &c[range.clone()], g);
                 }
-                g
-            })
-            .collect();
-        add_in_order(parts, self.n_columns)
+            }
+            g
+        };
+        let parts: Vec<Vec<f64>> = chunks.into_par_iter().map(sum).collect();
+        let total = add_in_order(parts, K * p);
+        (0..K).map(|k| total[k * p..(k + 1) * p].to_vec()).collect()
+    }
+
+    /// The columns, where each lies in one piece in double precision.
+    fn whole_columns(&self) -> Option<Vec<&'a [f64]>> {
+        let (Store::Columns(columns), Standard::Raw) = (&self.store, &self.standard) else { return None };
+        let whole = |column: &ColumnView<'a>| match *column {
+            ColumnView::F64(x, 1) => Some(&x[..self.n_rows]),
+            _ => None,
+        };
+        columns.iter().map(whole).collect()
     }
 }
 
@@ -453,6 +489,14 @@ mod tests {
             for x in &all {
                 prop_assert_eq!(x.times(&w, 0.5), all[0].times(&w, 0.5));
                 prop_assert_eq!(x.transposed_times(&c), all[0].transposed_times(&c));
+                let pair = x.transposed_times_all([&c, &all[0].times(&w, 0.5)]);
+                prop_assert_eq!(&pair[0], &x.transposed_times(&c));
+                prop_assert_eq!(&pair[1], &x.transposed_times(&all[0].times(&w, 0.5)));
+                let odd: Vec<usize> = (1..p).step_by(2).collect();
+                let all_but_odd: Vec<f64> = (0..p).map(|j| if j % 2 == 1 { w[j] } else { 0.0 }).collect();
+                for (a, b) in x.times_of(&odd, &odd.iter().map(|&j| w[j]).collect::<Vec<_>>(), 0.5).iter().zip(x.times(&all_but_odd, 0.5)) {
+                    prop_assert!((a - b).abs() < 1e-9);
+                }
                 prop_assert_eq!(x.every(3).times(&w, 0.5), all[0].times(&w, 0.5).into_iter().step_by(3).collect::<Vec<_>>());
                 if n > 2 && p > 2 {
                     let mut out = Vec::new();

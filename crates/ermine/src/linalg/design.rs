@@ -60,6 +60,26 @@ impl<'a> Design<'a> {
         }
     }
 
+    /// `X_A w + b`, for chosen columns `A` with one weight each.
+    pub fn times_of(&self, chosen: &[usize], w: &[f64], b: f64) -> Vec<f64> {
+        match self {
+            Design::Dense(x) => x.times_of(chosen, w, b),
+            Design::Sparse(x) => {
+                let mut all = vec![0.0; x.n_columns()];
+                chosen.iter().zip(w).for_each(|(&j, &w)| all[j] = w);
+                x.times(&all, b)
+            }
+        }
+    }
+
+    /// `X' c` for several `c`, in one reading of a dense table.
+    pub fn transposed_times_all<const K: usize>(&self, c: [&[f64]; K]) -> Vec<Vec<f64>> {
+        match self {
+            Design::Dense(x) => x.transposed_times_all(c),
+            Design::Sparse(x) => c.iter().map(|c| x.transposed_times(c)).collect(),
+        }
+    }
+
     /// Every `step`-th row.
     pub fn every(&self, step: usize) -> Design<'a> {
         match self {

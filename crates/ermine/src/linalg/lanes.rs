@@ -98,6 +98,19 @@ pub fn level() -> Level {
     Level::Plain
 }
 
+/// Asks for the memory of a number that will be read soon, and of its neighbours.
+#[inline(always)]
+pub fn prefetch<T>(x: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(x) = x.get(at) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the place is that of a value of the slice, and asking for it changes nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(x).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (x, at);
+}
+
 /// Adds eight lanes in a fixed tree.
 #[inline(always)]
 pub fn fold(v: [f64; LANES]) -> f64 {

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | [`lanes`] | vectorised loops over slices (dot, axpy, exp), the same bits with and without AVX |
 //! | [`dense`] | a table of numbers as it lies in memory, read in blocks of rows |
+//! | [`columns`] | kernels for tables by columns |
 //! | [`sparse`] | the same where most numbers are zero: by rows and by columns |
 //! | [`design`] | dense or sparse behind one face: `X w`, `X' r`, `X' S X` |
+//! | [`few`] | a block of rows times a few columns, one for each class |
 //! | [`gram`] | the blocked kernel for `X' S X`, where most of the time of linear models is spent |
 //! | [`matrix`] | small matrices |
 //! | [`cholesky`] | `A = L L'` with a condition estimate |
@@ -20,9 +22,11 @@
 #[macro_use]
 pub mod lanes;
 pub mod cholesky;
+mod columns;
 pub mod decompose;
 pub mod dense;
 pub mod design;
+pub mod few;
 pub mod gram;
 pub mod lu;
 pub mod matrix;

@@ -1,7 +1,7 @@
 //! The multinomial logistic loss `ln sum_k exp(z_k) - z_y`: minus the log-likelihood of class `y` when the classes'
 //! log-odds are `z`. Its gradient is `p - e_y` with the probabilities `p = softmax(z)`, its Hessian `diag(p) - p p'`.
 
-use crate::linalg::lanes::exp;
+use crate::linalg::lanes::{LANES, exp};
 
 /// Replaces the margins of one row by the probabilities of the classes and returns `ln sum_k exp(z_k)`.
 pub fn softmax(z: &mut [f64]) -> f64 {
@@ -14,6 +14,36 @@ pub fn softmax(z: &mut [f64]) -> f64 {
     let inverse = 1.0 / sum;
     z.iter_mut().for_each(|p| *p *= inverse);
     top + sum.ln()
+}
+
+vectorised! {
+    /// Rows of `width` margins (a multiple of eight; those beyond the classes are minus infinity) become the probabilities of the classes; `ln sum_k exp(z_k)` of each row goes to `normalisers`.
+    pub fn softmax_rows(z: &mut [f64], width: usize, normalisers: &mut [f64]) {
+        for (row, top) in z.chunks_exact_mut(width).zip(normalisers.iter_mut()) {
+            let mut tops = [f64::NEG_INFINITY; LANES];
+            for group in row.chunks_exact(LANES) {
+                for l in 0..LANES {
+                    tops[l] = if group[l] > tops[l] { group[l] } else { tops[l] };
+                }
+            }
+            *top = tops.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.iter_mut().for_each(|z| *z -= *top);
+        }
+        // All rows in one loop: it is long enough to be vectorised well.
+        z.iter_mut().for_each(|z| *z = exp(*z));
+        for (row, normaliser) in z.chunks_exact_mut(width).zip(normalisers) {
+            let mut sums = [0.0; LANES];
+            for group in row.chunks_exact(LANES) {
+                for l in 0..LANES {
+                    sums[l] += group[l];
+                }
+            }
+            let sum: f64 = sums.iter().sum();
+            let inverse = 1.0 / sum;
+            row.iter_mut().for_each(|p| *p *= inverse);
+            *normaliser += sum.ln();
+        }
+    }
 }
 
 /// The loss of one row: `ln sum_k exp(z_k) - z_y`.
@@ -46,6 +76,25 @@ mod tests {
                 let slope = (shifted(1e-6) - shifted(-1e-6)) / 2e-6;
                 let gradient = p[k] - if k == y { 1.0 } else { 0.0 };
                 prop_assert!((slope - gradient).abs() < 1e-7);
+            }
+        }
+
+        #[test]
+        fn many_rows_at_once_are_one_after_the_other(z in prop::collection::vec(-800.0f64..800.0, 0..40), classes in 1usize..12) {
+            let (n, width) = (z.len() / classes, classes.next_multiple_of(LANES));
+            let mut rows: Vec<f64> = (0..n * width)
+                .map(|i| if i % width < classes { z[i / width * classes + i % width] } else { f64::NEG_INFINITY })
+                .collect();
+            let mut normalisers = vec![0.0; n];
+            softmax_rows(&mut rows, width, &mut normalisers);
+            for i in 0..n {
+                let mut row = z[i * classes..(i + 1) * classes].to_vec();
+                let normaliser = softmax(&mut row);
+                prop_assert!((normaliser - normalisers[i]).abs() <= 1e-12 * normaliser.abs().max(1.0));
+                for k in 0..width {
+                    let truth = row.get(k).copied().unwrap_or(0.0);
+                    prop_assert!((rows[i * width + k] - truth).abs() <= 1e-14);
+                }
             }
         }
 

@@ -179,7 +179,7 @@ impl Dataset {
                 if let Some(i) = values.iter().position(|v| v.is_nan() || v.abs() > LARGEST_TARGET) {
                     let (value, row) = (values[i], i / (values.len() / n.max(1)).max(1) + 1);
                     return Err(Error::data(format!(
-                        "the target is {value} in row {row}; numbers from -{LARGEST_TARGET:e} to {LARGEST_TARGET:e} are needed"
+                        "the target is {value:?} in row {row}; numbers from -{LARGEST_TARGET:e} to {LARGEST_TARGET:e} are needed"
                     )));
                 }
             }
@@ -232,7 +232,7 @@ impl Dataset {
             if let Some(i) = w.iter().position(|&w| !fine(w)) {
                 let (row, value, least) = (i + 1, w[i], 1.0 / LARGEST_WEIGHT);
                 return Err(Error::data(format!(
-                    "the weight of row {row} is {value}; expected 0, or a number from {least:e} to {LARGEST_WEIGHT:e}"
+                    "the weight of row {row} is {value:?}; expected 0, or a number from {least:e} to {LARGEST_WEIGHT:e}"
                 )));
             }
             if !w.is_empty() && w.iter().all(|&w| w == 0.0) {

@@ -202,11 +202,8 @@ fn flags(encoder: &Encoder, features: &Features) -> Vec<bool> {
     features.columns().iter().zip(encoder.columns()).flat_map(of).collect()
 }
 
-/// The columns where they lie, if all of them are numbers and all rows are meant.
+/// The columns where they lie, if all of them are numbers. Of an array by rows, some rows can be read where they lie as well; of other tables, all rows must be meant.
 fn borrowed(features: &Features) -> Option<Dense<'_>> {
-    if features.rows().is_some() {
-        return None;
-    }
     let (n, columns) = (features.n_rows(), features.columns());
     if columns.iter().any(|c| c.kind != ColumnKind::Numeric) {
         return None;
@@ -216,13 +213,22 @@ fn borrowed(features: &Features) -> Option<Dense<'_>> {
     }
     let double = all(columns, |c| if let Values::F64(values) = &c.values { Some(values) } else { None });
     if let Some((rows, stride)) = double.and_then(|columns| Buffer::rows(&columns)) {
-        return Dense::rows_f64(rows, n, columns.len(), stride).ok();
+        let Some(chosen) = features.rows() else { return Dense::rows_f64(rows, n, columns.len(), stride).ok() };
+        return chosen_rows(chosen, columns.len(), |i, p| ColumnView::F64(&rows[i * stride..i * stride + p], 1));
     }
     let single = all(columns, |c| if let Values::F32(values) = &c.values { Some(values) } else { None });
     if let Some((rows, stride)) = single.and_then(|columns| Buffer::rows(&columns)) {
-        return Dense::rows_f32(rows, n, columns.len(), stride).ok();
+        let Some(chosen) = features.rows() else { return Dense::rows_f32(rows, n, columns.len(), stride).ok() };
+        return chosen_rows(chosen, columns.len(), |i, p| ColumnView::F32(&rows[i * stride..i * stride + p], 1));
     }
-    Dense::columns(all(columns, column_view)?, n).ok()
+    features.rows().is_none().then(|| Dense::columns(all(columns, column_view)?, n).ok())?
+}
+
+/// Some rows of an array, `p` numbers each; rows that are too short for a note of where each begins are left to be copied.
+fn chosen_rows<'f>(rows: &[u32], p: usize, line: impl Fn(usize, usize) -> ColumnView<'f>) -> Option<Dense<'f>> {
+    const SHORT: usize = 4;
+    let lines = rows.iter().map(|&i| line(i as usize, p));
+    (p >= SHORT).then(|| Dense::columns(lines.collect(), p).ok()).flatten().map(|columns| columns.transposed())
 }
 
 /// The means of the columns, in one reading of the data; `None` where they are not all plain numbers.
@@ -327,6 +333,21 @@ mod tests {
         let (_, numbers) = FeatureMap::fit(&separate, PLAIN, None).unwrap();
         assert!(matches!(numbers.held, Held::Borrowed));
         assert_eq!(numbers.design().unwrap().times(&[1.0, 10.0], 0.0), [31.0, 42.0]);
+    }
+
+    #[test]
+    fn chosen_rows_of_an_array_are_read_where_they_lie() {
+        let array = Arc::new((0..20).map(f64::from).collect::<Vec<_>>());
+        let data = features(columns_of(&array, 4, 5)).select(&[3, 1, 1]).unwrap();
+        let (map, numbers) = FeatureMap::fit(&data, PLAIN, None).unwrap();
+        assert!(matches!(numbers.held, Held::Borrowed));
+        let x = numbers.design().unwrap();
+        assert_eq!(x.times(&[1.0, 0.0, 0.0, 0.0, 0.0], 0.0), [15.0, 5.0, 5.0]);
+        let Design::Dense(x) = x else { panic!("dense columns became sparse") };
+        let Some(RowView::F64(row)) = x.row(1) else { panic!("rows were taken apart") };
+        assert_eq!(row.as_ptr(), &raw const array[5], "the numbers were copied");
+        let missing = data.select(&[0]).unwrap();
+        assert_eq!(map.numbers(&missing).unwrap().design().unwrap().times(&[0.0, 0.0, 0.0, 0.0, 1.0], 0.0), [19.0]);
     }
 
     #[test]

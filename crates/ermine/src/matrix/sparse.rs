@@ -3,7 +3,7 @@
 //! A column whose encoding moves zero (centring) would become dense and is refused by construction: the sparse encoder
 //! only scales.
 
-use super::encode::Encoder;
+use super::encode::{Encoder, Encoding};
 use super::features::Features;
 use crate::error::{Error, Result};
 use crate::table::Values;
@@ -57,7 +57,7 @@ impl SparseRows {
 
 /// Calls `put(row, column, value)` for each number other than zero, column by column.
 fn each_entry(encoder: &Encoder, features: &Features, mut put: impl FnMut(usize, usize, f64)) {
-    let mut start = 0;
+    let (mut start, places) = (0, Places::of_rows(features));
     for (column, encoding) in features.columns().iter().zip(encoder.columns()) {
         let mut each = |row: usize, x: f64| {
             encoding.encode(x, |j, value| {
@@ -66,13 +66,53 @@ fn each_entry(encoder: &Encoder, features: &Features, mut put: impl FnMut(usize,
                 }
             });
         };
-        match (&column.values, features.rows()) {
-            (Values::Sparse { rows, values, .. }, None) => {
+        match (&column.values, features.rows(), encoding) {
+            // The most common case, without asking of every number how it is encoded.
+            (
+                Values::Sparse { rows, values, .. },
+                None,
+                &Encoding::Number { fill, center: 0.0, scale: 1.0, indicator: false },
+            ) => {
+                for (row, x) in rows.iter().zip(values.iter()).filter(|(_, x)| *x != 0.0) {
+                    put(row as usize, start, if x.is_nan() { fill } else { x });
+                }
+            }
+            (Values::Sparse { rows, values, .. }, None, _) => {
                 rows.iter().zip(values.iter()).for_each(|(row, x)| each(row as usize, x));
             }
-            (_, rows) => column.numbers(rows).into_iter().enumerate().for_each(|(row, x)| each(row, x)),
+            (Values::Sparse { rows, values, .. }, Some(_), _) => {
+                for (row, x) in rows.iter().zip(values.iter()) {
+                    places.of(row as usize).for_each(|place| each(place, x));
+                }
+            }
+            (_, rows, _) => column.numbers(rows).into_iter().enumerate().for_each(|(row, x)| each(row, x)),
         }
         start += encoding.width();
+    }
+}
+
+/// Where each row of a table is among chosen rows: nowhere, or in one place or several.
+struct Places {
+    /// The first place of each row.
+    first: Vec<Option<u32>>,
+    /// The next place of the same row.
+    next: Vec<Option<u32>>,
+}
+
+impl Places {
+    fn of_rows(features: &Features) -> Places {
+        let chosen = features.rows().unwrap_or_default();
+        let last = chosen.iter().max().map_or(0, |&row| row as usize + 1);
+        let (mut first, mut next) = (vec![None; last], vec![None; chosen.len()]);
+        for (place, &row) in chosen.iter().enumerate().rev() {
+            next[place] = first[row as usize].replace(place as u32);
+        }
+        Places { first, next }
+    }
+
+    fn of(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
+        let first = self.first.get(row).copied().flatten();
+        std::iter::successors(first, |&place| self.next[place as usize]).map(|place| place as usize)
     }
 }
 

@@ -72,7 +72,7 @@ impl Omega {
             return Err(format!("omega({}, {}) = {}: costs are numbers from 0", at / n + 1, at % n + 1, costs[at]));
         }
         if costs.iter().all(|c| *c == 0.0) {
-            return Err("all costs are 0".into());
+            return Err("it is 0 for all places".into());
         }
         let cost = |i: usize, j: usize| costs[i * n + j];
         let said = |i: usize, j: usize| format!("omega({}, {}) = {}", i + 1, j + 1, cost(i, j));
@@ -115,8 +115,7 @@ impl fmt::Display for Omega {
 impl ParamType for Omega {
     fn kind() -> Kind {
         Kind::Either(vec![
-            Kind::Choice(vec!["all-pairs", "dcg", "top-10"]),
-            Kind::Text,
+            Kind::Choice(vec!["all-pairs", "dcg", "top-K, such as top-10"]),
             Kind::List(Box::new(Kind::Float)),
         ])
     }

@@ -12,7 +12,7 @@
 use super::Weights;
 use super::threshold::Ranked;
 
-/// What a grade is worth.
+/// What a grade is worth; one below 0 is worth no more than 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gain {
     /// The grade itself.
@@ -23,6 +23,7 @@ pub enum Gain {
 
 impl Gain {
     fn of(self, grade: f64) -> f64 {
+        let grade = grade.max(0.0);
         if self == Gain::Linear { grade } else { grade.exp2() - 1.0 }
     }
 }

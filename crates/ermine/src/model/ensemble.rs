@@ -115,7 +115,12 @@ impl Model {
 
     /// The model as a sum of trees.
     pub fn tree_sum(&self) -> Result<TreeSum<'_>> {
-        self.fitted.tree_sum().ok_or_else(|| self.lacks("trees of questions about columns"))
+        self.fitted.tree_sum().ok_or_else(|| self.lacks("trees that ask about columns and add up to it"))
+    }
+
+    /// The logarithm of the density of the features at each row, minus infinity where there is none; for models of densities.
+    pub fn log_density(&self, features: &Features) -> Result<Vec<f64>> {
+        self.fitted.log_density(features).ok_or_else(|| self.lacks("densities of rows"))
     }
 
     /// Quantiles of the target for each row, row by row, one for each level (each from 0 to 1).
@@ -135,6 +140,9 @@ impl Model {
     }
 
     fn lacks(&self, what: &str) -> Error {
-        Error::Unsupported { learner: self.header.learner.clone(), need: format!("{what} (the fitted model has none)") }
+        Error::Unsupported {
+            learner: self.header.learner.clone(),
+            need: format!("this: the fitted model has no {what}"),
+        }
     }
 }

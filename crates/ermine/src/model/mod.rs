@@ -156,6 +156,11 @@ pub trait Fitted: Any + Send + Sync {
         None
     }
 
+    /// The logarithm of the density of the features at each row, where the model is one of densities.
+    fn log_density(&self, _features: &Features) -> Option<Vec<f64>> {
+        None
+    }
+
     /// The numbers in it that users look at: coefficients, importances, how many iterations it took.
     fn attributes(&self, _schema: &Schema) -> Vec<Attribute> {
         Vec::new()
@@ -284,9 +289,13 @@ impl Model {
         self.fitted.svg(&self.header.schema)
     }
 
-    /// The model for people, as a page of HTML, where there is one.
+    /// The model for people, as a page of HTML, where there is one: at least its picture, where it has one.
     pub fn html(&self) -> Option<String> {
-        self.fitted.html(&self.header.schema)
+        let schema = &self.header.schema;
+        let page = |svg: String| {
+            format!("<!doctype html>\n<meta charset=\"utf-8\">\n<title>{}</title>\n{svg}", self.header.learner)
+        };
+        self.fitted.html(schema).or_else(|| self.fitted.svg(schema).map(page))
     }
 
     /// The model in the language of Graphviz, where it is a graph.

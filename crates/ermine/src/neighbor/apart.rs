@@ -10,9 +10,13 @@ use super::nearest::{Nearest, Neighbors};
 use super::rows::Rows;
 use crate::error::{Error, Result};
 
+/// So many rows are asked about between two questions whether to go on.
+const AT_ONCE: usize = 4096;
+
 impl Index {
     /// The `k` nearest rows of every row that are in another fold than it (all of them, where there are fewer): what an index without its fold would find.
-    pub fn neighbors_apart(&self, fold: &[u32], k: usize) -> Result<Neighbors> {
+    /// `go_on` is asked now and then; its error ends the search.
+    pub fn neighbors_apart(&self, fold: &[u32], k: usize, go_on: &dyn Fn() -> Result<()>) -> Result<Neighbors> {
         let n = self.len();
         if fold.len() != n {
             return Err(Error::data(format!("folds of {} rows for an index of {n}", fold.len())));
@@ -28,19 +32,22 @@ impl Index {
         let mut found: Vec<Vec<(f64, u32)>> = vec![Vec::new(); n];
         let mut left: Vec<usize> = (0..n).collect();
         while !left.is_empty() {
-            let mut asked = vec![0.0; left.len() * width];
-            asked.chunks_exact_mut(width).zip(&left).for_each(|(out, &row)| view.copy_row(row, out));
-            let near = self.batch(&Rows::row_major(&asked, width)?, &Nearest::k(fetched), true)?;
-            left = left
-                .into_iter()
-                .enumerate()
-                .filter_map(|(at, row)| {
+            let mut again = Vec::new();
+            for some in left.chunks(AT_ONCE) {
+                go_on()?;
+                let mut asked = vec![0.0; some.len() * width];
+                asked.chunks_exact_mut(width).zip(some).for_each(|(out, &row)| view.copy_row(row, out));
+                let near = self.batch(&Rows::row_major(&asked, width)?, &Nearest::k(fetched), true)?;
+                for (at, &row) in some.iter().enumerate() {
                     let pairs = near.distances(at).iter().copied().zip(near.rows(at).iter().copied());
                     found[row] = pairs.filter(|&(_, other)| fold[other as usize] != fold[row]).take(k).collect();
                     let wanted = k.min(n - sizes[fold[row] as usize]);
-                    (found[row].len() < wanted && near.rows(at).len() == fetched && fetched < n).then_some(row)
-                })
-                .collect();
+                    if found[row].len() < wanted && near.rows(at).len() == fetched && fetched < n {
+                        again.push(row);
+                    }
+                }
+            }
+            left = again;
             fetched = (2 * fetched).min(n);
         }
         let mut all = Neighbors::with_capacity(n, n * k);
@@ -66,7 +73,7 @@ mod tests {
             let fold = &folds[..n];
             let metric = [Metric::Euclidean, Metric::Manhattan][metric].clone();
             let index = Index::build(&Rows::row_major(&values, 2).unwrap(), metric.clone()).unwrap();
-            let apart = index.neighbors_apart(fold, k).unwrap();
+            let apart = index.neighbors_apart(fold, k, &|| Ok(())).unwrap();
             for (i, &own) in fold.iter().enumerate() {
                 let others: Vec<u32> = (0..n as u32).filter(|&r| fold[r as usize] != own).collect();
                 if others.is_empty() {
@@ -80,7 +87,8 @@ mod tests {
                 prop_assert_eq!(apart.rows(i), &rows[..]);
                 prop_assert_eq!(apart.distances(i), found.distances(0));
             }
-            prop_assert!(index.neighbors_apart(&fold[1..], k).is_err());
+            prop_assert!(index.neighbors_apart(&fold[1..], k, &|| Ok(())).is_err());
+            prop_assert!(matches!(index.neighbors_apart(fold, k, &|| Err(Error::Stopped)), Err(Error::Stopped)));
         }
     }
 }

@@ -70,30 +70,56 @@ impl Quadratic<'_> {
     /// Minimises from `w` on, until no violation exceeds `tolerance`; returns the largest violation that remains.
     pub fn minimise(&self, w: &mut [f64], tolerance: f64, max_rounds: usize) -> f64 {
         let mut q = self.residual(w);
-        let (mut lowest, mut idle) = (f64::INFINITY, 0);
+        let (mut lowest, mut idle, mut worst) = (f64::INFINITY, 0, f64::INFINITY);
         for _ in 0..max_rounds.div_ceil(ROUNDS) {
             self.coordinates(w, &mut q);
-            let (before, value) = (w.to_vec(), self.value(w, &q));
-            self.solve_support(w);
-            q = self.residual(w);
-            if self.value(w, &q) > value {
-                // Rounding, on nearly dependent columns.
-                w.copy_from_slice(&before);
+            let before = std::mem::replace(&mut worst, self.largest_violation(w, &q));
+            if worst <= tolerance {
+                // What was added up on the way has rounding in it.
                 q = self.residual(w);
+                worst = self.largest_violation(w, &q);
+            } else if self.will_do(w, before, worst, tolerance) {
+                continue;
+            } else {
+                self.improve_support(w, &mut q);
+                worst = self.largest_violation(w, &q);
             }
-            let violation = self.largest_violation(w, &q);
-            if violation <= tolerance {
-                return violation;
+            if worst <= tolerance {
+                return worst;
             }
             // Rounding sets a floor that no further round gets below.
             let value = self.value(w, &q);
             idle = if value < lowest - 1e-15 * lowest.abs() { 0 } else { idle + 1 };
             lowest = lowest.min(value);
             if idle > 5 {
-                return violation;
+                return worst;
             }
         }
-        self.largest_violation(w, &q)
+        self.largest_violation(w, &self.residual(w))
+    }
+
+    /// Whether coordinates alone, at the speed at which violations fell, will be done before the support could be solved for.
+    fn will_do(&self, w: &[f64], before: f64, worst: f64, tolerance: f64) -> bool {
+        let size = w.iter().filter(|w| **w != 0.0).count() as f64;
+        // Factoring costs size^3 / 3, a round size^2.
+        let affordable = size / (3.0 * ROUNDS as f64);
+        if !before.is_finite() {
+            return affordable >= 2.0;
+        }
+        let fall = (before / worst).ln();
+        fall > 0.0 && (worst / tolerance.max(f64::MIN_POSITIVE)).ln() <= affordable * fall
+    }
+
+    /// Solves for the support, unless that makes things worse.
+    fn improve_support(&self, w: &mut [f64], q: &mut Vec<f64>) {
+        let (before, value) = (w.to_vec(), self.value(w, q));
+        self.solve_support(w);
+        *q = self.residual(w);
+        if self.value(w, q) > value {
+            // Rounding, on nearly dependent columns.
+            w.copy_from_slice(&before);
+            *q = self.residual(w);
+        }
     }
 
     /// The objective, from `w` and `q = c - Hw`.

@@ -6,9 +6,8 @@
 //! problem is solved by [`coordinate`](super::coordinate), which never touches the data. Then the correlations of all columns with
 //! the residual say whether a column outside violates its optimality condition; the worst ones join.
 //!
-//! - Tall data (`n >= p`): a column that joins gets its products with *all* columns, so that correlations follow from
-//!   products and the data is not read again.
-//! - Wide data: products within the working set only; correlations are one fused pass over the data.
+//! Correlations are one pass over the data for each renewal of the working set. Where many strengths are asked for and the table is
+//! much taller than wide, the products of all columns cost less than all those passes: they are made in one, and the data is not read again.
 //!
 //! **Certificate.** The residual, scaled so that no correlation exceeds the L1 strength, is feasible for the dual problem:
 //! `gap = primal - dual` bounds the distance to the optimum.
@@ -17,12 +16,9 @@
 //! working sets; Tibshirani et al., "Strong rules for discarding predictors in lasso-type problems" (2012).
 
 use super::coordinate::Quadratic;
-use super::moments::mean;
+use super::moments::{Moments, mean};
 use super::{Outcome, Status};
-use crate::linalg::dense::{BLOCK, add_in_order};
-use crate::linalg::{Design, chunks, gram, lanes};
-use rayon::prelude::*;
-use std::ops::Range;
+use crate::linalg::{Design, Matrix, gram, lanes};
 
 /// A lasso or elastic-net problem over data.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +52,9 @@ pub struct LassoSolution {
     pub outcome: Outcome,
 }
 
-/// What the data looks like from the working set.
-struct State<'a> {
+/// A problem on its way: what the data looks like from the working set.
+#[derive(Debug)]
+pub struct Solver<'a> {
     problem: Lasso<'a>,
     total: f64,
     x_mean: Vec<f64>,
@@ -65,54 +62,60 @@ struct State<'a> {
     /// Centred products of the columns with the target, divided by the total weight.
     xy: Vec<f64>,
     yy: f64,
-    tall: bool,
+    /// Centred products of all columns, divided by the total weight, where they were made.
+    all: Option<Matrix>,
     /// The working set, in the order of joining, and the place of each column in it.
     members: Vec<usize>,
     place: Vec<Option<usize>>,
     /// Centred products of members with members, divided by the total weight.
     rows: Vec<Vec<f64>>,
-    /// Tall data: products of members with all columns.
-    full: Vec<Vec<f64>>,
     /// Coefficients of the members.
     beta: Vec<f64>,
     /// Centred products of all columns with the residual, divided by the total weight.
     correlations: Vec<f64>,
     /// Half the mean squared residual.
     loss: f64,
+    /// The strength that was solved last.
+    before: Option<f64>,
 }
 
-impl Lasso<'_> {
+impl<'a> Lasso<'a> {
     /// The smallest strength for which all coefficients are zero.
     pub fn largest_lambda(&self) -> f64 {
-        lanes::max_abs(&State::new(*self).xy) / self.l1_ratio
+        self.solver(1).largest_lambda()
     }
 
     /// Solves for one strength.
     pub fn solve(&self, lambda: f64) -> LassoSolution {
-        let mut state = State::new(*self);
-        state.solve(lambda, lambda)
+        self.solver(1).solve(lambda)
     }
 
     /// Solves for falling strengths, each from the solution before it.
     pub fn path(&self, lambdas: &[f64]) -> Vec<LassoSolution> {
-        let mut state = State::new(*self);
-        let mut before = lanes::max_abs(&state.xy) / self.l1_ratio;
-        let mut solve = |&lambda: &f64| {
-            let solution = state.solve(lambda, before);
-            before = lambda;
-            solution
-        };
-        lambdas.iter().map(&mut solve).collect()
+        self.solver(lambdas.len()).path(lambdas)
     }
 
     /// `n` strengths from the largest that matters down to `epsilon` times it, evenly in the logarithm.
     pub fn grid(&self, n: usize, epsilon: f64) -> Vec<f64> {
-        let top = self.largest_lambda();
-        (0..n).map(|i| top * epsilon.powf(i as f64 / (n.max(2) - 1) as f64)).collect()
+        self.solver(1).grid(n, epsilon)
+    }
+
+    /// Reads the data, for about so many strengths to come.
+    pub fn solver(&self, n_strengths: usize) -> Solver<'a> {
+        if self.prefers_products(n_strengths) { Solver::with_products(*self) } else { Solver::new(*self) }
+    }
+
+    /// Products of all columns cost as much as one pass for every twenty columns; a strength takes a pass or two. They must not take more memory than the data.
+    fn prefers_products(&self, n_strengths: usize) -> bool {
+        let (n, p) = (self.x.n_rows(), self.x.n_columns());
+        match self.x {
+            Design::Dense(_) => p <= n / 2 && p <= 20 * n_strengths,
+            Design::Sparse(x) => p * p <= x.n_values() && p <= 20 * n_strengths,
+        }
     }
 }
 
-impl<'a> State<'a> {
+impl<'a> Solver<'a> {
     fn new(problem: Lasso<'a>) -> Self {
         let (n, p) = (problem.x.n_rows(), problem.x.n_columns());
         let total = problem.weights.map_or(n as f64, |w| w.iter().sum());
@@ -121,31 +124,81 @@ impl<'a> State<'a> {
         let shares: Vec<f64> = (0..n).map(weight).collect();
         let centred: Vec<f64> = problem.y.iter().zip(&shares).map(|(y, w)| (y - y_mean) * w).collect();
         let yy = centred.iter().zip(problem.y).map(|(c, y)| c * (y - y_mean)).sum();
-        let x_mean = if problem.intercept { problem.x.transposed_times(&shares) } else { vec![0.0; p] };
-        let offset: f64 = centred.iter().sum();
-        let mut xy = problem.x.transposed_times(&centred);
-        xy.iter_mut().zip(&x_mean).for_each(|(c, m)| *c -= offset * m);
-        State {
+        let (mut xy, mut x_mean) = (Vec::new(), vec![0.0; p]);
+        if problem.intercept {
+            let mut both = problem.x.transposed_times_all([&shares, &centred]).into_iter();
+            (x_mean, xy) = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
+            let offset: f64 = centred.iter().sum();
+            xy.iter_mut().zip(&x_mean).for_each(|(c, m)| *c -= offset * m);
+        } else {
+            xy.extend(problem.x.transposed_times(&centred));
+        }
+        Solver::start(problem, total, (x_mean, y_mean), xy, yy, None)
+    }
+
+    /// With the products of all columns.
+    fn with_products(problem: Lasso<'a>) -> Self {
+        let moments = Moments::of(problem.x, &[problem.y], problem.weights, problem.intercept);
+        let Moments { total, x_mean, y_mean, mut xx, xy, yy } = moments;
+        xx.data_mut().iter_mut().for_each(|v| *v /= total);
+        let xy = xy.into_iter().next().unwrap_or_default().iter().map(|v| v / total).collect();
+        let (y_mean, yy) = (y_mean.first().copied().unwrap_or(0.0), yy.first().copied().unwrap_or(0.0) / total);
+        Solver::start(problem, total, (x_mean, y_mean), xy, yy, Some(xx))
+    }
+
+    fn start(
+        problem: Lasso<'a>,
+        total: f64,
+        (x_mean, y_mean): (Vec<f64>, f64),
+        xy: Vec<f64>,
+        yy: f64,
+        all: Option<Matrix>,
+    ) -> Self {
+        Solver {
             problem,
             total,
-            x_mean,
             y_mean,
+            yy,
+            all,
+            members: Vec::new(),
+            place: vec![None; x_mean.len()],
+            x_mean,
+            rows: Vec::new(),
+            beta: Vec::new(),
             correlations: xy.clone(),
             xy,
-            yy,
-            tall: n >= p,
-            members: Vec::new(),
-            place: vec![None; p],
-            rows: Vec::new(),
-            full: Vec::new(),
-            beta: Vec::new(),
             loss: yy / 2.0,
+            before: None,
         }
     }
 
-    fn solve(&mut self, lambda: f64, before: f64) -> LassoSolution {
+    /// The means of the columns; zeros without intercept.
+    pub fn x_mean(&self) -> &[f64] {
+        &self.x_mean
+    }
+
+    /// The smallest strength for which all coefficients are zero.
+    pub fn largest_lambda(&self) -> f64 {
+        lanes::max_abs(&self.xy) / self.problem.l1_ratio
+    }
+
+    /// `n` strengths from the largest that matters down to `epsilon` times it, evenly in the logarithm.
+    pub fn grid(&self, n: usize, epsilon: f64) -> Vec<f64> {
+        let top = self.largest_lambda();
+        (0..n).map(|i| top * epsilon.powf(i as f64 / (n.max(2) - 1) as f64)).collect()
+    }
+
+    /// Solves for falling strengths, each from the solution before it.
+    pub fn path(&mut self, lambdas: &[f64]) -> Vec<LassoSolution> {
+        self.before = Some(self.before.unwrap_or_else(|| self.largest_lambda()));
+        lambdas.iter().map(|&lambda| self.solve(lambda)).collect()
+    }
+
+    /// Solves for one strength, from the solution before it.
+    pub fn solve(&mut self, lambda: f64) -> LassoSolution {
         let (l1, l2) = (lambda * self.problem.l1_ratio, lambda * (1.0 - self.problem.l1_ratio));
         // Columns that the strong rule keeps are likely to join: fetch them in one batch.
+        let before = self.before.replace(lambda).unwrap_or(lambda);
         let strong = (2.0 * l1 - before * self.problem.l1_ratio).max(l1 * 0.5).min(l1);
         let mut outcome =
             Outcome { status: Status::Limit, n_iterations: 0, value: 0.0, lower_bound: None, residual: 0.0 };
@@ -203,23 +256,11 @@ impl<'a> State<'a> {
             self.members.push(j);
             self.beta.push(0.0);
         }
-        let everything: Vec<usize>;
-        let partners = if self.tall {
-            everything = (0..self.place.len()).collect();
-            &everything
-        } else {
-            &self.members
-        };
-        let products = self.products(new, partners);
+        let products = self.products(new, &self.members);
         for row in &mut self.rows {
             row.resize(self.members.len(), 0.0);
         }
-        for (a, mut row) in products.into_iter().enumerate() {
-            if self.tall {
-                let full = std::mem::take(&mut row);
-                row = self.members.iter().map(|&j| full[j]).collect();
-                self.full.push(full);
-            }
+        for (a, row) in products.into_iter().enumerate() {
             for (b, other) in self.rows[..old].iter_mut().enumerate() {
                 other[old + a] = row[b];
             }
@@ -230,6 +271,9 @@ impl<'a> State<'a> {
     /// Centred products of `left` with `right`, divided by the total weight.
     fn products(&self, left: &[usize], right: &[usize]) -> Vec<Vec<f64>> {
         let problem = &self.problem;
+        if let Some(all) = &self.all {
+            return left.iter().map(|&a| right.iter().map(|&b| all[(a, b)]).collect()).collect();
+        }
         match problem.x {
             Design::Dense(x) => {
                 let shift = if problem.intercept { &self.x_mean[..] } else { &[] };
@@ -248,14 +292,10 @@ impl<'a> State<'a> {
 
     /// Brings correlations and loss up to date with the coefficients.
     fn correlate(&mut self) {
-        if !self.tall {
-            let (correlations, loss) = self.correlate_from_data();
-            (self.correlations, self.loss) = (correlations, loss);
-            return;
-        }
+        let Some(all) = &self.all else { return self.correlate_from_data() };
         self.correlations.copy_from_slice(&self.xy);
-        for (row, &b) in self.full.iter().zip(&self.beta).filter(|(_, b)| **b != 0.0) {
-            lanes::axpy(-b, row, &mut self.correlations);
+        for (&j, &b) in self.members.iter().zip(&self.beta).filter(|(_, b)| **b != 0.0) {
+            lanes::axpy(-b, all.row(j), &mut self.correlations);
         }
         // |y - X beta|^2 = yy - beta'(xy + correlations).
         let explained: f64 =
@@ -263,52 +303,24 @@ impl<'a> State<'a> {
         self.loss = ((self.yy - explained) / 2.0).max(0.0);
     }
 
-    /// One pass: residuals of a block of rows, then their products with the same block.
-    fn correlate_from_data(&self) -> (Vec<f64>, f64) {
+    /// The same from the residuals: predictions read the columns in use, and one pass over all of them does the rest.
+    fn correlate_from_data(&mut self) {
         let problem = &self.problem;
-        let (beta, p) = (self.coefficients(), self.place.len());
-        let b = self.intercept(&beta);
-        let sum = |rows: Range<usize>| {
-            // The last two entries: the sum of the weighted residuals and of their squares.
-            let (mut g, mut buffer) = (vec![0.0; p + 2], Vec::new());
-            for start in rows.clone().step_by(BLOCK) {
-                let range = start..(start + BLOCK).min(rows.end);
-                let mut residual = [0.0; BLOCK];
-                let residual = &mut residual[..range.len()];
-                match problem.x {
-                    Design::Dense(x) => {
-                        let block = x.block(range.clone(), &mut buffer);
-                        lanes::row_dots(block.data, block.stride, &beta, b, residual);
-                        self.weigh(range.clone(), residual, &mut g[p..]);
-                        lanes::add_rows(block.data, block.stride, residual, &mut g[..p]);
-                    }
-                    Design::Sparse(x) => {
-                        range.clone().zip(residual.iter_mut()).for_each(|(i, r)| *r = x.row_dot(i, &beta) + b);
-                        self.weigh(range.clone(), residual, &mut g[p..]);
-                        for (i, &r) in range.zip(residual.iter()) {
-                            let (places, numbers) = x.rows().line(i);
-                            places.iter().zip(numbers).for_each(|(&j, &v)| g[j as usize] = r.mul_add(v, g[j as usize]));
-                        }
-                    }
-                }
-            }
-            g
-        };
-        let n = problem.x.n_rows();
-        let parts: Vec<Vec<f64>> = chunks(n, (n / 64).clamp(1, 16), 128).into_par_iter().map(sum).collect();
-        let mut total = add_in_order(parts, p + 2);
-        let (squares, offset) = (total.pop().unwrap_or(0.0), total.pop().unwrap_or(0.0));
-        total.iter_mut().zip(&self.x_mean).for_each(|(c, m)| *c -= offset * m);
-        (total, squares / 2.0)
-    }
-
-    /// Turns predictions into residuals times weight shares, adding up residuals and squares.
-    fn weigh(&self, rows: Range<usize>, predictions: &mut [f64], sums: &mut [f64]) {
-        for (i, r) in rows.zip(predictions) {
-            let (residual, weight) = (self.problem.y[i] - *r, self.problem.weights.map_or(1.0, |w| w[i]) / self.total);
-            *r = residual * weight;
-            sums[0] += *r;
-            sums[1] += *r * residual;
+        let used = || self.members.iter().copied().zip(self.beta.iter().copied()).filter(|(_, b)| *b != 0.0);
+        let (chosen, beta): (Vec<usize>, Vec<f64>) = used().unzip();
+        let offset: f64 = used().map(|(j, b)| b * self.x_mean[j]).sum();
+        let mut residuals = problem.x.times_of(&chosen, &beta, self.y_mean - offset);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for (i, r) in residuals.iter_mut().enumerate() {
+            let residual = problem.y[i] - *r;
+            *r = residual * (problem.weights.map_or(1.0, |w| w[i]) / self.total);
+            sum += *r;
+            squares += *r * residual;
+        }
+        self.loss = squares / 2.0;
+        self.correlations = problem.x.transposed_times(&residuals);
+        if problem.intercept {
+            self.correlations.iter_mut().zip(&self.x_mean).for_each(|(c, m)| *c -= sum * m);
         }
     }
 

@@ -12,9 +12,10 @@
 
 use super::newton::{Curvature, Smooth};
 use super::prox_newton::{Penalised, columns_at_work};
-use crate::linalg::dense::{BLOCK, add_in_order};
-use crate::linalg::{Design, Gram, Matrix, chunks, gram, lanes};
-use crate::loss::softmax::softmax;
+use crate::linalg::dense::{BLOCK, Block, add_in_order};
+use crate::linalg::lanes::LANES;
+use crate::linalg::{Design, Gram, Matrix, Sparse, chunks, few, gram, lanes};
+use crate::loss::softmax::softmax_rows;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,7 +40,26 @@ pub struct Multinomial<'a> {
 /// Up to this many unknowns a full Hessian is made.
 const FULL_HESSIAN: usize = 1500;
 /// Rows in a part of a block: a part of 100 columns stays in the first-level cache for all classes.
-const PART: usize = 24;
+const PART: usize = 32;
+
+/// The unknowns by columns: a row of classes for each, padded to whole groups of lanes, so that the margins of all classes are computed side by side.
+struct ByColumn {
+    lanes: usize,
+    coefficients: Vec<f64>,
+    /// The intercepts; minus infinity beyond the classes, so that these get no probability.
+    start: Vec<f64>,
+}
+
+/// Sums over some rows, by columns like [`ByColumn`].
+#[derive(Default)]
+struct Sums {
+    /// `X'u` for each class.
+    pulls: Vec<f64>,
+    /// `sum u` for each class.
+    totals: Vec<f64>,
+    /// What else was added up.
+    value: f64,
+}
 
 impl Multinomial<'_> {
     /// Unknowns of one class.
@@ -61,89 +81,127 @@ impl Multinomial<'_> {
         (beta, b.first().copied().unwrap_or(0.0))
     }
 
-    /// The probabilities of every class for every row, row by row.
-    pub fn probabilities(&self, w: &[f64]) -> Vec<f64> {
-        let k = self.n_classes;
-        let margins: Vec<Vec<f64>> = (0..k)
-            .map(|c| {
-                let (beta, b) = self.class(w, c);
-                self.x.times(beta, b)
-            })
-            .collect();
-        let mut out = vec![0.0; self.x.n_rows() * k];
-        for (i, row) in out.chunks_exact_mut(k).enumerate() {
-            row.iter_mut().zip(&margins).for_each(|(o, z)| *o = z[i]);
-            softmax(row);
+    fn by_column(&self, w: &[f64]) -> ByColumn {
+        let (p, lanes) = (self.x.n_columns(), self.n_classes.next_multiple_of(LANES));
+        let (mut coefficients, mut start) = (vec![0.0; p * lanes], vec![f64::NEG_INFINITY; lanes]);
+        for k in 0..self.n_classes {
+            let (beta, b) = self.class(w, k);
+            start[k] = b;
+            beta.iter().enumerate().for_each(|(j, b)| coefficients[j * lanes + k] = *b);
         }
-        out
+        ByColumn { lanes, coefficients, start }
     }
 
-    /// Margins (class by class, `PART` apart) become weighted gradients of the loss; returns the weighted loss.
-    fn losses(&self, rows: Range<usize>, z: &mut [f64]) -> f64 {
-        let mut sum = 0.0;
-        let mut row = vec![0.0; self.n_classes];
-        for (r, i) in rows.enumerate() {
-            row.iter_mut().enumerate().for_each(|(k, out)| *out = z[k * PART + r]);
-            let (y, weight) = (self.y[i] as usize, self.weight(i));
-            let margin = row[y];
-            sum += weight * (softmax(&mut row) - margin);
-            row[y] -= 1.0;
-            row.iter().enumerate().for_each(|(k, g)| z[k * PART + r] = weight * g);
-        }
-        sum
-    }
-
-    /// Sums over rows: the gradient of the losses, then their sum.
-    fn sums(&self, w: &[f64]) -> Vec<f64> {
-        let (p, width, classes) = (self.x.n_columns(), self.width(), self.n_classes);
+    /// Goes over the rows in parts. `visit` gets the rows, their classes' probabilities and the normalisers `ln sum_k exp(z_k)`, turns the probabilities into what is to be multiplied with
+    /// the columns, and returns what is to be added to the value.
+    fn sum(
+        &self,
+        by: &ByColumn,
+        pull: bool,
+        visit: impl Fn(Range<usize>, &mut [f64], &[f64], &[f64]) -> f64 + Sync,
+    ) -> Sums {
+        let (p, lanes, n) = (self.x.n_columns(), by.lanes, self.x.n_rows());
         let sum = |rows: Range<usize>| {
-            let (mut out, mut buffer) = (vec![0.0; classes * width + 1], Vec::new());
-            let mut z = vec![0.0; classes * PART];
-            for start in rows.clone().step_by(PART) {
-                let range = start..(start + PART).min(rows.end);
-                let n = range.len();
-                match &self.x {
-                    Design::Dense(x) => {
-                        let block = x.block(range.clone(), &mut buffer);
-                        for k in 0..classes {
-                            let (beta, b) = self.class(w, k);
-                            lanes::row_dots(block.data, block.stride, beta, b, &mut z[k * PART..k * PART + n]);
-                        }
-                        out[classes * width] += self.losses(range, &mut z);
-                        for k in 0..classes {
-                            let u = &z[k * PART..k * PART + n];
-                            lanes::add_rows(block.data, block.stride, u, &mut out[k * width..k * width + p]);
-                        }
+            let mut out = vec![0.0; (p + 1) * lanes + 1];
+            let (pulls, totals) = out.split_at_mut(p * lanes);
+            let (mut buffer, mut z, mut normalisers) = (Vec::new(), vec![0.0; PART * lanes], [0.0; PART]);
+            let mut own = [0.0; PART];
+            for first in rows.clone().step_by(4 * PART) {
+                let last = (first + 4 * PART).min(rows.end);
+                let block = match &self.x {
+                    Design::Dense(x) => Some(x.block(first..last, &mut buffer)),
+                    Design::Sparse(_) => None,
+                };
+                for start in (first..last).step_by(PART) {
+                    let range = start..(start + PART).min(last);
+                    let (z, own) = (&mut z[..range.len() * lanes], &mut own[..range.len()]);
+                    let part = block.map(|b| Block { data: &b.data[(start - first) * b.stride..], ..b });
+                    self.margins(by, range.clone(), part, z);
+                    let margin = |(z, i): (&[f64], usize)| z[self.y[i] as usize];
+                    own.iter_mut()
+                        .zip(z.chunks_exact(lanes).zip(range.clone()).map(margin))
+                        .for_each(|(own, z)| *own = z);
+                    softmax_rows(z, lanes, &mut normalisers[..range.len()]);
+                    totals[lanes] += visit(range.clone(), z, own, &normalisers[..range.len()]);
+                    for u in z.chunks_exact(lanes) {
+                        totals.iter_mut().zip(u).for_each(|(t, u)| *t += u);
                     }
-                    Design::Sparse(x) => {
-                        for k in 0..classes {
-                            let (beta, b) = self.class(w, k);
-                            range.clone().enumerate().for_each(|(r, i)| z[k * PART + r] = x.row_dot(i, beta) + b);
-                        }
-                        out[classes * width] += self.losses(range.clone(), &mut z);
-                        for (r, i) in range.enumerate() {
-                            let (places, numbers) = x.rows().line(i);
-                            for k in 0..classes {
-                                let (g, u) = (&mut out[k * width..k * width + p], z[k * PART + r]);
-                                places
-                                    .iter()
-                                    .zip(numbers)
-                                    .for_each(|(&j, &v)| g[j as usize] = u.mul_add(v, g[j as usize]));
-                            }
-                        }
-                    }
-                }
-                if self.intercept {
-                    for k in 0..classes {
-                        out[k * width + p] += z[k * PART..k * PART + n].iter().sum::<f64>();
+                    match (&self.x, part) {
+                        _ if !pull => {}
+                        (Design::Sparse(x), _) => add_sparse(x, range, z, lanes, pulls),
+                        (_, Some(part)) => few::add_few(part.data, part.stride, z, lanes, pulls),
+                        _ => {}
                     }
                 }
             }
             out
         };
-        let n = self.x.n_rows();
         let parts = chunks(n, (n / 256).clamp(1, 16), 4 * BLOCK).into_par_iter().map(sum).collect();
-        add_in_order(parts, classes * width + 1)
+        let mut total = add_in_order(parts, (p + 1) * lanes + 1);
+        let value = total.pop().unwrap_or(0.0);
+        let totals = total.split_off(p * lanes);
+        Sums { pulls: total, totals, value }
+    }
+
+    /// The margins of the rows of a part, class by class within a row.
+    fn margins(&self, by: &ByColumn, range: Range<usize>, block: Option<Block>, z: &mut [f64]) {
+        match (&self.x, block) {
+            (_, Some(block)) => few::times_few(block.data, block.stride, &by.coefficients, by.lanes, &by.start, z),
+            (Design::Sparse(x), None) => {
+                for (i, z) in range.zip(z.chunks_exact_mut(by.lanes)) {
+                    z.copy_from_slice(&by.start);
+                    let (places, numbers) = x.rows().line(i);
+                    for (&j, &v) in places.iter().zip(numbers) {
+                        lanes::axpy(v, &by.coefficients[j as usize * by.lanes..(j as usize + 1) * by.lanes], z);
+                    }
+                }
+            }
+            (Design::Dense(_), None) => {}
+        }
+    }
+
+    /// The probabilities of every class for every row, row by row.
+    pub fn probabilities(&self, w: &[f64]) -> Vec<f64> {
+        let (by, classes) = (self.by_column(w), self.n_classes);
+        let mut out = vec![0.0; self.x.n_rows() * classes];
+        out.par_chunks_mut(PART * classes).enumerate().for_each(|(part, out)| {
+            let range = part * PART..part * PART + out.len() / classes;
+            let (mut buffer, mut z, mut normalisers) = (Vec::new(), vec![0.0; range.len() * by.lanes], [0.0; PART]);
+            let block = match &self.x {
+                Design::Dense(x) => Some(x.block(range.clone(), &mut buffer)),
+                Design::Sparse(_) => None,
+            };
+            self.margins(&by, range.clone(), block, &mut z);
+            softmax_rows(&mut z, by.lanes, &mut normalisers[..range.len()]);
+            out.chunks_exact_mut(classes)
+                .zip(z.chunks_exact(by.lanes))
+                .for_each(|(out, z)| out.copy_from_slice(&z[..classes]));
+        });
+        out
+    }
+
+    /// Sums over rows: the gradient of the losses, then their sum.
+    fn sums(&self, w: &[f64]) -> Vec<f64> {
+        let (p, by) = (self.x.n_columns(), self.by_column(w));
+        let sums = self.sum(&by, true, |rows, z, own, normalisers| {
+            let mut value = 0.0;
+            for ((i, z), (own, normaliser)) in rows.zip(z.chunks_exact_mut(by.lanes)).zip(own.iter().zip(normalisers)) {
+                let weight = self.weight(i);
+                value += weight * (normaliser - own);
+                z[self.y[i] as usize] -= 1.0;
+                if weight != 1.0 {
+                    z.iter_mut().for_each(|u| *u *= weight);
+                }
+            }
+            value
+        });
+        let mut out = Vec::with_capacity(self.n_unknowns() + 1);
+        for k in 0..self.n_classes {
+            out.extend((0..p).map(|j| sums.pulls[j * by.lanes + k]));
+            out.extend(self.intercept.then_some(sums.totals[k]));
+        }
+        out.push(sums.value);
+        out
     }
 
     /// A sample of every so many-th row has enough rows for its minimiser to be near.
@@ -199,19 +257,28 @@ impl Multinomial<'_> {
             };
             return Curvature::Blocks((0..classes).map(block).collect());
         }
-        let mut h = Matrix::zeros(classes * width, classes * width);
-        for k in 0..classes {
-            for l in k..classes {
-                let block = self.block(&probabilities, k, l, total);
-                for i in 0..width {
-                    for j in 0..width {
-                        h[(k * width + i, l * width + j)] = block[(i, j)];
-                        h[(l * width + j, k * width + i)] = block[(i, j)];
-                    }
-                }
+        let pairs: Vec<(usize, usize)> = (0..classes).flat_map(|k| (k..classes).map(move |l| (k, l))).collect();
+        let blocks: Vec<Matrix> = match &self.x {
+            Design::Dense(x) => {
+                let packed = gram::Packed::new(x, self.intercept);
+                let block = |&(k, l): &(usize, usize)| {
+                    let share = |(i, p): (usize, &[f64])| {
+                        self.weight(i) / total * p[k] * if k == l { 1.0 - p[k] } else { -p[l] }
+                    };
+                    packed.gram(&probabilities.chunks_exact(classes).enumerate().map(share).collect::<Vec<f64>>())
+                };
+                pairs.par_iter().map(block).collect()
             }
-            self.penalise(&mut h, k * width);
+            Design::Sparse(_) => pairs.iter().map(|&(k, l)| self.block(&probabilities, k, l, total)).collect(),
+        };
+        let mut h = Matrix::zeros(classes * width, classes * width);
+        for (&(k, l), block) in pairs.iter().zip(&blocks) {
+            for i in 0..width {
+                h.row_mut(k * width + i)[l * width..(l + 1) * width].copy_from_slice(block.row(i));
+                h.row_mut(l * width + i)[k * width..(k + 1) * width].copy_from_slice(block.row(i));
+            }
         }
+        (0..classes).for_each(|k| self.penalise(&mut h, k * width));
         Curvature::Full(h)
     }
 
@@ -244,59 +311,63 @@ impl Multinomial<'_> {
         if self.lambda <= 0.0 && l1 <= 0.0 {
             return None;
         }
-        let (classes, total) = (self.n_classes, self.total());
-        let mut p = self.probabilities(w);
-        if self.intercept {
-            self.balance(&mut p)?;
-        }
-        // Pull of class k on each coefficient: X'(w (p - e_y)) / total.
-        let pulls: Vec<Vec<f64>> = (0..classes)
-            .map(|k| {
-                let excess = |i: usize| p[i * classes + k] - if self.y[i] as usize == k { 1.0 } else { 0.0 };
-                let shares: Vec<f64> = (0..self.y.len()).map(|i| self.weight(i) * excess(i) / total).collect();
-                self.x.transposed_times(&shares)
+        let (total, by) = (self.total(), self.by_column(w));
+        let (share, common) = if self.intercept { self.mixture(&by)? } else { (0.0, vec![0.0; by.lanes]) };
+        // The dual point: the model's probabilities with the mixture, moved towards the true classes if `scale` is below 1. Its entropy, and its pull X'(w (p - e_y)) on each coefficient.
+        let point = |scale: f64, pull: bool| {
+            self.sum(&by, pull, |rows, z, _, _| {
+                let mut entropy = 0.0;
+                for (i, z) in rows.zip(z.chunks_exact_mut(by.lanes)) {
+                    let (weight, y) = (self.weight(i), self.y[i] as usize);
+                    z.iter_mut().zip(&common).for_each(|(p, q)| *p = (1.0 - share) * *p + share * q);
+                    z[y] -= 1.0;
+                    z.iter_mut().for_each(|u| *u *= scale);
+                    let term = |(k, u): (usize, &f64)| match if k == y { 1.0 + u } else { *u } {
+                        q if q > 0.0 => q * q.ln(),
+                        _ => 0.0,
+                    };
+                    entropy += weight * z[..self.n_classes].iter().enumerate().map(term).sum::<f64>();
+                    z.iter_mut().for_each(|u| *u *= weight);
+                }
+                entropy
             })
-            .collect();
-        let top = pulls.iter().map(|pull| lanes::max_abs(pull)).fold(0.0, f64::max);
+        };
+        let mut found = point(1.0, true);
+        let pulls: Vec<f64> = found.pulls.iter().map(|u| u / total).collect();
+        let top = lanes::max_abs(&pulls);
         // Without L2 no pull may exceed the L1 strength: move the point towards the true classes until none does.
-        let scale = if self.lambda <= 0.0 && top > l1 { l1 / top } else { 1.0 };
-        let mut entropy = 0.0;
-        for (i, row) in p.chunks_exact(classes).enumerate() {
-            let truth = |k: usize| if self.y[i] as usize == k { 1.0 } else { 0.0 };
-            let term = |k: usize| {
-                let q = truth(k) + scale * (row[k] - truth(k));
-                if q > 0.0 { q * q.ln() } else { 0.0 }
-            };
-            entropy += self.weight(i) * (0..classes).map(term).sum::<f64>();
+        if self.lambda <= 0.0 && top > l1 {
+            found = point(l1 / top, false);
         }
         let beyond = |u: &f64| (u.abs() - l1).max(0.0).powi(2);
         let penalty = match self.lambda {
-            lambda if lambda > 0.0 => pulls.iter().flatten().map(beyond).sum::<f64>() / (2.0 * lambda),
+            lambda if lambda > 0.0 => pulls.iter().map(beyond).sum::<f64>() / (2.0 * lambda),
             _ => 0.0,
         };
-        Some(-entropy / total - penalty).filter(|bound| bound.is_finite())
+        Some(-found.value / total - penalty).filter(|bound| bound.is_finite())
     }
 
-    /// Mixes a common distribution into all rows so that each class has the weight that it has in the data; `None` where that can't be.
-    fn balance(&self, p: &mut [f64]) -> Option<()> {
+    /// The share of a common distribution that, mixed into all rows, gives each class the weight that it has in the data; `None` where that can't be.
+    fn mixture(&self, by: &ByColumn) -> Option<(f64, Vec<f64>)> {
         let (classes, total) = (self.n_classes, self.total());
-        let (mut model, mut data) = (vec![0.0; classes], vec![0.0; classes]);
-        for (i, row) in p.chunks_exact(classes).enumerate() {
-            row.iter().zip(&mut model).for_each(|(p, sum)| *sum += self.weight(i) * p);
-            data[self.y[i] as usize] += self.weight(i);
-        }
+        let model = self.sum(by, false, |rows, z, _, _| {
+            for (i, z) in rows.zip(z.chunks_exact_mut(by.lanes)) {
+                let weight = self.weight(i);
+                z.iter_mut().for_each(|p| *p *= weight);
+            }
+            0.0
+        });
+        let (model, mut data) = (model.totals, vec![0.0; classes]);
+        (0..self.y.len()).for_each(|i| data[self.y[i] as usize] += self.weight(i));
         let share = (0..classes).map(|k| (model[k] - data[k]) / model[k]).fold(0.0, f64::max);
         if share.is_nan() || share >= 1.0 {
             return None;
         }
-        if share > 0.0 {
-            let common: Vec<f64> =
-                (0..classes).map(|k| ((data[k] - (1.0 - share) * model[k]) / (share * total)).max(0.0)).collect();
-            for row in p.chunks_exact_mut(classes) {
-                row.iter_mut().zip(&common).for_each(|(p, q)| *p = (1.0 - share) * *p + share * q);
-            }
-        }
-        Some(())
+        let of = |k: usize| match data.get(k) {
+            Some(data) if share > 0.0 => ((data - (1.0 - share) * model[k]) / (share * total)).max(0.0),
+            _ => 0.0,
+        };
+        Some((share, (0..by.lanes).map(of).collect()))
     }
 
     /// The columns at work of each class and the block of the Hessian over them, for tables too wide for all.
@@ -340,6 +411,16 @@ impl Multinomial<'_> {
             start += block.n_rows();
         }
         (chosen, h)
+    }
+}
+
+/// `g_j += sum_i x_ij u_i` over some rows, for all classes.
+fn add_sparse(x: &Sparse, rows: Range<usize>, u: &[f64], width: usize, g: &mut [f64]) {
+    for (i, u) in rows.zip(u.chunks_exact(width)) {
+        let (places, numbers) = x.rows().line(i);
+        for (&j, &v) in places.iter().zip(numbers) {
+            lanes::axpy(v, u, &mut g[j as usize * width..(j as usize + 1) * width]);
+        }
     }
 }
 
@@ -393,8 +474,9 @@ impl Smooth for Multinomial<'_> {
         if self.width() > FULL_HESSIAN {
             return (value, self.diagonal());
         }
-        // Enough rows that each of a class's unknowns is seen many times, and no more: corrections do the rest.
-        let step = (self.x.n_rows() / (8 * self.n_unknowns()).max(2000)).max(1);
+        // Enough rows that each of a class's unknowns is seen many times, and no more than cost as much as a few gradients: corrections do the rest.
+        let (n, m) = (self.x.n_rows(), self.n_unknowns());
+        let step = (n / (n / 24).clamp(3 * m, 8 * m).max(2000)).max(1);
         (value, if step > 1 { self.every(step).hessian(w) } else { self.hessian(w) })
     }
 
@@ -408,6 +490,10 @@ impl Smooth for Multinomial<'_> {
         let (p, width) = (self.x.n_columns(), self.width());
         let square: f64 = g.chunks_exact(width.max(1)).map(|g| lanes::square_sum(&g[..p])).sum();
         if self.lambda > 0.0 { square / (2.0 * self.lambda) } else { 0.0 }
+    }
+
+    fn bound(&self, w: &[f64]) -> Option<f64> {
+        self.dual_bound(w, 0.0)
     }
 
     fn infimum(&self) -> f64 {

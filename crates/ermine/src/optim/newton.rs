@@ -41,6 +41,11 @@ pub trait Smooth: Sync {
         0.0
     }
 
+    /// A proven lower bound on the minimum, from what is known at `w`; `None` where the function offers none.
+    fn bound(&self, _w: &[f64]) -> Option<f64> {
+        None
+    }
+
     /// A value that the function can't fall below; when it comes close, the minimum is at infinity.
     fn infimum(&self) -> f64 {
         f64::NEG_INFINITY
@@ -86,7 +91,7 @@ pub fn minimise(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Re
         minimise(sample.as_ref(), w, &rough)?;
     }
     let mut run = Run::start(problem, std::mem::take(w));
-    let result = run.iterate(options);
+    let result = run.certify(options);
     *w = run.w;
     result
 }
@@ -166,6 +171,28 @@ impl<'p> Run<'p> {
         self.memory.clear();
     }
 
+    /// Iterates until the proven bound is as near as it is asked to be. Where units differ wildly it may lag far behind the point itself; then a nearer point is looked for.
+    fn certify(&mut self, options: &Options) -> Result<Outcome> {
+        let mut outcome = self.iterate(options)?;
+        let mut tolerance = options.tolerance;
+        while options.certified.is_finite() {
+            outcome.lower_bound = self.problem.bound(&self.w).map(|bound| bound.min(outcome.value));
+            let near = outcome.gap().is_none_or(|gap| gap <= options.certified * outcome.value.abs());
+            tolerance *= 1e-4;
+            if near || outcome.status != Status::Converged || tolerance < 1e-26 {
+                break;
+            }
+            let max_iterations = options.max_iterations.saturating_sub(outcome.n_iterations);
+            let more = self.iterate(&Options { tolerance, max_iterations, ..*options })?;
+            let n_iterations = outcome.n_iterations + more.n_iterations;
+            if more.n_iterations == 0 {
+                break;
+            }
+            outcome = Outcome { status: Status::Converged, n_iterations, ..more };
+        }
+        Ok(outcome)
+    }
+
     fn iterate(&mut self, options: &Options) -> Result<Outcome> {
         let mut before = f64::INFINITY;
         let mut status = Status::Limit;
@@ -184,7 +211,7 @@ impl<'p> Run<'p> {
             let size = self.value.abs().max(f64::MIN_POSITIVE);
             if decrement <= options.tolerance * size {
                 status = Status::Converged;
-                if self.problem.excess(&self.g) <= options.certified * size || decrement <= 1e-22 * size {
+                if self.problem.excess(&self.g) <= options.certified * size || decrement <= 1e-26 * size {
                     break;
                 }
             }

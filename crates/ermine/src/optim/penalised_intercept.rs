@@ -22,12 +22,11 @@ impl<L: Loss> PenalisedIntercept<'_, L> {
         let (risk, p) = (&self.risk, self.risk.x.n_columns());
         let weight = |i: usize| risk.weights.as_ref().map_or(1.0, |w| w[i]);
         let total: f64 = (0..risk.y.len()).map(weight).sum();
-        let z = risk.x.times(&w[..p], w[p]);
-        let a: Vec<f64> = z.iter().zip(risk.y.iter()).map(|(z, y)| risk.loss.gradient(*z, *y)).collect();
+        let (a, [plus, minus]) = risk.signed_sums(w);
         let conjugate: f64 = (0..a.len()).map(|i| weight(i) * risk.loss.conjugate(a[i], risk.y[i])).sum();
-        let shares: Vec<f64> = (0..a.len()).map(|i| weight(i) * a[i] / total).collect();
-        let pull = lanes::square_sum(&risk.x.transposed_times(&shares)) / (2.0 * risk.lambda);
-        let level = shares.iter().sum::<f64>().powi(2) / (2.0 * self.strength);
+        let sums: Vec<f64> = plus.iter().zip(&minus).map(|(a, b)| (a + b) / total).collect();
+        let pull = lanes::square_sum(&sums[..p]) / (2.0 * risk.lambda);
+        let level = sums[p].powi(2) / (2.0 * self.strength);
         -conjugate / total - pull - level
     }
 }
@@ -58,6 +57,10 @@ impl<L: Loss> Smooth for PenalisedIntercept<'_, L> {
         let step = self.risk.sample_step();
         let part = || PenalisedIntercept { risk: self.risk.every(step), strength: self.strength };
         (step >= 4).then(|| Box::new(part()) as Box<dyn Smooth + '_>)
+    }
+
+    fn bound(&self, w: &[f64]) -> Option<f64> {
+        Some(self.lower_bound(w))
     }
 
     /// Both parts are strongly convex.

@@ -117,25 +117,23 @@ impl<'a, L: Loss> Risk<'a, L> {
         if self.lambda <= 0.0 && l1 <= 0.0 {
             return None;
         }
-        let (beta, b) = self.split(w);
-        let z = self.x.times(beta, b);
         let weight = |i: usize| self.weights.as_ref().map_or(1.0, |w| w[i]);
-        let mut a: Vec<f64> = z.iter().zip(self.y.iter()).map(|(z, y)| self.loss.gradient(*z, *y)).collect();
+        let (mut a, [plus, minus]) = self.signed_sums(w);
+        let (p, total) = (self.x.n_columns(), self.total());
+        let (mut up, mut down) = (1.0, 1.0);
         if self.intercept {
             // Shrink whichever sign weighs more: gradients stay between 0 and where they were, so in the conjugate's domain.
-            let side =
-                |sign: f64| (0..a.len()).filter(|&i| a[i] * sign > 0.0).map(|i| weight(i) * a[i].abs()).sum::<f64>();
-            let (positive, negative) = (side(1.0), side(-1.0));
-            let (up, down) = if positive > negative { (negative / positive, 1.0) } else { (1.0, positive / negative) };
+            let (positive, negative) = (plus[p], -minus[p]);
+            (up, down) = if positive > negative { (negative / positive, 1.0) } else { (1.0, positive / negative) };
             a.iter_mut().filter(|a| **a != 0.0).for_each(|a| *a *= if *a > 0.0 { up } else { down });
         }
-        let total = self.total();
-        let shares: Vec<f64> = a.iter().enumerate().map(|(i, a)| a * weight(i) / total).collect();
-        let pull = self.x.transposed_times(&shares);
+        // A side without weight has a factor that is no number, and sums that are all zero.
+        let part = |factor: f64, sum: f64| if sum == 0.0 { 0.0 } else { factor * sum };
+        let pull: Vec<f64> = (0..p).map(|j| (part(up, plus[j]) + part(down, minus[j])) / total).collect();
         // Without L2, no pull may exceed the L1 strength: scale the point until none does.
         let top = lanes::max_abs(&pull);
         let scale = if self.lambda <= 0.0 && top > l1 { l1 / top } else { 1.0 };
-        let conjugate: f64 = (0..a.len()).map(|i| weight(i) * self.loss.conjugate(scale * a[i], self.y[i])).sum();
+        let conjugate = ordered_sum(a.len(), |i| weight(i) * self.loss.conjugate(scale * a[i], self.y[i]));
         let beyond = |u: &f64| (u.abs() - l1).max(0.0);
         let penalty = match self.lambda {
             lambda if lambda > 0.0 => pull.iter().map(|u| beyond(u).powi(2)).sum::<f64>() / (2.0 * lambda),
@@ -143,6 +141,56 @@ impl<'a, L: Loss> Risk<'a, L> {
         };
         let bound = -conjugate / total - penalty;
         bound.is_finite().then_some(bound)
+    }
+
+    /// The gradients `a` of the losses at `w`, and, for those above and below zero, `X'(w a)` with `sum w a` behind it.
+    pub(super) fn signed_sums(&self, w: &[f64]) -> (Vec<f64>, [Vec<f64>; 2]) {
+        let (n, p) = (self.x.n_rows(), self.x.n_columns());
+        let (beta, b) = self.split(w);
+        let sum = |rows: Range<usize>| {
+            let (mut a, mut sums, mut buffer) =
+                (vec![0.0; rows.len()], [vec![0.0; p + 1], vec![0.0; p + 1]], Vec::new());
+            for (start, a) in rows.clone().step_by(BLOCK).zip(a.chunks_mut(BLOCK)) {
+                let (range, k) = (start..start + a.len(), a.len());
+                let (mut z, mut value, mut curvature) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+                let block = match &self.x {
+                    Design::Dense(x) => Some(x.block(range.clone(), &mut buffer)),
+                    Design::Sparse(_) => None,
+                };
+                match (&self.x, &block) {
+                    (Design::Sparse(x), _) => range.clone().zip(&mut z).for_each(|(i, z)| *z = x.row_dot(i, beta) + b),
+                    (_, Some(block)) => lanes::row_dots(block.data, block.stride, beta, b, &mut z[..k]),
+                    _ => {}
+                }
+                self.loss.evaluate(&z[..k], &self.y[range.clone()], &mut value[..k], a, &mut curvature[..k]);
+                for (sign, sums) in [1.0, -1.0].into_iter().zip(&mut sums) {
+                    let weight = |i: usize| self.weights.as_ref().map_or(1.0, |w| w[i]);
+                    let of = |(&a, i): (&f64, usize)| if a * sign > 0.0 { a * weight(i) } else { 0.0 };
+                    z[..k].iter_mut().zip(a.iter().zip(range.clone()).map(of)).for_each(|(z, a)| *z = a);
+                    sums[p] += z[..k].iter().sum::<f64>();
+                    match (&self.x, &block) {
+                        (Design::Sparse(x), _) => {
+                            for (i, &c) in range.clone().zip(&z).filter(|(_, c)| **c != 0.0) {
+                                let (places, numbers) = x.rows().line(i);
+                                places.iter().zip(numbers).for_each(|(&j, &v)| sums[j as usize] += c * v);
+                            }
+                        }
+                        (_, Some(block)) => lanes::add_rows(block.data, block.stride, &z[..k], &mut sums[..p]),
+                        _ => {}
+                    }
+                }
+            }
+            (a, sums)
+        };
+        let parts: Vec<(Vec<f64>, [Vec<f64>; 2])> =
+            chunks(n, (n / 256).clamp(1, 16), 4 * BLOCK).into_par_iter().map(sum).collect();
+        let (mut a, mut plus, mut minus) = (Vec::with_capacity(n), Vec::new(), Vec::new());
+        for (part, [above, below]) in parts {
+            a.extend(part);
+            plus.push(above);
+            minus.push(below);
+        }
+        (a, [add_in_order(plus, p + 1), add_in_order(minus, p + 1)])
     }
 
     /// The Hessian over chosen columns and the intercept, for tables too wide for all of it.
@@ -184,6 +232,12 @@ impl<'a, L: Loss> Risk<'a, L> {
             intercept: self.intercept,
         }
     }
+}
+
+/// The sum of a term for each row, in an order that depends on nothing but their number.
+fn ordered_sum(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let parts: Vec<f64> = chunks(n, 16, 4 * BLOCK).into_par_iter().map(|rows| rows.map(&term).sum()).collect();
+    parts.iter().sum()
 }
 
 impl<L: Loss> Smooth for Risk<'_, L> {
@@ -244,6 +298,10 @@ impl<L: Loss> Smooth for Risk<'_, L> {
     /// The risk is `lambda`-strongly convex in the coefficients: `F - F* <= |g|^2 / (2 lambda)` (intercept at its best).
     fn excess(&self, g: &[f64]) -> f64 {
         if self.lambda > 0.0 { lanes::square_sum(&g[..self.x.n_columns()]) / (2.0 * self.lambda) } else { 0.0 }
+    }
+
+    fn bound(&self, w: &[f64]) -> Option<f64> {
+        self.lower_bound(w, 0.0)
     }
 
     fn infimum(&self) -> f64 {

@@ -235,7 +235,9 @@ impl Sgd {
         let mut steps = Vec::with_capacity(options.batch);
         let (l1, l2) = strengths(options.penalty);
         for (k, batch) in order.chunks(options.batch.max(1)).enumerate() {
-            rows.expect(order.get((k + AHEAD) * batch.len()).copied());
+            let next = order.get((k + AHEAD) * batch.len()).copied();
+            rows.expect(next);
+            next.into_iter().for_each(|i| lanes::prefetch(y, i as usize));
             steps.clear();
             for &i in batch {
                 let i = i as usize;
@@ -354,21 +356,13 @@ impl<'x> RowReader<'x> {
     /// Asks for the memory of a row that will be read soon.
     #[inline]
     pub fn expect(&self, row: Option<u32>) {
-        #[cfg(target_arch = "x86_64")]
         if let (Design::Dense(x), Some(i)) = (self.x, row) {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let (start, bytes) = match x.row(i as usize) {
-                Some(RowView::F64(row)) => (row.as_ptr().cast::<i8>(), size_of_val(row)),
-                Some(RowView::F32(row)) => (row.as_ptr().cast::<i8>(), size_of_val(row)),
-                None => return,
-            };
-            for line in (0..bytes.min(4096)).step_by(64) {
-                // SAFETY: a prefetch reads nothing; the address lies within the row.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line)) };
+            match x.row(i as usize) {
+                Some(RowView::F64(row)) => (0..row.len().min(512)).step_by(8).for_each(|at| lanes::prefetch(row, at)),
+                Some(RowView::F32(row)) => (0..row.len().min(1024)).step_by(16).for_each(|at| lanes::prefetch(row, at)),
+                None => {}
             }
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = row;
     }
 
     fn copy(&mut self, i: usize) -> &[f64] {

@@ -16,7 +16,7 @@ use crate::learner::forest::judge::OutOfBag;
 use crate::learner::tree_parameters::Amount;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeSum};
+use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeSum};
 use crate::param::{ParamType, Range, Value};
 use crate::params;
 use crate::progress::{Event, report};
@@ -33,9 +33,9 @@ params! {
         estimator: Estimator = Estimator::named("decision-tree");
         /// How many are trained.
         n_estimators: usize = 10, range Range::between(1.0, 1e6), tune Log(5, 200);
-        /// How many rows each sees, or which share.
+        /// How many rows each sees (10), or which share of them (0.5; 1.0 is all of them, and 1 is one row).
         max_samples: Amount = Amount::Share(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
-        /// How many columns each sees, or which share.
+        /// How many columns each sees (10), or which share of them (0.5; 1.0 is all of them, and 1 is one column).
         max_features: Amount = Amount::Share(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
         /// Whether rows are drawn with replacement.
         bootstrap: bool = true;
@@ -56,6 +56,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
+        // As far as the learner below does.
         sparse: true,
         probabilities: true,
         random: true,
@@ -78,6 +79,9 @@ impl Learner for Bagging {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let (n, d) = (data.n_rows(), data.features().n_columns());
+        self.max_samples.of_at_most(n, INFO.name, "max_samples")?;
+        self.max_features.of_at_most(d, INFO.name, "max_features")?;
         let learner = self.estimator.learner(context)?;
         let weighted = learner.info().capabilities.weights;
         report(context.observer, Event::Begin { what: "members", total: Some(self.n_estimators as u64) })?;
@@ -96,15 +100,17 @@ impl Learner for Bagging {
         let width = output.width(&Schema::of(data));
         let mut bag = Bag { members, output, width, estimator: self.estimator.clone(), out_of_bag: None };
         if self.oob_score {
-            bag.out_of_bag = self.out_of_bag(&bag, data, context.seed)?;
+            bag.out_of_bag = Some(self.out_of_bag(&bag, data, context.seed)?);
         }
         let mut notes = vec![format!("{} members: {}", self.n_estimators, self.estimator)];
         if let Some(oob) = &bag.out_of_bag {
             notes.push(format!("out-of-bag {}: {:.6} on {} rows", oob.measure(data.task()), oob.score, oob.n_judged));
+            notes.extend(oob.lacking(n));
         }
         let proofs = vec![Proof::Nothing { because: "each member minimises its own objective on its own rows".into() }];
         let objective = "what each member minimises".to_string();
-        let certificate = Certificate { objective, value: None, status: Status::Done, proofs, notes };
+        let certificate =
+            Certificate { objective, value: None, status: committee::status(&bag.members), proofs, notes };
         Ok(Trained { fitted: Box::new(bag), certificate })
     }
 }
@@ -177,7 +183,7 @@ impl Bagging {
     }
 
     /// Judges each row by the members that haven't seen it.
-    fn out_of_bag(&self, bag: &Bag, data: &Dataset, seed: u64) -> Result<Option<OutOfBag>> {
+    fn out_of_bag(&self, bag: &Bag, data: &Dataset, seed: u64) -> Result<OutOfBag> {
         let (n, width) = (data.n_rows(), bag.width);
         let (mut sums, mut counts) = (vec![0.0; n * width], vec![0u32; n]);
         for (t, member) in bag.members.iter().enumerate() {
@@ -193,7 +199,7 @@ impl Bagging {
         for (sums, &count) in sums.chunks_mut(width).zip(&counts) {
             sums.iter_mut().for_each(|sum| *sum /= f64::from(count));
         }
-        Ok(OutOfBag::new(sums, width, data))
+        OutOfBag::new(sums, width, data)
     }
 }
 

@@ -4,7 +4,7 @@ use super::estimator::Estimator;
 use crate::error::{Error, Result};
 use crate::learner::{Context, Learner, fit};
 use crate::matrix::{Dataset, Features};
-use crate::model::{Fitted, Header, Link, Output, Proof};
+use crate::model::{Fitted, Header, Link, Output, Proof, Status};
 use crate::progress::Silent;
 use crate::section::Sections;
 use crate::table::{Column, Table};
@@ -21,6 +21,8 @@ pub struct Member {
     /// The columns it was trained on; `None` for all.
     columns: Option<Vec<u32>>,
     fitted: Arc<dyn Fitted>,
+    /// How its training ended; one from a file has come to its end.
+    status: Status,
 }
 
 /// The features of some columns; rows may repeat and stay as they are.
@@ -32,7 +34,7 @@ pub fn some_columns(features: &Features, columns: &[u32]) -> Result<Features> {
 }
 
 impl Member {
-    /// Trains a member. Its own certificate is not kept.
+    /// Trains a member. Of its own certificate only how it ended is kept.
     pub fn train(
         learner: &dyn Learner,
         data: &Dataset,
@@ -51,13 +53,18 @@ impl Member {
             }
         };
         // Not the learner's own name, where it was reduced by itself.
-        let learner = model.header().learner.clone();
-        Ok(Member { learner, columns, fitted: model.into_fitted().into() })
+        let (learner, status) = (model.header().learner.clone(), model.certificate().status.clone());
+        Ok(Member { learner, columns, fitted: model.into_fitted().into(), status })
     }
 
     /// Whether it reads categories by their text.
     pub fn reads_text(&self) -> bool {
         self.fitted.reads_text()
+    }
+
+    /// How its training ended.
+    pub fn status(&self) -> &Status {
+        &self.status
     }
 
     /// What its numbers are.
@@ -81,6 +88,15 @@ impl Member {
             Output::Probabilities => numbers.chunks(2).map(|p| p[1]).collect(),
             Output::Scores => numbers.chunks(2).map(|s| s[1] - s[0]).collect(),
         })
+    }
+
+    /// The log odds of the second of two classes, for each row, where its probabilities are made of such.
+    pub fn log_odds(&self, features: &Features) -> Result<Option<Vec<f64>>> {
+        let margins = match &self.columns {
+            None => self.fitted.margins(features)?,
+            Some(columns) => self.fitted.margins(&some_columns(features, columns)?)?,
+        };
+        Ok(margins.filter(|(_, width)| *width == 1).map(|(margins, _)| margins))
     }
 
     /// The learner's own part of the model.
@@ -156,8 +172,32 @@ impl Member {
         }
         own.learner.clone_from(&learner);
         let fitted = load(&learner, &sections.part("part"), &own)?;
-        Ok(Member { learner, columns, fitted: fitted.into() })
+        Ok(Member { learner, columns, fitted: fitted.into(), status: Status::Done })
     }
+}
+
+/// How the training of a whole ended whose parts ended like this: it hasn't converged where one of them hasn't.
+pub fn worst_of<'a>(parts: impl IntoIterator<Item = &'a Status>) -> Status {
+    let (mut n_parts, mut n_stopped, mut first) = (0, 0, None);
+    for status in parts {
+        n_parts += 1;
+        if let Status::Limit(which) = status {
+            n_stopped += 1;
+            first = first.or(Some(which));
+        }
+    }
+    match first {
+        None => Status::Done,
+        Some(which) if n_parts == 1 => Status::Limit(which.clone()),
+        Some(which) => {
+            Status::Limit(format!("{which} (the first of {n_stopped} parts of {n_parts} that did not converge)"))
+        }
+    }
+}
+
+/// How the training of members ended.
+pub fn status(members: &[Member]) -> Status {
+    worst_of(members.iter().map(Member::status))
 }
 
 /// The members as one list of trees, where each is one, their predictions changed by `say` (the number of the member, what a node of its tree predicts).
@@ -182,4 +222,19 @@ pub fn save(members: &[Member], sections: &mut Sections) -> Result<()> {
 pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Vec<Member>> {
     let n: usize = sections.json("n_members")?;
     (0..n).map(|t| Member::load(&sections.part(t), header, load)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_ends_as_its_worst_part_does() {
+        let (done, stopped) = (Status::Done, Status::Limit("7 steps".into()));
+        assert_eq!(worst_of([&done, &done]), Status::Done);
+        assert_eq!(worst_of([]), Status::Done);
+        assert_eq!(worst_of([&stopped]), stopped);
+        let Status::Limit(said) = worst_of([&done, &stopped, &Status::Limit("9 steps".into())]) else { panic!() };
+        assert!(said.starts_with("7 steps") && said.contains("2 parts of 3"), "{said}");
+    }
 }

@@ -5,7 +5,7 @@
 //! them, with its care for missing values. Otherwise all bipartitions are tried if there are few, and the thresholds of several promising
 //! orders if there are many. [`Search`] says which it was.
 //!
-//! **Limits** (rows or weight on a side, bounds on predictions) break the theorems: the best bipartition that is allowed need not be a threshold. The best of all is taken if it happens to be
+//! **Limits** (rows or weight on a side) break the theorems: the best bipartition that is allowed need not be a threshold. The best of all is taken if it happens to be
 //! allowed; otherwise the search goes on as if there were no theorem.
 //!
 //! **Cost.** O(n + K log K) for an order, O(2^K n) for trying all, up to [`TRIED`]. **Reference.** Fisher 1958; Breiman, Friedman, Olshen and Stone, CART (1984), 9.4.
@@ -65,7 +65,7 @@ pub fn best_bipartition<C: NodeCriterion>(
         return None;
     }
     // Categories have no order that a prediction could follow.
-    let limits = Limits { monotone: 0, ..*limits };
+    let limits = limits.without_order();
     let orders = criterion.category_orders(node, &groups, column.missing, &limits);
     let categories = Categories { criterion, node, groups, missing: column.missing, limits };
     match orders {

@@ -197,6 +197,10 @@ impl NodeCriterion for ClassWeights {
         unsafe { twig::classes::best(twig, node, counts, state.cost, self.grid(state)) }
     }
 
+    fn cost_of(&self, node: &Weights, value: &[f64]) -> f64 {
+        self.impurity.cost_of(&node.classes, value)
+    }
+
     fn grid(&self, node: &Weights) -> Grid {
         Grid::new(node.cost)
     }

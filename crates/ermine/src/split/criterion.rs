@@ -43,6 +43,20 @@ impl Impurity {
             Impurity::Entropy => weights.iter().filter(|&&w| w > 0.0).map(|w| w * (total / w).log2()).sum(),
         }
     }
+
+    /// What a node with these class weights costs that says these shares, which need not be its own: errors, squared distances to the classes, or bits.
+    pub fn cost_of(self, weights: &[f64], shares: &[f64]) -> f64 {
+        let total: f64 = weights.iter().sum();
+        let pairs = weights.iter().zip(shares);
+        match self {
+            Impurity::Error => {
+                let best = (1..shares.len()).fold(0, |best, k| if shares[k] > shares[best] { k } else { best });
+                total - weights[best]
+            }
+            Impurity::Gini => self.cost(weights) + pairs.map(|(w, q)| total * (w / total - q).powi(2)).sum::<f64>(),
+            Impurity::Entropy => pairs.filter(|(w, _)| **w > 0.0).map(|(w, q)| -w * q.log2()).sum(),
+        }
+    }
 }
 
 /// What a split search needs to know about the rows: how to add one up, and what two sides cost.

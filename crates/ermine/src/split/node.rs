@@ -62,7 +62,7 @@ pub struct Limits {
     pub min_weight: f64,
     /// 1 where the prediction may not fall with the column, -1 where it may not rise, 0 where it is free.
     pub monotone: i8,
-    /// The predictions of both sides lie between these.
+    /// Where the column is not free, the predictions of both sides lie between these. (A split of a free column parts the rows as it likes; what its sides predict is moved into the bounds afterwards.)
     pub bounds: (f64, f64),
 }
 
@@ -78,7 +78,12 @@ impl Limits {
 
     /// Whether predictions are limited.
     pub fn has_order(&self) -> bool {
-        self.monotone != 0 || self.bounds != (f64::NEG_INFINITY, f64::INFINITY)
+        self.monotone != 0
+    }
+
+    /// The same for a column whose values have no order that a prediction could follow.
+    pub fn without_order(self) -> Limits {
+        Limits { monotone: 0, bounds: Limits::NONE.bounds, ..self }
     }
 
     fn allows(&self, left: f64, right: f64) -> bool {
@@ -182,6 +187,11 @@ pub trait NodeCriterion: Send + Sync + Sized {
 
     /// What a threshold with `n_left` values below it gains; `None` where the limits forbid it.
     fn gain_at(&self, node: &Self::Node, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64>;
+
+    /// What a node costs that predicts `value` instead of what is best for it; for one number, or two classes.
+    fn cost_of(&self, _node: &Self::Node, _value: &[f64]) -> f64 {
+        f64::NAN
+    }
 
     /// The grid on which the gains of a node lie.
     fn grid(&self, node: &Self::Node) -> Grid;

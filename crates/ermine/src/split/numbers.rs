@@ -174,6 +174,16 @@ impl NodeCriterion for Numbers {
         CategoryOrders::Heuristic((0..self.n_outputs).map(mean).collect())
     }
 
+    fn cost_of(&self, node: &Sums, value: &[f64]) -> f64 {
+        let (mean, value) = (node.means[0], value[0]);
+        let more = match self.loss {
+            Loss::Squared => (mean - value).powi(2),
+            Loss::Poisson if mean > 0.0 => mean * (mean / value).ln() + value - mean,
+            Loss::Poisson => value,
+        };
+        node.cost + node.weight * more
+    }
+
     fn grid(&self, node: &Sums) -> Grid {
         Grid::new(node.cost)
     }

@@ -239,6 +239,10 @@ impl NodeCriterion for TwoClassCounts {
         unsafe { twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain(state, n, p))) }
     }
 
+    fn cost_of(&self, node: &Counts, value: &[f64]) -> f64 {
+        self.impurity.cost_of(&[node.n - node.p, node.p], value)
+    }
+
     fn grid(&self, node: &Counts) -> Grid {
         Grid::new(node.cost)
     }

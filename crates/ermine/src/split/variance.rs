@@ -269,6 +269,10 @@ impl NodeCriterion for Variance {
         unsafe { twig::variance::best(twig, node, &centred, self.grid(state)) }
     }
 
+    fn cost_of(&self, node: &Moments, value: &[f64]) -> f64 {
+        node.cost + node.weight * (node.mean - value[0]).powi(2)
+    }
+
     fn grid(&self, node: &Moments) -> Grid {
         Grid::new(node.cost)
     }

@@ -2,7 +2,8 @@
 //!
 //! **Idea.** Where every question has two answers, rows are bits: the answers to a question are one bit string, the rows of a node another, and counting is `popcount(a & b)`. A tree of depth 2 asks one question
 //! and then, on either side, a second one; all of them follow from the class counts of every pair of questions, since what answers yes and no, or no and no, is a difference of counts. Deeper trees try each question at the
-//! root, solve both sides, and pass over a question as soon as bounds show that it can't beat the best tree so far. What was found about a set of rows is kept.
+//! root, solve both sides, and pass over a question as soon as bounds show that it can't beat the best tree so far. What was found about a set of rows is kept. Rows that answer every question alike end in the
+//! same leaf of every tree: all but the commonest class among them are errors that no tree avoids.
 //!
 //! **Formula.** Errors + penalty * (leaves - 1), in rows.
 //!
@@ -23,6 +24,8 @@ pub struct Questions {
     yes: Vec<Vec<u64>>,
     /// One bit string for each class.
     classes: Vec<Vec<u64>>,
+    /// The rows that no tree classifies rightly together with those that answer all questions as they do.
+    lost: Vec<u64>,
 }
 
 /// What limits the trees.
@@ -65,8 +68,14 @@ impl Questions {
             (0..codes.len()).filter(|&row| is_set(row)).for_each(|row| words[row / 64] |= 1 << (row % 64));
             words
         };
+        let same = |row: usize| {
+            let half = |seed: u64| answers.iter().fold(seed, |state, answer| rng::place(state, u64::from(answer[row])));
+            u128::from(half(1)) << 64 | u128::from(half(2))
+        };
+        let lost = lost_rows(codes, n_classes, same, |_| 1.0).0;
         Questions {
             n_words,
+            lost: bits(&|row| lost[row]),
             yes: answers.iter().map(|answer| bits(&|row| answer[row])).collect(),
             classes: (0..n_classes).map(|k| bits(&|row| codes[row] as usize == k)).collect(),
         }
@@ -76,6 +85,31 @@ impl Questions {
     fn counts(&self, set: &[u64]) -> Vec<u32> {
         self.classes.iter().map(|class| count_both(set, class)).collect()
     }
+}
+
+/// The rows that lose in every tree: those whose class is not the commonest among the rows that are the same to all questions; and what all of them weigh. `same(row)` is
+/// equal for rows that are the same.
+pub(super) fn lost_rows(
+    codes: &[u32],
+    n_classes: usize,
+    same: impl Fn(usize) -> u128,
+    weight: impl Fn(usize) -> f64,
+) -> (Vec<bool>, f64) {
+    let mut order: Vec<(u128, u32)> = (0..codes.len()).map(|row| (same(row), row as u32)).collect();
+    order.sort_unstable();
+    let (mut lost, mut total) = (vec![false; codes.len()], 0.0);
+    let mut weights = vec![0.0; n_classes];
+    for group in order.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+        let rows = || group.iter().map(|(_, row)| *row as usize);
+        rows().for_each(|row| weights[codes[row] as usize] += weight(row));
+        let best = (1..n_classes).fold(0, |best, k| if weights[k] > weights[best] { k } else { best });
+        for row in rows().filter(|&row| codes[row] as usize != best) {
+            lost[row] = true;
+            total += weight(row);
+        }
+        rows().for_each(|row| weights[codes[row] as usize] = 0.0);
+    }
+    (lost, total)
 }
 
 /// How many bits two strings have in common.
@@ -139,7 +173,8 @@ impl<'a> BinaryOptimiser<'a> {
         let counts = self.questions.counts(set);
         let (leaf, n) = (errors(&counts), counts.iter().sum::<u32>() as usize);
         let few = n < 2 * self.limits.min_samples_leaf.max(1);
-        if depth == 0 || leaf <= self.limits.penalty || few {
+        let lost = self.lost(set);
+        if depth == 0 || leaf <= lost + self.limits.penalty || few {
             return BinarySolution { tree: BinaryTree::Leaf, cost: leaf, bound: leaf };
         }
         let key = (fingerprint(set), depth);
@@ -147,7 +182,7 @@ impl<'a> BinaryOptimiser<'a> {
             return known.clone();
         }
         let solution = if depth <= 2 {
-            self.solve_by_pairs(set, &counts, depth)
+            self.solve_by_pairs(set, &counts, depth, lost)
         } else {
             self.solve_deep(set, depth, leaf, limit)
         };
@@ -155,6 +190,11 @@ impl<'a> BinaryOptimiser<'a> {
             self.known.insert(key, solution.clone());
         }
         solution
+    }
+
+    /// What no tree for a set of rows costs less than.
+    fn lost(&self, set: &[u64]) -> f64 {
+        f64::from(count_both(set, &self.questions.lost))
     }
 
     fn solve_deep(&mut self, set: &[u64], depth: usize, leaf: f64, limit: f64) -> BinarySolution {
@@ -165,7 +205,7 @@ impl<'a> BinaryOptimiser<'a> {
         let (mut yes, mut no) = (vec![0u64; set.len()], vec![0u64; set.len()]);
         for q in 0..self.questions.yes.len() {
             if self.patience.is_over() {
-                bound = 0.0;
+                bound = bound.min(self.lost(set) + self.limits.penalty);
                 break;
             }
             for (i, answer) in self.questions.yes[q].iter().enumerate() {
@@ -177,9 +217,10 @@ impl<'a> BinaryOptimiser<'a> {
             }
             let target = best.1.min(limit);
             let room = target - self.limits.penalty;
-            let a = self.solve(&yes, depth - 1, room);
-            if a.bound >= room - 1e-9 {
-                bound = bound.min(a.bound + self.limits.penalty);
+            let least = self.lost(&no);
+            let a = self.solve(&yes, depth - 1, room - least);
+            if a.bound + least >= room - 1e-9 {
+                bound = bound.min(a.bound + least + self.limits.penalty);
                 continue;
             }
             let b = self.solve(&no, depth - 1, room - a.bound);
@@ -193,9 +234,11 @@ impl<'a> BinaryOptimiser<'a> {
     }
 
     /// The best tree of depth 1 or 2, from the class counts of all pairs of questions.
-    fn solve_by_pairs(&self, set: &[u64], all: &[u32], depth: usize) -> BinarySolution {
+    fn solve_by_pairs(&self, set: &[u64], all: &[u32], depth: usize, lost: f64) -> BinarySolution {
         let (d, k) = (self.questions.yes.len(), all.len());
-        let ones = self.pair_counts(set, depth);
+        let Some(ones) = self.pair_counts(set, depth) else {
+            return BinarySolution { tree: BinaryTree::Leaf, cost: errors(all), bound: lost };
+        };
         let at = |i: usize, j: usize| &ones[(i * d + j) * k..(i * d + j + 1) * k];
         let minus = |a: &[u32], b: &[u32]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<u32>>();
         let penalty = self.limits.penalty;
@@ -242,13 +285,18 @@ impl<'a> BinaryOptimiser<'a> {
         BinarySolution { tree, cost: best.0, bound: best.0 }
     }
 
-    /// How many rows of each class answer yes to both i and j, at `(i * d + j) * K`; for depth 1 only where i = j.
-    fn pair_counts(&self, set: &[u64], depth: usize) -> Vec<u32> {
+    /// How many rows of each class answer yes to both i and j, at `(i * d + j) * K`; for depth 1 only where i = j. `None` where
+    /// time ran out.
+    fn pair_counts(&self, set: &[u64], depth: usize) -> Option<Vec<u32>> {
         let (d, k) = (self.questions.yes.len(), self.questions.classes.len());
         let mut ones = vec![0u32; d * d * k];
         let mut here = vec![0u64; set.len()];
         for (class, of_class) in self.questions.classes.iter().enumerate() {
             for i in 0..d {
+                // A question to the clock costs more than many a row of counts.
+                if i % 16 == 15 && self.patience.is_over() {
+                    return None;
+                }
                 let both = set.iter().zip(of_class).zip(&self.questions.yes[i]);
                 here.iter_mut().zip(both).for_each(|(here, ((s, c), y))| *here = s & c & y);
                 ones[(i * d + i) * k + class] = here.iter().map(|word| word.count_ones()).sum();
@@ -259,7 +307,7 @@ impl<'a> BinaryOptimiser<'a> {
                 }
             }
         }
-        ones
+        Some(ones)
     }
 }
 

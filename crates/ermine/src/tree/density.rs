@@ -51,6 +51,17 @@ pub struct DensityLimits {
     pub min_weight: f64,
 }
 
+/// A cell of a density.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DensityBox {
+    /// The columns that it was cut by, with its lower and its upper end there.
+    pub sides: Vec<(usize, f64, f64)>,
+    /// The share of the rows in it.
+    pub mass: f64,
+    /// The logarithm of the density in it.
+    pub log_density: f64,
+}
+
 struct Cell {
     node: usize,
     rows: Vec<u32>,
@@ -143,6 +154,28 @@ impl BoxDensity {
     pub fn integral(&self) -> f64 {
         let leaves = (0..self.child.len()).filter(|&node| self.child[node] == 0);
         leaves.map(|leaf| (self.mass[leaf].ln() - self.log_volume[leaf] + self.log_volume[leaf]).exp()).sum()
+    }
+
+    /// Its cells, the ones with most rows first.
+    pub fn boxes(&self) -> Vec<DensityBox> {
+        let mut boxes = Vec::new();
+        let mut stack = vec![(0usize, Vec::<(usize, f64, f64)>::new())];
+        while let Some((node, sides)) = stack.pop() {
+            let (first, mass) = (self.child[node] as usize, self.mass[node]);
+            if first == 0 {
+                boxes.push(DensityBox { sides, mass, log_density: mass.ln() - self.log_volume[node] });
+                continue;
+            }
+            let (feature, at) = (self.feature[node] as usize, self.threshold[node]);
+            let known = sides.iter().find(|side| side.0 == feature);
+            let (low, high) = known.map_or((self.low[feature], self.high[feature]), |side| (side.1, side.2));
+            for (child, side) in [(first + 1, (feature, at, high)), (first, (feature, low, at))] {
+                let others = sides.iter().filter(|side| side.0 != feature).copied();
+                stack.push((child, others.chain([side]).collect()));
+            }
+        }
+        boxes.sort_by(|a, b| b.mass.total_cmp(&a.mass));
+        boxes
     }
 
     /// How many cells it has.

@@ -1,11 +1,102 @@
 //! The tree for people: as text for a terminal, as SVG for a page.
+//!
+//! **Idea.** Whatever its nodes ask, a tree is drawn from words: what a node asks, which answer leads to each child, what it predicts. [`Drawn`] says these words; texts, pictures, pages and reasons are made from
+//! them alone.
 
-use super::Tree;
+use super::{Missing, Tree};
 use crate::chart::svg::{Anchor, COLOURS, Svg};
 use crate::chart::text::{curve, number};
 use crate::matrix::{Schema, Task};
 use crate::split::Test;
 use crate::table::ColumnKind;
+use std::ops::Range;
+
+/// A tree in words.
+pub trait Drawn {
+    /// What the columns and classes are called.
+    fn schema(&self) -> &Schema;
+    /// How many nodes there are; the root is node 0.
+    fn n_nodes(&self) -> usize;
+    /// The children of a node; none for a leaf.
+    fn children(&self, node: usize) -> Range<usize>;
+    /// The weight of the training rows in a node.
+    fn weight(&self, node: usize) -> f64;
+    /// The prediction of a node.
+    fn value(&self, node: usize) -> &[f64];
+    /// What a node asks; empty for a leaf.
+    fn question(&self, node: usize) -> String;
+    /// The answer that leads to a child, counted from 0.
+    fn answer(&self, node: usize, child: usize) -> String;
+    /// Which rows no child takes, if there may be such: they get the prediction of the node.
+    fn staying(&self, node: usize) -> Option<&'static str>;
+    /// What holds for all nodes.
+    fn note(&self) -> Option<&'static str>;
+
+    /// Whether a node asks nothing.
+    fn is_leaf(&self, node: usize) -> bool {
+        self.children(node).is_empty()
+    }
+
+    /// What a node predicts, in words.
+    fn prediction(&self, node: usize) -> String {
+        prediction(self.value(node), self.schema())
+    }
+
+    /// What a node asks, or what a leaf predicts.
+    fn title(&self, node: usize) -> String {
+        if self.is_leaf(node) { self.prediction(node) } else { format!("{}?", self.question(node)) }
+    }
+}
+
+/// A tree of tests with the names of its columns.
+#[derive(Debug, Clone, Copy)]
+pub struct TreeView<'a> {
+    /// The tree.
+    pub tree: &'a Tree,
+    /// The names.
+    pub schema: &'a Schema,
+    /// Where missing values go.
+    pub missing: Missing,
+}
+
+impl<'a> TreeView<'a> {
+    /// A tree whose tests say where missing values go.
+    pub fn new(tree: &'a Tree, schema: &'a Schema) -> TreeView<'a> {
+        TreeView { tree, schema, missing: Missing::Learned }
+    }
+}
+
+impl Drawn for TreeView<'_> {
+    fn schema(&self) -> &Schema {
+        self.schema
+    }
+    fn n_nodes(&self) -> usize {
+        self.tree.n_nodes()
+    }
+    fn children(&self, node: usize) -> Range<usize> {
+        self.tree.children(node)
+    }
+    fn weight(&self, node: usize) -> f64 {
+        self.tree.weight[node]
+    }
+    fn value(&self, node: usize) -> &[f64] {
+        self.tree.value(node)
+    }
+    fn question(&self, node: usize) -> String {
+        question(&self.tree.test[node], self.schema)
+    }
+    fn answer(&self, node: usize, child: usize) -> String {
+        answer(&self.tree.test[node], child, self.schema, self.missing)
+    }
+    fn staying(&self, node: usize) -> Option<&'static str> {
+        let stays = matches!(self.tree.test[node], Test::Each { missing: false, .. });
+        (stays && self.missing == Missing::Learned).then_some("missing or new")
+    }
+    fn note(&self) -> Option<&'static str> {
+        let asks = self.tree.n_nodes() > 1;
+        (asks && self.missing == Missing::Fractional).then_some("a missing or new value: all branches, by weight")
+    }
+}
 
 /// The question a node asks, e.g. `flipper_length_mm <= 206.5`; empty for a leaf.
 pub fn question(test: &Test, schema: &Schema) -> String {
@@ -37,12 +128,13 @@ pub fn question(test: &Test, schema: &Schema) -> String {
 }
 
 /// The answer that leads to a child, e.g. `yes`, `no or missing`, `= Biscoe`.
-pub fn answer(test: &Test, child: usize, schema: &Schema) -> String {
+pub fn answer(test: &Test, child: usize, schema: &Schema, missing: Missing) -> String {
     match *test {
         Test::Leaf => String::new(),
         Test::AtMost { missing_left, .. } | Test::InSet { missing_left, .. } => {
             let word = if child == 0 { "yes" } else { "no" };
-            if missing_left == (child == 0) { format!("{word} or missing") } else { word.to_string() }
+            let and_missing = missing == Missing::Learned && missing_left == (child == 0);
+            if and_missing { format!("{word} or missing") } else { word.to_string() }
         }
         Test::Each { feature, .. } => match schema.features[feature as usize].levels.get(child) {
             Some(level) => format!("= {level}"),
@@ -51,9 +143,8 @@ pub fn answer(test: &Test, child: usize, schema: &Schema) -> String {
     }
 }
 
-/// What a node predicts, in words.
-pub fn prediction(tree: &Tree, node: usize, schema: &Schema) -> String {
-    let value = tree.value(node);
+/// A prediction in words.
+pub fn prediction(value: &[f64], schema: &Schema) -> String {
     if schema.task != Task::Classification {
         let words: Vec<String> = value.iter().map(|v| number(*v)).collect();
         return words.join(", ");
@@ -65,33 +156,29 @@ pub fn prediction(tree: &Tree, node: usize, schema: &Schema) -> String {
 }
 
 /// The tree as text, a line for each node. A long tree is cut after 200 lines.
-pub fn text(tree: &Tree, schema: &Schema) -> String {
+pub fn text(drawn: &impl Drawn) -> String {
     const MOST: usize = 200;
     let mut lines = Vec::new();
     // Node, the lead of its line, the lead of its children's lines.
     let mut stack = vec![(0usize, String::new(), String::new())];
     while let Some((node, lead, below)) = stack.pop() {
-        if lines.len() == MOST {
-            lines.push(format!("... {} nodes in all", tree.n_nodes()));
+        if lines.len() >= MOST {
+            lines.push(format!("... {} nodes in all", drawn.n_nodes()));
             break;
         }
-        let test = &tree.test[node];
-        let said = match test {
-            Test::Leaf => format!("→ {}", prediction(tree, node, schema)),
-            _ => format!("{}?", question(test, schema)),
-        };
-        lines.push(format!("{lead}{said}   [weight {}]", number(tree.weight[node])));
-        let children = tree.children(node);
-        if node == 0 && matches!(test, Test::Each { missing: false, .. }) {
-            // A row that no branch takes stops at the node; said at the root, where it matters most.
-            lines.push(format!("{below}├─ missing or new: → {}", prediction(tree, node, schema)));
+        let arrow = if drawn.is_leaf(node) { "→ " } else { "" };
+        lines.push(format!("{lead}{arrow}{}   [weight {}]", drawn.title(node), number(drawn.weight(node))));
+        let children = drawn.children(node);
+        if let Some(rows) = drawn.staying(node) {
+            lines.push(format!("{below}├─ {rows}: → {}", drawn.prediction(node)));
         }
         for (i, child) in children.clone().enumerate().rev() {
             let last = child + 1 == children.end;
-            let lead = format!("{below}{} {}: ", if last { "└─" } else { "├─" }, answer(test, i, schema));
+            let lead = format!("{below}{} {}: ", if last { "└─" } else { "├─" }, drawn.answer(node, i));
             stack.push((child, lead, format!("{below}{}", if last { "   " } else { "│  " })));
         }
     }
+    lines.extend(drawn.note().map(String::from));
     lines.join("\n") + "\n"
 }
 
@@ -121,7 +208,13 @@ pub fn stump_svg(tree: &Tree, curve: &[(f64, f64)], schema: &Schema) -> String {
         let x = start + i as f64 * (box_width + 20.0);
         svg.line(&[(width / 2.0, 36.0), (x + box_width / 2.0, 64.0)], "edge");
         node_svg(&mut svg, tree, node, (x, 64.0), box_width, schema);
-        svg.text(x + box_width / 2.0, 82.0, Anchor::Middle, "small", &answer(&tree.test[0], i, schema));
+        svg.text(
+            x + box_width / 2.0,
+            82.0,
+            Anchor::Middle,
+            "small",
+            &answer(&tree.test[0], i, schema, Missing::Learned),
+        );
     }
     if children.len() > SHOWN {
         svg.text(width - 10.0, 56.0, Anchor::End, "small", &format!("and {} more", children.len() - SHOWN));
@@ -151,7 +244,7 @@ pub(super) fn legend(svg: &mut Svg, classes: &[String], (mut x, y): (f64, f64), 
 /// A node as a box: what it predicts, how many rows it has, and a bar of its class shares.
 fn node_svg(svg: &mut Svg, tree: &Tree, node: usize, (x, y): (f64, f64), width: f64, schema: &Schema) {
     svg.rect((x, y), (width, 104.0), "box", None);
-    svg.text(x + width / 2.0, y + 42.0, Anchor::Middle, "title", &prediction(tree, node, schema));
+    svg.text(x + width / 2.0, y + 42.0, Anchor::Middle, "title", &prediction(tree.value(node), schema));
     svg.text(x + width / 2.0, y + 60.0, Anchor::Middle, "small", &format!("weight {}", number(tree.weight[node])));
     if schema.task == Task::Classification {
         let mut from = x + 10.0;

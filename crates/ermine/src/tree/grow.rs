@@ -194,6 +194,9 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         self.out.tree.child[node] = first as u32;
         let sides = [self.add_node(&left), self.add_node(&right)];
         let bounds = self.child_bounds(pending, choice.feature, first);
+        for side in 0..2 {
+            self.clip(first + side, bounds[side], &sides[side].1);
+        }
         let middle = pending.range.start + left.len();
         let ranges = [pending.range.start..middle, middle..pending.range.end];
         let mut children = Vec::new();
@@ -270,6 +273,18 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             Some(-1) => [(middle, high), (low, middle)],
             _ => [(low, high); 2],
         }
+    }
+
+    /// Moves the prediction of a node into its bounds, and its cost with it.
+    fn clip(&mut self, node: usize, (low, high): (f64, f64), state: &C::Node) {
+        let width = self.out.tree.width;
+        let value = &mut self.out.tree.value[node * width..(node + 1) * width];
+        let Some(response) = value.last_mut().filter(|response| **response < low || **response > high) else { return };
+        *response = response.clamp(low, high);
+        if width == 2 {
+            value[0] = 1.0 - value[1];
+        }
+        self.out.cost[node] = self.criterion.cost_of(state, value);
     }
 
     /// Grows everything below a node on this thread.

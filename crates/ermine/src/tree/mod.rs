@@ -53,6 +53,17 @@ use crate::section::Sections;
 use crate::split::Test;
 use crate::table::Column;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Where a row goes whose value is missing, or one that training didn't have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// To the branch that the test says; nowhere if no branch takes it.
+    Learned,
+    /// Down every branch, in proportion to the training rows there.
+    Fractional,
+}
 
 /// A tree in arrays, one entry for each node; the root is node 0.
 #[derive(Debug, Clone, PartialEq, Default)]

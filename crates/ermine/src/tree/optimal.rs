@@ -8,12 +8,13 @@
 //! **Formula.** Minimise (weight of the rows that are classified wrongly) + penalty * (leaves - 1). Questions: thresholds of ordered columns with missing values on either side; sets of
 //! categories (every set for columns with at most [`ALL_SETS`] categories, single categories otherwise; those missing count as one).
 //!
-//! **Anytime.** It starts from greedy trees. When time is up, the best tree so far is given, with the least bound of what was not looked at: the optimum lies between.
+//! **Anytime.** It starts from greedy trees. When time is up, the best tree so far is given, with the least bound of what was not looked at: the optimum lies between. Rows with the same values end in the same
+//! leaf of every tree, so that all but the commonest class among them are errors that no tree avoids: that much is known of every set of rows before any search.
 //!
 //! **Cost.** Exponential in the depth at worst, d n for each subproblem. **Reference.** Brita, van der Linden and Demirović, Optimal classification trees for continuous
 //! feature data using dynamic programming with branch-and-bound (2025); Mazumder, Meng and Wang, Quant-BnB (2022).
 
-use super::binary::{BinaryLimits, BinaryOptimiser, BinaryTree, Questions};
+use super::binary::{BinaryLimits, BinaryOptimiser, BinaryTree, Questions, lost_rows};
 use crate::matrix::Dataset;
 use crate::progress::Patience;
 use crate::rng;
@@ -78,6 +79,8 @@ pub struct Optimiser<'a> {
     chains: Vec<Chain>,
     options: OptimalOptions,
     fingerprint: Vec<u128>,
+    /// Whether a row is of another class than most of those that have the same values.
+    lost: Vec<bool>,
     known: HashMap<(u128, usize), Solution>,
     patience: &'a Patience<'a>,
 }
@@ -95,13 +98,17 @@ impl<'a> Optimiser<'a> {
         let fingerprint = (0..n)
             .map(|row| u128::from(rng::place(1, row as u64)) << 64 | u128::from(rng::place(2, row as u64)))
             .collect();
+        let weight: Vec<f64> = (0..n).map(|row| data.row_weight(row)).collect();
+        let values = fingerprints(data);
+        let lost = lost_rows(codes, n_classes, |row| values[row], |row| weight[row]).0;
         Optimiser {
             codes,
-            weight: (0..n).map(|row| data.row_weight(row)).collect(),
+            weight,
             n_classes,
-            chains: chains(data),
+            chains: chains(data, patience),
             options,
             fingerprint,
+            lost,
             known: HashMap::new(),
             patience,
         }
@@ -111,11 +118,26 @@ impl<'a> Optimiser<'a> {
     pub fn solve_all(&mut self, limit: f64) -> Solution {
         let rows: Vec<u32> = (0..self.codes.len() as u32).collect();
         let order = |chain: &Chain| {
+            if let [_] = &chain.tests[..] {
+                let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| chain.rank[row as usize] == 0);
+                return [left, right].concat();
+            }
             let mut order = rows.clone();
             order.sort_by_key(|&row| chain.rank[row as usize]);
             order
         };
-        let orders = self.chains.iter().map(order).collect();
+        let mut orders = Vec::with_capacity(self.chains.len());
+        for chain in &self.chains {
+            if self.patience.is_over() {
+                break;
+            }
+            orders.push(order(chain));
+        }
+        if self.patience.was_over() {
+            // Not all questions are there: nothing is known but what no tree avoids.
+            let (cost, bound) = (errors(&self.class_weights(&rows)), self.least(&rows));
+            return Solution { tree: Found::Leaf, cost, bound };
+        }
         self.solve(&Subset { rows, orders }, self.options.max_depth, limit)
     }
 
@@ -125,7 +147,7 @@ impl<'a> Optimiser<'a> {
         let weight = *self.weight.first()?;
         let plain = self.weight.iter().all(|w| *w == weight) && weight > 0.0;
         let two_answers = |chain: &Chain| chain.rank.iter().all(|&rank| rank <= 1);
-        if !plain || self.chains.len() > MOST || !self.chains.iter().all(two_answers) {
+        if self.patience.was_over() || !plain || self.chains.len() > MOST || !self.chains.iter().all(two_answers) {
             return None;
         }
         let answers = |chain: &Chain| chain.rank.iter().map(|&rank| rank == 0).collect();
@@ -158,20 +180,29 @@ impl<'a> Optimiser<'a> {
         weights
     }
 
+    /// What no tree for these rows costs less than: errors that are the same to all questions as rows of another class.
+    fn least(&self, rows: &[u32]) -> f64 {
+        rows.iter().filter(|&&row| self.lost[row as usize]).map(|&row| self.weight[row as usize]).sum()
+    }
+
     /// The best tree for some rows. `cost < limit` if there is one; otherwise `bound >= limit`, unless time ran out.
     fn solve(&mut self, set: &Subset, depth: usize, limit: f64) -> Solution {
         let weights = self.class_weights(&set.rows);
         let leaf = errors(&weights);
         let few = set.rows.len() < 2 * self.options.min_samples_leaf.max(1);
-        if depth == 0 || leaf <= self.options.penalty || few {
+        let least = self.least(&set.rows);
+        if depth == 0 || leaf <= least + self.options.penalty + 1e-9 * leaf || few {
             return Solution { tree: Found::Leaf, cost: leaf, bound: leaf };
         }
         let key = (set.rows.iter().fold(0u128, |sum, &r| sum.wrapping_add(self.fingerprint[r as usize])), depth);
         if let Some(known) = self.known.get(&key).filter(|known| known.bound >= known.cost || known.bound >= limit) {
             return known.clone();
         }
-        let solution =
-            if depth == 1 { self.solve_stump(set, &weights, leaf) } else { self.solve_deep(set, depth, leaf, limit) };
+        let solution = if depth == 1 {
+            self.solve_stump(set, &weights, (leaf, least))
+        } else {
+            self.solve_deep(set, depth, (leaf, least), limit)
+        };
         if self.known.len() < REMEMBERED && !self.patience.was_over() {
             self.known.insert(key, solution.clone());
         }
@@ -179,10 +210,16 @@ impl<'a> Optimiser<'a> {
     }
 
     /// Depth 1: every question of every chain, by sweeping.
-    fn solve_stump(&self, set: &Subset, all: &[f64], leaf: f64) -> Solution {
+    fn solve_stump(&self, set: &Subset, all: &[f64], (leaf, lowest): (f64, f64)) -> Solution {
         let mut best = (leaf, None);
         let (n, least) = (set.rows.len(), self.options.min_samples_leaf.max(1));
+        let mut bound = f64::INFINITY;
         for (c, (chain, order)) in self.chains.iter().zip(&set.orders).enumerate() {
+            // A question to the clock costs more than many a short sweep.
+            if c % 16 == 15 && self.patience.is_over() {
+                bound = lowest + self.options.penalty;
+                break;
+            }
             let mut left = vec![0.0; self.n_classes];
             let mut right = all.to_vec();
             for i in 0..n - 1 {
@@ -204,17 +241,21 @@ impl<'a> Optimiser<'a> {
         let tree = best
             .1
             .map_or(Found::Leaf, |(c, rank)| Found::Split(self.chains[c].tests[rank as usize].clone(), leaf(), leaf()));
-        Solution { tree, cost: best.0, bound: best.0 }
+        Solution { tree, cost: best.0, bound: best.0.min(bound) }
     }
 
     /// Any depth: intervals of the thresholds of each chain, by branch and bound.
-    fn solve_deep(&mut self, set: &Subset, depth: usize, leaf: f64, limit: f64) -> Solution {
+    fn solve_deep(&mut self, set: &Subset, depth: usize, (leaf, least): (f64, f64), limit: f64) -> Solution {
         // A shallower tree is a good start, and cheap.
         let start = self.solve(set, depth - 1, limit);
         let mut best = if start.cost < leaf { (start.tree, start.cost) } else { (Found::Leaf, leaf) };
         // The least bound of what is passed over or was not finished.
         let mut bound = f64::INFINITY;
         for c in 0..self.chains.len() {
+            if self.patience.was_over() {
+                bound = bound.min(least + self.options.penalty);
+                break;
+            }
             let cuts = self.cuts(set, c);
             if cuts.is_empty() {
                 continue;
@@ -222,7 +263,7 @@ impl<'a> Optimiser<'a> {
             // Positions a < b of cuts; every cut between them is open. Bounds of the left side at a and the right side at b.
             let mut intervals = vec![(0, cuts.len(), 0.0, 0.0)];
             while let Some((from, to, left_bound, right_bound)) = intervals.pop() {
-                let lowest = left_bound + right_bound + self.options.penalty;
+                let lowest = least.max(left_bound + right_bound) + self.options.penalty;
                 let target = best.1.min(limit);
                 if from == to {
                     continue;
@@ -236,13 +277,13 @@ impl<'a> Optimiser<'a> {
                 let room = target - self.options.penalty;
                 let a = self.solve(&left, depth - 1, room - right_bound);
                 let b = self.solve(&right, depth - 1, room - left_bound);
-                let (cost, least) = (a.cost + b.cost, a.bound + b.bound);
+                let (cost, both) = (a.cost + b.cost, a.bound + b.bound);
                 if cost + self.options.penalty < best.1 - 1e-9 {
                     let rank = self.chains[c].rank[set.orders[c][cuts[middle] - 1] as usize];
                     let test = self.chains[c].tests[rank as usize].clone();
                     best = (Found::Split(test, Box::new(a.tree), Box::new(b.tree)), cost + self.options.penalty);
                 }
-                bound = bound.min(least + self.options.penalty);
+                bound = bound.min(both + self.options.penalty);
                 intervals.push((from, middle, left_bound, b.bound.max(right_bound)));
                 intervals.push((middle + 1, to, a.bound.max(left_bound), right_bound));
             }
@@ -275,18 +316,35 @@ fn errors(weights: &[f64]) -> f64 {
     weights.iter().sum::<f64>() - weights.iter().fold(0.0f64, |most, &w| most.max(w))
 }
 
-/// The chains of all columns.
-fn chains(data: &Dataset) -> Vec<Chain> {
+/// A number for each row that is equal for rows with the same values, those missing being the same.
+fn fingerprints(data: &Dataset) -> Vec<u128> {
+    let features = data.features();
+    let mut halves = vec![(1u64, 2u64); data.n_rows()];
+    for f in 0..features.n_columns() {
+        for (half, x) in halves.iter_mut().zip(features.numbers(f)) {
+            // Both zeros are the same, and so is everything that is not a number.
+            let bits = if x.is_nan() { u64::MAX } else { (x + 0.0).to_bits() };
+            *half = (rng::place(half.0, bits), rng::place(half.1, bits));
+        }
+    }
+    halves.into_iter().map(|(a, b)| u128::from(a) << 64 | u128::from(b)).collect()
+}
+
+/// The chains of all columns; not all of them where time runs out.
+fn chains(data: &Dataset, patience: &Patience<'_>) -> Vec<Chain> {
     let features = data.features();
     let mut chains = Vec::new();
     for f in 0..features.n_columns() {
+        if patience.is_over() {
+            break;
+        }
         let numbers = features.numbers(f);
         let has_missing = numbers.iter().any(|x| x.is_nan());
         let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
         if features.columns()[f].kind == ColumnKind::Nominal {
-            nominal_chains(f as u32, &numbers, &distinct, has_missing, &mut chains);
+            nominal_chains(f as u32, &numbers, &distinct, has_missing, patience, &mut chains);
         } else {
             let sides = if has_missing { &[true, false][..] } else { &[false] };
             let ordered = sides.iter().map(|&missing_left| ordered_chain(f as u32, &numbers, &distinct, missing_left));
@@ -322,22 +380,51 @@ fn ordered_chain(feature: u32, numbers: &[f64], distinct: &[f64], missing_left: 
 }
 
 /// One question for each set of categories, or for each category.
-fn nominal_chains(feature: u32, numbers: &[f64], distinct: &[f64], has_missing: bool, chains: &mut Vec<Chain>) {
+fn nominal_chains(
+    feature: u32,
+    numbers: &[f64],
+    distinct: &[f64],
+    has_missing: bool,
+    patience: &Patience<'_>,
+    chains: &mut Vec<Chain>,
+) {
     let n_groups = distinct.len() + usize::from(has_missing);
     if n_groups < 2 {
         return;
     }
-    let group = |x: f64| if x.is_nan() { distinct.len() } else { distinct.partition_point(|d| *d < x) };
+    let group = |x: &f64| if x.is_nan() { distinct.len() } else { distinct.partition_point(|d| d < x) };
+    let groups: Vec<u32> = numbers.iter().map(|x| group(x) as u32).collect();
     let mut push = |inside: &dyn Fn(usize) -> bool| {
         let codes = (0..distinct.len()).filter(|&g| inside(g)).map(|g| distinct[g] as usize);
         let missing_left = has_missing && inside(distinct.len());
         let test = Test::InSet { feature, set: CodeSet::new(codes), missing_left };
-        chains.push(Chain { rank: numbers.iter().map(|&x| u32::from(!inside(group(x)))).collect(), tests: vec![test] });
+        let rank = groups.iter().map(|&group| u32::from(!inside(group as usize))).collect();
+        chains.push(Chain { rank, tests: vec![test] });
     };
     if n_groups <= ALL_SETS {
         // The last group always stays outside: a set and its complement ask the same.
         (1u32..1 << (n_groups - 1)).for_each(|set| push(&|g| set >> g & 1 == 1));
     } else {
-        (0..n_groups).for_each(|one| push(&|g| g == one));
+        (0..n_groups).take_while(|_| !patience.is_over()).for_each(|one| push(&|g| g == one));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use crate::table::{Column, Table};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn questions_are_not_made_when_time_is_up() {
+        let names: Vec<Option<String>> = (0..500).map(|i| Some(format!("n{}", i % 100))).collect();
+        let classes: Vec<Option<&str>> = (0..500).map(|i| Some(if i % 3 == 0 { "a" } else { "b" })).collect();
+        let columns = vec![Column::nominal("name", &names), Column::nominal("class", &classes)];
+        let data = Table::new(columns).unwrap().dataset("class").unwrap();
+        let now = Instant::now();
+        let count = |deadline: Instant| chains(&data, &Patience::new(Some(deadline), &Silent)).len();
+        assert_eq!(count(now + Duration::from_secs(3600)), 100);
+        assert_eq!(count(now), 0);
     }
 }

@@ -3,11 +3,13 @@
 //! **Idea.** Every leaf is a rule: the answers on the way to it, with those about one column drawn together (`age > 20 and age <= 30`). A rule's
 //! coverage is the share of the training rows (by weight) that end there; its precision the share of them that are of the class it says.
 
-use super::draw::{answer, prediction, question};
-use super::{Grown, Tree};
+use super::Missing;
+use super::draw::{Drawn, TreeView, answer, prediction};
 use crate::chart::text::number;
+use crate::matrix::schema::FeatureSpec;
 use crate::matrix::{Schema, Task};
 use crate::split::Test;
+use crate::table::ColumnKind;
 use std::collections::BTreeMap;
 
 /// One leaf as a rule.
@@ -37,53 +39,70 @@ struct Condition {
     missing: bool,
 }
 
-/// The rules of a tree, the ones that cover most first; at most `most` of them.
-pub fn rules(grown: &Grown, schema: &Schema, most: usize) -> Vec<Rule> {
-    let tree = &grown.tree;
-    let parent = parents(tree);
-    let mut leaves: Vec<usize> = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).collect();
-    leaves.sort_by(|&a, &b| tree.weight[b].total_cmp(&tree.weight[a]).then(a.cmp(&b)));
-    leaves.into_iter().take(most).map(|leaf| rule(grown, schema, &parent, leaf)).collect()
+/// The rules of a tree, the ones that cover most first; at most `most` of them. `conditions` says what the steps (node, child counted from 0) to a leaf come to; `cost` is known
+/// for each node, or for none.
+pub fn rules<D: Drawn>(
+    drawn: &D,
+    cost: &[f64],
+    most: usize,
+    conditions: impl Fn(&[(usize, usize)]) -> Vec<String>,
+) -> Vec<Rule> {
+    let parent = parents(drawn);
+    let mut leaves: Vec<usize> = (0..drawn.n_nodes()).filter(|&node| drawn.is_leaf(node)).collect();
+    leaves.sort_by(|&a, &b| drawn.weight(b).total_cmp(&drawn.weight(a)).then(a.cmp(&b)));
+    let classes = drawn.schema().task == Task::Classification;
+    let rule = |leaf: usize| {
+        let best = drawn.value(leaf).iter().fold(0.0f64, |best, &share| best.max(share));
+        let weight = drawn.weight(leaf);
+        let error = cost.get(leaf).map(|cost| (cost / weight).max(0.0).sqrt());
+        Rule {
+            leaf,
+            conditions: conditions(&steps(drawn, &parent, leaf)),
+            prediction: drawn.prediction(leaf),
+            coverage: weight / drawn.weight(0),
+            precision: classes.then_some(best),
+            error: error.filter(|_| !classes && weight > 0.0),
+        }
+    };
+    leaves.into_iter().take(most).map(rule).collect()
 }
 
-fn parents(tree: &Tree) -> Vec<usize> {
-    let mut parent = vec![usize::MAX; tree.n_nodes()];
-    for node in 0..tree.n_nodes() {
-        tree.children(node).for_each(|child| parent[child] = node);
+fn parents(drawn: &impl Drawn) -> Vec<usize> {
+    let mut parent = vec![usize::MAX; drawn.n_nodes()];
+    for node in 0..drawn.n_nodes() {
+        drawn.children(node).for_each(|child| parent[child] = node);
     }
     parent
 }
 
-fn rule(grown: &Grown, schema: &Schema, parent: &[usize], leaf: usize) -> Rule {
-    let tree = &grown.tree;
-    let mut way = vec![leaf];
-    while let Some(&up) = way.last().and_then(|&node| parent.get(node)).filter(|&&up| up != usize::MAX) {
-        way.push(up);
+/// The way from the root to a leaf.
+fn steps(drawn: &impl Drawn, parent: &[usize], leaf: usize) -> Vec<(usize, usize)> {
+    let (mut steps, mut node) = (Vec::new(), leaf);
+    while parent[node] != usize::MAX {
+        let up = parent[node];
+        steps.push((up, node - drawn.children(up).start));
+        node = up;
     }
-    way.reverse();
+    steps.reverse();
+    steps
+}
+
+/// What the steps to a leaf of a tree of tests come to, column by column.
+fn conditions(view: &TreeView<'_>, steps: &[(usize, usize)]) -> Vec<String> {
     let mut by_column: BTreeMap<usize, Condition> = BTreeMap::new();
     let mut order: Vec<usize> = Vec::new();
-    for step in way.windows(2) {
-        let test = &tree.test[step[0]];
+    // Where missing values go down every branch, no condition is about them.
+    let missing = view.missing == Missing::Learned;
+    for &(node, child) in steps {
+        let test = &view.tree.test[node];
         let Some(feature) = test.feature() else { continue };
         if !order.contains(&feature) {
             order.push(feature);
         }
-        let condition = by_column.entry(feature).or_insert_with(|| Condition { missing: true, ..Default::default() });
-        condition.add(test, step[1] - tree.children(step[0]).start, schema);
+        let condition = by_column.entry(feature).or_insert_with(|| Condition { missing, ..Default::default() });
+        condition.add(test, child, view.schema);
     }
-    let conditions = order.iter().flat_map(|f| by_column[f].words(&schema.features[*f].name, *f, schema)).collect();
-    let classes = schema.task == Task::Classification;
-    let best = tree.value(leaf).iter().fold(0.0f64, |best, &share| best.max(share));
-    let weight = tree.weight[leaf];
-    Rule {
-        leaf,
-        conditions,
-        prediction: prediction(tree, leaf, schema),
-        coverage: weight / tree.weight[0],
-        precision: classes.then_some(best),
-        error: (!classes && weight > 0.0).then(|| (grown.cost[leaf] / weight).max(0.0).sqrt()),
-    }
+    order.iter().flat_map(|f| by_column[f].words(*f, view.schema)).collect()
 }
 
 impl Condition {
@@ -107,23 +126,30 @@ impl Condition {
             }
             Test::Each { n_levels, .. } => {
                 if branch < *n_levels as usize {
-                    self.words.push(answer(test, branch, schema));
+                    self.words.push(answer(test, branch, schema, Missing::Learned));
                     self.missing = false;
                 } else {
-                    self.words.push("is missing".into());
+                    self.words.push("is missing or new".into());
                 }
             }
         }
     }
 
-    fn words(&self, name: &str, feature: usize, schema: &Schema) -> Vec<String> {
-        let levels = &schema.features[feature].levels;
+    fn words(&self, feature: usize, schema: &Schema) -> Vec<String> {
+        let FeatureSpec { name, levels, kind, .. } = &schema.features[feature];
         let value = |x: f64| {
             let level = if x >= 0.0 { levels.get(x as usize).cloned() } else { None };
             level.unwrap_or_else(|| number(x))
         };
         let mut said = Vec::new();
         match (self.above, self.at_most) {
+            // Of two values, one lies on either side.
+            (Some(above), None) if *kind == ColumnKind::Boolean && above < f64::INFINITY => {
+                said.push(format!("{name} = {}", value(above.floor() + 1.0)));
+            }
+            (None, Some(at_most)) if *kind == ColumnKind::Boolean && at_most < f64::INFINITY => {
+                said.push(format!("{name} = {}", value(at_most)));
+            }
             (Some(f64::INFINITY), _) => said.push(format!("{name} is missing")),
             (above, at_most) => {
                 said.extend(above.map(|t| format!("{name} > {}", value(t))));
@@ -135,7 +161,7 @@ impl Condition {
             }
         }
         said.extend(self.words.iter().map(|word| format!("{name} {word}")));
-        let about_missing = said.iter().any(|s| s.ends_with("missing"));
+        let about_missing = said.iter().any(|s| s.ends_with("missing") || s.ends_with("missing or new"));
         if self.missing && !about_missing && !said.is_empty() {
             return vec![format!("({}, or missing)", said.join(" and "))];
         }
@@ -144,10 +170,20 @@ impl Condition {
 }
 
 /// So many rules are written at most: the way to a leaf of a degenerate tree is as long as the data.
-const MOST: usize = 1000;
+pub const MOST: usize = 1000;
 
-/// The rules as text, a line each.
-pub fn text(grown: &Grown, schema: &Schema) -> String {
+/// The rules of a tree of tests as text, a line each; `cost` as in [`rules`].
+pub fn text(view: &TreeView<'_>, cost: &[f64]) -> String {
+    let stops = (0..view.n_nodes()).any(|node| view.staying(node).is_some());
+    let note =
+        if stops { Some("a missing or new value: what holds for the rows before it is asked") } else { view.note() };
+    let mut text = lines(&rules(view, cost, MOST, |steps| conditions(view, steps)), view.tree.n_leaves());
+    note.into_iter().for_each(|note| text.push_str(&format!("{note}\n")));
+    text
+}
+
+/// Rules as text, a line each; `n_leaves` rules there are in all.
+pub fn lines(rules: &[Rule], n_leaves: usize) -> String {
     let line = |rule: &Rule| {
         let conditions = if rule.conditions.is_empty() { "always".into() } else { rule.conditions.join(" and ") };
         let class = rule.prediction.rsplit_once(" (").filter(|_| rule.precision.is_some());
@@ -159,42 +195,86 @@ pub fn text(grown: &Grown, schema: &Schema) -> String {
         };
         format!("if {conditions} then {said}   (covers {:.1}%{quality})\n", 100.0 * rule.coverage)
     };
-    let mut text: String = rules(grown, schema, MOST).iter().map(line).collect();
-    let n_leaves = grown.tree.n_leaves();
-    if n_leaves > MOST {
+    let mut text: String = rules.iter().map(line).collect();
+    if n_leaves > rules.len() {
         text.push_str(&format!("... {n_leaves} rules in all\n"));
     }
     text
 }
 
-/// The nodes that a row comes through, from the root to the leaf; `x(feature)` is its value.
-pub fn path(tree: &Tree, x: impl Fn(usize) -> f64) -> Vec<usize> {
-    let mut way = vec![0];
-    let mut node = 0;
-    while let Some(feature) = tree.test[node].feature() {
-        let Some(branch) = tree.test[node].branch(x(feature)) else { break };
-        node = tree.children(node).start + branch;
-        way.push(node);
-    }
-    way
+/// Where a row goes from a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// To this child, counted from 0.
+    Child(usize),
+    /// Nowhere: no child takes it.
+    Stay,
+    /// To every child, in proportion to the training rows there.
+    Every,
 }
 
-/// Why a row gets its prediction: each question with the row's answer, and how the prediction changes.
-pub fn reasons(tree: &Tree, schema: &Schema, x: impl Fn(usize) -> f64) -> String {
-    let way = path(tree, &x);
-    let mut text = format!("at first: {}\n", prediction(tree, 0, schema));
-    for step in way.windows(2) {
-        let test = &tree.test[step[0]];
-        let Some(feature) = test.feature() else { continue };
-        let spec = &schema.features[feature];
-        let value = match x(feature) {
+/// Why a row gets its prediction from a tree of tests; `x(feature)` is its value.
+pub fn reasons(view: &TreeView<'_>, x: impl Fn(usize) -> f64) -> String {
+    let ask = |node: usize| {
+        let test = &view.tree.test[node];
+        let Some(feature) = test.feature() else { return (String::new(), Step::Stay) };
+        let (value, spec) = (x(feature), &view.schema.features[feature]);
+        let said = match value {
             v if v.is_nan() => "missing".to_string(),
             v => spec.levels.get(v as usize).cloned().unwrap_or_else(|| number(v)),
         };
-        let said = answer(test, step[1] - tree.children(step[0]).start, schema);
-        let asked = question(test, schema);
-        let now = prediction(tree, step[1], schema);
-        text.push_str(&format!("{} = {value}; {asked}? {said}: {now}\n", spec.name));
+        let step = match test.branch(value) {
+            Some(child) if !(view.missing == Missing::Fractional && value.is_nan()) => Step::Child(child),
+            _ if view.missing == Missing::Fractional => Step::Every,
+            _ => Step::Stay,
+        };
+        (format!("{} = {said}", spec.name), step)
+    };
+    reasons_by(view, ask)
+}
+
+/// Why a row gets its prediction: each question with the row's answer, and how the prediction changes. `ask(node)` says what the row has to say to a node's question, and where it goes.
+pub fn reasons_by<D: Drawn>(drawn: &D, ask: impl Fn(usize) -> (String, Step)) -> String {
+    const MOST: usize = 1000;
+    let mut lines = vec![format!("at first: {}", drawn.prediction(0))];
+    let mut sum = vec![0.0; drawn.value(0).len()];
+    let mut is_parted = false;
+    // Node, the share of the row that is there, the lead of its lines, and what led there.
+    let mut stack = vec![(0usize, 1.0, String::new(), None)];
+    while let Some((node, share, lead, led)) = stack.pop() {
+        lines.extend(led.map(|led: String| format!("{lead}{led}: {}", drawn.prediction(node))));
+        let (fact, step) = if drawn.is_leaf(node) { (String::new(), Step::Stay) } else { ask(node) };
+        let asked = drawn.question(node);
+        let children = drawn.children(node);
+        match step {
+            Step::Child(child) => {
+                let led = format!("{fact}; {asked}? {}", drawn.answer(node, child));
+                stack.push((children.start + child, share, lead, Some(led)));
+            }
+            Step::Every => {
+                is_parted = true;
+                lines.push(format!("{lead}{fact}; {asked}? all branches, by weight"));
+                let total: f64 = children.clone().map(|child| drawn.weight(child)).sum();
+                for (i, child) in children.enumerate().rev().filter(|(_, child)| drawn.weight(*child) > 0.0) {
+                    let part = share * drawn.weight(child) / total;
+                    let led = format!("{:.1}% {}", 100.0 * part, drawn.answer(node, i));
+                    stack.push((child, part, format!("{lead}  "), Some(led)));
+                }
+            }
+            Step::Stay => {
+                sum.iter_mut().zip(drawn.value(node)).for_each(|(sum, value)| *sum += share * value);
+                if !drawn.is_leaf(node) {
+                    lines.push(format!("{lead}{fact}; {asked}? no branch takes it: {}", drawn.prediction(node)));
+                }
+            }
+        }
     }
-    text
+    if lines.len() > MOST {
+        lines.truncate(MOST);
+        lines.push("...".into());
+    }
+    if is_parted {
+        lines.push(format!("in all: {}", prediction(&sum, drawn.schema())));
+    }
+    lines.join("\n") + "\n"
 }

@@ -128,12 +128,12 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let mut best: Option<Choice> = None;
         let plain = |f: usize| {
             let column = &self.orders.columns[f];
-            !column.nominal && !column.has_missing() && self.options.monotone.is_empty()
+            !column.nominal && !column.has_missing() && self.options.monotone.get(f).is_none_or(|&sign| sign == 0)
         };
         let together: Vec<usize> = columns.clone().filter(|&f| plain(f)).collect();
         let entries: Vec<&[u32]> = together.iter().map(|&f| self.orders.columns[f].entries(&pending.range)).collect();
         let mut found = Vec::with_capacity(entries.len());
-        self.criterion.best_thresholds(&pending.state, &entries, &self.limits(pending, 0), &mut found);
+        self.criterion.best_thresholds(&pending.state, &entries, &self.limits(pending, 0).without_order(), &mut found);
         let mut found = together.into_iter().zip(found).peekable();
         for feature in columns {
             let next = match found.next_if(|(f, _)| *f == feature) {
@@ -244,7 +244,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         order[..n_groups_left].iter().for_each(|&g| left[g] = true);
         let present: Vec<u32> = order.iter().flat_map(|&g| groups[g]).copied().collect();
         let n_left = order[..n_groups_left].iter().map(|&g| groups[g].len()).sum();
-        let limits = Limits { monotone: 0, ..self.limits(pending, feature) };
+        let limits = self.limits(pending, feature).without_order();
         let laid_out = Segment { present: &present, missing: segment.missing };
         let gain = self.criterion.gain_at(&pending.state, laid_out, Threshold { n_left, missing_left }, &limits)?;
         let parts = Bipartition { gain, left, missing_left, search: Search::Heuristic };

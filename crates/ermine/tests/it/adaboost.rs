@@ -278,6 +278,43 @@ fn stages_and_members_of_boosted_numbers() {
 }
 
 #[test]
+fn chance_is_recognised_with_any_number_of_classes() {
+    for n_classes in 2..8u32 {
+        let n = 3 * n_classes;
+        let features = ermine::matrix::Features::new(std::sync::Arc::new(
+            Table::new(vec![Column::numeric("x", vec![1.0; n as usize])]).unwrap(),
+        ));
+        let labels = (0..n_classes).map(|c| c.to_string()).collect();
+        let target = Target::Classes { codes: (0..n).map(|i| i % n_classes).collect(), labels };
+        let data = Dataset::from_parts(features, target, Task::Classification).unwrap();
+        for estimator in ["decision-stump", "decision-tree"] {
+            let learner = AdaBoost { estimator: Estimator::named(estimator), ..Default::default() };
+            let model = learner.fit(&data).unwrap();
+            assert_eq!(model.fitted::<Boosted>().unwrap().rounds().len(), 0, "{n_classes} classes, {estimator}");
+        }
+    }
+}
+
+#[test]
+fn a_bound_that_says_nothing_is_not_sold_as_one() {
+    let x: Vec<f64> = (0..90).map(f64::from).collect();
+    let y: Vec<String> = (0..90).map(|i| format!("c{}", i * 7 % 5)).collect();
+    let names: Vec<Option<&str>> = y.iter().map(|y| Some(y.as_str())).collect();
+    let table = Table::new(vec![Column::numeric("x", x), Column::nominal("y", &names)]).unwrap();
+    let data = table.dataset("y").unwrap();
+    for learning_rate in [1.0, 1e6] {
+        let model = AdaBoost { learning_rate, n_estimators: 20, ..Default::default() }.fit(&data).unwrap();
+        let certificate = model.certificate();
+        for proof in &certificate.proofs {
+            assert!(!matches!(proof, Proof::Bound { bound, .. } if *bound >= 1.0), "{certificate}");
+        }
+        let text = certificate.to_string();
+        assert!(!text.contains("inf;") && !text.contains("observed -0"), "{text}");
+        assert!(learning_rate == 1.0 || text.contains("overshoot"), "{text}");
+    }
+}
+
+#[test]
 fn stumps_are_models_of_their_own_that_say_what_they_vote_for() {
     let x: Vec<Vec<f64>> = (0..300).map(|i| vec![f64::from(i % 17), f64::from(i % 23)]).collect();
     let label =

@@ -1,7 +1,7 @@
 //! Comparison-based forests: any metric, strings too.
 
 use ermine::learner::comparison_forest::FittedComparisons;
-use ermine::learner::comparison_tree::ComparisonMetric;
+use ermine::learner::comparison_tree::{ComparisonMetric, ComparisonTree};
 use ermine::learner::{Context, fit};
 use ermine::prelude::*;
 
@@ -52,6 +52,10 @@ fn a_users_own_metric_is_the_built_in_one_if_it_says_the_same() {
     let (own, built_in) = (forest.fit_with(own, &train, &context).unwrap(), fit(&forest, &train, &context).unwrap());
     assert_eq!(own.predict_data(&test).unwrap().values(), built_in.predict_data(&test).unwrap().values());
     assert!(own.to_bytes().is_err(), "a function can't be written");
+    let tree = ComparisonTree { metric: ComparisonMetric::Manhattan, ..Default::default() };
+    let own = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum();
+    let (own, built_in) = (tree.fit_with(own, &train, &context).unwrap(), fit(&tree, &train, &context).unwrap());
+    assert_eq!(own.predict_data(&test).unwrap().values(), built_in.predict_data(&test).unwrap().values());
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod stump;
 mod svm;
 mod tree;
 mod tree_golden;
+mod tree_words;
 
 /// A file of the data sets beside the repository, or wherever `ERMINE_DATA` says; `None` on a machine without them.
 fn shared_file(name: &str) -> Option<std::path::PathBuf> {

@@ -119,6 +119,39 @@ fn what_cannot_be_reduced_is_said() {
 }
 
 #[test]
+fn duels_of_log_odds_add_up() {
+    let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
+    let data = data(&golden);
+    let logistic = Estimator::named("logistic-regression");
+    let sums = OneVsOne { estimator: logistic.clone(), vote: Vote::Confidence }.fit(&data).unwrap();
+    let duels = OneVsOne { estimator: logistic.clone(), vote: Vote::Majority }.fit(&data).unwrap();
+    let (sums, duels) = (sums.predict_data(&data).unwrap(), duels.predict_data(&data).unwrap());
+    let (codes, labels) = data.classes().unwrap();
+    let mut expected = vec![0.0; data.n_rows() * labels.len()];
+    for (i, j) in (0..labels.len()).flat_map(|i| (i + 1..labels.len()).map(move |j| (i, j))) {
+        let rows: Vec<u32> =
+            (0..codes.len() as u32).filter(|&r| [i, j].contains(&(codes[r as usize] as usize))).collect();
+        let model = logistic.learner(&Context::default()).unwrap();
+        let part = fit(&*model, &data.select(&rows).unwrap(), &Context::default()).unwrap();
+        let said = part.predict_data(&data).unwrap();
+        for row in 0..data.n_rows() {
+            let odds = (said.row(row)[j] / said.row(row)[i]).ln();
+            expected[row * labels.len() + j] += odds;
+            expected[row * labels.len() + i] -= odds;
+        }
+    }
+    for (row, s) in expected.chunks(labels.len()).enumerate() {
+        for (k, s) in s.iter().enumerate() {
+            assert!((sums.row(row)[k] - s).abs() < 1e-5 * (1.0 + s.abs()), "{} {s}", sums.row(row)[k]);
+            let part = duels.row(row)[k] - duels.row(row)[k].round();
+            assert!((part - s / (3.0 * (s.abs() + 1.0))).abs() < 1e-6, "{part} {s}");
+        }
+    }
+    let rest = OneVsRest { estimator: Estimator::named("svc") }.fit(&data).unwrap();
+    assert_eq!(rest.output(), Output::Scores, "margins are no probabilities");
+}
+
+#[test]
 fn parts_are_models_of_their_own() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
     let data = data(&golden);

@@ -173,7 +173,7 @@ fn what_cannot_be_ranked_is_said() {
     let flat = ermine::matrix::Target::Values { values: vec![1.0; data.n_rows()], n_outputs: 1 };
     let flat = data.with_target(flat, Task::Ranking).unwrap();
     assert!(message(&PairwiseRanking::default(), &flat).contains("no order to learn"));
-    assert!(RankSvm::default().fit(&flat).unwrap().predict_data(&flat).unwrap().values().iter().all(|s| *s == 0.0));
+    assert!(message(&RankSvm::default(), &flat).contains("no order to learn"));
     let two = ermine::matrix::Target::Values { values: vec![1.0; 2 * data.n_rows()], n_outputs: 2 };
     let two = data.with_target(two, Task::Ranking).unwrap();
     assert!(message(&RankSvm::default(), &two).contains("one grade"));

@@ -111,3 +111,38 @@ fn parts_work_side_by_side_on_the_same_columns() {
         assert!(n_parts == 1 || MOST_AT_WORK.load(Ordering::SeqCst) >= 2, "{name}: one part after the other");
     }
 }
+
+#[test]
+fn a_part_that_did_not_converge_is_told_by_the_whole() {
+    let stopped = "svc(max_iter=2)";
+    for (name, task) in [
+        ("one-vs-rest", Task::Classification),
+        ("one-vs-one", Task::Classification),
+        ("output-code", Task::Classification),
+        ("calibrated", Task::Classification),
+        ("bagging", Task::Classification),
+        ("adaboost", Task::Classification),
+        ("binary-relevance", Task::Multilabel),
+        ("classifier-chain", Task::Multilabel),
+        ("label-powerset", Task::Multilabel),
+        ("pairwise-ranking", Task::Ranking),
+        ("omega-ranking", Task::Ranking),
+    ] {
+        let data = match task {
+            Task::Ranking => {
+                let grades = Target::Values { values: (0..120).map(|i| f64::from(i * i % 5)).collect(), n_outputs: 1 };
+                data(Task::Classification).with_target(grades, task).unwrap()
+            }
+            task => data(task),
+        };
+        let model = |estimator: &str| {
+            let mut learner = registry::learner(name).unwrap();
+            learner.set("estimator", &Value::Text(estimator.into())).unwrap();
+            fit(&*learner, &data, &Context::default()).unwrap()
+        };
+        let limited = model(stopped);
+        assert!(limited.certificate().to_string().contains("NOT CONVERGED"), "{name}: {}", limited.certificate());
+        assert!(limited.certificate().to_string().contains("max_iter"), "{name}");
+        assert!(!model("decision-tree(max_depth=2)").certificate().to_string().contains("NOT CONVERGED"), "{name}");
+    }
+}

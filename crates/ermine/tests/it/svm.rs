@@ -156,7 +156,10 @@ fn a_hard_margin_is_the_widest_or_refused_with_the_reason() {
     assert!(model.certificate().objective.contains("no row within the margin"));
     // The other way round about the corner: no line separates them.
     let crossed = hard.fit(&classes(&rows[..], &[0, 1, 1, 0])).unwrap_err().to_string();
-    assert!(crossed.contains("can't be separated") && crossed.contains("linear programming"), "{crossed}");
+    assert!(crossed.contains("can't be separated") && crossed.contains("proven"), "{crossed}");
+    let mixed: Vec<u32> = (0..40).map(|i| i * i % 3 % 2).collect();
+    let mixed = hard.fit(&classes(&draw(40, 2, 1), &mixed)).unwrap_err().to_string();
+    assert!(mixed.contains("can't be separated") && mixed.contains("linear programming"), "{mixed}");
     // A Gaussian separates them, but not two equal rows of different classes.
     let gaussian = Svc { C: f64::INFINITY, gamma: Gamma::Is(1.0), ..Default::default() };
     assert!(gaussian.fit(&classes(&rows, &[0, 1, 1, 0])).is_ok());
@@ -344,4 +347,153 @@ fn two_columns_are_drawn() {
     assert!(svg.contains("class=\"curve\"") && svg.contains("class=\"guide\""));
     assert!(model.text().contains("misclassified"));
     assert!(Svc::default().fit(&classes(&draw(60, 3, 6), &codes)).unwrap().svg().is_none());
+}
+
+#[test]
+fn a_hard_margin_is_found_far_from_the_origin_and_in_a_narrow_gap() {
+    let hard = Svc { C: f64::INFINITY, kernel: KernelName::Linear, ..Default::default() };
+    let codes: Vec<u32> = (0..40).map(|i| u32::from(i >= 20)).collect();
+    let mut rng = ermine::rng::stream(3, &[8]);
+    let mut seconds: Vec<f64> = (0..40).map(|_| 1e6 * ermine::rng::uniform(&mut rng)).collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds[20..].iter_mut().for_each(|t| *t += 3600.0);
+    let rows = |start: f64| -> Vec<Vec<f64>> {
+        seconds.iter().enumerate().map(|(i, t)| vec![start + t, (i as f64).sin()]).collect()
+    };
+    let gap = (seconds[20] - seconds[19]) / 2.0;
+    for start in [-5e5, 0.0, 1.7e9] {
+        let data = classes(&rows(start), &codes);
+        let model = hard.fit(&data).unwrap();
+        let margin = attribute(&model, "margin")[0];
+        assert!(margin >= gap * (1.0 - 1e-3) && margin < 1.01 * gap + 1.0, "{start}: {margin} {gap}");
+        let said = model.predict_data(&data).unwrap();
+        assert!((0..40).all(|i| said.class(i) == codes[i] as usize && said.row(i)[0].abs() > 1.0 - 1e-2), "{start}");
+        let (w, b) = (attribute(&model, "coef"), attribute(&model, "intercept")[0]);
+        let f = rows(start)[7][0] * w[0] + rows(start)[7][1] * w[1] + b;
+        assert!((f - said.row(7)[0]).abs() < 1e-6, "{f} {}", said.row(7)[0]);
+    }
+    let line = |from: f64, to: f64| (0..20).map(move |i| vec![from + (to - from) * f64::from(i) / 19.0]);
+    let narrow: Vec<Vec<f64>> = line(0.0, 1.0).chain(line(1.0 + 1e-6, 2.0)).collect();
+    let model = hard.fit(&classes(&narrow, &codes)).unwrap();
+    assert!((attribute(&model, "margin")[0] / 5e-7 - 1.0).abs() < 1e-2, "{}", attribute(&model, "margin")[0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Where the rows are is no matter for dot products: only the intercept moves.
+    #[test]
+    fn moved_rows_have_the_same_boundary(n in 20usize..60, seed in 0u64..1000, by in -1e6f64..1e6, scaled: bool) {
+        let rows = draw(n, 2, seed);
+        let codes: Vec<u32> = rows.iter().map(|r| u32::from(r[0] + 0.4 * r[1] > 0.1)).collect();
+        prop_assume!(codes.contains(&0) && codes.contains(&1));
+        let moved: Vec<Vec<f64>> = rows.iter().map(|r| r.iter().map(|x| x + by).collect()).collect();
+        let learner = Svc { kernel: KernelName::Linear, tol: 1e-6, standardize: scaled, ..Default::default() };
+        let (a, b) = (learner.fit(&classes(&rows, &codes)).unwrap(), learner.fit(&classes(&moved, &codes)).unwrap());
+        let (wa, wb) = (attribute(&a, "coef"), attribute(&b, "coef"));
+        prop_assert!(wa.iter().zip(&wb).all(|(a, b)| (a - b).abs() < 1e-4 * (1.0 + a.abs())), "{wa:?} {wb:?}");
+        let said = b.predict_data(&classes(&moved, &codes)).unwrap();
+        for (i, row) in moved.iter().enumerate() {
+            let f = row[0] * wb[0] + row[1] * wb[1] + attribute(&b, "intercept")[0];
+            prop_assert!((f - said.row(i)[0]).abs() < 1e-6 * (1.0 + by.abs()), "{f} {}", said.row(i)[0]);
+        }
+    }
+
+    /// At most the share that was asked for is outside, and the certificate counts what the model says.
+    #[test]
+    fn one_class_keeps_its_promise(n in 10usize..80, seed in 0u64..1000, log_nu in -4.0f64..-0.1, weighted: bool) {
+        let rows = draw(n, 2, seed);
+        let nu = 10f64.powf(log_nu);
+        let mut data = numbers(&rows, &vec![0.0; n]);
+        let weight = |i: usize| if weighted { 1.0 + (i % 3) as f64 } else { 1.0 };
+        if weighted {
+            data = data.with_weight(Some((0..n).map(weight).collect())).unwrap();
+        }
+        let model = OneClassSvm { nu, ..Default::default() }.fit(&data).unwrap();
+        let said = model.predict_data(&data).unwrap();
+        let total: f64 = (0..n).map(weight).sum();
+        let outside = (0..n).filter(|&i| said.row(i)[0] < 0.0).map(weight).sum::<f64>() / total;
+        prop_assert!(outside <= nu * (1.0 + 1e-9), "{outside} of {nu}");
+        let proof = model.certificate().proofs.iter().find_map(|p| match p {
+            Proof::Bound { bound, observed, .. } => Some((*bound, *observed)),
+            _ => None,
+        });
+        let (bound, observed) = proof.unwrap();
+        prop_assert!(bound == nu && (observed - outside).abs() < 1e-9, "{observed} {outside}");
+        prop_assert!(model.certificate().gap().unwrap() > -1e-9);
+    }
+}
+
+#[test]
+fn numbers_beyond_double_precision_are_refused() {
+    let rows = draw(40, 2, 5);
+    let codes: Vec<u32> = rows.iter().map(|r| u32::from(r[0] > 0.0)).collect();
+    let times =
+        |factor: f64| -> Vec<Vec<f64>> { rows.iter().map(|r| r.iter().map(|x| x * factor).collect()).collect() };
+    let message = |learner: &Svc, factor: f64| learner.fit(&classes(&times(factor), &codes)).unwrap_err().to_string();
+    for kernel in [KernelName::Rbf, KernelName::Linear, KernelName::Poly, KernelName::Sigmoid, KernelName::Laplacian] {
+        let scale = Svc { kernel, ..Default::default() };
+        for factor in [1e200, 1e-200] {
+            if kernel == KernelName::Linear || kernel == KernelName::Rbf {
+                assert!(message(&scale, factor).contains("common scale"), "{kernel} {factor}");
+            } else if let Ok(model) = scale.fit(&classes(&times(factor), &codes)) {
+                assert!(model.certificate().value.unwrap().is_finite(), "{kernel} {factor}");
+            }
+        }
+        let fixed = Svc { kernel, gamma: Gamma::Is(1e100), degree: 50, ..Default::default() };
+        if kernel == KernelName::Poly {
+            assert!(message(&fixed, 1.0).contains("overflow"));
+        }
+    }
+    let far = classes(&times(1e200), &codes);
+    let said = Svc::default().fit(&classes(&rows, &codes)).unwrap().predict_data(&far).unwrap();
+    assert!(said.values().iter().all(|f| f.is_finite()), "far from everything only the intercept is left");
+    let powers = Svc { kernel: KernelName::Poly, ..Default::default() }.fit(&classes(&rows, &codes)).unwrap();
+    let beyond = powers.predict_data(&far).unwrap_err().to_string();
+    assert!(beyond.contains("row 1") && beyond.contains("double precision"), "{beyond}");
+    // What doesn't vary at all has a scale of its own.
+    let same = vec![vec![2.0, 2.0]; 40];
+    assert!(Svc::default().fit(&classes(&same, &codes)).is_ok());
+}
+
+#[test]
+fn many_given_values_are_judged_by_all_of_them() {
+    let n = 800;
+    let mut rng = ermine::rng::stream(1, &[8]);
+    let mut gram = vec![vec![0.0; n]; n];
+    for i in 0..n {
+        gram[i][i] = 1.0;
+        for j in (1..i).step_by(2).filter(|_| i % 2 == 1) {
+            let value = 2.0 * ermine::rng::uniform(&mut rng) - 1.0;
+            (gram[i][j], gram[j][i]) = (value, value);
+        }
+    }
+    let codes: Vec<u32> = (0..n as u32).map(|i| i / 2 % 2).collect();
+    let learner = Svc { kernel: KernelName::Precomputed, max_iter: Some(2000), ..Default::default() };
+    let model = learner.fit(&classes(&gram, &codes)).unwrap();
+    assert!(model.certificate().notes.iter().any(|n| n.contains("the eigenvalue -")), "{}", model.certificate());
+    assert!(!model.certificate().proofs.iter().any(|p| matches!(p, Proof::LowerBound(_))));
+}
+
+#[test]
+fn given_kernel_values_go_through_reductions_with_their_columns() {
+    let rows = draw(90, 3, 4);
+    let codes: Vec<u32> = rows.iter().map(|r| (r[0] > 0.0) as u32 + (r[1] > 0.4) as u32).collect();
+    let kernel = Kernel::Laplacian { gamma: 0.6 };
+    let gram: Vec<Vec<f64>> = rows.iter().map(|a| rows.iter().map(|b| kernel.value(a, b)).collect()).collect();
+    let (plain, given) = (classes(&rows, &codes), classes(&gram, &codes));
+    for reduction in ["one-vs-rest", "one-vs-one", "calibrated", "bagging"] {
+        let model = |base: &str, data: &Dataset| {
+            let mut learner = registry::learner(reduction).unwrap();
+            learner.set("estimator", &Value::Text(base.into())).unwrap();
+            fit(&*learner, data, &Context::default()).unwrap()
+        };
+        let (a, b) = (
+            model("svc(kernel=laplacian,gamma=0.6,tol=0.0000001)", &plain),
+            model("svc(kernel=precomputed,tol=0.0000001)", &given),
+        );
+        let b = Model::from_bytes(&b.to_bytes().unwrap()).unwrap();
+        let (a, b) = (a.predict_data(&plain).unwrap(), b.predict_data(&given).unwrap());
+        assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-4), "{reduction}");
+    }
 }

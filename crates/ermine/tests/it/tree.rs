@@ -466,6 +466,144 @@ fn constraints_hold_and_pruning_shrinks() {
     assert_eq!(size(&DecisionTree { max_leaf_nodes: Some(7), ..Default::default() }), 13);
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// Constraints hold, what the certificate says is what the tree does, and columns without constraint part rows as far as they like: a tree without constraint on any
+    /// of the columns that matter is the free tree.
+    #[test]
+    fn constrained_trees_say_what_they_cost(seed in 0u64..1000, sign in prop_oneof![Just(1i64), Just(-1)], classes in any::<bool>()) {
+        let n = 300;
+        let x = |i: usize, j: u64| mixed(i, seed * 10 + j) / 10_000.0;
+        let f = |i: usize| 3.0 * sign as f64 * x(i, 0) + (9.0 * x(i, 1)).sin() + 0.5 * x(i, 3);
+        let columns = (0..3u64).map(|j| Column::numeric(format!("x{j}"), (0..n).map(|i| x(i, j)).collect::<Vec<_>>()));
+        let features = Features::new(Arc::new(Table::new(columns.collect()).unwrap()));
+        let (target, task) = if classes {
+            let codes = (0..n).map(|i| u32::from(f(i) > 0.5 * 3.0 * sign as f64)).collect();
+            (Target::Classes { codes, labels: ["a", "b"].map(String::from).into() }, Task::Classification)
+        } else {
+            (Target::Values { values: (0..n).map(f).collect(), n_outputs: 1 }, Task::Regression)
+        };
+        let data = Dataset::from_parts(features, target, task).unwrap();
+        let learner = DecisionTree { monotonic_cst: vec![sign, 0, 0], ..Default::default() };
+        let model = learner.fit(&data).unwrap();
+        let said = model.predict_data(&data).unwrap();
+        let cost: f64 = (0..n).map(|i| match data.target() {
+            Target::Classes { codes, .. } => said.row(i).iter().enumerate().map(|(k, p)| (p - f64::from(u8::from(codes[i] as usize == k))).powi(2)).sum(),
+            Target::Values { values, .. } => (said.row(i)[0] - values[i]).powi(2),
+        }).sum::<f64>() / n as f64;
+        prop_assert!((cost - model.certificate().value.unwrap()).abs() < 1e-9, "{cost} {:?}", model.certificate().value);
+        // Along the constrained column nothing goes the wrong way.
+        let column = |j: usize, x: &dyn Fn(usize) -> f64| Column::numeric(format!("x{j}"), (0..n).map(x).collect::<Vec<_>>());
+        let raised = Table::new(vec![column(0, &|i| x(i, 0) + 0.2), column(1, &|i| x(i, 1)), column(2, &|i| x(i, 2))]).unwrap();
+        let raised = model.predict(&raised).unwrap();
+        for i in 0..n {
+            let (before, after) = (said.row(i).last().unwrap(), raised.row(i).last().unwrap());
+            prop_assert!(sign as f64 * (after - before) >= -1e-12);
+        }
+        // A constraint that agrees with the data costs little: nearly all splits are those of free columns.
+        let free = DecisionTree::default().fit(&data).unwrap();
+        let leaves = |model: &Model| model.fitted::<FittedTree>().unwrap().tree().n_leaves();
+        prop_assert!(classes || 2 * leaves(&model) > leaves(&free), "{} of {}", leaves(&model), leaves(&free));
+    }
+}
+
+#[test]
+fn impossible_sizes_are_refused() {
+    use ermine::param::Value;
+    let x = |i: usize, j: usize| mixed(i, j as u64);
+    let data = made(30, x, 3, |i| u32::from(x(i, 0) > 5000.0), 2);
+    let set = |learner: &mut dyn Learner, name: &str, value: Value| {
+        learner.set(name, &value).and_then(|()| ermine::learner::fit(learner, &data, &Default::default()))
+    };
+    let (float, int) = (Value::Float, Value::Int);
+    for (name, value) in
+        [("max_samples", float(2.0)), ("max_samples", int(31)), ("max_features", int(0)), ("max_features", float(1.5))]
+    {
+        for learner in
+            [&mut RandomForest { n_estimators: 2, ..Default::default() } as &mut dyn Learner, &mut Bagging::default()]
+        {
+            let error = set(learner, name, value.clone()).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains(name), "{name} = {value}: '{error}'");
+        }
+    }
+    assert!(set(&mut Bagging::default(), "max_features", int(4)).is_err());
+    for learner in [&mut DecisionTree::default() as &mut dyn Learner, &mut RandomForest::default()] {
+        let error = set(learner, "min_samples_leaf", float(1.0)).err().unwrap().to_string();
+        assert!(error.contains("one row"), "{error}");
+        assert!(
+            set(learner, "min_samples_leaf", int(1)).is_ok() && set(learner, "min_samples_leaf", float(0.5)).is_ok()
+        );
+    }
+    // A share and a count stay what they are, also as text inside another learner.
+    for (amount, rows) in [(Amount::Share(1.0), 30), (Amount::Count(1), 1)] {
+        let text = ermine::param::ParamType::to_value(&amount).to_string();
+        let again: Option<Amount> = ermine::param::ParamType::from_value(&Value::parse(&text));
+        assert_eq!(again.map(|amount| amount.of(30)), Some(rows), "{text}");
+    }
+}
+
+#[test]
+fn rows_that_all_members_saw_are_told() {
+    let data = made(2, |i, _| i as f64, 1, |i| i as u32, 2);
+    let forest = |n_estimators| RandomForest { n_estimators, oob_score: true, ..Default::default() };
+    let bag = |n_estimators| Bagging {
+        n_estimators,
+        oob_score: true,
+        max_samples: Amount::Share(1.0),
+        bootstrap: false,
+        ..Default::default()
+    };
+    let error = bag(3).fit(&data).err().unwrap().to_string();
+    assert!(error.contains("oob_score") && error.contains("max_samples"), "{error}");
+    let note = (0..20).find_map(|seed| {
+        let context = ermine::learner::Context { seed, ..Default::default() };
+        let model = ermine::learner::fit(&forest(1), &data, &context).ok()?;
+        model.certificate().notes.iter().find(|note| note.contains("1 of 2 rows were seen by every member")).cloned()
+    });
+    assert!(note.is_some());
+}
+
+#[test]
+fn pruning_leaves_a_trace() {
+    let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
+    let data = made(300, x, 3, |i| u32::from(x(i, 0) + 0.6 * x(i, 50) > 0.8), 2);
+    for pruning in [Pruning::CrossValidation, Pruning::ReducedError, Pruning::Greedy, Pruning::Pessimistic] {
+        let model = DecisionTree { pruning: Some(pruning), ..Default::default() }.fit(&data).unwrap();
+        let notes = model.certificate().notes.join("\n");
+        assert!(notes.contains(&format!("{pruning} pruning removed ")), "{notes}");
+        let aside = matches!(pruning, Pruning::ReducedError | Pruning::Greedy);
+        assert_eq!(notes.contains("60 rows were kept aside"), aside, "{notes}");
+        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let alpha = read.attributes().into_iter().find(|a| a.name == "ccp_alpha").map(|a| a.values[0]);
+        assert_eq!(alpha.is_some(), pruning == Pruning::CrossValidation);
+        assert!(alpha.is_none_or(|alpha| alpha > 0.0 && notes.contains(&format!("ccp_alpha = {alpha}"))));
+    }
+}
+
+#[test]
+fn the_anytime_bound_knows_rows_that_no_question_tells_apart() {
+    // Three values in each of eight columns, and labels of which a quarter are noise.
+    let value = |i: usize, j: usize| (mixed(i, j as u64) / 10_000.0 * 3.0).floor();
+    let class = |i: usize| u32::from((value(i, 0) + value(i, 1) > 2.0) != (mixed(i, 99) < 2500.0));
+    let data = made(3000, value, 5, class, 2);
+    let mut counts = std::collections::HashMap::new();
+    for i in 0..3000 {
+        let row: Vec<u64> = (0..5).map(|j| value(i, j).to_bits()).collect();
+        counts.entry(row).or_insert([0.0f64; 2])[class(i) as usize] += 1.0;
+    }
+    let least = counts.values().map(|c| c[0].min(c[1])).sum::<f64>() / 3000.0;
+    for min_samples_leaf in [1, 2] {
+        let model = OptimalTree { max_depth: 5, time_limit: Some(1e-3), min_samples_leaf, ..Default::default() }
+            .fit(&data)
+            .unwrap();
+        let bound = model.certificate().proofs.iter().find_map(|proof| match proof {
+            ermine::model::Proof::LowerBound(bound) => Some(*bound),
+            _ => None,
+        });
+        assert!(bound.unwrap() >= least - 1e-12 && least > 0.1, "{bound:?} {least}");
+    }
+}
+
 /// A nominal column whose classes no order by name gives, and noise.
 fn named(n: usize) -> Dataset {
     let name = |i: usize| Some(format!("n{}", ermine::rng::place(3, i as u64) % 24));

@@ -108,9 +108,11 @@ outlook?   [weight 14]
 ├─ missing or new: → yes (64.3%)
 ├─ = overcast: → yes (100.0%)   [weight 4]
 ├─ = rainy: windy?   [weight 5]
+│  ├─ missing or new: → yes (60.0%)
 │  ├─ = false: → yes (100.0%)   [weight 3]
 │  └─ = true: → no (100.0%)   [weight 2]
 └─ = sunny: humidity?   [weight 5]
+   ├─ missing or new: → no (60.0%)
    ├─ = high: → no (100.0%)   [weight 3]
    └─ = normal: → yes (100.0%)   [weight 2]
 ";
@@ -120,7 +122,9 @@ outlook?   [weight 14]
     let gain = (grown.cost[0] - grown.cost[1] - grown.cost[2] - grown.cost[3]) / 14.0;
     assert!((gain - 0.24675).abs() < 1e-5, "{gain}");
     let pruned = C45::default().fit(&data).unwrap();
-    assert_eq!(pruned.text(), expected, "C4.5 finds the same tree");
+    let same = expected.lines().filter(|line| !line.contains("missing or new"));
+    let same: Vec<&str> = same.chain(["a missing or new value: all branches, by weight"]).collect();
+    assert_eq!(pruned.text().lines().collect::<Vec<_>>(), same, "C4.5 finds the same tree");
 }
 
 #[test]

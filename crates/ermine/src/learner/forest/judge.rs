@@ -42,9 +42,13 @@ pub struct OutOfBag {
 }
 
 impl OutOfBag {
-    /// Judges out-of-bag predictions; `None` where there are none.
-    pub fn new(prediction: Vec<f64>, width: usize, data: &Dataset) -> Option<OutOfBag> {
+    /// Judges out-of-bag predictions; an error where there are none.
+    pub fn new(prediction: Vec<f64>, width: usize, data: &Dataset) -> Result<OutOfBag> {
         let judged: Vec<usize> = (0..data.n_rows()).filter(|&row| prediction[row * width].is_finite()).collect();
+        if judged.is_empty() {
+            let message = "oob_score: every row was drawn for every member, so that none can be judged; more members or a smaller max_samples leave some out";
+            return Err(Error::data(message));
+        }
         let said = |row: usize| &prediction[row * width..(row + 1) * width];
         let weight: f64 = judged.iter().map(|&row| data.row_weight(row)).sum();
         let score = match data.target() {
@@ -65,7 +69,14 @@ impl OutOfBag {
                 explained.sum::<f64>() / *n_outputs as f64
             }
         };
-        score.is_finite().then_some(OutOfBag { score, n_judged: judged.len(), prediction })
+        // A sum of nothing is -0.
+        Ok(OutOfBag { score: score + 0.0, n_judged: judged.len(), prediction })
+    }
+
+    /// A word on the rows that could not be judged, if there are some.
+    pub fn lacking(&self, n_rows: usize) -> Option<String> {
+        let lacking = n_rows - self.n_judged;
+        (lacking > 0).then(|| format!("{lacking} of {n_rows} rows were seen by every member, and are not judged"))
     }
 
     /// What the score is.
@@ -94,7 +105,7 @@ impl Job<'_> {
     /// Works out what was asked for beside the trees.
     pub(super) fn judge(&self, fitted: &mut FittedForest) -> Result<()> {
         if self.settings.oob_score {
-            fitted.out_of_bag = self.out_of_bag(&fitted.forest);
+            fitted.out_of_bag = Some(self.out_of_bag(&fitted.forest)?);
         }
         if self.settings.permutation_importances {
             fitted.permutation = Some(self.permutation_importances(&fitted.forest));
@@ -106,7 +117,7 @@ impl Job<'_> {
     }
 
     /// What each row is given by the trees that didn't see it.
-    fn out_of_bag(&self, forest: &Forest) -> Option<OutOfBag> {
+    fn out_of_bag(&self, forest: &Forest) -> Result<OutOfBag> {
         let (n, width, n_trees) = (self.data.n_rows(), forest.width(), forest.n_trees());
         let absent: Vec<Vec<bool>> = (0..n_trees)
             .into_par_iter()

@@ -83,6 +83,9 @@ impl ParamType for ColumnsTried {
             other => MaxFeatures::from_value(other).map(ColumnsTried::Of),
         }
     }
+    fn wanted() -> Option<String> {
+        MaxFeatures::wanted().map(|wanted| format!("auto, {wanted}"))
+    }
 }
 
 /// How much the rows of each class count in a forest.
@@ -111,6 +114,9 @@ impl ParamType for ForestClassWeight {
             other => ClassWeight::from_value(other).map(ForestClassWeight::Of),
         }
     }
+    fn wanted() -> Option<String> {
+        Some("none, balanced, balanced_subsample, or class=weight pairs with weights above 0".into())
+    }
 }
 
 macro_rules! forest_params {
@@ -130,7 +136,7 @@ macro_rules! forest_params {
                 min_samples_leaf: Amount = Amount::Count(1), range Range::more_than(0.0), tune Log(1, 50);
                 /// Each side of a split has at least this share of the weight.
                 min_weight_fraction_leaf: f64 = 0.0, range Range::between(0.0, 0.5);
-                /// Columns tried at each node: a number, a share, sqrt, log2, or none for all; auto is sqrt for classes and all for numbers.
+                /// Columns tried at each node: a number (all if there are no more), a share, sqrt, log2, or none for all; auto is sqrt for classes and all for numbers.
                 max_features: ColumnsTried = ColumnsTried::Auto;
                 /// Leaves of a tree, at most; the best splits are made first. None for no limit.
                 max_leaf_nodes: Option<usize> = None, range Range::at_least(2.0);
@@ -140,7 +146,7 @@ macro_rules! forest_params {
                 bootstrap: bool = $bootstrap;
                 /// How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
                 max_samples: Option<Amount> = None, range Range::more_than(0.0);
-                /// How much the rows of each class count: none, balanced, or class=weight pairs.
+                /// How much the rows of each class count, beside their own weights: none, balanced (the classes weigh the same, rows counted by their weights), balanced_subsample (the same among the rows drawn for each tree), or class=weight pairs.
                 class_weight: ForestClassWeight = ForestClassWeight::Of(ClassWeight::Equal);
                 /// For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no constraints. Needs exact trees.
                 monotonic_cst: Vec<i64> = Vec::new(), range Range::between(-1.0, 1.0);

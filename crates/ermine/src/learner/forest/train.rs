@@ -9,6 +9,7 @@ use crate::learner::decision_tree::TreeCriterion;
 use crate::learner::{Context, Trained};
 use crate::matrix::{Dataset, Target, Task};
 use crate::model::{Certificate, Output, Proof, Status};
+use crate::param::ParamType;
 use crate::progress::{Event, report};
 use crate::rng;
 use crate::tree::Forest;
@@ -96,9 +97,13 @@ impl Settings<'_> {
                 return refuse(name, "true".into(), "false, or bootstrap = true");
             }
         }
-        if !self.bootstrap && self.max_samples.is_some() {
-            return refuse("max_samples", "a number".into(), "none, or bootstrap = true");
+        if let Some(amount) = self.max_samples {
+            if !self.bootstrap {
+                return refuse("max_samples", amount.to_value().to_string(), "none, or bootstrap = true");
+            }
+            amount.of_at_most(data.n_rows(), self.name, "max_samples")?;
         }
+        self.min_samples_leaf.check_leaf(self.name)?;
         if self.tree_method == ForestMethod::Hist && self.needs_exact() {
             let allowed = "auto or exact, which this criterion, ccp_alpha or monotonic_cst needs";
             return refuse("tree_method", "hist".into(), allowed);
@@ -223,6 +228,7 @@ impl Job<'_> {
         if let Some(oob) = &fitted.out_of_bag {
             let measure = oob.measure(self.data.task());
             notes.push(format!("out-of-bag {measure}: {:.6} on {} rows", oob.score, oob.n_judged));
+            notes.extend(oob.lacking(self.data.n_rows()));
         }
         let proofs = vec![Proof::Nothing { because: "trees are grown greedily, on random rows and columns".into() }];
         let objective = format!("{objective} of the leaves, tree by tree");

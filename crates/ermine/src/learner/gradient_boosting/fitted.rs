@@ -158,7 +158,10 @@ impl Fitted for Boosted {
         if n > 0 {
             // A tree's leaves are parts of scores, whatever is predicted.
             let schema = Schema { task: Task::Regression, ..self.statistics.extend_schema(schema) };
-            text.push_str(&format!("; the first:\n{}", draw::text(&self.booster.tree(0), &schema)));
+            text.push_str(&format!(
+                "; the first:\n{}",
+                draw::text(&draw::TreeView::new(&self.booster.tree(0), &schema))
+            ));
         }
         text
     }

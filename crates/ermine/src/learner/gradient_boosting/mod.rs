@@ -66,6 +66,8 @@ choice! {
 choice! {
     /// Which leaf is split next.
     pub enum GrowPolicy {
+        /// The leaf that gains most; but every other model of symmetric trees where the number of rounds is found on small data.
+        Auto = "auto",
         /// The leaf that gains most.
         Lossguide = "lossguide",
         /// The leaves of a level one after the other.
@@ -100,7 +102,7 @@ params! {
     pub struct GradientBoosting("gradient-boosting") {
         /// What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
         loss: Loss = Loss::Auto;
-        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1000, as do best on rows kept aside: on small data the mean of five models that each keep a fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
+        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
         n_estimators: usize = 0, range Range::at_least(0.0), tune Log(50.0, 1000.0);
         /// What the weights of each tree's leaves are multiplied by.
         learning_rate: f64 = 0.1, range Range::above_to(0.0, 1e6), tune Log(0.01, 0.3);
@@ -108,8 +110,8 @@ params! {
         max_leaf_nodes: Option<usize> = Some(31), range Range::at_least(2.0), tune Log(7.0, 127.0);
         /// Longest way from the root of a tree to a leaf; none for no limit.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
-        /// Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise), or all of a level by the same question (symmetric).
-        grow_policy: GrowPolicy = GrowPolicy::Lossguide;
+        /// Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise), or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
+        grow_policy: GrowPolicy = GrowPolicy::Auto;
         /// Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct values).
         tree_method: TreeMethod = TreeMethod::Hist;
         /// Into how many bins the values of a column are cut.

@@ -15,7 +15,7 @@ use crate::matrix::{Dataset, Target, Task};
 use crate::rng;
 
 /// Most rounds that are tried.
-pub(super) const MOST: usize = 1000;
+pub(super) const MOST: usize = 1500;
 
 /// Rounds without a better loss after which no more are tried.
 pub(super) const PATIENCE: usize = 50;

@@ -170,9 +170,15 @@ impl Boosting<'_> {
         }
         let fixed = self.init_score.is_some() || self.params.rate_drop > 0.0;
         let parts = if fixed { Vec::new() } else { rounds::parts(data, context.seed)? };
-        let mut models = Vec::new();
+        let chosen = if parts.len() > 1 { self.params.on_small_data() } else { self.params.clone() };
+        let params = |n_estimators: usize| GradientBoosting { n_estimators, ..chosen.clone() };
+        let mut models: Vec<Boosted> = Vec::new();
         for (train, watch) in &parts {
-            let trial = GradientBoosting { early_stopping_rounds: Some(rounds::PATIENCE), ..params(rounds::MOST) };
+            let mut trial = GradientBoosting { early_stopping_rounds: Some(rounds::PATIENCE), ..params(rounds::MOST) };
+            // A mean of unlike trees is better than one of like trees.
+            if models.len() % 2 == 1 && models[0].statistics.is_empty() {
+                (trial.grow_policy, trial.max_leaf_nodes) = (self.params.grow_policy, self.params.max_leaf_nodes);
+            }
             let trial = Boosting { validation: Some(watch), from: None, checkpoint: None, ..self.with(trial) };
             models.push(trial.boosted(train, context)?.0);
         }

@@ -42,6 +42,22 @@ impl GradientBoosting {
         }
     }
 
+    /// The parameters where the number of rounds is found on small data: weaker trees and smaller steps, which predict better there and are affordable.
+    pub(super) fn on_small_data(&self) -> GradientBoosting {
+        if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.iter().any(|&c| c != 0) {
+            return self.clone();
+        }
+        let usual = GradientBoosting::default();
+        GradientBoosting {
+            grow_policy: GrowPolicy::Symmetric,
+            max_leaf_nodes: self.max_leaf_nodes.filter(|_| self.max_leaf_nodes != usual.max_leaf_nodes),
+            learning_rate: 0.5 * self.learning_rate,
+            min_child_weight: 0.1 * self.min_child_weight,
+            subsample: self.subsample.min(0.8),
+            ..self.clone()
+        }
+    }
+
     /// How trees are grown on these columns of the data.
     pub(super) fn growth(&self, data: &Dataset, columns: &Columns, seed: u64) -> Growth {
         let monotone = &self.monotone_constraints;
@@ -53,7 +69,7 @@ impl GradientBoosting {
         };
         let kinds = data.features().columns();
         let policy = match self.grow_policy {
-            GrowPolicy::Lossguide => Policy::Leaf,
+            GrowPolicy::Auto | GrowPolicy::Lossguide => Policy::Leaf,
             GrowPolicy::Depthwise => Policy::Level,
             GrowPolicy::Symmetric => Policy::Symmetric,
         };

@@ -17,6 +17,7 @@ pub struct Prepared<'d> {
     /// Row weights, with the class weights in them; all 1 if `None`.
     pub weights: Option<Cow<'d, [f64]>>,
     numbers: Numbers<'d>,
+    unchecked: bool,
 }
 
 impl<'d> Prepared<'d> {
@@ -29,7 +30,13 @@ impl<'d> Prepared<'d> {
     /// The features where they lie, without a look at them; see [`FeatureMap::unchecked`].
     pub fn unchecked(data: &'d Dataset, options: DesignOptions) -> Option<Prepared<'d>> {
         let (map, numbers) = FeatureMap::unchecked(data.features(), options)?;
-        Prepared::put_together(data, map, numbers, &ClassWeight::Equal).ok()
+        let prepared = Prepared::put_together(data, map, numbers, &ClassWeight::Equal).ok()?;
+        Some(Prepared { unchecked: true, ..prepared })
+    }
+
+    /// Whether nobody has looked at the numbers yet: then the map still needs their means.
+    pub fn is_unchecked(&self) -> bool {
+        self.unchecked
     }
 
     /// Turns features into numbers as earlier data was.
@@ -49,7 +56,7 @@ impl<'d> Prepared<'d> {
             Some(weights) => Some(Cow::Owned(weights)),
             None => data.weight().map(Cow::Borrowed),
         };
-        Ok(Prepared { map, names, weights, numbers })
+        Ok(Prepared { map, names, weights, numbers, unchecked: false })
     }
 
     /// The numbers as solvers take them.

@@ -13,7 +13,7 @@ use super::fitted::{Course, Linear, Link};
 use super::prepare::{Classes, Prepared, scaled};
 use super::report;
 use crate::choice;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::linalg::Matrix;
@@ -103,6 +103,10 @@ impl Learner for RankSvm {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let options = DesignOptions { degree: 1, interaction_only: false, references: false };
         let grades = grades(data)?;
+        let ordered = |rows: &Vec<u32>| rows.iter().any(|&row| grades[row as usize] != grades[rows[0] as usize]);
+        if !data.queries().iter().any(ordered) {
+            return Err(Error::data("no query has two rows of different grades: there is no order to learn"));
+        }
         let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, false)?;
         let query = |rows: Vec<u32>| {

@@ -333,11 +333,17 @@ impl NeighborModel {
     }
 
     /// What each of several numbers of neighbours predicts for every row from the rows of other folds, fold by fold, from one search.
-    pub(super) fn predict_folds(&self, ks: &[usize], fold: &[u32], n_folds: usize) -> Result<Vec<Vec<Vec<f64>>>> {
+    pub(super) fn predict_folds(
+        &self,
+        ks: &[usize],
+        fold: &[u32],
+        n_folds: usize,
+        go_on: &dyn Fn() -> Result<()>,
+    ) -> Result<Vec<Vec<Vec<f64>>>> {
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); n_folds];
         fold.iter().enumerate().for_each(|(row, &f)| members[f as usize].push(row as u32));
         let most = ks.iter().copied().max().unwrap_or(1) + usize::from(self.rules.weights.needs_next());
-        let found = self.place.neighbors_apart(fold, most)?;
+        let found = self.place.neighbors_apart(fold, most, go_on)?;
         let n_answers = self.n_answers();
         let of_fold = |members: &Vec<u32>, k: usize| {
             let mut out = vec![0.0; members.len() * n_answers];

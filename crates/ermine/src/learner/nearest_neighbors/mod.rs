@@ -41,6 +41,7 @@ use crate::neighbor::vote::Vote;
 use crate::neighbor::weight::Weights;
 use crate::neighbor::whiten::Whitening;
 use crate::param::{ParamSpec, Parameters, Value};
+use crate::progress::{Event, report};
 use crate::table::ColumnKind;
 use fitted::{Answers, LeftOut, Rules};
 use parameters::Form;
@@ -102,7 +103,7 @@ impl Path for NearestNeighbors {
         data: &Dataset,
         values: &[Value],
         splits: &Splits,
-        _: &Context<'_>,
+        context: &Context<'_>,
     ) -> Result<Option<(Output, Vec<Vec<Vec<f64>>>)>> {
         let estimated = self.standardize || (self.metric == MetricName::Mahalanobis && self.covariance.is_none());
         let asks = matches!(self.tie, TieName::NextPoint | TieName::OtherMetric);
@@ -111,7 +112,8 @@ impl Path for NearestNeighbors {
             return Ok(None);
         };
         let (model, _) = self.clone().with(Own::default()).learn(data)?;
-        Ok(Some((model.output(), model.predict_folds(&self.numbers_of(values), fold, n_folds)?)))
+        let go_on = || report(context.observer, Event::Step { done: 0, score: None });
+        Ok(Some((model.output(), model.predict_folds(&self.numbers_of(values), fold, n_folds, &go_on)?)))
     }
 }
 

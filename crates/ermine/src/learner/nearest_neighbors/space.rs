@@ -192,9 +192,9 @@ impl Place {
     }
 
     /// The `k` nearest of every row that are in another fold.
-    pub(super) fn neighbors_apart(&self, fold: &[u32], k: usize) -> Result<Neighbors> {
+    pub(super) fn neighbors_apart(&self, fold: &[u32], k: usize, go_on: &dyn Fn() -> Result<()>) -> Result<Neighbors> {
         match self {
-            Place::Rows(index) => index.neighbors_apart(fold, k),
+            Place::Rows(index) => index.neighbors_apart(fold, k, go_on),
             Place::Texts(_) => Err(mismatch()),
         }
     }

@@ -339,17 +339,13 @@ impl Shared<'_> {
     fn smooth<L: Loss>(&self, problem: Problem<'_>, loss: L) -> Result<Solved> {
         let (risk, scale) = self.risk(problem, loss, true);
         let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
-        let (outcome, bound) = if risk.intercept {
+        let outcome = if risk.intercept {
             let strength = risk.lambda / (self.constant * self.constant);
-            let penalised = PenalisedIntercept { risk, strength };
-            let outcome = newton::minimise(&penalised, &mut w, &self.newton())?;
-            (outcome, Some(penalised.lower_bound(&w)))
+            newton::minimise(&PenalisedIntercept { risk, strength }, &mut w, &self.newton())?
         } else {
-            let outcome = newton::minimise(&risk, &mut w, &self.newton())?;
-            (outcome, risk.lower_bound(&w, 0.0))
+            newton::minimise(&risk, &mut w, &self.newton())?
         };
-        let lower_bound = bound.map(|bound| bound.min(outcome.value));
-        Ok(split(w, problem.x.n_columns(), scaled_outcome(Outcome { lower_bound, ..outcome }, scale)))
+        Ok(split(w, problem.x.n_columns(), scaled_outcome(outcome, scale)))
     }
 
     /// A squared loss with the penalty "l1".

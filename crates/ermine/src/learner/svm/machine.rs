@@ -121,11 +121,10 @@ impl Machine {
         let numbers = [&self.rows, self.coefficients.data(), &self.intercepts];
         let fits = task
             && self.rows.len() == n * width
-            && (self.form.kernel.is_some() || p == self.form.n_train)
             && self.intercepts.len() == (k * k.saturating_sub(1) / 2).max(1)
             && self.n_support.len() == k.max(1)
             && self.n_support.iter().map(|&c| c as usize).sum::<usize>() == n
-            && self.support.iter().all(|&i| (i as usize) < self.form.n_train)
+            && self.support.iter().all(|&i| (i as usize) < if width > 0 { self.form.n_train } else { p })
             && self.used.iter().all(|&c| (c as usize) < self.form.n_classes)
             && (self.scaling.is_empty() || self.scaling.len() == p)
             && (self.training.slacks.is_empty() || self.training.slacks.len() == self.form.n_train)
@@ -146,6 +145,14 @@ impl Machine {
 
     /// The same for numbers that are scaled already.
     pub fn decisions_of(&self, x: &Design) -> Result<Vec<f64>> {
+        let (k, out) = (self.n_decisions(), self.sums_of(x)?);
+        match out.iter().position(|f| !f.is_finite()) {
+            Some(at) => Err(Error::data(format!("row {}: its kernel values are beyond double precision", at / k + 1))),
+            None => Ok(out),
+        }
+    }
+
+    fn sums_of(&self, x: &Design) -> Result<Vec<f64>> {
         let k = self.n_decisions();
         let mut out = vec![0.0; x.n_rows() * k];
         let Some(kernel) = &self.form.kernel else {
@@ -154,6 +161,14 @@ impl Machine {
             out.par_chunks_mut(k).enumerate().for_each(|(i, out)| self.combine(&values(i), out));
             return Ok(out);
         };
+        if let Some(weights) = self.scaled_weights() {
+            // Of dot products one vector says what all support vectors do, with less rounding.
+            for (pair, w) in weights.iter().enumerate() {
+                let values = x.times(w, self.intercepts[pair]);
+                out.iter_mut().skip(pair).step_by(k).zip(values).for_each(|(out, f)| *out = f);
+            }
+            return Ok(out);
+        }
         let (n, p) = (self.support.len(), self.map.n_columns());
         let support: Design = Dense::rows_f64(&self.rows, n, p, p)?.into();
         let centre = centre(kernel, &support);
@@ -237,8 +252,27 @@ impl Machine {
         self.form.n_classes == 2 && self.used.len() == 2
     }
 
-    /// `w` of each pair, in the user's units, for the linear kernel.
-    fn weights(&self) -> Option<Vec<f64>> {
+    /// Brings intercepts of rows with `centre` taken off to the rows as they are: `w'(x - centre) + b = w'x + (b - w'centre)`. Only dot products are moved.
+    pub fn uncentre(&mut self, centre: &[f64]) {
+        let weights = self.scaled_weights().unwrap_or_default();
+        for (b, w) in self.intercepts.iter_mut().zip(weights) {
+            *b -= lanes::dot(centre, &w);
+        }
+    }
+
+    /// `w` and the intercept of each pair, in the user's units, for the linear kernel.
+    fn weights(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (mut all, mut intercepts) = (Vec::new(), self.intercepts.clone());
+        for (mut w, b) in self.scaled_weights()?.into_iter().zip(&mut intercepts) {
+            w.iter_mut().zip(&self.scaling).for_each(|(w, (_, factor))| *w *= factor);
+            *b -= w.iter().zip(&self.scaling).map(|(w, (offset, _))| w * offset).sum::<f64>();
+            all.extend(w);
+        }
+        Some((all, intercepts))
+    }
+
+    /// `w` of each pair, in the units of the scaled columns, for the linear kernel.
+    fn scaled_weights(&self) -> Option<Vec<Vec<f64>>> {
         if self.form.kernel != Some(Kernel::Linear) {
             return None;
         }
@@ -254,8 +288,7 @@ impl Machine {
                     lanes::axpy(self.coefficients[(line, i)], row(i), &mut w);
                 }
             }
-            w.iter_mut().zip(&self.scaling).for_each(|(w, (_, factor))| *w *= factor);
-            all.extend(w);
+            all.push(w);
         };
         if k < 2 {
             add(&[(0, 0)]);
@@ -348,17 +381,18 @@ impl Fitted for Machine {
         // Positive for the second of two classes, as users have it.
         let sign = if self.is_margin() { -1.0 } else { 1.0 };
         let signed = |values: &[f64]| values.iter().map(|v| sign * v).collect::<Vec<f64>>();
+        let (weights, intercepts) = self.weights().unzip();
         let mut all = vec![
             line("support", whole(&self.support)),
             line("n_support", whole(&self.n_support)),
             Attribute { name: "dual_coef", shape: vec![lines, n], values: signed(self.coefficients.data()) },
-            line("intercept", signed(&self.intercepts)),
+            line("intercept", signed(intercepts.as_ref().unwrap_or(&self.intercepts))),
             Attribute { name: "n_iter", shape: Vec::new(), values: vec![self.form.n_iter as f64] },
         ];
         if self.form.kernel.is_some() {
             all.push(Attribute { name: "support_vectors", shape: vec![n, p], values: self.rows.clone() });
         }
-        if let Some(weights) = self.weights() {
+        if let Some(weights) = weights {
             all.push(Attribute { name: "coef", shape: vec![weights.len() / p.max(1), p], values: signed(&weights) });
         }
         if !self.training.slacks.is_empty() {

@@ -53,8 +53,10 @@ pub fn certificate(objective: String, solutions: &[Solution]) -> Certificate {
     let residual = solutions.iter().map(|s| s.outcome.residual).fold(0.0, f64::max);
     let steps: usize = solutions.iter().map(|s| s.outcome.n_iterations).sum();
     let worst = |status: Ended| solutions.iter().any(|s| s.outcome.status == status);
+    let most = solutions.iter().any(|s| s.outcome.n_iterations >= svc::MOST_STEPS);
     let status = if worst(Ended::Limit) {
-        Status::Limit(format!("{steps} steps (max_iter), with a violation of {residual:.3e}"))
+        let which = if most { "the most that are made" } else { "max_iter" };
+        Status::Limit(format!("{steps} steps ({which}), with a violation of {residual:.3e}"))
     } else if worst(Ended::Stalled) {
         Status::Limit(format!("the limit of floating-point accuracy, with a violation of {residual:.3e}"))
     } else {

@@ -11,7 +11,7 @@ use super::{MACHINE, svr};
 use crate::error::Result;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Task};
-use crate::model::Proof;
+use crate::model::{Proof, Status};
 use crate::optim::smo::{Dual, Options, WORKING_SET};
 use crate::param::Range;
 use crate::params;
@@ -51,6 +51,10 @@ impl Learner for OneClassSvm {
         &INFO
     }
 
+    fn needs_target(&self) -> bool {
+        false
+    }
+
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let choice = KernelChoice { name: self.kernel, degree: self.degree, gamma: self.gamma, coef0: self.coef0 };
         let n = data.n_rows();
@@ -58,7 +62,8 @@ impl Learner for OneClassSvm {
         let total = self.nu * high.iter().sum::<f64>();
         let dual = Dual { pull: vec![0.0; n], low: vec![0.0; n], high, total };
         let options = Options {
-            tolerance: self.tol,
+            // Sums are of the size of `total`, which may be far below 1.
+            tolerance: self.tol * total.min(1.0),
             max_steps: self.max_iter.unwrap_or(MOST_STEPS),
             cache: (self.cache_size * 1e6) as usize,
             working_set: WORKING_SET,
@@ -66,15 +71,42 @@ impl Learner for OneClassSvm {
         };
         let objective = "|w|^2 / 2 - nu n rho + sum of distances below rho".to_string();
         let mut trained = svr::single(data, choice, self.standardize, &dual, &options, objective)?;
+        let settled = trained.certificate.status == Status::Done;
+        if settled {
+            move_boundary(&mut trained, &dual);
+        }
         let (sums, b) = (&trained.solution.sums, trained.solution.intercept);
         let slacks: Vec<f64> = sums.iter().map(|s| (-s - b).max(0.0)).collect();
-        let outside = slacks.iter().filter(|s| **s > self.tol).count();
-        trained.certificate.proofs.push(Proof::Bound {
-            what: "the share of training rows outside".into(),
-            bound: self.nu,
-            observed: outside as f64 / n as f64,
-        });
+        if settled {
+            let outside: f64 = slacks.iter().zip(&dual.high).filter(|(s, _)| **s > 0.0).map(|(_, w)| w).sum();
+            let what = "the share of training rows outside".into();
+            let observed = outside / dual.high.iter().sum::<f64>();
+            trained.certificate.proofs.push(Proof::Bound { what, bound: self.nu, observed });
+        }
         trained.machine.training.slacks = slacks;
         Ok(Trained { fitted: Box::new(trained.machine), certificate: trained.certificate })
     }
+}
+
+/// Moves the boundary, by what the solver left open, to where every row that doesn't count in full is inside. Rows that count in full make up at most a share `nu`, so that this is what is
+/// outside at most.
+fn move_boundary(trained: &mut svr::Single, dual: &Dual) {
+    /// What sums in another order may differ by, as a share of the largest.
+    const ROUNDING: [f64; 2] = [1e-12, 1e-5];
+    let solution = &mut trained.solution;
+    let free = |i: &usize| solution.variables[*i] < dual.high[*i];
+    let least = (0..dual.high.len()).filter(free).map(|i| solution.sums[i]).fold(f64::INFINITY, f64::min);
+    let largest = solution.sums.iter().fold(0.0f64, |most, s| most.max(s.abs()));
+    let needed = ROUNDING[usize::from(trained.machine.form.single)] * largest - least;
+    if !needed.is_finite() || needed <= solution.intercept {
+        return;
+    }
+    let lost = |b: f64| {
+        let slacks = solution.sums.iter().zip(&dual.high).map(|(s, w)| w * (-s - b).max(0.0)).sum::<f64>();
+        slacks + b * dual.total
+    };
+    let change = lost(needed) - lost(solution.intercept);
+    trained.certificate.value = trained.certificate.value.map(|value| value + change);
+    trained.machine.intercepts[0] += needed - solution.intercept;
+    solution.intercept = needed;
 }

@@ -78,15 +78,20 @@ impl KernelChoice {
             let gamma = match self.gamma {
                 Gamma::Is(gamma) => gamma,
                 Gamma::Auto => 1.0 / columns,
-                Gamma::Scale => {
-                    let variance = variance(x, weights);
-                    if variance > 0.0 { 1.0 / (columns * variance) } else { 1.0 }
-                }
+                Gamma::Scale => match variance(x, weights) {
+                    variance if variance > 0.0 => 1.0 / (columns * variance),
+                    _ if is_constant(x) => 1.0,
+                    // It vanishes or is none, though the numbers differ.
+                    variance => 1.0 / variance,
+                },
             };
-            if gamma.is_finite() {
+            let given = matches!(self.gamma, Gamma::Is(_));
+            if gamma.is_finite() && (given || gamma > 0.0) {
                 Ok(gamma)
             } else {
-                Err(Error::data("the columns vary too little or too much for gamma = scale: give a number"))
+                Err(Error::data(
+                    "the columns vary too little or too much for gamma = scale: bring them to a common scale (standardize)",
+                ))
             }
         };
         Ok(match self.name {
@@ -118,6 +123,25 @@ fn variance(x: &Design, weights: Option<&[f64]>) -> f64 {
     };
     let mean = pass(0.0, 1);
     pass(mean, 2)
+}
+
+/// Whether all numbers of a table are the same.
+fn is_constant(x: &Design) -> bool {
+    let (mut low, mut high, mut buffer) = (f64::INFINITY, f64::NEG_INFINITY, Vec::new());
+    let mut look = |v: f64| (low, high) = (low.min(v), high.max(v));
+    for i in 0..x.n_rows() {
+        match x {
+            Design::Dense(x) => x.block(i..i + 1, &mut buffer).row(0, x.n_columns()).iter().for_each(|v| look(*v)),
+            Design::Sparse(x) => {
+                let numbers = x.rows().line(i).1;
+                numbers.iter().for_each(|v| look(*v));
+                if numbers.len() < x.n_columns() {
+                    look(0.0);
+                }
+            }
+        }
+    }
+    low >= high
 }
 
 /// `sum_j (x_ij - mean)^power`.

@@ -1,10 +1,12 @@
 //! The features as a matrix of kernel values, in the precision that suits their number and size.
 
 use crate::error::{Error, Result};
-use crate::kernel::points::centre;
-use crate::kernel::{Element, Given, Gram, Kernel, Points, mercer, whole};
+use crate::kernel::mercer::{self, Verdict};
+use crate::kernel::points::{centre, mean};
+use crate::kernel::{Element, Given, Gram, Kernel, Points, whole};
 use crate::learner::linear::kernel_machine::dense_rows;
 use crate::linalg::Design;
+use crate::matrix::Features;
 use crate::optim::smo::{self, Dual, Options, Solution};
 
 /// A matrix of kernel values to learn from.
@@ -29,9 +31,9 @@ const LARGEST: f64 = 1e12;
 const LARGEST_EXPONENT: f64 = 64.0;
 
 impl Source {
-    /// The kernel values of the rows of a table; without a kernel, the table is the matrix itself.
-    pub fn new(kernel: Option<Kernel>, x: &Design) -> Result<Source> {
-        let Some(kernel) = kernel else { return given(x) };
+    /// The kernel values of the rows of a table, `centre` taken off; without a kernel, the table holds them: in these columns, or in all.
+    pub fn new(kernel: Option<Kernel>, x: &Design, centre: &[f64], columns: Option<&[u32]>) -> Result<Source> {
+        let Some(kernel) = kernel else { return given(x, columns) };
         if x.n_rows().saturating_mul(x.n_columns()) > MOST_NUMBERS {
             return Err(Error::data(format!(
                 "{} rows of {} columns are too many for a kernel, which makes them dense: linear-svc and linear-svr take them sparse",
@@ -39,12 +41,12 @@ impl Source {
                 x.n_columns()
             )));
         }
-        let centre = centre(&kernel, x);
-        if fits_single(&kernel, x, &centre) {
-            Ok(Source::Single(Points::new(kernel, x, &centre)))
-        } else {
-            Ok(Source::Double(Points::new(kernel, x, &centre)))
+        if fits_single(&kernel, x, centre) {
+            return Ok(Source::Single(Points::new(kernel, x, centre)));
         }
+        let points = Points::new(kernel, x, centre);
+        check_range(&kernel, &points)?;
+        Ok(Source::Double(points))
     }
 
     /// Whether values are in single precision.
@@ -55,6 +57,23 @@ impl Source {
     /// Solves a dual problem over some of the rows; all if `None`.
     /// Begins with the solution of narrower bounds, where there is one.
     pub fn solve(
+        &self,
+        rows: Option<&[u32]>,
+        dual: &Dual,
+        options: &Options,
+        earlier: Option<&Solution>,
+    ) -> Result<Solution> {
+        let solution = self.minimise(rows, dual, options, earlier)?;
+        let all = solution.sums.iter().chain(&solution.variables).chain([&solution.intercept]);
+        if all.into_iter().all(|v| v.is_finite()) {
+            return Ok(solution);
+        }
+        Err(Error::data(
+            "sums of kernel values overflow: bring the columns to a common scale (standardize), or take a smaller C",
+        ))
+    }
+
+    fn minimise(
         &self,
         rows: Option<&[u32]>,
         dual: &Dual,
@@ -101,28 +120,64 @@ impl Source {
         }
     }
 
-    /// A warning where the values are not dot products: the problem then has no certain minimum. Of given values up to 400 rows are looked at, spread over all; of kernels it is known.
+    /// A warning where the values are not dot products, or aren't known to be: the problem then has no certain minimum. Given values are checked; of kernels it is known.
     pub fn warning(&self, kernel: Option<&Kernel>) -> Result<Option<String>> {
-        const MOST: usize = 400;
         match (self, kernel) {
-            (Source::Given(values, n), _) => {
-                let m = (*n).min(MOST);
-                let row = |k: usize| k * n / m;
-                let part: Vec<f64> = (0..m * m).map(|k| values[row(k / m) * n + row(k % m)]).collect();
-                let found = mercer::is_psd_within(&part, m, 1e-7)?;
-                Ok((!found.psd).then(|| {
-                    format!(
-                        "the kernel values are not dot products (Mercer): their matrix has the eigenvalue {:.6e}, against {:.6e} as the largest; nothing is proven about the minimum",
-                        found.least, found.largest
-                    )
-                }))
-            }
+            (Source::Given(values, n), _) => Ok(match mercer::verdict(values, *n, 1e-7)? {
+                Verdict::DotProducts => None,
+                Verdict::Offends { least, largest } => Some(format!(
+                    "the kernel values are not dot products (Mercer): their matrix has the eigenvalue {least:.6e}, against {largest:.6e} as the largest; nothing is proven about the minimum"
+                )),
+                Verdict::Unknown => Some(format!(
+                    "whether the kernel values of {n} rows are dot products (Mercer) was searched by Lanczos' method, which found no counterexample, and not proven: neither is anything about the minimum"
+                )),
+            }),
             (_, Some(kernel)) if !kernel.is_mercer() => Ok(Some(
                 "this kernel's values need not be dot products (Mercer): nothing is proven about the minimum".into(),
             )),
             _ => Ok(None),
         }
     }
+}
+
+/// What is taken off each column: the mean for kernels of distances; for dot products too where the problem is `balanced`, its variables adding up to 0: it changes nothing
+/// but the intercept and the rounding, which far from the origin is all there is.
+pub fn centre_of(kernel: Option<&Kernel>, x: &Design, balanced: bool) -> Vec<f64> {
+    match kernel {
+        Some(Kernel::Linear) if balanced => mean(x),
+        Some(kernel) => centre(kernel, x),
+        None => Vec::new(),
+    }
+}
+
+/// The columns that belong to the rows of the features where kernel values are given, a column for each row of their table. A choice of rows, such as a fold or a pair of classes,
+/// is then one of columns too.
+pub fn own_columns(features: &Features) -> Option<&[u32]> {
+    let square = features.columns().first().is_some_and(|column| column.len() == features.n_columns());
+    features.rows().filter(|_| square)
+}
+
+/// Refuses rows whose kernel values, or what they are made of, can't be told in double precision.
+fn check_range(kernel: &Kernel, points: &Points<f64>) -> Result<()> {
+    let ((largest, square), d) = (points.largest(), points.n_columns() as f64);
+    let bound = match *kernel {
+        Kernel::Linear => square,
+        Kernel::Polynomial { degree, gamma, coef0 } => {
+            gamma.mul_add(square, coef0.abs()).powi(degree.min(i32::MAX as u32) as i32)
+        }
+        Kernel::Sigmoid { gamma, coef0 } => gamma.mul_add(square, coef0.abs()),
+        Kernel::Gaussian { gamma } => 4.0 * gamma * square,
+        Kernel::Laplacian { gamma } => 2.0 * gamma * largest * d,
+    };
+    let by_squares = !matches!(kernel, Kernel::Laplacian { .. });
+    let wrong = if !bound.is_finite() || (by_squares && !square.is_finite()) {
+        "large: the kernel's values overflow"
+    } else if by_squares && largest > 0.0 && square < f64::MIN_POSITIVE {
+        "small: the kernel's values underflow"
+    } else {
+        return Ok(());
+    };
+    Err(Error::data(format!("the numbers are too {wrong}; bring the columns to a common scale (standardize)")))
 }
 
 fn over_given<E: Element>(
@@ -185,10 +240,18 @@ fn fits_single(kernel: &Kernel, x: &Design, centre: &[f64]) -> bool {
     }
 }
 
-/// The table as a matrix of kernel values, checked.
-fn given(x: &Design) -> Result<Source> {
-    let n = x.n_rows();
-    if x.n_columns() != n {
+/// These columns of the table, or all, as a matrix of kernel values, checked.
+fn given(x: &Design, columns: Option<&[u32]>) -> Result<Source> {
+    let (n, width) = (x.n_rows(), x.n_columns());
+    if let Some(columns) = columns.filter(|columns| columns.len() == n && columns.iter().all(|&c| (c as usize) < width))
+    {
+        let all = dense_rows(x);
+        let values: Vec<f64> =
+            all.chunks_exact(width.max(1)).flat_map(|row| columns.iter().map(|&c| row[c as usize])).collect();
+        mercer::check_symmetric(&values, n)?;
+        return Ok(Source::Given(values, n));
+    }
+    if width != n {
         return Err(Error::data(format!(
             "kernel = precomputed needs a column for each training row, but there are {n} rows and {} columns",
             x.n_columns()

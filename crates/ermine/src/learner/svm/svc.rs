@@ -9,7 +9,7 @@
 
 use super::machine::{Form, Machine, Training};
 use super::parameters::{Gamma, KernelChoice, KernelName};
-use super::source::{Source, rows_of};
+use super::source::{Source, centre_of, own_columns, rows_of};
 use super::{MACHINE, certificate};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -100,9 +100,9 @@ impl Learner for Svc {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         self.with_problem(data, |problem| {
-            let solutions = self.solve(problem, problem.source, None, context)?;
+            let mut solutions = self.solve(problem, problem.source, None, context)?;
             if self.C.is_infinite() {
-                self.check_hard(problem, &solutions)?;
+                self.harden(problem, problem.source, &mut solutions, context)?;
             }
             let certificate = self.certificate(problem.source, problem.kernel.as_ref(), &solutions)?;
             Ok(Trained { fitted: Box::new(self.machine(problem, &solutions)), certificate })
@@ -157,19 +157,18 @@ impl Path for Svc {
             let parts: Vec<(Vec<Pair>, Vec<u32>)> = (0..splits.len())
                 .map(|index| {
                     let (train, test) = splits.split(index);
-                    (pairs(&problem.classes, train), test)
+                    (pairs(problem.classes, train), test)
                 })
                 .collect();
             let whole = parts.iter().flat_map(|part| &part.0).all(|p| p.n_first > 0 && p.n_first < p.rows.len());
-            let Some(kept) = problem.source.kept((self.cache_size * 1e6) as usize).filter(|_| whole) else {
-                return Ok(None);
-            };
+            let kept = if whole { problem.source.kept((self.cache_size * 1e6) as usize) } else { None };
+            let Some(kept) = kept else { return Ok(None) };
             let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
             let context = &Context { observer: &one_at_a_time, ..*context };
             let of_split = |(pairs, test): (Vec<Pair>, Vec<u32>)| {
                 let mut predicted = vec![Vec::new(); values.len()];
                 // Given values need no kernel, and the machines no rows.
-                let problem = Problem { pairs, kernel: None, ..*problem };
+                let problem = Problem { pairs, kernel: None, columns: None, ..*problem };
                 let mut output = Output::Values;
                 self.along(&problem, &kept, values, context, |at, solutions| {
                     let machine = self.machine(&problem, solutions);
@@ -208,6 +207,10 @@ struct Problem<'a> {
     scaling: &'a [(f64, f64)],
     kernel: Option<Kernel>,
     source: &'a Source,
+    /// What was taken off the columns.
+    centre: &'a [f64],
+    /// The columns of the rows, where kernel values are given.
+    columns: Option<&'a [u32]>,
 }
 
 /// Those of some rows that belong to each pair of classes.
@@ -235,7 +238,10 @@ impl Svc {
         let prepared = Prepared::new(data, options, &self.class_weight)?;
         let (x, scaling) = scaled(prepared.design()?, data.weight(), self.standardize, true)?;
         let kernel = self.choice().kernel(&x, data.weight())?;
-        let source = Source::new(kernel, &x)?;
+        // The coefficients of a pair add up to 0.
+        let centre = centre_of(kernel.as_ref(), &x, true);
+        let columns = own_columns(data.features());
+        let source = Source::new(kernel, &x, &centre, columns)?;
         let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
         work(&Problem {
             data,
@@ -247,6 +253,8 @@ impl Svc {
             scaling: &scaling,
             kernel,
             source: &source,
+            centre: &centre,
+            columns,
         })
     }
 
@@ -265,9 +273,9 @@ impl Svc {
         let mut earlier: Option<Vec<Solution>> = None;
         for at in order {
             let priced = Svc { C: price(&at), ..self.clone() };
-            let solutions = priced.solve(problem, source, earlier.as_deref(), context)?;
+            let mut solutions = priced.solve(problem, source, earlier.as_deref(), context)?;
             if priced.C.is_infinite() {
-                priced.check_hard(problem, &solutions)?;
+                priced.harden(problem, source, &mut solutions, context)?;
             }
             tell(at, &solutions)?;
             earlier = Some(solutions);
@@ -287,28 +295,30 @@ impl Svc {
         let context = &Context { observer: &one_at_a_time, ..*context };
         let pairs = &problem.pairs;
         let cache = (self.cache_size / pairs.len().clamp(1, AT_ONCE) as f64 * 1e6) as usize;
+        let c = if self.C.is_infinite() { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
         let mut solutions = Vec::with_capacity(pairs.len());
         for (first, some) in (0..).step_by(AT_ONCE).zip(pairs.chunks(AT_ONCE)) {
             let solve = |(k, pair): (usize, &Pair)| {
                 let earlier = earlier.map(|earlier| &earlier[first + k]);
-                self.solve_pair(pair, source, problem.weights, earlier, cache, context)
+                self.solve_pair(pair, source, problem.weights, c, earlier, cache, context)
             };
             solutions.extend(some.par_iter().enumerate().map(solve).collect::<Result<Vec<_>>>()?);
         }
         Ok(solutions)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what pairs share, and what each has")]
     fn solve_pair(
         &self,
         pair: &Pair,
         source: &Source,
         weights: Option<&[f64]>,
+        c: f64,
         earlier: Option<&Solution>,
         cache: usize,
         context: &Context<'_>,
     ) -> Result<Solution> {
         let hard = self.C.is_infinite();
-        let c = if hard { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
         let weight = |k: usize| weights.map_or(1.0, |w| w[pair.rows[k] as usize]) * c;
         let first = |k: usize| k < pair.n_first;
         let m = pair.rows.len();
@@ -350,33 +360,64 @@ impl Svc {
         let Assembled { support, coefficients, intercepts, n_support, training } = assembled;
         let rows = if kernel.is_some() { rows_of(x, &support) } else { Vec::new() };
         let (map, scaling, used) = (problem.map.clone(), problem.scaling.to_vec(), classes.used.clone());
-        Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training }
+        let mut machine =
+            Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
+        machine.uncentre(problem.centre);
+        if let (None, Some(columns)) = (kernel, problem.columns) {
+            machine.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
+        }
+        machine
     }
 
-    /// A hard margin exists only if every row is outside it.
-    fn check_hard(&self, problem: &Problem<'_>, solutions: &[Solution]) -> Result<()> {
+    /// Whether every row of a pair is outside the margin.
+    fn is_hard(&self, pair: &Pair, solution: &Solution) -> bool {
+        let f = |k: usize| solution.sums[k] + solution.intercept;
+        let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
+        (0..pair.rows.len()).all(|k| own(k) >= 1.0 - 10.0 * self.tol)
+    }
+
+    /// A hard margin exists only if every row is outside it. Where rows are within it though a hyperplane separates the classes, they are solved again with a `C` that the margin of the hyperplane
+    /// bounds: the coefficients of the widest margin add up to `1 / margin^2`.
+    fn harden(
+        &self,
+        problem: &Problem<'_>,
+        source: &Source,
+        solutions: &mut [Solution],
+        context: &Context<'_>,
+    ) -> Result<()> {
         let Problem { x, kernel, classes, pairs, .. } = problem;
+        let refuse = |why: String| {
+            Err(Error::data(format!(
+                "the rows can't be separated with a hard margin (C = infinity){why}; a finite C allows slack"
+            )))
+        };
         for (pair, solution) in pairs.iter().zip(solutions) {
-            let f = |k: usize| solution.sums[k] + solution.intercept;
-            let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
-            let wrong = (0..pair.rows.len()).filter(|&k| !(own(k) > 0.0)).count();
-            let within = (0..pair.rows.len()).filter(|&k| own(k) < 1.0 - 10.0 * self.tol).count();
-            if within == 0 {
+            if self.is_hard(pair, solution) {
                 continue;
             }
-            let proven = match kernel {
-                Some(Kernel::Linear) if pairs.len() == 1 => match separate(x, &classes.signs(0), None, true)? {
-                    Separation::Hyperplane { .. } => "",
-                    _ => ": no hyperplane does (proven by linear programming)",
-                },
-                _ => "",
+            let separation = match kernel {
+                Some(Kernel::Linear) if pairs.len() == 1 => Some(separate(x, &classes.signs(0), None, true)?),
+                _ => None,
             };
-            let bound = solution.outcome.lower_bound.unwrap_or(0.0);
-            let widest = 1.0 / (2.0 * bound).sqrt();
-            return Err(Error::data(format!(
-                "the rows can't be separated with a hard margin (C = infinity){proven}: {wrong} of {} rows stay on the wrong side and {within} within the margin, and no margin of this kernel is wider than {widest:.3e} (proven); a finite C allows slack",
-                pair.rows.len()
-            )));
+            match separation {
+                Some(Separation::Hyperplane { margin, .. }) => {
+                    let (c, cache) = ((2.0 / margin).powi(2), (self.cache_size * 1e6) as usize);
+                    *solution = self.solve_pair(pair, source, problem.weights, c, None, cache, context)?;
+                    if !self.is_hard(pair, solution) {
+                        return Err(Error::data(format!(
+                            "the classes are separable, by a hyperplane with a margin of {margin:.3e}, but the widest margin (C = infinity) was not found to the precision of tol: bring the columns to a common scale (standardize), or take a large finite C"
+                        )));
+                    }
+                }
+                Some(Separation::Overlap { .. }) => {
+                    return refuse(": no hyperplane does (proven by linear programming)".into());
+                }
+                _ => {
+                    let proven = if kernel.is_some_and(|kernel| kernel.is_mercer()) { " (proven)" } else { "" };
+                    let widest = 1.0 / (2.0 * solution.outcome.lower_bound.unwrap_or(0.0)).sqrt();
+                    return refuse(format!(" wider than {widest:.3e}{proven}, and no narrower one was found"));
+                }
+            }
         }
         Ok(())
     }
@@ -446,9 +487,10 @@ fn assemble(classes: &Classes, pairs: &[Pair], solutions: &[Solution], n: usize)
             }
         }
     }
+    // Without a pair of rows that counts there is no margin to be had; a kernel that is none may have no width at all.
     let width = |s: &Solution| {
         let square: f64 = s.variables.iter().zip(&s.sums).map(|(b, s)| b * s).sum();
-        if square > 0.0 { 1.0 / square.sqrt() } else { f64::MAX }
+        if square >= 0.0 { 1.0 / square.sqrt() } else { f64::NAN }
     };
     let mut slacks = Vec::new();
     if let ([pair], [solution]) = (pairs, solutions) {

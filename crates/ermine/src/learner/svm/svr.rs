@@ -7,7 +7,7 @@
 
 use super::machine::{Form, Machine, Training};
 use super::parameters::{Gamma, KernelChoice, KernelName};
-use super::source::{Source, rows_of};
+use super::source::{Source, centre_of, own_columns, rows_of};
 use super::svc::MOST_STEPS;
 use super::{MACHINE, certificate};
 use crate::error::Result;
@@ -109,7 +109,9 @@ pub fn single(
     let prepared = Prepared::new(data, design, &ClassWeight::Equal)?;
     let (x, scaling) = scaled(prepared.design()?, data.weight(), standardize, true)?;
     let kernel = choice.kernel(&x, data.weight())?;
-    let source = Source::new(kernel, &x)?;
+    let centre = centre_of(kernel.as_ref(), &x, dual.total == 0.0);
+    let columns = own_columns(data.features());
+    let source = Source::new(kernel, &x, &centre, columns)?;
     let solution = source.solve(None, dual, options, None)?;
     let mut certificate = certificate(objective, std::slice::from_ref(&solution));
     if let Some(warning) = source.warning(kernel.as_ref())? {
@@ -120,7 +122,7 @@ pub fn single(
     let count = |i: usize| solution.variables[i] + solution.variables.get(n + i).copied().unwrap_or(0.0);
     let support: Vec<u32> = (0..n as u32).filter(|&i| count(i as usize) != 0.0).collect();
     let square: f64 = (0..n).map(|i| count(i) * solution.sums[i]).sum();
-    let machine = Machine {
+    let mut machine = Machine {
         form: Form {
             kernel,
             single: source.is_single(),
@@ -144,5 +146,9 @@ pub fn single(
         support,
         map: prepared.map.clone(),
     };
+    machine.uncentre(&centre);
+    if let (None, Some(columns)) = (kernel, columns) {
+        machine.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
+    }
     Ok(Single { machine, solution, certificate })
 }

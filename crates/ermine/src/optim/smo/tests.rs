@@ -66,28 +66,7 @@ proptest! {
     fn it_reaches_the_optimum_and_keeps_the_conditions(
         n in 3usize..60, d in 1usize..5, seed in 0u64..10_000, kind in 0usize..3, which in 0usize..3, c in 0.05f64..20.0, small: bool,
     ) {
-        let mut rng = crate::rng::stream(seed, &[]);
-        let mut draw = || crate::rng::uniform(&mut rng);
-        // Some rows twice.
-        let mut x: Vec<f64> = (0..n * d).map(|_| 2.0 * draw() - 1.0).collect();
-        x.copy_within(0..d, (n - 1) * d);
-        let kernel = [Kernel::Linear, Kernel::Gaussian { gamma: 0.8 }, Kernel::Polynomial { degree: 2, gamma: 1.0, coef0: 0.5 }][which];
-        let dual = dual(kind, n, c, &mut draw);
-        let design: Design = Dense::rows_f64(&x, n, d, d).unwrap().into();
-        let points = Points::<f64>::new(kernel, &design, &vec![0.0; d]);
-        // A working set smaller than the problem, and one that is all of it.
-        let tolerance = 1e-7;
-        let solution = solve(&points, &dual, &options(tolerance, if small { 8 } else { 1024 })).unwrap();
-        let values: Vec<f64> = (0..n * n).map(|k| kernel.value(&x[k / n * d..][..d], &x[k % n * d..][..d])).collect();
-        let truth = oracle(&values, n, &dual);
-        let outcome = &solution.outcome;
-        prop_assert_eq!(outcome.status, Status::Converged);
-        let bound = outcome.lower_bound.unwrap();
-        prop_assert!((-bound - truth).abs() <= 1e-6 * (1.0 + truth.abs()), "dual {} oracle {truth}", -bound);
-        prop_assert!(outcome.value >= bound - 1e-9 * (1.0 + bound.abs()), "the gap is not negative");
-        prop_assert!(outcome.value - bound <= 1e-5 * (1.0 + c * n as f64), "gap {}", outcome.value - bound);
-        prop_assert!(outcome.residual <= tolerance);
-        conditions(&solution, &dual, &values, n)?;
+        compare(n, d, seed, (kind, which), c, if small { 8 } else { 1024 })?;
     }
 
     #[test]
@@ -130,6 +109,50 @@ proptest! {
         let none = solve(&Points::<f32>::new(kernel, &design, &[0.0; 3]), &dual, &Options { cache: 0, ..small }).unwrap();
         prop_assert!(none.n_kernel_rows >= single.n_kernel_rows);
     }
+}
+
+proptest! {
+    // The oracle takes its time at this size.
+    #![proptest_config(ProptestConfig::with_cases(6))]
+    #[test]
+    fn larger_machines_reach_it_too(n in 60usize..=200, seed in 0u64..10_000, kind in 0usize..3, which in 0usize..3, c in 0.05f64..20.0) {
+        compare(n, 3, seed, (kind, which), c, 64)?;
+    }
+}
+
+/// Solves a machine of some kind with some kernel, by the solver and by the oracle.
+fn compare(
+    n: usize,
+    d: usize,
+    seed: u64,
+    (kind, which): (usize, usize),
+    c: f64,
+    working_set: usize,
+) -> std::result::Result<(), TestCaseError> {
+    let mut rng = crate::rng::stream(seed, &[]);
+    let mut draw = || crate::rng::uniform(&mut rng);
+    // Some rows twice.
+    let mut x: Vec<f64> = (0..n * d).map(|_| 2.0 * draw() - 1.0).collect();
+    x.copy_within(0..d, (n - 1) * d);
+    let kernel =
+        [Kernel::Linear, Kernel::Gaussian { gamma: 0.8 }, Kernel::Polynomial { degree: 2, gamma: 1.0, coef0: 0.5 }]
+            [which];
+    let dual = dual(kind, n, c, &mut draw);
+    let design: Design = Dense::rows_f64(&x, n, d, d).unwrap().into();
+    let points = Points::<f64>::new(kernel, &design, &vec![0.0; d]);
+    // A working set smaller than the problem, and one that is all of it.
+    let tolerance = 1e-7;
+    let solution = solve(&points, &dual, &options(tolerance, working_set)).unwrap();
+    let values: Vec<f64> = (0..n * n).map(|k| kernel.value(&x[k / n * d..][..d], &x[k % n * d..][..d])).collect();
+    let truth = oracle(&values, n, &dual);
+    let outcome = &solution.outcome;
+    prop_assert_eq!(outcome.status, Status::Converged);
+    let bound = outcome.lower_bound.unwrap();
+    prop_assert!((-bound - truth).abs() <= 1e-6 * (1.0 + truth.abs()), "dual {} oracle {truth}", -bound);
+    prop_assert!(outcome.value >= bound - 1e-9 * (1.0 + bound.abs()), "the gap is not negative");
+    prop_assert!(outcome.value - bound <= 1e-5 * (1.0 + c * n as f64), "gap {}", outcome.value - bound);
+    prop_assert!(outcome.residual <= tolerance);
+    conditions(&solution, &dual, &values, n)
 }
 
 /// The optimality conditions, from nothing but the variables.

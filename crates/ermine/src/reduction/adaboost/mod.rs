@@ -132,7 +132,7 @@ impl Learner for AdaBoost {
         let n_run = rounds.0.len();
         rounds.0.truncate(rounds.best_length());
         parts.truncate(rounds.0.len());
-        let certificate = self.certificate(&rounds, n_run);
+        let certificate = self.certificate(&rounds, n_run, parts.status());
         Ok(Trained {
             fitted: Box::new(Boosted { parts, rounds, n_classes, estimator: self.estimator.clone() }),
             certificate,
@@ -188,7 +188,7 @@ impl AdaBoost {
         let certificate = Certificate {
             objective: format!("{} loss of each round's learner under its weights", self.loss),
             value: None,
-            status: Status::Done,
+            status: committee::status(&members),
             proofs: vec![Proof::Nothing { because }],
             notes,
         };
@@ -196,7 +196,7 @@ impl AdaBoost {
         Ok(Trained { fitted: Box::new(Boosted { parts, rounds, n_classes: 0, estimator }), certificate })
     }
 
-    fn certificate(&self, rounds: &Rounds, n_run: usize) -> Certificate {
+    fn certificate(&self, rounds: &Rounds, n_run: usize, status: Status) -> Certificate {
         let discrete = self.algorithm == Algorithm::Discrete;
         let (error, bound) = rounds.0.last().map_or((f64::NAN, 1.0), |last| (last.error, last.bound));
         let mut notes = Vec::new();
@@ -221,13 +221,23 @@ impl AdaBoost {
             Algorithm::Gentle => ("mean exponential loss", "the mean exponential loss"),
             Algorithm::Logit => ("mean logistic loss in bits", "the mean logistic loss in bits"),
         };
+        let overshooting = rounds.0.iter().filter(|round| discrete && round.z > 1.0).count();
+        if overshooting > 0 {
+            notes.push(format!(
+                "{overshooting} rounds raise the exponential loss: learning_rate = {:?} makes votes overshoot",
+                self.learning_rate
+            ));
+        }
         let proofs = if error.is_nan() {
             vec![Proof::Nothing { because: "there is no round".into() }]
+        } else if bound >= 1.0 {
+            let because = format!("the bound on the training error, {by}, is {bound:.6}: 1 or more says nothing");
+            vec![Proof::Nothing { because }]
         } else {
             vec![Proof::Bound { what: format!("the training error, by {by},"), bound, observed: error }]
         };
         let objective = format!("{objective}, one {} at a time", self.estimator);
-        Certificate { objective, value: Some(bound), status: Status::Done, proofs, notes }
+        Certificate { objective, value: Some(bound).filter(|b| b.is_finite()), status, proofs, notes }
     }
 }
 
@@ -246,6 +256,14 @@ enum Parts {
 }
 
 impl Parts {
+    /// How the training of the parts ended.
+    fn status(&self) -> Status {
+        match self {
+            Parts::Trees(_) => Status::Done,
+            Parts::Members(members) => committee::status(members),
+        }
+    }
+
     fn truncate(&mut self, n: usize) {
         match self {
             Parts::Trees(forest) => forest.truncate(n),

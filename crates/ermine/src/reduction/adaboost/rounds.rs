@@ -60,7 +60,9 @@ impl Step {
             return Step::Perfect;
         }
         let alpha = 0.5 * rate * (((1.0 - epsilon) / epsilon).ln() + (n_classes as f64 - 1.0).ln());
-        if alpha > 0.0 {
+        // Chance errs in K - 1 of K rows; sums of weights are not that exact, and may come out a hair below.
+        let chance = (n_classes as f64 - 1.0) / n_classes as f64;
+        if alpha > 0.0 && epsilon < chance * (1.0 - 1e-9) {
             Step::Vote { alpha, z: (1.0 - epsilon) * (-alpha).exp() + epsilon * alpha.exp() }
         } else {
             Step::Useless

@@ -110,7 +110,8 @@ pub fn isotonic(f: &[f64], y: &[bool], w: &[f64]) -> Calibrator {
     let mut blocks: Vec<Block> = Vec::new();
     for run in order.chunk_by(|&i, &j| f[i] == f[j]) {
         let weight: f64 = run.iter().map(|&i| w[i]).sum();
-        let mean = run.iter().filter(|&&i| y[i]).map(|&i| w[i]).sum::<f64>() / weight;
+        // An empty sum is -0.
+        let mean = (0.0 + run.iter().filter(|&&i| y[i]).map(|&i| w[i]).sum::<f64>()) / weight;
         blocks.push(Block { first: f[run[0]], last: f[run[0]], weight, mean });
         while let [.., before, last] = &mut blocks[..] {
             if before.mean < last.mean {

@@ -19,7 +19,7 @@ pub mod fitted;
 
 pub use fitted::FittedCalibration;
 
-use super::committee::Member;
+use super::committee::{self, Member};
 use super::estimator::Estimator;
 use crate::error::{Error, Result};
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
@@ -67,7 +67,8 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        // As far as the learner below does.
+        sparse: true,
         probabilities: true,
         random: true,
     },
@@ -87,9 +88,10 @@ impl Learner for Calibrated {
             let value = format!("{} of them", self.costs.len());
             return Err(Error::Param { owner: "calibrated".into(), name: "costs".into(), value, allowed });
         }
-        let (scores, output) = self.out_of_fold(&*learner, data, context)?;
+        let (scores, output, mut ended) = self.out_of_fold(&*learner, data, context)?;
         let weight: Vec<f64> = (0..data.n_rows()).map(|row| data.row_weight(row)).collect();
         let member = Member::train(&*learner, data, None, context.seed, context)?;
+        ended.push(member.status().clone());
         let calibrators = match self.method {
             Method::Temperature => vec![temperature(&log_odds(&scores, k, output), k, codes, &weight)],
             // Of two classes one curve says it all.
@@ -101,7 +103,7 @@ impl Learner for Calibrated {
                 })
                 .collect(),
         };
-        let certificate = self.certificate(&calibrators);
+        let certificate = self.certificate(&calibrators, committee::worst_of(&ended));
         let fitted = FittedCalibration::new(member, calibrators, k, self.costs.clone(), self.estimator.to_string())?;
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
@@ -116,8 +118,13 @@ fn given_splits(data: &Dataset, folds: &[u32]) -> Result<Splits> {
 }
 
 impl Calibrated {
-    /// What models that have not seen it say about each row.
-    fn out_of_fold(&self, learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<(Vec<f64>, Output)> {
+    /// What models that have not seen it say about each row, and how the training of each ended.
+    fn out_of_fold(
+        &self,
+        learner: &dyn Learner,
+        data: &Dataset,
+        context: &Context<'_>,
+    ) -> Result<(Vec<f64>, Output, Vec<Status>)> {
         let splits = match context.folds {
             Some(folds) => given_splits(data, folds)?,
             None if data.n_rows() < 2 => return Err(Error::data("one sample is too few to calibrate on")),
@@ -125,11 +132,12 @@ impl Calibrated {
         };
         let n_folds = splits.len();
         report(context.observer, Event::Begin { what: "calibrating", total: Some(n_folds as u64 + 1) })?;
-        let (mut all, mut output) = (Vec::new(), Output::Probabilities);
+        let (mut all, mut output, mut ended) = (Vec::new(), Output::Probabilities, Vec::new());
         for index in 0..splits.len() {
             let (train, test) = splits.split(index);
             let member = Member::train(learner, &data.select(&train)?, None, context.seed, context)?;
             output = member.output();
+            ended.push(member.status().clone());
             let said = member.predict(&data.features().select(&test)?)?;
             let width = said.len() / test.len().max(1);
             all.resize(data.n_rows() * width, 0.0);
@@ -143,10 +151,10 @@ impl Calibrated {
             let need = format!("{}, which doesn't learn classes", self.estimator.name);
             return Err(Error::Unsupported { learner: "calibrated".into(), need });
         }
-        Ok((all, output))
+        Ok((all, output, ended))
     }
 
-    fn certificate(&self, calibrators: &[Calibrator]) -> Certificate {
+    fn certificate(&self, calibrators: &[Calibrator], status: Status) -> Certificate {
         let over = match self.method {
             Method::Sigmoid => "all sigmoids of the score",
             Method::Isotonic => "all curves that don't fall",
@@ -160,7 +168,7 @@ impl Calibrated {
         Certificate {
             objective: objective.into(),
             value: Some(value),
-            status: Status::Done,
+            status,
             proofs: vec![Proof::Optimal { over: over.into() }],
             notes: vec![format!("{} cross-validated in {} folds, then trained on all rows", self.estimator, self.cv)],
         }

@@ -1,6 +1,6 @@
 //! From what binary parts say about a row to scores or probabilities of its classes.
 //!
-//! Confidence is a part's probability of its positive side, or its margin. With c_p the confidence of part p:
+//! Confidence is a part's probability of its positive side, or its margin; in duels its log odds, where its probabilities are made of such. With c_p the confidence of part p:
 //! ```text
 //! confidence   one against the rest: c_k, divided by their sum if they are probabilities
 //!              all against all:      sum over duels of the confidence in k

@@ -68,23 +68,42 @@ impl Coded {
     /// Whether the answers are probabilities.
     fn gives_probabilities(&self) -> bool {
         let by_part = self.decoder == Decoder::Coupling
-            || (self.decoder == Decoder::Confidence
-                && (self.n_parts() <= 1 || self.n_parts() == self.classes.len() && self.coding.sign(0, 0) == 1));
+            || (self.decoder == Decoder::Confidence && (self.n_parts() <= 1 || self.is_one_vs_rest()));
         by_part && self.confidence() == Confidence::Probability
     }
 
-    /// The confidence of each part in its positive side, part by part.
-    fn said(&self, features: &Features) -> Result<Vec<Vec<f64>>> {
-        self.members.par_iter().map(|member| member.of_second(features)).collect()
+    /// Whether there is a part for each class, against all others.
+    fn is_one_vs_rest(&self) -> bool {
+        self.n_parts() == self.classes.len() && self.n_parts() > 1 && self.coding.sign(0, 0) == 1
+    }
+
+    /// Whether there are two classes, and one part that is for the second of them.
+    fn one_says_all(&self) -> bool {
+        self.n_parts() == 1 && self.classes.len() == 2 && self.coding.sign(1, 0) == 1
+    }
+
+    /// What the parts' confidences are, and that of each part in its positive side, part by part.
+    fn said(&self, features: &Features) -> Result<(Confidence, Vec<Vec<f64>>)> {
+        // Log odds add up, probabilities don't.
+        let duels = matches!(self.decoder, Decoder::Majority | Decoder::Confidence) && !self.is_one_vs_rest();
+        if duels && self.n_parts() > 1 {
+            let odds: Vec<Option<Vec<f64>>> =
+                self.members.par_iter().map(|member| member.log_odds(features)).collect::<Result<_>>()?;
+            if let Some(odds) = odds.into_iter().collect() {
+                return Ok((Confidence::Margin, odds));
+            }
+        }
+        let said = self.members.par_iter().map(|member| member.of_second(features)).collect::<Result<_>>()?;
+        Ok((self.confidence(), said))
     }
 
     /// The scores of one row, of the classes of the coding.
-    fn scores(&self, said: &[f64], scores: &mut [f64]) {
-        match (self.n_parts(), self.confidence()) {
+    fn scores(&self, kind: Confidence, said: &[f64], scores: &mut [f64]) {
+        match (self.n_parts(), kind) {
             (0, _) => scores.fill(1.0),
             // Of two classes one part says it all.
-            (1, Confidence::Probability) if scores.len() == 2 => scores.copy_from_slice(&[1.0 - said[0], said[0]]),
-            (1, Confidence::Margin) if scores.len() == 2 => scores.copy_from_slice(&[-said[0], said[0]]),
+            (1, Confidence::Probability) if self.one_says_all() => scores.copy_from_slice(&[1.0 - said[0], said[0]]),
+            (1, Confidence::Margin) if self.one_says_all() => scores.copy_from_slice(&[-said[0], said[0]]),
             (_, kind) => decode(self.decoder, &self.coding, kind, said, scores),
         }
     }
@@ -107,7 +126,7 @@ impl Fitted for Coded {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        let said = self.said(features)?;
+        let (kind, said) = self.said(features)?;
         let (k, n) = (self.classes.len(), features.n_rows());
         // A class that training didn't have is never predicted.
         let absent = if self.gives_probabilities() { 0.0 } else { f64::MIN };
@@ -115,10 +134,35 @@ impl Fitted for Coded {
         numbers.par_chunks_mut(self.n_classes.max(1)).enumerate().for_each(|(row, numbers)| {
             let of_row: Vec<f64> = said.iter().map(|part| part[row]).collect();
             let mut scores = vec![0.0; k];
-            self.scores(&of_row, &mut scores);
+            self.scores(kind, &of_row, &mut scores);
             self.classes.iter().zip(scores).for_each(|(&class, score)| numbers[class as usize] = score);
         });
         Ok(numbers)
+    }
+
+    /// What each part says of its class where there is one for each, log odds where it has such; else the scores.
+    fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        let of_part = |member: &Member| match (member.log_odds(features)?, member.output()) {
+            (Some(odds), _) => Ok(odds),
+            // Above 0 for the class that the part is for.
+            (None, Output::Probabilities) => {
+                member.of_second(features).map(|p| p.iter().map(|p| 2.0 * p - 1.0).collect())
+            }
+            (None, _) => member.of_second(features),
+        };
+        if self.one_says_all() && self.n_classes == 2 {
+            return Ok(Some((of_part(&self.members[0])?, 1)));
+        }
+        if !self.is_one_vs_rest() {
+            return Ok(Some((self.predict(features)?, self.n_classes)));
+        }
+        let said: Vec<Vec<f64>> = self.members.par_iter().map(of_part).collect::<Result<_>>()?;
+        let mut numbers = vec![f64::MIN; features.n_rows() * self.n_classes];
+        for (&class, said) in self.classes.iter().zip(said) {
+            let cells = numbers.iter_mut().skip(class as usize).step_by(self.n_classes);
+            cells.zip(said).for_each(|(number, said)| *number = said);
+        }
+        Ok(Some((numbers, self.n_classes)))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

@@ -21,12 +21,12 @@ pub mod matrix;
 
 pub use fitted::Coded;
 
-use super::committee::Member;
+use super::committee::{self, Member};
 use super::estimator::Estimator;
 use crate::error::{Error, Result};
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Target, Task};
-use crate::model::{Certificate, Proof, Status};
+use crate::model::{Certificate, Proof};
 use crate::param::Range;
 use crate::progress::{Event, report};
 use crate::rng;
@@ -85,7 +85,8 @@ const fn capabilities(probabilities: bool) -> Capabilities {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        // As far as the learner below does.
+        sparse: true,
         probabilities,
         random: true,
     }
@@ -182,12 +183,12 @@ fn train(
         report(context.observer, Event::Step { done: last as u64, score: None })?;
     }
     report(context.observer, Event::End)?;
-    let n_parts = coding.n_parts();
+    let (n_parts, status) = (coding.n_parts(), committee::status(&members));
     let fitted = Coded::new(coding, decoder, classes, labels.len(), members, estimator.to_string())?;
     let notes = vec![format!("{} classes by {n_parts} binary parts: {estimator}", labels.len())];
     let proofs = vec![Proof::Nothing { because: "each part minimises its own objective".into() }];
     let objective = "what each binary part minimises".to_string();
-    let certificate = Certificate { objective, value: None, status: Status::Done, proofs, notes };
+    let certificate = Certificate { objective, value: None, status, proofs, notes };
     Ok(Trained { fitted: Box::new(fitted), certificate })
 }
 

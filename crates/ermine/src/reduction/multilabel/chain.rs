@@ -116,6 +116,11 @@ impl Chains {
         Ok(Box::new(Chains::new(plan, members, n_labels)?))
     }
 
+    /// The parts, chain by chain.
+    pub(super) fn members(&self) -> &[Member] {
+        &self.members
+    }
+
     /// Whether the numbers are probabilities.
     fn gives_probabilities(&self) -> bool {
         self.members.iter().all(|member| member.output() == Output::Probabilities)

@@ -23,7 +23,7 @@ pub mod powerset;
 pub use chain::Chains;
 pub use powerset::Powerset;
 
-use super::committee::Member;
+use super::committee::{self, Member};
 use super::estimator::Estimator;
 use crate::error::{Error, Result};
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
@@ -118,7 +118,8 @@ const fn capabilities(probabilities: bool) -> Capabilities {
         weights: true,
         missing: true,
         nominal: true,
-        sparse: false,
+        // As far as the learner below does.
+        sparse: true,
         probabilities,
         random: true,
     }
@@ -152,8 +153,9 @@ impl Learner for BinaryRelevance {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let n_labels = data.labels()?.1.len();
         let fitted = chain::train(&self.estimator, data, vec![(0..n_labels).collect()], false, context)?;
+        let status = committee::status(fitted.members());
         let said = format!("{n_labels} labels, each by itself: {}", self.estimator);
-        Ok(Trained { fitted: Box::new(fitted), certificate: certificate(said) })
+        Ok(Trained { fitted: Box::new(fitted), certificate: certificate(said, status) })
     }
 }
 
@@ -167,8 +169,9 @@ impl Learner for ClassifierChain {
         let orders =
             (0..self.n_chains).map(|chain| self.order(n_labels, chain, context.seed)).collect::<Result<_>>()?;
         let fitted = chain::train(&self.estimator, data, orders, true, context)?;
+        let status = committee::status(fitted.members());
         let said = format!("{n_labels} labels in {} chains: {}", self.n_chains, self.estimator);
-        Ok(Trained { fitted: Box::new(fitted), certificate: certificate(said) })
+        Ok(Trained { fitted: Box::new(fitted), certificate: certificate(said, status) })
     }
 }
 
@@ -202,15 +205,16 @@ impl Learner for LabelPowerset {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let fitted = Powerset::train(&self.estimator, self.decode, data, context)?;
         let (n, n_labels) = (fitted.n_sets(), data.labels()?.1.len());
+        let status = fitted.member().status().clone();
         let said = format!("{n} sets of {n_labels} labels as classes: {}", self.estimator);
-        Ok(Trained { fitted: Box::new(fitted), certificate: certificate(said) })
+        Ok(Trained { fitted: Box::new(fitted), certificate: certificate(said, status) })
     }
 }
 
-fn certificate(said: String) -> Certificate {
+fn certificate(said: String, status: Status) -> Certificate {
     let proofs = vec![Proof::Nothing { because: "each part minimises its own objective".into() }];
     let objective = "what each part minimises".to_string();
-    Certificate { objective, value: None, status: Status::Done, proofs, notes: vec![said] }
+    Certificate { objective, value: None, status, proofs, notes: vec![said] }
 }
 
 /// Trains parts side by side, with reports of progress; `data` gives what each sees. What has one class only is left to the baseline.

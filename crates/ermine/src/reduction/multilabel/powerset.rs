@@ -78,6 +78,11 @@ impl Powerset {
         self.sets.len()
     }
 
+    /// The learner of sets.
+    pub(super) fn member(&self) -> &Member {
+        &self.member
+    }
+
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
         let sets: Vec<Vec<usize>> = sections.json("sets")?;

@@ -38,7 +38,7 @@ use crate::matrix::{Dataset, Task};
 use crate::metric::omega::Omega;
 use crate::metric::ranking::{omega_loss, places};
 use crate::model::{Certificate, Fitted, Proof, Status};
-use crate::param::{ParamType, Range};
+use crate::param::Range;
 use crate::{choice, params};
 use order::Order;
 use pairs::Pairs;
@@ -93,7 +93,8 @@ const CAPABILITIES: Capabilities = Capabilities {
     weights: true,
     missing: true,
     nominal: true,
-    sparse: false,
+    // As far as the learner below does.
+    sparse: true,
     probabilities: false,
     random: true,
 };
@@ -121,7 +122,8 @@ impl Learner for PairwiseRanking {
         })?;
         let pairs = Pairs::draw(&queries, self.max_pairs, context.seed);
         let preference = Preference::train(&self.estimator, self.features, data, &pairs.chosen, context)?;
-        let certificate = certificate(&self.estimator, &pairs, Proof::Nothing { because: BECAUSE.into() });
+        let proof = Proof::Nothing { because: BECAUSE.into() };
+        let certificate = certificate(&self.estimator, &pairs, preference.status().clone(), proof);
         Ok(Trained { fitted: Box::new(Ranker::new(preference, Order::Votes, context.seed)), certificate })
     }
 }
@@ -134,12 +136,8 @@ impl Learner for OmegaRanking {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        self.omega.check().map_err(|allowed| Error::Param {
-            owner: OMEGA.name.into(),
-            name: "omega".into(),
-            value: self.omega.to_value().to_string(),
-            allowed,
-        })?;
+        let wrong = |why: String| Error::data(format!("{}: omega is no cost of places: {why}", OMEGA.name));
+        self.omega.check().map_err(wrong)?;
         let queries = pairs::queries(data, |grades, _| {
             let (places, omega) = (places(grades), self.omega.clone());
             move |i: usize, j: usize| omega.cost(places[i], places[j])
@@ -157,7 +155,8 @@ impl Learner for OmegaRanking {
         }
         let ranker = Ranker::new(preference, order, context.seed);
         let proof = self.bound(data, &ranker, &pairs)?;
-        Ok(Trained { fitted: Box::new(ranker), certificate: certificate(&self.estimator, &pairs, proof) })
+        let certificate = certificate(&self.estimator, &pairs, ranker.preference().status().clone(), proof);
+        Ok(Trained { fitted: Box::new(ranker), certificate })
     }
 }
 
@@ -188,12 +187,12 @@ impl OmegaRanking {
     }
 }
 
-fn certificate(estimator: &Estimator, pairs: &Pairs, proof: Proof) -> Certificate {
+fn certificate(estimator: &Estimator, pairs: &Pairs, status: Status, proof: Proof) -> Certificate {
     let n = pairs.chosen.len();
     let mut notes = vec![format!("{n} pairs of rows, each in both directions: {estimator}")];
     if !pairs.are_all() {
         notes.push(format!("drawn at random from {} pairs (max_pairs)", pairs.n_all));
     }
     let objective = format!("what {} minimises over pairs", estimator.name);
-    Certificate { objective, value: None, status: Status::Done, proofs: vec![proof], notes }
+    Certificate { objective, value: None, status, proofs: vec![proof], notes }
 }

@@ -2,7 +2,7 @@
 //!
 //! Within a query, rows in falling order of their grades: the pairs of a row are those behind it with a lower grade. A weight that doesn't fall with the distance is 0 only for the
 //! nearest of them, so that the pairs that count are one stretch for each row, found by bisection. If there are too many, each is kept with the same probability: the gap to the next one that
-//! is kept is drawn, so that those left out cost nothing.
+//! is kept is drawn, so that those left out cost nothing; what chance brings beyond the limit is left out again, at random.
 
 use crate::error::Result;
 use crate::matrix::Dataset;
@@ -75,7 +75,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// All pairs, or about `most` of them.
+    /// All pairs, or about `most` of them, never more.
     pub fn draw<W: Fn(usize, usize) -> f64>(queries: &[QueryPairs<W>], most: usize, seed: u64) -> Pairs {
         let count = |query: &QueryPairs<W>| query.starts.iter().map(|start| query.rows.len() - start).sum::<usize>();
         let n_all = queries.iter().map(count).sum::<usize>();
@@ -100,6 +100,15 @@ impl Pairs {
                 skip -= query.rows.len() - behind;
             }
         }
+        // A choice of as many as are too many, each as likely as any other.
+        let n = chosen.len();
+        let mut order: Vec<usize> = (0..n).collect();
+        let excess = n.saturating_sub(most);
+        (0..excess).for_each(|i| order.swap(i, i + rng::below(&mut stream, n - i)));
+        let mut dropped = vec![false; n];
+        order[..excess].iter().for_each(|&pair| dropped[pair] = true);
+        let mut drop = dropped.into_iter();
+        chosen.retain(|_| !drop.next().unwrap_or(false));
         Pairs { chosen, n_all }
     }
 
@@ -154,6 +163,7 @@ mod tests {
             prop_assert!(some.chosen.windows(2).all(|w| w[0] != w[1]));
             prop_assert!(some.chosen.iter().all(|p| found.binary_search(&(p.better, p.worse)).is_ok()));
             prop_assert!(most < expected.len() || some.are_all());
+            prop_assert!(some.chosen.len() <= most);
         }
     }
 
@@ -163,7 +173,7 @@ mod tests {
         let queries = queries(&data(&grades, &[0; 200]), |_, _| |_: usize, _: usize| 1.0).unwrap();
         let drawn = Pairs::draw(&queries, 2000, 7);
         assert_eq!(drawn.n_all, 10_000);
-        assert!((1800..2200).contains(&drawn.chosen.len()), "{}", drawn.chosen.len());
+        assert!((1800..=2000).contains(&drawn.chosen.len()), "{}", drawn.chosen.len());
         let early = drawn.chosen.iter().filter(|p| p.better < 100).count() as f64 / drawn.chosen.len() as f64;
         assert!((0.45..0.55).contains(&early), "{early}");
     }

@@ -15,7 +15,7 @@ use crate::learner::Context;
 use crate::learner::linear::fitted::Linear;
 use crate::linalg::Design;
 use crate::matrix::{Dataset, DesignOptions, FeatureMap, FeatureSpec, Features, Numbers, Target, Task};
-use crate::model::{Header, Output};
+use crate::model::{Header, Output, Status};
 use crate::param::{ParamType, Value};
 use crate::reduction::committee::{LoadPart, Member};
 use crate::reduction::estimator::Estimator;
@@ -48,12 +48,17 @@ pub struct Preference {
     estimator: String,
 }
 
-/// Rows as numbers, column by column.
-pub struct Encoded(Vec<Vec<f64>>);
+/// Rows as numbers, column by column; and whether most of them are zeros.
+pub struct Encoded {
+    columns: Vec<Vec<f64>>,
+    sparse: bool,
+}
 
 impl Encoded {
     fn new(numbers: &Numbers<'_>) -> Result<Encoded> {
-        Ok(Encoded(match numbers.design()? {
+        let design = numbers.design()?;
+        let sparse = matches!(design, Design::Sparse(_));
+        let columns = match design {
             Design::Dense(x) => {
                 let column = |j: usize| (0..x.n_rows()).map(|i| x.get(i, j)).collect();
                 (0..x.n_columns()).into_par_iter().map(column).collect()
@@ -66,7 +71,8 @@ impl Encoded {
                 }
                 columns
             }
-        }))
+        };
+        Ok(Encoded { columns, sparse })
     }
 
     /// The features of pairs, each in both directions: first (a, b), then (b, a).
@@ -87,9 +93,14 @@ impl Encoded {
                     Combine::Greater => [f64::from(u8::from(a > b)), f64::from(u8::from(b > a))],
                 });
             }
-            Column::numeric(name.clone(), out)
+            if !self.sparse {
+                return Column::numeric(name.clone(), out);
+            }
+            let held: Vec<u32> = (0..out.len() as u32).filter(|&row| out[row as usize] != 0.0).collect();
+            let values: Vec<f64> = held.iter().map(|&row| out[row as usize]).collect();
+            Column::sparse(name.clone(), out.len(), held.into(), values.into())
         };
-        let columns: Vec<Column> = self.0.par_iter().zip(names).map(column).collect();
+        let columns: Vec<Column> = self.columns.par_iter().zip(names).map(column).collect();
         Features::new(Arc::new(Table::of_columns(columns, 2 * n)))
     }
 }
@@ -164,6 +175,11 @@ impl Preference {
         // With terms of higher degree there are more coefficients than numbers.
         let one = linear.intercepts.len() == 1 && linear.coefficients.n_columns() == self.names.len();
         (one && self.combine == Combine::Difference).then(|| linear.coefficients.row(0))
+    }
+
+    /// How the training of its learner ended.
+    pub fn status(&self) -> &Status {
+        self.member.status()
     }
 
     /// The names of the numbers that a row becomes.

@@ -1,0 +1,61 @@
+//! Kernels for tables whose columns lie in one piece each (Fortran order): nothing is transposed, every column is read from its first row to its last.
+//!
+//! The sums have the order of the kernels over rows, so both layouts give the same bits: within a chunk of rows a column's products are added one after the other. Such a
+//! chain waits four cycles for each product; sixteen chains side by side keep the multipliers as busy as memory allows.
+
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Columns that are summed side by side.
+const GROUP: usize = 8;
+
+/// `X' c` for several `c`: sums over the chunks of rows, added in the order of the chunks.
+pub fn transposed_times_all<const K: usize>(
+    columns: &[&[f64]],
+    chunks: &[Range<usize>],
+    c: [&[f64]; K],
+) -> Vec<Vec<f64>> {
+    let groups: Vec<&[&[f64]]> = columns.chunks(GROUP).collect();
+    let sum = |task: usize| {
+        let (group, rows) = (groups[task / chunks.len()], &chunks[task % chunks.len()]);
+        // A group that isn't full repeats its last column.
+        dots(std::array::from_fn(|j| &group[j.min(group.len() - 1)][rows.clone()]), c.map(|c| &c[rows.clone()]))
+    };
+    let parts: Vec<[[f64; GROUP]; K]> = (0..groups.len() * chunks.len()).into_par_iter().map(sum).collect();
+    let total = |k: usize, j: usize| {
+        let of_group = &parts[j / GROUP * chunks.len()..(j / GROUP + 1) * chunks.len()];
+        of_group.iter().map(|part| part[k][j % GROUP]).reduce(|total, part| total + part).unwrap_or(0.0)
+    };
+    (0..K).map(|k| (0..columns.len()).map(|j| total(k, j)).collect()).collect()
+}
+
+/// The dot products of eight columns with each `c`.
+fn dots<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROUP]; K] {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "fma,avx")]
+        fn fused<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROUP]; K] {
+            dots_body(columns, c)
+        }
+        if super::lanes::level() != super::lanes::Level::Plain {
+            // SAFETY: `level` found the instructions on this machine.
+            return unsafe { fused(columns, c) };
+        }
+    }
+    dots_body(columns, c)
+}
+
+#[inline(always)]
+fn dots_body<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROUP]; K] {
+    let n = c.iter().chain(&columns).map(|line| line.len()).min().unwrap_or(0);
+    let (columns, c) = (columns.map(|x| &x[..n]), c.map(|c| &c[..n]));
+    let mut sums = [[0.0f64; GROUP]; K];
+    for i in 0..n {
+        for k in 0..K {
+            for j in 0..GROUP {
+                sums[k][j] = c[k][i].mul_add(columns[j][i], sums[k][j]);
+            }
+        }
+    }
+    sums
+}
