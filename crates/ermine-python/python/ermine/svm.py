@@ -10,9 +10,9 @@ import numpy as np
 
 from ermine._estimator import MarginClassifier, Regressor
 from ermine._linear import InterceptInArray
-from ermine._svm import KernelClassifier, KernelRegressor, OneClassSVM
+from ermine._svm import KernelClassifier, KernelRegressor, OneClassSVM, StringKernel, is_psd
 
-__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM"]
+__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM", "StringKernel", "is_psd"]
 
 
 class SVC(KernelClassifier):
@@ -55,7 +55,7 @@ class SVC(KernelClassifier):
     probability : bool, default=False
         Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a
         sigmoid of the decision values on the rows that they left out becomes the probability (Platt).
-        CalibratedClassifier has more choices.
+        CalibratedClassifierCV has more choices.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
