@@ -120,7 +120,7 @@ WARM_START = ("warm_start", "bool", "False", "bool",
               "Whether fitting again keeps the members that are there and adds others, until there are ``n_estimators``; random_state then stays what it was.")
 PROBABILITY = ("probability", "bool", "False", "bool",
                "Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a sigmoid of the decision "
-               "values on the rows that they left out becomes the probability (Platt). CalibratedClassifier has more choices.")
+               "values on the rows that they left out becomes the probability (Platt). CalibratedClassifierCV has more choices.")
 COMMON = (
     ("n_jobs", "int | None", "None", "int",
      "How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model doesn't "

@@ -172,7 +172,7 @@ def test_every_estimator_reports_and_shows_itself(cls, data, tmp_path):
     assert (tmp_path / "report.html").read_text() == report.html
     page = model._repr_html_()
     assert "trained on 40 rows and 4 columns" in page and ("minimised" in page or "proven" in page)
-    assert ("<svg" in page) == (model._fitted().svg() is not None)
+    assert ("<svg" in page) == (model._picture() is not None)
 
 
 def test_a_report_takes_names_weights_and_words(data):

@@ -101,7 +101,6 @@ NO_PARAMETER = {
     "KNeighborsClassifier": {"metric_params": "p and covariance"}, "KNeighborsRegressor": {"metric_params": "p and covariance"},
     "RadiusNeighborsClassifier": {"metric_params": "p and covariance", "outlier_label": "a row without neighbours gets the most frequent class"},
     "RadiusNeighborsRegressor": {"metric_params": "p and covariance"},
-    "SVC": {"probability": "deprecated: CalibratedClassifierCV(SVC())"},
     "LinearSVC": {"multi_class": "one against the rest"},
     "ClassifierChain": {"chain_method": "the labels before are those predicted", "cv": "a chain learns from the true labels"},
 }

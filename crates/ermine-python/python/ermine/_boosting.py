@@ -71,7 +71,7 @@ class Boosting(Explained):
             "metric": eval_metric,
         }
 
-    def svg(self) -> str | None:
+    def _picture(self) -> str | None:
         """The loss on the rows kept aside after each round, as an SVG picture, where rows are kept aside."""
         loss = self.validation_loss_ if self._fitted() else np.empty(0)
         if not len(loss):

@@ -146,7 +146,7 @@ class Forest(Explained, Committee):
         ways = hstack([paths(tree, leaves[:, t]) for t, tree in enumerate(trees)]).tocsr()
         return ways, np.cumsum([0, *(tree.node_count for tree in trees)])
 
-    def svg(self) -> str | None:
+    def _picture(self) -> str | None:
         """What the columns are worth to all splits, as an SVG picture; of as many as fit on a page."""
         self._fitted()
         names = self.__dict__.get("feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])

@@ -48,9 +48,13 @@ class Shown(Bare):
             raise ValueError(f"there is no {what} of this {type(self).__name__}")
         return said
 
+    def _picture(self) -> str | None:
+        """The picture, where there is one."""
+        return self._fitted().svg()
+
     def svg(self) -> str:
         """The fitted model as an SVG picture; an error where its learner draws none."""
-        return self._told("picture", self._fitted().svg())
+        return self._told("picture", self._picture())
 
     def html(self) -> str:
         """The fitted model as a page (of a tree, one whose branches fold); an error where its learner makes none."""
@@ -199,7 +203,7 @@ class Shown(Bare):
         model = self.__dict__.get("_model")
         if model is None:
             return f"<pre>{html.escape(repr(self))}</pre>"
-        picture = model.svg()
+        picture = self._picture()
         if picture is None:
             return f"<pre>{html.escape(self.describe())}</pre>"
         return f"<pre>{html.escape(self._facts())}</pre>{picture}<details><summary>as text</summary><pre>{html.escape(model.text())}</pre></details>"

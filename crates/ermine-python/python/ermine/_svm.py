@@ -110,7 +110,7 @@ class StringKernel:
     def __call__(self, these: Any, those: Any) -> np.ndarray:
         """The values of each text of the one list with each text of the other."""
         texts = [[str(text) for text in np.ravel(np.asarray(side, dtype=object))] for side in (these, those)]
-        return _string_kernel(*texts, self.kind, self.length, self.decay)
+        return _string_kernel(texts[0], texts[1], self.kind, self.length, self.decay)
 
     def __repr__(self) -> str:
         return f"StringKernel(kind={self.kind!r}, length={self.length}, decay={self.decay})"
@@ -200,6 +200,14 @@ class KernelClassifier(Machine, MarginClassifier):
         super().fit(X, y, sample_weight)
         # What one row of each class counts.
         self.class_weight_ = _target.weight_of_classes(self.class_weight, self.classes_, y)
+        self.__dict__.pop("_calibrated", None)
+        if getattr(self, "probability", False):
+            from ermine.calibration import CalibratedClassifierCV
+
+            if callable(self.kernel) or self.kernel == "precomputed":  # type: ignore[attr-defined]
+                raise ValueError("probability=True fits machines on some of the rows: it needs a kernel by name, not a function or its values")
+            machine = type(self)(**(self.get_params(deep=False) | {"probability": False}))
+            self._calibrated = CalibratedClassifierCV(machine, method="sigmoid", cv=5, random_state=0, n_jobs=self.n_jobs).fit(X, y, sample_weight)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -210,19 +218,6 @@ class KernelClassifier(Machine, MarginClassifier):
         """
         scores = self._predict(X, "margins")
         return scores[:, 0] if scores.shape[1] == 1 else scores
-
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        super().fit(X, y, sample_weight)
-        self.__dict__.pop("_calibrated", None)
-        if getattr(self, "probability", False):
-            from ermine.calibration import CalibratedClassifier
-
-            if callable(self.kernel) or self.kernel == "precomputed":  # type: ignore[attr-defined]
-                raise ValueError("probability=True fits machines on some of the rows: it needs a kernel by name, not a function or its values")
-            machine = type(self)(**(self.get_params(deep=False) | {"probability": False}))
-            self._calibrated = CalibratedClassifier(estimator=machine, method="sigmoid", cv=5, random_state=0, n_jobs=self.n_jobs).fit(X, y, sample_weight)
-        return self
 
     @property
     def predict_proba(self) -> Callable[[Any], np.ndarray]:
