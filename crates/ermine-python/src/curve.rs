@@ -66,9 +66,9 @@ fn points(
         return Ok(curve.into_iter().map(|p| point(rows(&p.at), p.score)).collect());
     }
     let untold = || ermine::Error::data(format!("{} can't be told in every split", measure.title()));
-    let one = |learner: &Box<dyn Learner>| {
-        let scores = cross_validate(&**learner, data, &validation, context)?.scores;
+    let one = |learner: &dyn Learner| {
+        let scores = cross_validate(learner, data, &validation, context)?.scores;
         Ok(point(splits.split(0).0.len(), scores.into_iter().next().ok_or_else(untold)?))
     };
-    learners.iter().map(one).collect()
+    learners.iter().map(|learner| one(&**learner)).collect()
 }

@@ -102,7 +102,7 @@ pub fn draw_curves(
     let points = |x: &[f64], y: &[f64]| x.iter().copied().zip(y.iter().copied()).collect::<Vec<_>>();
     let line = |(name, x, y): &Curve| (name.clone(), points(x, y), Mark::Line);
     let guide = guide.map(|(x, y)| (String::new(), points(&x, &y), Mark::Guide));
-    let all: Vec<(String, Vec<(f64, f64)>, Mark)> = curves.iter().map(line).chain(guide).collect();
+    let all: Vec<_> = curves.iter().map(line).chain(guide).collect();
     let series: Vec<Series<'_>> =
         all.iter().map(|(name, points, mark)| Series { name, points: points.clone(), mark: *mark }).collect();
     Plot { title, axes: (&axes.0, &axes.1), ranges: None }.draw(&series)

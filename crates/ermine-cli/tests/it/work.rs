@@ -487,11 +487,12 @@ fn what_belongs_is_learned_without_a_target() {
     let table = place.write("normal.csv", &format!("a,b\n{}", (0..60).map(row).collect::<String>()));
     let words = ["train", &table, "--learner", "one-class-svm", "--nu", "0.1", "-o", &model];
     place.run(&words).succeeds().says(&["none: the learner looks at none", "the share of training rows outside"]);
-    let new = place.write("new.csv", "a,b\n0,0\n90,90\n");
+    let new = place.write("new.csv", &format!("a,b\n{}90,90\n", (0..60).map(row).collect::<String>()));
     place.run(&["predict", &model, &new, "-o", "out.csv"]).succeeds();
     let out = String::from_utf8(place.read("out.csv")).unwrap();
     let lines: Vec<&str> = out.lines().collect();
-    assert!(lines[0] == "predicted_score" && !lines[1].starts_with('-') && lines[2].starts_with('-'), "{out}");
+    let outside = lines[1..61].iter().filter(|line| line.starts_with('-')).count();
+    assert!(lines[0] == "predicted_score" && outside <= 6 && lines[61].starts_with('-'), "{out}");
     place.run(&["evaluate", &model, &new]).fails(1, &["no truth to measure"]);
     place.run(&["train", &table, "-o", &model]).fails(2, &["which column is to be learned?"]);
 }

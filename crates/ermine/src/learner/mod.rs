@@ -152,6 +152,9 @@ pub trait Learner: Parameters + Send + Sync {
     }
 }
 
+/// What the tested rows of each split are predicted, for each of some values: what the numbers are, and the numbers by split and value.
+pub type SplitPredictions = (Output, Vec<Vec<Vec<f64>>>);
+
 /// A learner whose models for many values of one parameter cost about as much as one: rounds of boosting, strength of pruning,
 /// number of neighbours, strength of a penalty. What they predict is what the models of separate fits predict: to the last bit, or within the tolerance of a
 /// solver that begins each fit where the one before it ended.
@@ -178,7 +181,7 @@ pub trait Path: Sync {
         _values: &[Value],
         _splits: &Splits,
         _context: &Context<'_>,
-    ) -> Result<Option<(Output, Vec<Vec<Vec<f64>>>)>> {
+    ) -> Result<Option<SplitPredictions>> {
         Ok(None)
     }
 }

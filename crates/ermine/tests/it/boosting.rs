@@ -265,7 +265,17 @@ fn rounds_that_nobody_asked_for_are_those_that_do_best_on_folds() {
     let cities = cities(600, 3);
     let one = GradientBoosting::default().fit(&cities).unwrap();
     let rounds = boosted(&one).booster().n_rounds();
-    let asked = GradientBoosting { n_estimators: rounds, ..Default::default() }.fit(&cities).unwrap();
+    // The parameters of small data, as the documentation of `grow_policy` says them.
+    let asked = GradientBoosting {
+        n_estimators: rounds,
+        grow_policy: GrowPolicy::Symmetric,
+        max_leaf_nodes: None,
+        learning_rate: 0.05,
+        min_child_weight: 0.1,
+        subsample: 0.8,
+        ..Default::default()
+    };
+    let asked = asked.fit(&cities).unwrap();
     assert_eq!(boosted(&asked).booster(), boosted(&one).booster());
     assert!(one.certificate().to_string().contains("the best on 5 folds"), "{}", one.certificate());
     // Noise: no rounds worth speaking of.

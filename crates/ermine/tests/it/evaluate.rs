@@ -299,7 +299,7 @@ fn what_splits_share_changes_nothing() {
             })
             .collect();
         let (a, b) = (columns[0].numbers(None), columns[1].numbers(None));
-        let word = |i: usize| Some(if a[i] + b[i] > 2.0 || i % 17 == 0 { "yes" } else { "no" });
+        let word = |i: usize| Some(if a[i] + b[i] > 2.0 || i.is_multiple_of(17) { "yes" } else { "no" });
         columns.push(Column::nominal("y", &(0..n).map(word).collect::<Vec<_>>()));
         Table::new(columns).unwrap().dataset("y").unwrap()
     };

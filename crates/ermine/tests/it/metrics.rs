@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn pair_counts_are_pair_counts(rows in prop::collection::vec((0u8..6, 0u8..4), 2..40)) {
         // Some zeros are negative: they are equal to the others.
-        let zero = |i: usize, v: u8| if v == 0 && i % 2 == 0 { -0.0 } else { f64::from(v) };
+        let zero = |i: usize, v: u8| if v == 0 && i.is_multiple_of(2) { -0.0 } else { f64::from(v) };
         let scores: Vec<f64> = rows.iter().enumerate().map(|(i, r)| zero(i, r.0)).collect();
         let grades: Vec<f64> = rows.iter().map(|r| f64::from(r.1)).collect();
         let (mut right, mut wrong, mut tied_scores, mut tied_grades, mut n) = (0.0, 0.0, 0.0, 0.0, 0.0);

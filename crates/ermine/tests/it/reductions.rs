@@ -114,7 +114,6 @@ fn parts_work_side_by_side_on_the_same_columns() {
 
 #[test]
 fn a_part_that_did_not_converge_is_told_by_the_whole() {
-    let stopped = "svc(max_iter=2)";
     for (name, task) in [
         ("one-vs-rest", Task::Classification),
         ("one-vs-one", Task::Classification),
@@ -140,7 +139,8 @@ fn a_part_that_did_not_converge_is_told_by_the_whole() {
             learner.set("estimator", &Value::Text(estimator.into())).unwrap();
             fit(&*learner, &data, &Context::default()).unwrap()
         };
-        let limited = model(stopped);
+        // (Boosting stops at once over machines that are no better than chance.)
+        let limited = model(if name == "adaboost" { "logistic-regression(max_iter=1)" } else { "svc(max_iter=2)" });
         assert!(limited.certificate().to_string().contains("NOT CONVERGED"), "{name}: {}", limited.certificate());
         assert!(limited.certificate().to_string().contains("max_iter"), "{name}");
         assert!(!model("decision-tree(max_depth=2)").certificate().to_string().contains("NOT CONVERGED"), "{name}");

@@ -26,7 +26,7 @@ mod space;
 pub use fitted::NeighborModel;
 pub use parameters::{Algorithm, Keep, MetricName, NearestNeighbors, Own, TieName, WeightName};
 
-use super::{Capabilities, Context, Info, Learner, Path, Trained};
+use super::{Capabilities, Context, Info, Learner, Path, SplitPredictions, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Splits, Task};
 use crate::model::{Certificate, Fitted, Output, Proof, Status};
@@ -104,7 +104,7 @@ impl Path for NearestNeighbors {
         values: &[Value],
         splits: &Splits,
         context: &Context<'_>,
-    ) -> Result<Option<(Output, Vec<Vec<Vec<f64>>>)>> {
+    ) -> Result<Option<SplitPredictions>> {
         let estimated = self.standardize || (self.metric == MetricName::Mahalanobis && self.covariance.is_none());
         let asks = matches!(self.tie, TieName::NextPoint | TieName::OtherMetric);
         let Some((fold, n_folds)) = splits.folds().filter(|_| !estimated && !asks && self.algorithm != Algorithm::Hnsw)

@@ -242,7 +242,7 @@ impl Place {
     pub(super) fn metric(&self) -> String {
         match self {
             Place::Rows(index) => match index.metric() {
-                Metric::Minkowski { p } => format!("minkowski, p = {p}"),
+                Metric::Minkowski { p } => format!("minkowski (p = {p})"),
                 metric => metric.name().into(),
             },
             Place::Texts(index) => format!("{:?} distance of text", index.metric()).to_lowercase(),

@@ -16,7 +16,7 @@ use crate::kernel::Kernel;
 use crate::learner::linear::kernel_machine::dense_rows;
 use crate::learner::linear::prepare::{Classes, Prepared, scaled};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Context, Info, Learner, Path, Trained};
+use crate::learner::{Context, Info, Learner, Path, SplitPredictions, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::matrix::{Dataset, DesignOptions, FeatureMap, Features, Splits};
 use crate::model::{Certificate, Fitted, Output};
@@ -148,7 +148,7 @@ impl Path for Svc {
         values: &[Value],
         splits: &Splits,
         context: &Context<'_>,
-    ) -> Result<Option<(Output, Vec<Vec<Vec<f64>>>)>> {
+    ) -> Result<Option<SplitPredictions>> {
         let scaled = self.kernel != KernelName::Linear && self.gamma == Gamma::Scale;
         if scaled || self.standardize || self.class_weight != ClassWeight::Equal {
             return Ok(None);

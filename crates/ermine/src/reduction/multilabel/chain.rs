@@ -126,26 +126,23 @@ impl Chains {
         self.members.iter().all(|member| member.output() == Output::Probabilities)
     }
 
-    /// What a part says about its label, above 0 for it.
-    fn confidence(member: &Member, features: &Features) -> Result<Vec<f64>> {
-        let mut said = member.of_second(features)?;
-        if member.output() == Output::Probabilities {
-            said.iter_mut().for_each(|p| *p -= 0.5);
-        }
-        Ok(said)
+    /// Above this, a part is for its label.
+    fn level(member: &Member) -> f64 {
+        if member.output() == Output::Probabilities { 0.5 } else { 0.0 }
     }
 
-    /// What the parts of a chain say, label by label of its order, each above 0 for the label.
+    /// What the parts of a chain say, label by label of its order.
     fn along(&self, chain: usize, features: &Features) -> Result<Vec<Vec<f64>>> {
         let members = &self.members[chain * self.n_labels..(chain + 1) * self.n_labels];
         if !self.plan.linked {
-            return members.par_iter().map(|member| Chains::confidence(member, features)).collect();
+            return members.par_iter().map(|member| member.of_second(features)).collect();
         }
         let mut said: Vec<Vec<f64>> = Vec::with_capacity(self.n_labels);
         let mut known = features.clone();
         for (member, &label) in members.iter().zip(&self.plan.orders[chain]) {
-            said.push(Chains::confidence(member, &known)?);
-            let marks = said[said.len() - 1].iter().map(|&s| f64::from(u8::from(s > 0.0))).collect();
+            let own = member.of_second(&known)?;
+            let marks = own.iter().map(|&s| f64::from(u8::from(s > Chains::level(member)))).collect();
+            said.push(own);
             known = known.with_numbers(vec![(link_name(label), marks)]);
         }
         Ok(said)
@@ -163,15 +160,16 @@ impl Fitted for Chains {
         let each: Vec<Vec<Vec<f64>>> =
             (0..n_chains).into_par_iter().map(|chain| self.along(chain, features)).collect::<Result<_>>()?;
         let mut numbers = vec![0.0; features.n_rows() * n_labels];
-        for (order, said) in self.plan.orders.iter().zip(&each) {
-            for (&label, said) in order.iter().zip(said) {
+        for ((order, said), members) in self.plan.orders.iter().zip(&each).zip(self.members.chunks(n_labels)) {
+            for ((&label, said), member) in order.iter().zip(said).zip(members) {
+                let level = Chains::level(member);
                 let cells = numbers.iter_mut().skip(label).step_by(n_labels);
                 cells.zip(said).for_each(|(number, &said)| {
                     *number += match (probabilities, n_chains) {
-                        (true, _) => said + 0.5,
-                        (false, 1) => said,
+                        (true, _) => said,
+                        (false, 1) => said - level,
                         (false, _) => {
-                            if said > 0.0 {
+                            if said > level {
                                 1.0
                             } else {
                                 -1.0

@@ -136,7 +136,10 @@ impl Learner for OmegaRanking {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let wrong = |why: String| Error::data(format!("{}: omega is no cost of places: {why}", OMEGA.name));
+        let wrong = |why: String| Error::Unsupported {
+            learner: OMEGA.name.into(),
+            need: format!("an omega that is no cost of places: {why}"),
+        };
         self.omega.check().map_err(wrong)?;
         let queries = pairs::queries(data, |grades, _| {
             let (places, omega) = (places(grades), self.omega.clone());
