@@ -67,9 +67,11 @@ LABELS = dict.fromkeys(
     ),
     ONE_COLUMN,
 )
+#: They ask for the shape of the probabilities of one column of classes.
+LABELS_SPARSE = dict.fromkeys(("check_estimator_sparse_array", "check_estimator_sparse_matrix"), ONE_COLUMN)
 OF_LABELS = {
-    "MultiOutputClassifier": LABELS | {"check_decision_proba_consistency": ONE_COLUMN, "check_methods_sample_order_invariance": "predict_proba is a list, as the twin's is"},
-    "ClassifierChain": LABELS | {"check_decision_proba_consistency": ONE_COLUMN},
+    "MultiOutputClassifier": LABELS | LABELS_SPARSE | {"check_decision_proba_consistency": ONE_COLUMN, "check_methods_sample_order_invariance": "predict_proba is a list, as the twin's is"},
+    "ClassifierChain": LABELS | LABELS_SPARSE | {"check_decision_proba_consistency": ONE_COLUMN},
     "LabelPowersetClassifier": LABELS,
 }
 
@@ -78,8 +80,8 @@ ASKED_OTHERWISE: dict[str, dict[str, str]] = {
     "HuberRegressor": {
         check: "its scale is zero where most rows are fitted exactly, and then several functions are minimal; the twin stops before its scale is zero" for check in DRAWS_SPARSE
     },
-    "OneVsOneClassifier": {DENSE: "its usual estimator draws rows for early stopping; the twin takes no weights, so it is not asked"},
-    "CalibratedClassifierCV": {DENSE: "its usual estimator draws rows; over logistic regression, as scikit-learn asks its twin, it passes (below)"},
+    "OneVsOneClassifier": dict.fromkeys((DENSE, SPARSE), "its usual estimator draws rows for early stopping; the twin takes no weights, so it is not asked"),
+    "CalibratedClassifierCV": dict.fromkeys((DENSE, SPARSE), "its usual estimator draws rows; over logistic regression, as scikit-learn asks its twin, it passes (below)"),
     "OneQuery": {check: "a query counts as its first row does" for check in DRAWS_SPARSE},
 }
 

@@ -139,7 +139,7 @@ NO_METHOD = {
     "Lasso": PATH, "LassoCV": PATH, "ElasticNet": PATH, "ElasticNetCV": PATH,
     "LogisticRegression": DENSE, "LinearSVC": DENSE, "SGDClassifier": DENSE, "SGDRegressor": DENSE,
     "Perceptron": DENSE | IN_PARTS | {"partial_fit": "SGDClassifier learns in parts"},
-    "OneVsRestClassifier": IN_PARTS | {"decision_function": "parts that give probabilities make probabilities"},
+    "OneVsRestClassifier": IN_PARTS,
     "OneVsOneClassifier": IN_PARTS, "MultiOutputClassifier": IN_PARTS,
 }
 

@@ -101,4 +101,6 @@ class CodedClassifier(Parts, OverClassifier):
     def decision_function(self, X: Any) -> np.ndarray:
         """How sure the estimator is of each class for each row, in the order of ``classes_``; for two classes one number, which is positive for the second of them."""
         scores = self._predict(X, "margins")
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

@@ -773,7 +773,7 @@ class GradientBoostingClassifier(BoostingClassifier):
     ----------
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
-        0 for as many, up to 1000, as do best on rows kept aside: on small data the mean of five models that each keep a
+        0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a
         fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
@@ -781,9 +781,11 @@ class GradientBoostingClassifier(BoostingClassifier):
         Most leaves of a tree; none for no limit.
     max_depth : int or None, default=None
         Longest way from the root of a tree to a leaf; none for no limit.
-    grow_policy : {'lossguide', 'depthwise', 'symmetric'}, default="lossguide"
+    grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
-        or all of a level by the same question (symmetric).
+        or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
+        small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning
+        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
     tree_method : {'hist', 'exact'}, default="hist"
         Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
         values).
@@ -891,7 +893,7 @@ class GradientBoostingClassifier(BoostingClassifier):
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        grow_policy: Literal["lossguide", "depthwise", "symmetric"] = "lossguide",
+        grow_policy: Literal["auto", "lossguide", "depthwise", "symmetric"] = "auto",
         tree_method: Literal["hist", "exact"] = "hist",
         max_bins: int = 255,
         reg_lambda: float = 1.0,
@@ -967,7 +969,7 @@ class GradientBoostingRegressor(BoostingRegressor):
         What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
-        0 for as many, up to 1000, as do best on rows kept aside: on small data the mean of five models that each keep a
+        0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a
         fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
@@ -975,9 +977,11 @@ class GradientBoostingRegressor(BoostingRegressor):
         Most leaves of a tree; none for no limit.
     max_depth : int or None, default=None
         Longest way from the root of a tree to a leaf; none for no limit.
-    grow_policy : {'lossguide', 'depthwise', 'symmetric'}, default="lossguide"
+    grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
-        or all of a level by the same question (symmetric).
+        or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
+        small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning
+        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
     tree_method : {'hist', 'exact'}, default="hist"
         Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
         values).
@@ -1089,7 +1093,7 @@ class GradientBoostingRegressor(BoostingRegressor):
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        grow_policy: Literal["lossguide", "depthwise", "symmetric"] = "lossguide",
+        grow_policy: Literal["auto", "lossguide", "depthwise", "symmetric"] = "auto",
         tree_method: Literal["hist", "exact"] = "hist",
         max_bins: int = 255,
         reg_lambda: float = 1.0,
@@ -1172,7 +1176,7 @@ class GradientBoostingRanker(BoostingRanker):
         What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
-        0 for as many, up to 1000, as do best on rows kept aside: on small data the mean of five models that each keep a
+        0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a
         fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
@@ -1180,9 +1184,11 @@ class GradientBoostingRanker(BoostingRanker):
         Most leaves of a tree; none for no limit.
     max_depth : int or None, default=None
         Longest way from the root of a tree to a leaf; none for no limit.
-    grow_policy : {'lossguide', 'depthwise', 'symmetric'}, default="lossguide"
+    grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
-        or all of a level by the same question (symmetric).
+        or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
+        small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning
+        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
     tree_method : {'hist', 'exact'}, default="hist"
         Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
         values).
@@ -1287,7 +1293,7 @@ class GradientBoostingRanker(BoostingRanker):
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        grow_policy: Literal["lossguide", "depthwise", "symmetric"] = "lossguide",
+        grow_policy: Literal["auto", "lossguide", "depthwise", "symmetric"] = "auto",
         tree_method: Literal["hist", "exact"] = "hist",
         max_bins: int = 255,
         reg_lambda: float = 1.0,

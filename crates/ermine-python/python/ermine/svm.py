@@ -53,8 +53,8 @@ class SVC(KernelClassifier):
     random_state : int, RandomState instance or None, default=None
         Taken as scikit-learn takes it, and without effect: nothing is drawn.
     probability : bool, default=False
-        Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and a
-        sigmoid of the decision values on the rows that they left out becomes the probability (Platt).
+        Whether ``predict_proba`` is asked for: five more machines are then fitted, each on four fifths of the rows, and
+        a sigmoid of the decision values on the rows that they left out becomes the probability (Platt).
         CalibratedClassifierCV has more choices.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.

@@ -43,7 +43,7 @@ params! {
         /// Most steps.
         max_iter: usize = 1000, range Range::at_least(1.0);
         /// The distance from the minimum to reach, as a share of the objective.
-        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+        tol: f64 = 1e-12, range Range::between(0.0, 1.0);
     }
 }
 
