@@ -696,7 +696,7 @@ class LogisticRegression(LogOddsClassifier):
         With a degree above 1: only products of different columns, no powers.
     max_iter : int, default=1000
         Most steps.
-    tol : float, default=1e-10
+    tol : float, default=1e-12
         The distance from the minimum to reach, as a share of the objective.
     solver : str, default="lbfgs"
         Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
@@ -758,7 +758,7 @@ class LogisticRegression(LogOddsClassifier):
         degree: int = 1,
         interaction_only: bool = False,
         max_iter: int = 1000,
-        tol: float = 1e-10,
+        tol: float = 1e-12,
         solver: str = "lbfgs",
         dual: bool = False,
         intercept_scaling: float = 1.0,
