@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`lanes`] | vectorised loops over slices (dot, axpy, exp), the same bits with and without AVX |
 //! | [`dense`] | a table of numbers as it lies in memory, read in blocks of rows |
-//! | [`columns`] | kernels for tables by columns |
+//! | `columns` | kernels for tables by columns |
 //! | [`sparse`] | the same where most numbers are zero: by rows and by columns |
 //! | [`design`] | dense or sparse behind one face: `X w`, `X' r`, `X' S X` |
 //! | [`few`] | a block of rows times a few columns, one for each class |
