@@ -28,14 +28,10 @@ pub unsafe fn best(twig: &Twig, node: TwigNode, counts: u64, cost: f64, grid: Gr
     let mut best: Option<TwigSplit> = None;
     for first in (0..twig.n_columns()).step_by(8) {
         let n_lanes = (twig.n_columns() - first).min(8);
-        // A lane without a column has no cuts.
-        let mut cuts = [0; 8];
-        for (lane, cuts) in cuts[..n_lanes].iter_mut().enumerate() {
-            // SAFETY: as the caller promises; the node is inside.
-            *cuts = unsafe { twig.cuts(node, first + lane) };
-        }
+        // SAFETY: as the caller promises; the node is inside.
+        let words = unsafe { twig.cuts_of_eight(node, first) };
         // SAFETY: eight words of eight bytes.
-        let mut cuts = unsafe { _mm512_loadu_si512(cuts.as_ptr().cast()) };
+        let mut cuts = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
         let (mut left, mut right) = (_mm512_setzero_si512(), _mm512_set1_epi64(counts as i64));
         let (mut left_squares, mut right_squares) = (_mm512_setzero_si512(), _mm512_set1_epi64(squares as i64));
         let (mut most, mut at) = (_mm512_set1_pd(f64::NEG_INFINITY), _mm512_setzero_pd());

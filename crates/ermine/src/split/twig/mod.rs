@@ -194,6 +194,22 @@ impl Twig {
         allowed & _mm512_cmpneq_epi8_mask(here, next)
     }
 
+    /// The cuts of eight columns from `first` on; none for a column that isn't there.
+    ///
+    /// # Safety
+    /// As for [`cuts`](Self::cuts).
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
+    unsafe fn cuts_of_eight(&self, node: TwigNode, first: usize) -> [u64; 8] {
+        let mut cuts = [0; 8];
+        for (column, cuts) in (first..self.n_columns()).zip(&mut cuts) {
+            // SAFETY: as the caller promises.
+            *cuts = unsafe { self.cuts(node, column) };
+        }
+        cuts
+    }
+
     /// Eight columns from `first` on, eight places each from `place` on: the bytes of one column in one word. Columns that aren't there repeat the first.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]

@@ -20,13 +20,10 @@ pub unsafe fn best(twig: &Twig, node: TwigNode, centred: &[f64; ROWS], grid: Gri
     let mut best: Option<TwigSplit> = None;
     for first in (0..twig.n_columns()).step_by(8) {
         let n_lanes = (twig.n_columns() - first).min(8);
-        let mut cuts = [0u64; 8];
-        for (lane, cuts) in cuts.iter_mut().enumerate().take(n_lanes) {
-            // SAFETY: as the caller promises; the node is inside.
-            *cuts = unsafe { twig.cuts(node, first + lane) };
-        }
+        // SAFETY: as the caller promises; the node is inside.
+        let words = unsafe { twig.cuts_of_eight(node, first) };
         // SAFETY: eight words of eight bytes.
-        let mut cuts = unsafe { _mm512_loadu_si512(cuts.as_ptr().cast()) };
+        let mut cuts = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
         let (mut sum, mut most) = (_mm512_setzero_pd(), _mm512_set1_pd(-1.0));
         let mut at = _mm512_setzero_pd();
         let mut rows = _mm512_setzero_si512();
