@@ -207,7 +207,7 @@ def one_lightgbm_fast(data):
     def work():
         for row in rows:
             predict(config, ctypes.c_void_p(row.ctypes.data), length, answer)
-        return out
+        return out, model  # which must live as long as its handle
 
     return work
 
@@ -236,7 +236,7 @@ def shap_shap(data):
 
     explainer, rows = shap.TreeExplainer(lightgbm_model(data), feature_perturbation="tree_path_dependent"), data["X_test"][:SHAP_ROWS]
     # Its C extension; without this, it hands the rows to LightGBM.
-    explainer.model.original_model = None
+    explainer.model.model_type = "internal"
     return lambda: explainer.shap_values(rows, check_additivity=False)
 
 

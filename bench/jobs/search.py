@@ -50,7 +50,9 @@ def contender(search, library):
 
         estimator, grid = parts(search, library)
         find = importlib.import_module(f"{library}.model_selection").GridSearchCV
-        return lambda: find(estimator, grid, cv=5, n_jobs=2, refit=False).fit(data["X"], data["y"])
+        # scikit-learn's boosting has threads of its own, which a second process would fight for the same cores.
+        jobs = 1 if search.startswith("boosting") and library == "sklearn" else 2
+        return lambda: find(estimator, grid, cv=5, n_jobs=jobs, refit=False).fit(data["X"], data["y"])
 
     return prepare
 

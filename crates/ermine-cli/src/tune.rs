@@ -97,13 +97,15 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     flags::set(&mut *learner, &fixed)?;
     let space = space(args, &*learner, &fixed)?;
     check_output(&args.output, &[&args.data.file])?;
-    let progress = Progress::new(!args.manner.chatty()).until(args.budget.and_then(|budget| start.checked_add(budget)));
-    let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
+    let loading = Progress::new(!args.manner.chatty());
+    let (data, understanding) = load(&args.data, args.manner.threads(), &loading)?;
+    drop(loading);
     check(&*learner, &data)?;
     let splits = args.splits.splits(&data, args.seed)?;
     let measure = Measure::headline(data.task(), args.splits.measure)[0];
     measure.check(data.task())?;
     let what = Search { learner: &*learner, space: &space, strategy: strategy(args), splits: &splits, measure };
+    let progress = Progress::new(!args.manner.chatty()).until(args.budget.and_then(|budget| start.checked_add(budget)));
     let context =
         Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
     let mut journal = match &args.journal {

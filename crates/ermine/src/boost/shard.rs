@@ -4,6 +4,7 @@
 //! that none of this needs a lock or moves cache lines between cores.
 
 use super::grown::Grown;
+use crate::matrix::pages;
 use crate::split::histogram::scan::BinTest;
 use crate::split::histogram::store::{BLOCK, Bytes, Code, Store, StoreCodes};
 use std::ops::Range;
@@ -36,9 +37,9 @@ impl Shard {
             scores,
             gradient: vec![vec![0.0; n]; k],
             curvature: vec![vec![0.0; n]; k],
-            words: Vec::new(),
-            index: Vec::with_capacity(n),
-            spare: vec![0; n],
+            words: pages::with_capacity(n),
+            index: pages::with_capacity(n),
+            spare: pages::filled(0, n),
             segments: Vec::new(),
         }
     }
@@ -67,7 +68,7 @@ impl Shard {
         let segment = self.segments[node].clone();
         let (rows, spare) = (&mut self.index[segment.clone()], &mut self.spare[..segment.len()]);
         let n_left = match &store.codes {
-            StoreCodes::U8(bytes) => partition(bytes, column, store.n_columns(), &left, rows, spare),
+            StoreCodes::U8(bytes) => partition_bytes(bytes, column, store.n_columns(), &left, rows, spare),
             StoreCodes::U16(bytes) => partition(bytes, column, store.n_columns(), &left, rows, spare),
         };
         let middle = segment.start + n_left;
@@ -88,6 +89,101 @@ impl Shard {
             scores[i] += tree.value[tree.walk(store, first + i)];
         }
     }
+}
+
+/// As [`partition`], sixteen rows at a time where the processor can.
+fn partition_bytes(
+    bytes: &Bytes<u8>,
+    column: usize,
+    n_columns: usize,
+    left: &[u8],
+    rows: &mut [u32],
+    spare: &mut [u32],
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(blocks) = bytes.blocks()
+        && is_x86_feature_detected!("avx512f")
+        && blocks.len() <= i32::MAX as usize
+        && left.len() <= 256
+    {
+        let mut set = [0u32; 8];
+        left.iter().enumerate().for_each(|(slot, &go)| set[slot / 32] |= u32::from(go) << (slot % 32));
+        let place = Place { column, n_columns };
+        // SAFETY: the processor has the feature; all rows are rows of the store.
+        return unsafe { partition_avx512(blocks, place, &set, rows, spare) };
+    }
+    partition(bytes, column, n_columns, left, rows, spare)
+}
+
+/// A column of the blocks.
+#[derive(Clone, Copy)]
+struct Place {
+    column: usize,
+    n_columns: usize,
+}
+
+impl Place {
+    /// Where the code of a row is.
+    fn of(self, row: u32) -> usize {
+        let row = row as usize;
+        row + row / BLOCK * (self.n_columns - 1) * BLOCK + self.column * BLOCK
+    }
+}
+
+/// Sixteen rows at a time: their codes are gathered, looked up in `set`, and the rows packed to either side.
+///
+/// # Safety
+/// Every row must be a row of the store that the blocks are of, which have at most `i32::MAX` codes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn partition_avx512(
+    blocks: &[u8],
+    place: Place,
+    set: &[u32; 8],
+    rows: &mut [u32],
+    spare: &mut [u32],
+) -> usize {
+    use std::arch::x86_64::*;
+    assert!(spare.len() >= rows.len() && blocks.len().is_multiple_of(4));
+    let number = |x: usize| _mm512_set1_epi32(x as i32);
+    // SAFETY: eight words.
+    let set_words = _mm512_broadcast_i64x4(unsafe { _mm256_loadu_si256(set.as_ptr().cast()) });
+    let (start, skip) = (number(place.column * BLOCK), number((place.n_columns - 1) * BLOCK));
+    let (mut n_left, mut n_right) = (0, 0);
+    let full = rows.len() / 16 * 16;
+    for i in (0..full).step_by(16) {
+        // SAFETY: sixteen rows from i on.
+        let row = unsafe { _mm512_loadu_si512(rows.as_ptr().add(i).cast()) };
+        let block = _mm512_srli_epi32::<{ BLOCK.ilog2() }>(row);
+        let at = _mm512_add_epi32(_mm512_add_epi32(row, _mm512_mullo_epi32(block, skip)), start);
+        // The four bytes around a code, so that nothing behind the last is read.
+        let around = _mm512_and_si512(at, number(!3));
+        // SAFETY: codes of rows of the store lie in the blocks, whose length is a multiple of four.
+        let four = unsafe { _mm512_i32gather_epi32::<1>(around, blocks.as_ptr().cast()) };
+        let shift = _mm512_slli_epi32::<3>(_mm512_and_si512(at, number(3)));
+        let code = _mm512_and_si512(_mm512_srlv_epi32(four, shift), number(255));
+        let word = _mm512_permutexvar_epi32(_mm512_srli_epi32::<5>(code), set_words);
+        let bit = _mm512_srlv_epi32(word, _mm512_and_si512(code, number(31)));
+        let go = _mm512_test_epi32_mask(bit, number(1));
+        // SAFETY: `n_left <= i` and `n_right <= i`, so that sixteen places are there, and of `rows` all of them have been read.
+        unsafe {
+            _mm512_storeu_si512(rows.as_mut_ptr().add(n_left).cast(), _mm512_maskz_compress_epi32(go, row));
+            _mm512_storeu_si512(spare.as_mut_ptr().add(n_right).cast(), _mm512_maskz_compress_epi32(!go, row));
+        }
+        n_left += go.count_ones() as usize;
+        n_right += go.count_zeros() as usize;
+    }
+    for i in full..rows.len() {
+        let row = rows[i];
+        let code = blocks[place.of(row)] as usize;
+        let go = (set[code / 32] >> (code % 32) & 1) as usize;
+        rows[n_left] = row;
+        spare[n_right] = row;
+        n_left += go;
+        n_right += 1 - go;
+    }
+    rows[n_left..].copy_from_slice(&spare[..n_right]);
+    n_left
 }
 
 /// Sends rows to the left (front) or to the right, keeping their order. Gives back how many are on the left.
@@ -126,4 +222,34 @@ fn partition_by(is_left: impl Fn(u32) -> u8, rows: &mut [u32], spare: &mut [u32]
     }
     rows[n_left..].copy_from_slice(&spare[..n_right]);
     n_left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Bins, Features};
+    use crate::table::{Column, Table};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn rows_are_sent_where_their_codes_say(seed: u64, n in 1usize..10_000, d in 1usize..5) {
+            let mut rng = crate::rng::stream(seed, &[]);
+            let mut draw = |k: usize| crate::rng::below(&mut rng, k);
+            let columns = (0..d).map(|j| Column::numeric(format!("{j}"), (0..n).map(|_| draw(300) as f64).collect::<Vec<_>>())).collect();
+            let features = Features::new(Arc::new(Table::new(columns).unwrap()));
+            let store = Store::new(&[&features], &Bins::fit(&features, 255));
+            let StoreCodes::U8(bytes) = &store.codes else { panic!("few bins") };
+            let column = draw(d);
+            let left: Vec<u8> = (0..store.n_slots[column]).map(|_| draw(2) as u8).collect();
+            let rows: Vec<u32> = (0..n as u32).filter(|_| draw(3) > 0).collect();
+            let (mut some, mut all) = (rows.clone(), rows);
+            let (mut spare, mut other) = (vec![0; n], vec![0; n]);
+            let n_left = partition_bytes(bytes, column, d, &left, &mut some, &mut spare);
+            prop_assert_eq!(n_left, partition(bytes, column, d, &left, &mut all, &mut other));
+            prop_assert_eq!(some, all);
+        }
+    }
 }

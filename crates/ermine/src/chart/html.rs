@@ -18,7 +18,7 @@ const STYLE: &str = concat!(
     "h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.2rem;margin-top:2.2rem;border-bottom:1px solid #ddd}",
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}",
     "th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #eee;white-space:nowrap}",
-    "td.w{white-space:normal;text-align:left;min-width:14rem}",
+    "td.w{white-space:normal;text-align:left;min-width:14rem;overflow-wrap:anywhere}",
     "th{font-weight:600;color:#555}td:first-child,th:first-child,td.l,th.l{text-align:left}",
     ".t{overflow-x:auto}.note{color:#666;font-size:.9rem}",
     "pre{background:#f5f5f2;padding:.8rem;overflow-x:auto;font-size:.85rem;line-height:1.35}",

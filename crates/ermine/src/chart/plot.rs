@@ -110,7 +110,7 @@ const NAMES: f64 = 160.0;
 const LENGTH: f64 = 220.0;
 const NAMED_WIDTH: f64 = NAMES + LENGTH + 80.0;
 /// The most characters of a name that have room.
-const NAME: usize = 22;
+const NAME: usize = 20;
 
 /// Bars to the right with their spread, the longest first.
 pub fn bars(title: &str, rows: &[(String, f64, f64)]) -> String {

@@ -339,9 +339,8 @@ fn of_labels(measure: Measure, counts: &[Counts]) -> Option<f64> {
 
 /// The mean over the queries that have the measure; NaN where none has.
 fn over_queries(measure: Measure, queries: &[Query], weights: Weights<'_>) -> Score {
-    let omega = |scores: &[f64], grades: &[f64], omega: Omega| {
-        ranking::omega_loss(scores, &ranking::places(grades), |i, j| omega.cost(i, j))
-    };
+    let omega =
+        |scores: &[f64], grades: &[f64], omega: Omega| ranking::omega_loss(scores, &ranking::places(grades), &omega);
     let of = |(scores, grades): &Query| match measure {
         Ndcg => Some(ranking::ndcg(scores, grades, PLACES, ranking::Gain::Exponential)),
         NdcgFive => Some(ranking::ndcg(scores, grades, 5, ranking::Gain::Exponential)),

@@ -124,8 +124,8 @@ pub struct Found {
 pub fn search(search: &Search<'_>, data: &Dataset, context: &Context<'_>, journal: &mut Journal) -> Result<Found> {
     search.measure.check(data.task())?;
     let mut state = State { search, data, context, journal, trials: Vec::new() };
-    report(context.observer, Event::Begin { what: "searching", total: search.n_steps()? })?;
-    let stopped = match state.run() {
+    let begin = Event::Begin { what: "searching", total: search.n_steps()? };
+    let stopped = match report(context.observer, begin).and_then(|()| state.run()) {
         Err(Error::Stopped) => true,
         other => other.map(|()| false)?,
     };

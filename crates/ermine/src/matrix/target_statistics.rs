@@ -142,6 +142,11 @@ impl TargetStatistics {
         self.columns[statistic].column
     }
 
+    /// A statistic by the code of the category, at the end that of missing values.
+    pub fn values(&self, statistic: usize) -> &[f64] {
+        &self.columns[statistic].values
+    }
+
     /// The statistics of the training rows as they know them in training: from the rows before them in the random order of number `order`.
     pub fn ordered(&self, data: &Dataset, seed: u64, order: u64) -> Features {
         let n = data.n_rows();

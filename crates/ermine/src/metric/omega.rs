@@ -15,6 +15,7 @@
 
 use crate::error::{Error, Result};
 use crate::param::{Kind, ParamType, Value};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The largest table that is taken: checking it costs the cube of this.
@@ -49,12 +50,34 @@ impl Omega {
 
     /// The cost of two places, which count from 0.
     pub fn cost(&self, i: usize, j: usize) -> f64 {
-        let discount = |place: usize| 1.0 / (place as f64 + 2.0).log2();
         match self {
             Omega::AllPairs => f64::from(u8::from(i != j)),
             Omega::Top(k) => f64::from(u8::from(i != j && i.min(j) < *k)),
             Omega::Dcg => (discount(i) - discount(j)).abs(),
             Omega::Table { costs, n } => costs[i.min(n - 1) * n + j.min(n - 1)],
+        }
+    }
+
+    /// The cost of i < j as a sum of products of a number of i and a number of j, for the rows of these places: what makes its sum over pairs cheap.
+    pub(super) fn products(&self, places: &[usize]) -> Vec<Product> {
+        let one = |_: usize| 1.0;
+        match self {
+            Omega::AllPairs => vec![Product::new(one, one)],
+            Omega::Top(k) => {
+                let k = *k;
+                vec![Product::new(move |i| f64::from(u8::from(i < k)), one)]
+            }
+            Omega::Dcg => vec![Product::new(discount, one), Product::new(one, |j| -discount(j))],
+            Omega::Table { costs, n } => {
+                let n = *n;
+                let there: BTreeSet<usize> = places.iter().map(|&place| place.min(n - 1)).collect();
+                let row = |i: usize| {
+                    let costs = costs[i * n..][..n].to_vec();
+                    let is_it = move |place: usize| f64::from(u8::from(place.min(n - 1) == i));
+                    Product::new(is_it, move |j| costs[j.min(n - 1)])
+                };
+                there.into_iter().map(row).collect()
+            }
         }
     }
 
@@ -98,6 +121,25 @@ impl Omega {
             }
         }
         Ok(())
+    }
+}
+
+/// What the discounted cumulative gain takes a place for.
+fn discount(place: usize) -> f64 {
+    1.0 / (place as f64 + 2.0).log2()
+}
+
+/// A part of a cost: a number of the earlier place times a number of the later one.
+pub(super) struct Product {
+    /// Of the earlier place.
+    pub first: Box<dyn Fn(usize) -> f64>,
+    /// Of the later place.
+    pub second: Box<dyn Fn(usize) -> f64>,
+}
+
+impl Product {
+    fn new(first: impl Fn(usize) -> f64 + 'static, second: impl Fn(usize) -> f64 + 'static) -> Self {
+        Product { first: Box::new(first), second: Box::new(second) }
     }
 }
 

@@ -385,6 +385,24 @@ fn columns_of_many_categories_are_learned_by_their_target_statistics() {
     let loaded = Model::from_bytes(&with.to_bytes().unwrap()).unwrap();
     assert_eq!(loaded.predict_data(&test).unwrap(), with.predict_data(&test).unwrap());
     assert!(loaded.text().contains("mean target by city"), "{}", loaded.text());
+    // A mean target is a number of the category: the trees are trees over the columns of the data, category of one's own or none included.
+    let (predictor, features, said) = (with.predictor().unwrap(), test.features(), with.predict_data(&test).unwrap());
+    let mut one = [0.0];
+    for row in 0..test.n_rows() {
+        let values: Vec<f64> = (0..features.n_columns()).map(|column| features.number(row, column)).collect();
+        predictor.predict(&values, &mut one).unwrap();
+        assert_eq!(one[0].to_bits(), said.values()[row].to_bits(), "row {row}");
+    }
+    let names = [Some("nowhere".to_string()), None];
+    let unknown = Table::new(vec![Column::nominal("city", &names), Column::numeric("x", vec![0.5, 0.5])]).unwrap();
+    let of_unknown = with.predict(&unknown).unwrap();
+    predictor.predict(&[f64::NAN, 0.5], &mut one).unwrap();
+    assert_eq!(of_unknown.values(), [one[0], one[0]]);
+    let shap = with.shap_of(features).unwrap();
+    for (row, values) in shap.values.chunks(2).enumerate() {
+        let sum = shap.expected[0] + values.iter().sum::<f64>();
+        assert!((sum - said.values()[row]).abs() < 1e-9, "row {row}");
+    }
     let importances = &with.attributes()[0].values;
     assert_eq!(importances.len(), 2);
     assert!((importances.iter().sum::<f64>() - 1.0).abs() < 1e-9 && importances[0] > 0.6, "{importances:?}");

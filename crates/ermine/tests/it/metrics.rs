@@ -1,6 +1,7 @@
 //! Scores against scikit-learn's and SciPy's (`tools/golden_metrics.py`), on predictions with ties and weights.
 
 use ermine::metric::confusion::{Average, Confusion};
+use ermine::metric::omega::Omega;
 use ermine::metric::ranking::{Gain, average_precision, kendall_tau, ndcg, omega_loss, reciprocal_rank};
 use ermine::metric::threshold::Ranked;
 use ermine::metric::{Weights, probability, regression};
@@ -193,6 +194,30 @@ proptest! {
         let pairs = n - tied_grades;
         let half: f64 = pairs - right - wrong;
         let loss = if pairs > 0.0 { (wrong + half / 2.0) / pairs } else { 0.0 };
-        prop_assert!((omega_loss(&scores, &places, |_, _| 1.0) - loss).abs() < 1e-12);
+        prop_assert!((omega_loss(&scores, &places, &Omega::AllPairs) - loss).abs() < 1e-12);
+    }
+
+    /// The omega loss is the sum over all pairs, whatever the cost.
+    #[test]
+    fn omega_loss_is_that_of_all_pairs(
+        rows in prop::collection::vec((0..6i32, 0..9usize), 0..30),
+        which in 0..4usize,
+        steps in prop::collection::vec(0.0..2.0f64, 4),
+    ) {
+        let (scores, places): (Vec<f64>, Vec<usize>) = rows.iter().map(|(s, p)| (f64::from(*s), *p)).unzip();
+        // A distance along a line is a valid cost, and five places are fewer than there are.
+        let along = |place: usize| steps[..place - 1].iter().sum::<f64>() + 1e-3 * place as f64;
+        let table = Omega::of(5, |i, j| (along(i) - along(j)).abs()).unwrap();
+        let omega = [Omega::AllPairs, Omega::Top(3), Omega::Dcg, table][which].clone();
+        let (mut cost, mut n) = (0.0, 0.0);
+        for (u, v) in (0..rows.len()).flat_map(|u| (0..rows.len()).map(move |v| (u, v))) {
+            if places[u] < places[v] {
+                n += 1.0;
+                let wrong = if scores[u] < scores[v] { 1.0 } else if scores[u] == scores[v] { 0.5 } else { 0.0 };
+                cost += wrong * omega.cost(places[u], places[v]);
+            }
+        }
+        let loss = if n > 0.0 { cost / n } else { 0.0 };
+        prop_assert!((omega_loss(&scores, &places, &omega) - loss).abs() < 1e-12);
     }
 }

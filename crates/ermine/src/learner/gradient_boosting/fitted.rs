@@ -5,7 +5,9 @@ use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema, TargetStatistics, Task};
 use crate::model::{Attribute, Fitted, Header, Link, Output, TreeSum};
 use crate::section::Sections;
-use crate::tree::draw;
+use crate::split::Test;
+use crate::split::test::CodeSet;
+use crate::tree::{Forest, draw};
 use std::borrow::Cow;
 
 /// The fitted sum of trees.
@@ -80,6 +82,26 @@ impl Boosted {
         Ok(self.booster.scores(&self.statistics.extend(features)?, n_rounds))
     }
 
+    /// The same trees, asking about the columns of the data only: a mean target is a number of the category, so that "at most t" is a set of categories.
+    fn of_columns(&self, forest: &Forest) -> Forest {
+        let n_features = self.importances.len() as u32;
+        let of_columns = |test: &mut Test| {
+            let Test::AtMost { feature, threshold, .. } = *test else { return };
+            let Some(statistic) = feature.checked_sub(n_features).map(|statistic| statistic as usize) else { return };
+            let Some((missing, values)) = self.statistics.values(statistic).split_last() else { return };
+            let set = CodeSet::new((0..values.len()).filter(|&code| values[code] <= threshold));
+            let feature = self.statistics.column(statistic) as u32;
+            *test = Test::InSet { feature, set, missing_left: *missing <= threshold };
+        };
+        let mut all = Forest::new(forest.width());
+        for number in 0..forest.n_trees() {
+            let mut tree = forest.tree(number);
+            tree.test.iter_mut().for_each(of_columns);
+            all.push(&tree);
+        }
+        all
+    }
+
     /// The quantiles of each row, row by row, ascending: they never cross, because they are put in order (Chernozhukov et al., Quantile and Probability Curves
     /// without Crossing, 2010: that lowers the quantile losses or leaves them as they are).
     pub fn quantiles(&self, features: &Features) -> Result<Vec<f64>> {
@@ -137,10 +159,12 @@ impl Fitted for Boosted {
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {
-        // Trees that ask about mean targets ask about columns that rows don't have.
-        let forests = self.booster.forests().iter().map(Cow::Borrowed).collect();
-        let sum = TreeSum { forests, divisor: 1.0, link: self.shown_link(), starts: true };
-        self.statistics.is_empty().then_some(sum)
+        let forests = self.booster.forests().iter();
+        let forests = match self.statistics.is_empty() {
+            true => forests.map(Cow::Borrowed).collect(),
+            false => forests.map(|forest| Cow::Owned(self.of_columns(forest))).collect(),
+        };
+        Some(TreeSum { forests, divisor: 1.0, link: self.shown_link(), starts: true })
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {

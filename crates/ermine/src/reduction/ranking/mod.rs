@@ -36,7 +36,7 @@ use crate::learner::linear::rank_svm::PairWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::matrix::{Dataset, Task};
 use crate::metric::omega::Omega;
-use crate::metric::ranking::{omega_loss, places};
+use crate::metric::ranking::{n_different, omega_loss, places};
 use crate::model::{Certificate, Fitted, Proof, Status};
 use crate::param::Range;
 use crate::{choice, params};
@@ -157,36 +157,59 @@ impl Learner for OmegaRanking {
             return Err(Error::Unsupported { learner: self.estimator.to_string(), need });
         }
         let ranker = Ranker::new(preference, order, context.seed);
-        let proof = self.bound(data, &ranker, &pairs)?;
-        let certificate = certificate(&self.estimator, &pairs, ranker.preference().status().clone(), proof);
+        let loss = self.training_loss(data, &ranker)?;
+        let proof = self.bound(data, &ranker, &pairs, loss.as_ref())?;
+        let mut certificate = certificate(&self.estimator, &pairs, ranker.preference().status().clone(), proof);
+        if let Some(Loss { mean, .. }) = loss {
+            certificate.notes.push(format!("omega loss ({}) of the order of the training rows: {mean:.6}", self.omega));
+        }
         Ok(Trained { fitted: Box::new(ranker), certificate })
     }
 }
 
+/// An omega loss over the pairs of all queries.
+struct Loss {
+    mean: f64,
+    n_pairs: f64,
+}
+
+/// Votes of more pairs than this are not counted for the certificate alone.
+const MOST_VOTES: f64 = 1e8;
+
 impl OmegaRanking {
-    /// Sorting at random pivots loses, on average, at most twice what the preference loses (Ailon and Mohri, theorem 2).
-    fn bound(&self, data: &Dataset, ranker: &Ranker, pairs: &Pairs) -> Result<Proof> {
-        if self.sort != Sort::Quicksort || !pairs.are_all() || data.weight().is_some() {
-            return Ok(Proof::Nothing { because: BECAUSE.into() });
+    /// The omega loss over the pairs of all queries, of the order that the model gives the training rows. Sorting takes few comparisons; votes take all.
+    fn training_loss(&self, data: &Dataset, ranker: &Ranker) -> Result<Option<Loss>> {
+        let n_votes: f64 = data.queries().iter().map(|rows| (rows.len() as f64).powi(2)).sum();
+        if self.sort == Sort::Votes && ranker.is_relative() && n_votes > MOST_VOTES {
+            return Ok(None);
         }
-        let lost = ranker.preference().wrong_pairs(data, &pairs.chosen)?;
-        let costs: f64 = lost.iter().map(|&p| pairs.chosen[p].weight).sum();
         let grades = data.grades()?;
         let scores = match data.group() {
             Some(group) => ranker.predict_queries(data.features(), group)?,
             None => ranker.predict(data.features())?,
         };
-        let (mut observed, mut n_pairs) = (0.0, 0.0);
+        let (mut lost, mut n_pairs) = (0.0, 0.0);
         for rows in data.queries() {
             let pick = |from: &[f64]| rows.iter().map(|&row| from[row as usize]).collect::<Vec<f64>>();
             let (scores, places) = (pick(&scores), places(&pick(grades)));
-            let n = pairs::n_different(&places);
-            observed += n * omega_loss(&scores, &places, |i, j| self.omega.cost(i, j));
+            let n = n_different(&places);
+            lost += n * omega_loss(&scores, &places, &self.omega);
             n_pairs += n;
         }
-        let mean = |sum: f64| if n_pairs > 0.0 { sum / n_pairs } else { 0.0 };
+        Ok(Some(Loss { mean: if n_pairs > 0.0 { lost / n_pairs } else { 0.0 }, n_pairs }))
+    }
+
+    /// Sorting at random pivots loses, on average, at most twice what the preference loses (Ailon and Mohri, theorem 2).
+    fn bound(&self, data: &Dataset, ranker: &Ranker, pairs: &Pairs, loss: Option<&Loss>) -> Result<Proof> {
+        let counts = self.sort == Sort::Quicksort && pairs.are_all() && data.weight().is_none();
+        let Some(loss) = loss.filter(|_| counts) else {
+            return Ok(Proof::Nothing { because: BECAUSE.into() });
+        };
+        let lost = ranker.preference().wrong_pairs(data, &pairs.chosen)?;
+        let costs: f64 = lost.iter().map(|&p| pairs.chosen[p].weight).sum();
+        let bound = if loss.n_pairs > 0.0 { 2.0 * costs / loss.n_pairs } else { 0.0 };
         let what = format!("the expected omega loss ({}) of the order of the training rows", self.omega);
-        Ok(Proof::Bound { what, bound: 2.0 * mean(costs), observed: mean(observed) })
+        Ok(Proof::Bound { what, bound, observed: loss.mean })
     }
 }
 

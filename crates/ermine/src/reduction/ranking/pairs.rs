@@ -58,14 +58,6 @@ pub fn queries<W: Fn(usize, usize) -> f64>(
     Ok(data.queries().into_iter().map(query).collect())
 }
 
-/// How many pairs have different places.
-pub fn n_different(places: &[usize]) -> f64 {
-    let mut sorted = places.to_vec();
-    sorted.sort_unstable();
-    let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
-    pairs(places.len()) - sorted.chunk_by(|a, b| a == b).map(|tied| pairs(tied.len())).sum::<f64>()
-}
-
 /// The pairs to learn from.
 pub struct Pairs {
     /// Query by query.
@@ -180,7 +172,7 @@ mod tests {
 
     #[test]
     fn places_that_differ_are_counted() {
-        assert_eq!(n_different(&[0, 1, 1, 3]), 5.0);
-        assert_eq!(n_different(&[0, 0]), 0.0);
+        assert_eq!(crate::metric::ranking::n_different(&[0, 1, 1, 3]), 5.0);
+        assert_eq!(crate::metric::ranking::n_different(&[0, 0]), 0.0);
     }
 }

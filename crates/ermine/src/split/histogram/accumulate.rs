@@ -49,39 +49,53 @@ fn add_rows_of<C: Code, const W: usize>(
     let dense = width == starts.len();
     let gaps: Vec<u32> = starts.iter().map(|s| s.0 - low as u32).collect();
     let starts: Vec<u32> = starts.iter().map(|s| s.1).collect();
-    for (i, &row) in rows.iter().enumerate() {
-        if let Some(&ahead) = rows.get(i + AHEAD) {
-            prefetch(codes, ahead as usize * stride + low, width * size_of::<C>());
-            prefetch(words, ahead as usize - first, 1);
+    let fetch = |row: u32| {
+        prefetch(codes, row as usize * stride + low, width * size_of::<C>());
+        prefetch(words, row as usize - first, 1);
+    };
+    let of_row = |row: u32| (&codes[row as usize * stride + low..][..width], words[row as usize - first]);
+    let gap = |codes: &'_ [C], gap: u32| codes[gap as usize];
+    let (pairs, last) = rows.as_chunks::<2>();
+    for (i, pair) in pairs.iter().enumerate() {
+        rows.get(2 * i + AHEAD..2 * i + AHEAD + 2).into_iter().flatten().for_each(|&row| fetch(row));
+        let ((one, word), (two, other)) = (of_row(pair[0]), of_row(pair[1]));
+        // SAFETY: see `add_pair`.
+        unsafe {
+            if dense {
+                add_pair(one.iter().zip(two).map(|(a, b)| [*a, *b]), &starts, [word, other], histogram);
+            } else {
+                let codes = gaps.iter().map(|&g| [gap(one, g), gap(two, g)]);
+                add_pair(codes, &starts, [word, other], histogram);
+            }
         }
-        let (codes, word) = (&codes[row as usize * stride + low..][..width], words[row as usize - first]);
-        if dense {
-            // SAFETY: see `add_row`.
-            unsafe { add_row(codes.iter(), &starts, word, histogram) };
-        } else {
-            // SAFETY: see `add_row`.
-            unsafe { add_row(gaps.iter().map(|&gap| &codes[gap as usize]), &starts, word, histogram) };
-        }
+    }
+    for &row in last {
+        let (one, word) = of_row(row);
+        let codes = gaps.iter().map(|&g| [gap(one, g); 2]);
+        // SAFETY: see `add_pair`.
+        unsafe { add_pair(codes, &starts, [word, [0; W]], histogram) };
     }
 }
 
-/// Adds a row's word to the bins of its columns.
+/// Adds the words of two rows to the bins of their columns: side by side, they keep the processor from waiting for either.
 ///
 /// # Safety
-/// `starts[j] + codes[j]` must lie in the histogram for every column: the store's codes are below the number of slots of their column, and the
+/// `starts[j] + code` must lie in the histogram for both codes of every column: the store's codes are below the number of slots of their column, and the
 /// histogram spans the slots of these columns.
 #[inline(always)]
-unsafe fn add_row<'c, C: Code, const W: usize>(
-    codes: impl Iterator<Item = &'c C>,
+unsafe fn add_pair<C: Code, const W: usize>(
+    codes: impl Iterator<Item = [C; 2]>,
     starts: &[u32],
-    word: [i64; W],
+    words: [[i64; W]; 2],
     histogram: &mut [[i64; W]],
 ) {
-    for (code, &start) in codes.zip(starts) {
-        debug_assert!(start as usize + code.index() < histogram.len());
-        // SAFETY: the caller's promise.
-        let bin = unsafe { histogram.get_unchecked_mut(start as usize + code.index()) };
-        bin.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
+    for (codes, &start) in codes.zip(starts) {
+        for (code, word) in codes.into_iter().zip(words) {
+            debug_assert!(start as usize + code.index() < histogram.len());
+            // SAFETY: the caller's promise.
+            let bin = unsafe { histogram.get_unchecked_mut(start as usize + code.index()) };
+            bin.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
+        }
     }
 }
 

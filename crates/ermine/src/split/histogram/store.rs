@@ -3,8 +3,8 @@
 //!
 //! A bin is one byte where every column has at most 256 (that of missing values among them), else two.
 
-use crate::matrix::Features;
 use crate::matrix::binned::{Bins, Cuts};
+use crate::matrix::{Features, pages};
 use crate::table::{Column, Values};
 use rayon::prelude::*;
 
@@ -92,7 +92,7 @@ impl<C: Code> Bytes<C> {
         let stride = if short < per_line { short } else { n_columns.next_multiple_of(per_line) };
         let n_lines = (n_rows * stride).div_ceil(per_line);
         let n_copied = if copy_columns { n_rows.div_ceil(BLOCK) * BLOCK * n_columns } else { 0 };
-        Bytes { lines: vec![Line([0; LINE]); n_lines], blocks: vec![C::default(); n_copied], stride, n_columns }
+        Bytes { lines: pages::filled(Line([0; LINE]), n_lines), blocks: pages::filled(C::default(), n_copied), stride, n_columns }
     }
 
     /// All rows, [`stride`](Self::stride) codes apart.
