@@ -95,7 +95,7 @@ impl Ranks {
             4..=MOST_IN_BUCKET => grid.ranks::<MOST_IN_BUCKET>(x, out),
             _ => out.iter_mut().zip(x).for_each(|(out, &x)| *out = grid.bisect(x)),
         }
-        out.iter_mut().zip(x).for_each(|(out, x)| *out = if x.is_nan() { missing } else { *out });
+        mark_missing(x, missing, out);
     }
 }
 
@@ -198,8 +198,21 @@ impl Grid {
 /// The bucket of a value: it never falls as x grows. NaN is in the first.
 #[inline(always)]
 fn bucket(x: f64, low: f64, scale: f64, n_buckets: usize) -> usize {
-    // `max` and `min` pass over NaN.
-    ((x - low) * scale).max(0.0).min(n_buckets as f64 - 1.0) as i32 as usize
+    // Adding this rounds to a whole number, and leaves that number in the low bits: a conversion that every wide register can do.
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let (place, last) = ((x - low) * scale, n_buckets as f64 - 1.0);
+    let place = if place > 0.0 { place } else { 0.0 };
+    let place = if place < last { place } else { last };
+    ((place + WHOLE).to_bits() & u64::from(u32::MAX)) as usize
+}
+
+versions! {
+    /// Puts a byte in the places of missing values.
+    fn mark_missing(x: &[f64], missing: u8, out: &mut [u8]) {
+        for (out, x) in out.iter_mut().zip(x) {
+            *out = if x.is_nan() { missing } else { *out };
+        }
+    }
 }
 
 versions! {
