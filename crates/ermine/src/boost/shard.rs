@@ -136,13 +136,7 @@ impl Place {
 /// Every row must be a row of the store that the blocks are of, which have at most `i32::MAX` codes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn partition_avx512(
-    blocks: &[u8],
-    place: Place,
-    set: &[u32; 8],
-    rows: &mut [u32],
-    spare: &mut [u32],
-) -> usize {
+unsafe fn partition_avx512(blocks: &[u8], place: Place, set: &[u32; 8], rows: &mut [u32], spare: &mut [u32]) -> usize {
     use std::arch::x86_64::*;
     assert!(spare.len() >= rows.len() && blocks.len().is_multiple_of(4));
     let number = |x: usize| _mm512_set1_epi32(x as i32);

@@ -200,14 +200,32 @@ fn mean(tree: &Tree) -> Vec<f64> {
     let width = tree.width;
     let mut means = tree.value.clone();
     for node in (0..tree.n_nodes()).rev().filter(|&node| !tree.children(node).is_empty()) {
-        let total: f64 = tree.children(node).map(|child| tree.weight[child]).sum();
+        let share = Shares::of(tree, node);
         for k in 0..width {
-            let part = |child: usize| tree.weight[child] / total * means[child * width + k];
+            let part = |child: usize| share.of_child(tree, child) * means[child * width + k];
             means[node * width + k] = tree.children(node).map(part).sum();
         }
     }
     means.truncate(width);
     means
+}
+
+/// How the training rows of a node are shared out to its children. Symmetric trees have nodes that no training row came to: there, all children count the same.
+#[derive(Clone, Copy)]
+struct Shares {
+    total: f64,
+    n_children: f64,
+}
+
+impl Shares {
+    fn of(tree: &Tree, node: usize) -> Shares {
+        let total = tree.children(node).map(|child| tree.weight[child]).sum();
+        Shares { total, n_children: tree.children(node).len() as f64 }
+    }
+
+    fn of_child(self, tree: &Tree, child: usize) -> f64 {
+        if self.total > 0.0 { tree.weight[child] / self.total } else { 1.0 / self.n_children }
+    }
 }
 
 /// What is known of a column on the way to a node: which rows go that way, and which share of the training rows does.
@@ -225,7 +243,7 @@ struct Frame {
     branch: usize,
     /// The rows that take each branch, and last those that fit none.
     taken: Vec<u64>,
-    total: f64,
+    shares: Shares,
     /// The place of the node's column among the elements, and what was known of it above.
     element: usize,
     above: Option<Element>,
@@ -267,7 +285,7 @@ impl<'a> Walk<'a> {
             let above = frame.above.unwrap_or(Element { o: u64::MAX, z: 1.0, ..self.elements[frame.element] });
             let child = tree.children(frame.node).start + branch;
             // A row that fits no branch stops at the node: a branch without training rows.
-            let share = if branch < n_children { tree.weight[child] / frame.total } else { 0.0 };
+            let share = if branch < n_children { frame.shares.of_child(tree, child) } else { 0.0 };
             let below = Element { o: above.o & frame.taken[branch], z: above.z * share, ..above };
             let node = frame.node;
             self.elements[frame.element] = below;
@@ -295,9 +313,9 @@ impl<'a> Walk<'a> {
             self.elements.push(Element { feature, o: u64::MAX, z: 1.0 });
             self.elements.len() - 1
         });
-        let total = tree.children(node).map(|child| tree.weight[child]).sum();
+        let shares = Shares::of(tree, node);
         let taken = taken(&tree.test[node], &self.x[feature * ROWS..][..ROWS]);
-        frames.push(Frame { node, branch: 0, taken, total, element, above });
+        frames.push(Frame { node, branch: 0, taken, shares, element, above });
     }
 }
 

@@ -401,7 +401,7 @@ fn columns_of_many_categories_are_learned_by_their_target_statistics() {
     let shap = with.shap_of(features).unwrap();
     for (row, values) in shap.values.chunks(2).enumerate() {
         let sum = shap.expected[0] + values.iter().sum::<f64>();
-        assert!((sum - said.values()[row]).abs() < 1e-9, "row {row}");
+        assert!((sum - said.values()[row]).abs() < 1e-9, "row {row}: {sum} {}", said.values()[row]);
     }
     let importances = &with.attributes()[0].values;
     assert_eq!(importances.len(), 2);

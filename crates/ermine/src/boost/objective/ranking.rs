@@ -81,7 +81,8 @@ impl LambdaMart {
                 pairwise: self.pairwise,
             };
             let behind = first + 1;
-            let others = Others { scores: &scores[behind..], gains: &gains[behind..], discounts: &self.discounts[behind..] };
+            let others =
+                Others { scores: &scores[behind..], gains: &gains[behind..], discounts: &self.discounts[behind..] };
             let sums = push_apart(one, others, &mut pushed[behind..], &mut curved[behind..]);
             pushed[first] -= sums.push;
             curved[first] += sums.curve;

@@ -14,8 +14,7 @@ use std::sync::Arc;
 fn tree(choices: &[(u8, u8, u8)]) -> Tree {
     let mut tree = Tree::leaf(64.0, &[0.5, -1.0]);
     for (i, &(node, what, share)) in choices.iter().enumerate() {
-        let leaves: Vec<usize> =
-            (0..tree.n_nodes()).filter(|&n| tree.test[n] == Test::Leaf && tree.weight[n] > 0.0).collect();
+        let leaves: Vec<usize> = (0..tree.n_nodes()).filter(|&n| tree.test[n] == Test::Leaf).collect();
         let node = leaves[node as usize % leaves.len()];
         let feature = u32::from(what % 3);
         let test = match what / 32 {
@@ -50,7 +49,8 @@ fn expected(tree: &Tree, node: usize, x: &[f64], set: usize) -> Vec<f64> {
     let mut mean = vec![0.0; tree.width];
     for child in tree.children(node) {
         let below = expected(tree, child, x, set);
-        mean.iter_mut().zip(below).for_each(|(m, v)| *m += tree.weight[child] / total * v);
+        let share = if total > 0.0 { tree.weight[child] / total } else { 1.0 / tree.children(node).len() as f64 };
+        mean.iter_mut().zip(below).for_each(|(m, v)| *m += share * v);
     }
     mean
 }

@@ -92,7 +92,12 @@ impl<C: Code> Bytes<C> {
         let stride = if short < per_line { short } else { n_columns.next_multiple_of(per_line) };
         let n_lines = (n_rows * stride).div_ceil(per_line);
         let n_copied = if copy_columns { n_rows.div_ceil(BLOCK) * BLOCK * n_columns } else { 0 };
-        Bytes { lines: pages::filled(Line([0; LINE]), n_lines), blocks: pages::filled(C::default(), n_copied), stride, n_columns }
+        Bytes {
+            lines: pages::filled(Line([0; LINE]), n_lines),
+            blocks: pages::filled(C::default(), n_copied),
+            stride,
+            n_columns,
+        }
     }
 
     /// All rows, [`stride`](Self::stride) codes apart.
