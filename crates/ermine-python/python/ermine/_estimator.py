@@ -22,6 +22,13 @@ from ermine._shown import Shown
 from ermine._sklearn import not_fitted, warn, when_imported
 
 
+def _plain_value(value: Any) -> Any:
+    """A parameter as the learner takes it: weights of classes as words, an array (``alphas=np.logspace(-3, 3)``) as a list."""
+    if isinstance(value, Mapping):
+        return _target.class_weights(value)
+    return value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value
+
+
 class Estimator(Shown):
     """An estimator for a learner of the registry."""
 
@@ -106,7 +113,7 @@ class Estimator(Shown):
             raise ValueError(f"The 'estimator' parameter of {type(self).__name__} must be an estimator of ermine, or the name of a learner. Got {estimator!r} instead.")
         # None is scikit-learn's word for the usual one.
         given = {name: value for name, value in params.items() if not (value is None and name in ("cv", "estimator", "max_samples", "monotonic_cst"))}
-        return {name: _target.class_weights(value) if isinstance(value, Mapping) else value for name, value in given.items()}
+        return {name: _plain_value(value) for name, value in given.items()}
 
     def _named(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """The same work, whose complaints about parameters are those that users of scikit-learn know."""

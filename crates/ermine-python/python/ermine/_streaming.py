@@ -40,6 +40,8 @@ class Streaming(Estimator):
         if before is not None:
             self._check_features(table.n_columns, names)
         if isinstance(self, Classifier):
+            if before is not None and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+                raise ValueError(f"classes={list(classes)} are not those of the first call to partial_fit, {self.classes_.tolist()}")
             known = self.classes_ if before is not None else classes
             target, labels = _target.classes_among(y, known, table.n_rows)
             note: dict[str, Any] = {"labels": labels.dtype.str}

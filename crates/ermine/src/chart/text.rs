@@ -27,13 +27,15 @@ pub fn curves(curves: &[(Vec<(f64, f64)>, char)], x_name: &str, y_name: &str, wi
         r if r == height - 1 => number(low),
         _ => String::new(),
     };
+    let wide = (0..height).map(|row| label(row).chars().count()).max().unwrap_or(0).max(9);
     let mut text = format!("{y_name}\n");
     for (row, cells) in rows.iter().enumerate() {
-        text.push_str(&format!("{:>9} │{}\n", label(row), cells.iter().collect::<String>().trim_end()));
+        text.push_str(&format!("{:>wide$} │{}\n", label(row), cells.iter().collect::<String>().trim_end()));
     }
     let (left, right) = (number(left), number(right));
     let gap = width.saturating_sub(left.chars().count() + right.chars().count());
-    text.push_str(&format!("{:>9} └{}\n{:>11}{left}{}{right}  {x_name}\n", "", "─".repeat(width), "", " ".repeat(gap)));
+    let (corner, indent) = (" ".repeat(wide), " ".repeat(wide + 2));
+    text.push_str(&format!("{corner} └{}\n{indent}{left}{}{right}  {x_name}\n", "─".repeat(width), " ".repeat(gap)));
     text
 }
 

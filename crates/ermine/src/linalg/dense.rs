@@ -161,12 +161,32 @@ impl<'a> Dense<'a> {
         Ok(Dense { standard: Standard::Columns(of.into()), ..self.clone() })
     }
 
+    /// The same table with column `j` multiplied by `factors[j]` while it is read, on top of what is done to it already.
+    pub fn multiplied(&self, factors: &[f64]) -> Result<Dense<'a>> {
+        let of: Vec<(f64, f64)> = match &self.standard {
+            Standard::Columns(of) => of.iter().zip(factors).map(|((offset, own), f)| (*offset, own * f)).collect(),
+            _ => factors.iter().map(|f| (0.0, *f)).collect(),
+        };
+        let raw = Dense { standard: Standard::Raw, ..self.clone() };
+        if matches!(self.standard, Standard::Rows(_)) { self.standardised(of) } else { raw.standardised(of) }
+    }
+
     /// Row `i` as it lies in memory, where its numbers are side by side.
     pub fn row(&self, i: usize) -> Option<RowView<'a>> {
-        let p = self.n_columns;
-        if !matches!(self.standard, Standard::Raw) {
-            return None;
+        if matches!(self.standard, Standard::Raw) { self.raw_row(i) } else { None }
+    }
+
+    /// All numbers and the distance of rows, where they lie row by row in double precision and are read as they are.
+    pub fn array(&self) -> Option<(&'a [f64], usize)> {
+        match (&self.store, &self.standard) {
+            (Store::RowsF64(x, stride), Standard::Raw) => Some((x, *stride)),
+            _ => None,
         }
+    }
+
+    /// The same before anything is taken off or multiplied.
+    pub fn raw_row(&self, i: usize) -> Option<RowView<'a>> {
+        let p = self.n_columns;
         match &self.store {
             Store::RowsF64(x, stride) => Some(RowView::F64(&x[i * stride..i * stride + p])),
             Store::RowsF32(x, stride) => Some(RowView::F32(&x[i * stride..i * stride + p])),

@@ -80,6 +80,18 @@ impl<'a> Design<'a> {
         }
     }
 
+    /// Row `i`, with all its zeros, into `row`; `buffer` is for tables whose rows don't lie side by side.
+    pub fn row_into(&self, i: usize, buffer: &mut Vec<f64>, row: &mut [f64]) {
+        match self {
+            Design::Dense(x) => row.copy_from_slice(x.block(i..i + 1, buffer).row(0, row.len())),
+            Design::Sparse(x) => {
+                row.fill(0.0);
+                let (places, numbers) = x.rows().line(i);
+                places.iter().zip(numbers).for_each(|(&j, &v)| row[j as usize] = v);
+            }
+        }
+    }
+
     /// Every `step`-th row.
     pub fn every(&self, step: usize) -> Design<'a> {
         match self {

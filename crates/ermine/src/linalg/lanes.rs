@@ -117,8 +117,9 @@ pub fn fold(v: [f64; LANES]) -> f64 {
     ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]))
 }
 
+/// [`dot`] for use inside of functions that are compiled for each instruction set themselves.
 #[inline(always)]
-fn dot_body<T: Real>(x: &[T], w: &[f64]) -> f64 {
+pub(crate) fn dot_body<T: Real>(x: &[T], w: &[f64]) -> f64 {
     let n = x.len().min(w.len());
     let (x, w) = (&x[..n], &w[..n]);
     let mut sums = [[0.0f64; LANES]; 4];

@@ -66,7 +66,7 @@ impl Polynomial {
         }
     }
 
-    /// The names of the terms: `a`, `a^2`, `a b`.
+    /// The names of the terms: `a`, `a^2`, `a b`; names of several words stand in brackets, `a (b is missing)`.
     pub fn names(&self, columns: &[String]) -> Vec<String> {
         let name = |mut t: usize| {
             let mut factors = vec![self.terms[t].1];
@@ -77,9 +77,10 @@ impl Polynomial {
             let words: Vec<String> = factors
                 .chunk_by(|a, b| a == b)
                 .rev()
-                .map(|same| match same.len() {
-                    1 => columns[same[0] as usize].clone(),
-                    power => format!("{}^{power}", columns[same[0] as usize]),
+                .map(|same| {
+                    let name = &columns[same[0] as usize];
+                    let name = if factors.len() > 1 && name.contains(' ') { format!("({name})") } else { name.clone() };
+                    if same.len() > 1 { format!("{name}^{}", same.len()) } else { name }
                 })
                 .collect();
             words.join(" ")
@@ -103,6 +104,9 @@ mod tests {
         assert_eq!(names(&[false; 3], 3, true), ["a", "b", "c", "a b", "a c", "b c", "a b c"]);
         assert_eq!(names(&[true, false], 2, false), ["a", "b", "a b", "b^2"]);
         assert_eq!(names(&[false; 4], 3, false).len(), 34, "C(7, 3) - 1");
+        let columns = ["a b".to_string(), "c".to_string()];
+        let words = Polynomial::new(&[false; 2], 2, false).unwrap().names(&columns);
+        assert_eq!(words, ["a b", "c", "(a b)^2", "(a b) c", "c^2"]);
     }
 
     #[test]

@@ -10,8 +10,10 @@
 //! **Reference.** Mangasarian, "Linear and nonlinear separation of patterns by linear programming" (1965).
 
 use super::linear_program::{LinearProgram, Point, Rows, factor};
+use super::moments::Moments;
 use super::newton;
 use super::risk::Risk;
+use super::units::Units;
 use crate::error::{Error, Result};
 use crate::linalg::{Design, lanes};
 use crate::loss::SquaredHinge;
@@ -52,6 +54,28 @@ pub enum Separation {
 
 /// Separates the classes `y` (-1 and +1). Weights, all 1 if `None`, count violations where there is no hyperplane.
 pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool) -> Result<Separation> {
+    let moments = Moments::of(x, &[], None, intercept);
+    if moments.xx.data().iter().any(|v| !v.is_finite()) {
+        return Err(Error::data("the products of the columns overflow: values are missing, infinite or too large"));
+    }
+    moments.check_small(x)?;
+    let squares: Vec<f64> = moments.xx.diagonal().iter().map(|s| s / moments.total).collect();
+    let Some(units) = Units::of(&squares) else { return separate_scaled(x, y, weights, intercept) };
+    let mut found = separate_scaled(&units.apply(x)?, y, weights, intercept)?;
+    let (Separation::Hyperplane { coefficients, .. }
+    | Separation::Overlap { coefficients, .. }
+    | Separation::Undecided { coefficients, .. }) = &mut found;
+    units.restore(coefficients);
+    if let Separation::Hyperplane { coefficients, intercept: b, margin } = &mut found {
+        let mut w = coefficients.clone();
+        w.extend(intercept.then_some(*b));
+        *margin = margin_of(x, y, &w);
+    }
+    Ok(found)
+}
+
+/// The same for columns of one size.
+fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool) -> Result<Separation> {
     let n = x.n_rows();
     let shift = match x {
         Design::Dense(x) if intercept => x.transposed_times(&vec![1.0 / n as f64; n]),
@@ -59,10 +83,6 @@ pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool)
     };
     let rows = Rows { x, intercept, shift: &shift, sign: Some(y) };
     let (ones, zeros) = (vec![1.0; n], vec![0.0; rows.width()]);
-    let (products, _) = rows.weighted(&ones, &ones);
-    if products.data().iter().any(|v| !v.is_finite()) {
-        return Err(Error::data("the products of the columns overflow: values are missing, infinite or too large"));
-    }
     let program = LinearProgram { rows, objective: &ones, right: &zeros, upper: weights.unwrap_or(&ones) };
     let split = |w: &[f64]| {
         let (beta, b) = w.split_at(x.n_columns());

@@ -9,7 +9,8 @@
 //!    added, which restores the digits, up to 1e12.
 //! 2. Beyond that: QR of the rows, block by block. The condition number is no longer squared.
 //! 3. Where QR finds dependent columns: the singular values of its triangle, and the minimum-norm solution. The rank is
-//!    judged with every column scaled to unit length, so units don't decide it; the norm is measured in the user's units.
+//!    judged with every column scaled to unit length, so units don't decide it; the norm is measured in the user's units, unless those differ so much that
+//!    rounding would spoil the fit.
 //! 4. Wide data (`n < p`): the same with `X X'`, `beta = X' alpha`.
 //! 5. Sparse data with more than a few thousand columns: conjugate gradients, which need no matrix of products.
 //!
@@ -37,6 +38,8 @@ pub enum Method {
     MinimumNorm {
         /// How many independent columns there are.
         rank: usize,
+        /// Whether the norm is that of columns of unit length: rounding would spoil the solution that is shortest in the user's units.
+        of_unit_columns: bool,
     },
     /// Cholesky or eigenvalues of `X X'`: fewer rows than columns.
     Wide,
@@ -125,6 +128,9 @@ impl LeastSquares<'_> {
 
     fn solve_tall(&self, moments: &Moments) -> Result<Solution> {
         check_finite(moments)?;
+        if self.lambda == 0.0 {
+            moments.check_small(self.x)?;
+        }
         let p = self.x.n_columns();
         let kept: Vec<usize> = (0..p).filter(|&j| self.lambda > 0.0 || is_varied(moments, j)).collect();
         let mut products = moments.xx.select(&kept);
@@ -152,7 +158,7 @@ impl LeastSquares<'_> {
                 factor.solve(&mut solved);
                 solution.intercept_variance = Some(1.0 / moments.total + lanes::dot(&means, &solved));
                 if kept.len() < p {
-                    solution.method = Method::MinimumNorm { rank: kept.len() };
+                    solution.method = Method::MinimumNorm { rank: kept.len(), of_unit_columns: false };
                 }
                 Ok(solution)
             }
@@ -242,13 +248,19 @@ impl LeastSquares<'_> {
         let tolerance = svd.values.first().copied().unwrap_or(0.0) * f64::EPSILON * 8.0 * self.x.n_rows().max(p) as f64;
         let rank = svd.values.iter().filter(|&&s| s > tolerance && s > 0.0).count();
         let null = null_space(&svd, rank, &scale);
-        let mut coefficients = Matrix::zeros(k, p);
+        let (mut coefficients, mut of_unit_columns) = (Matrix::zeros(k, p), false);
         for o in 0..k {
             let mut beta = vec![0.0; usable.len()];
             for (s, value) in svd.values.iter().enumerate().take(rank) {
                 let right: f64 = (0..p).map(|i| svd.left[(s, i)] * triangle[(i, p + o)]).sum();
                 lanes::axpy(right / value, svd.right.row(s), &mut beta);
             }
+            let off = |beta: &[f64]| {
+                let right = (0..p).map(|i| triangle[(i, p + o)]);
+                scaled.times(beta).iter().zip(right).map(|(fit, y)| (fit - y).powi(2)).sum::<f64>()
+            };
+            let (before, right) = (off(&beta), moments.yy[o]);
+            let unit = beta.clone();
             beta.iter_mut().zip(&scale).for_each(|(b, s)| *b *= s);
             for _ in 0..2 {
                 for direction in &null {
@@ -256,9 +268,14 @@ impl LeastSquares<'_> {
                     lanes::axpy(-along, direction, &mut beta);
                 }
             }
+            let shortest: Vec<f64> = beta.iter().zip(&scale).map(|(b, s)| b / s).collect();
+            if off(&shortest) > before * (1.0 + 1e-6) + 1e-18 * right {
+                of_unit_columns = true;
+                beta = unit.iter().zip(&scale).map(|(b, s)| b * s).collect();
+            }
             usable.iter().zip(&beta).for_each(|(&j, &b)| coefficients[(o, j)] = b);
         }
-        let method = if rank == p { Method::Qr } else { Method::MinimumNorm { rank } };
+        let method = if rank == p { Method::Qr } else { Method::MinimumNorm { rank, of_unit_columns } };
         let mut solution = self.finish(moments, coefficients, method, condition, true);
         if rank == p {
             // (R'R)^-1 = D V S^-2 V' D.
@@ -335,7 +352,7 @@ impl LeastSquares<'_> {
             coefficients.row_mut(o).copy_from_slice(&wide.solve(y, wide.mean(y)));
         }
         let y_mean: Vec<f64> = self.targets.iter().map(|y| wide.mean(y)).collect();
-        let method = if self.lambda > 0.0 { Method::Wide } else { Method::MinimumNorm { rank: wide.rank() } };
+        let method = if self.lambda > 0.0 { Method::Wide } else { Method::MinimumNorm { rank: wide.rank(), of_unit_columns: false } };
         Ok(self.finish_wide(coefficients, &wide.x_mean, &y_mean, method))
     }
 

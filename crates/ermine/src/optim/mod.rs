@@ -11,6 +11,7 @@
 //! | [`lasso`] | lasso and elastic net over data: working sets, paths | duality gap |
 //! | [`risk`] | the smooth risk of a linear predictor as a function of its weights | duality gap |
 //! | [`penalised_intercept`] | the same with a penalty on the intercept | duality gap |
+//! | [`huber`] | Huber's regression with its scale | duality gap |
 //! | [`pairwise`] | the squared hinge loss of a linear score over all pairs of a ranking, never listed | bound from the gradient |
 //! | [`multinomial`] | the same for several classes | optimality residual |
 //! | [`newton`] | smooth problems: Newton's method that reuses its factorisation | decrement |
@@ -18,8 +19,10 @@
 //! | [`prox_newton`] | smooth loss + L1, by quadratic models | duality gap |
 //! | [`descent`] | any loss and penalty, by (proximal) gradient descent | optimality residual |
 //! | [`sgd`] | the same by one row or a few at a time; streams | nothing |
+//! | [`plain_steps`] | its commonest steps | |
 //! | [`linear_program`] | `max c'a, A'a = b, 0 <= a <= u` by an interior point method | duality gap |
 //! | [`quantile`] | least absolute deviations and quantile regression as linear programmes, down to a vertex | optimal vertex |
+//! | [`units`] | columns of one size, for the programmes above | |
 //! | [`halfspace`] | a separating hyperplane, or a proof that there is none | either proof |
 //! | [`dual_coordinate`] | linear support vector machines, row by row | duality gap |
 //! | [`smo`] | the dual of support vector machines, by pairs within working sets | duality gap |
@@ -30,6 +33,7 @@ pub mod coordinate;
 pub mod descent;
 pub mod dual_coordinate;
 pub mod halfspace;
+pub mod huber;
 pub mod lasso;
 pub mod lbfgs;
 pub mod least_squares;
@@ -40,12 +44,14 @@ pub mod newton;
 pub mod pairwise;
 pub mod penalised_intercept;
 pub mod perceptron;
+pub mod plain_steps;
 pub mod prox_newton;
 pub mod quantile;
 pub mod ridge_path;
 pub mod risk;
 pub mod sgd;
 pub mod smo;
+pub mod units;
 
 /// How a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

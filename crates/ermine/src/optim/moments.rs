@@ -9,6 +9,7 @@
 //!
 //! **Cost.** One pass, `n p^2` flops; rarely two.
 
+use crate::error::{Error, Result};
 use crate::linalg::{Design, Gram, Matrix};
 
 /// Means and centred products.
@@ -71,6 +72,31 @@ impl Moments {
             xx: Matrix::from_fn(p, p, |i, j| if i == j { square(i) } else { product(i, j) }),
             xy: (0..k).map(|o| (0..p).map(|j| product(j, p + o)).collect()).collect(),
             yy: (0..k).map(|o| square(p + o)).collect(),
+        }
+    }
+
+    /// Refuses columns that vary by so little that the products of what they vary by vanish: they would pass for constant.
+    pub fn check_small(&self, x: &Design) -> Result<()> {
+        const LEAST: f64 = 1e-140;
+        let p = self.x_mean.len();
+        let vanished: Vec<usize> = (0..p).filter(|&j| self.xx[(j, j)] <= self.total * LEAST * LEAST).collect();
+        if vanished.is_empty() {
+            return Ok(());
+        }
+        let (mut buffer, mut row, mut first) = (Vec::new(), vec![0.0; p], vec![0.0; p]);
+        x.row_into(0, &mut buffer, &mut first);
+        let mut range = vec![0.0f64; p];
+        for i in 1..x.n_rows() {
+            x.row_into(i, &mut buffer, &mut row);
+            vanished.iter().for_each(|&j| range[j] = range[j].max((row[j] - first[j]).abs()));
+        }
+        match vanished.iter().find(|&&j| range[j] > 64.0 * f64::EPSILON * first[j].abs()) {
+            Some(&j) => Err(Error::data(format!(
+                "the numbers of column {} differ by no more than {:.1e}, too little for products in double precision: a multiple of them is needed",
+                j + 1,
+                range[j]
+            ))),
+            None => Ok(()),
         }
     }
 

@@ -13,6 +13,7 @@ use super::prox_newton::{Penalised, columns_at_work};
 use crate::linalg::dense::{BLOCK, add_in_order};
 use crate::linalg::{Design, Matrix, chunks, gram, lanes};
 use crate::loss::Loss;
+use crate::penalty::Penalty;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -117,7 +118,41 @@ impl<'a, L: Loss> Risk<'a, L> {
         if self.lambda <= 0.0 && l1 <= 0.0 {
             return None;
         }
+        let (a, pull) = self.dual_point(w);
+        // Without L2, no pull may exceed the L1 strength: scale the point until none does.
+        let top = lanes::max_abs(&pull);
+        let scale = if self.lambda <= 0.0 && top > l1 { l1 / top } else { 1.0 };
+        let beyond = |u: &f64| (u.abs() - l1).max(0.0);
+        let penalty = match self.lambda {
+            lambda if lambda > 0.0 => pull.iter().map(|u| beyond(u).powi(2)).sum::<f64>() / (2.0 * lambda),
+            _ => 0.0,
+        };
+        let bound = self.dual_value(&a, scale) - penalty;
+        bound.is_finite().then_some(bound)
+    }
+
+    /// A lower bound on the minimum of the losses under a penalty of any kind (in place of `lambda`); `None` where it has none to offer.
+    pub fn lower_bound_under(&self, w: &[f64], penalty: Penalty) -> Option<f64> {
+        let (a, pull) = self.dual_point(w);
+        let (top, Penalty::Lp { lambda, .. }) = (lanes::max_abs(&pull), penalty) else {
+            return self.lower_bound(w, 0.0);
+        };
+        // The point itself, or where that costs too much, the multiple of it at which no pull exceeds the strength.
+        let bound = |scale: f64| {
+            self.dual_value(&a, scale) - pull.iter().map(|u| penalty.conjugate(scale * u)).sum::<f64>()
+        };
+        [1.0, (lambda / top).min(1.0)].into_iter().map(bound).filter(|b| b.is_finite()).reduce(f64::max)
+    }
+
+    /// The losses' part in the value of a multiple of a dual point.
+    fn dual_value(&self, a: &[f64], scale: f64) -> f64 {
         let weight = |i: usize| self.weights.as_ref().map_or(1.0, |w| w[i]);
+        let conjugate = ordered_sum(a.len(), |i| weight(i) * self.loss.conjugate(scale * a[i], self.y[i]));
+        -conjugate / self.total()
+    }
+
+    /// A point that is feasible for the dual problem as far as the intercept is concerned, and its pull on each coefficient.
+    fn dual_point(&self, w: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut a, [plus, minus]) = self.signed_sums(w);
         let (p, total) = (self.x.n_columns(), self.total());
         let (mut up, mut down) = (1.0, 1.0);
@@ -129,18 +164,8 @@ impl<'a, L: Loss> Risk<'a, L> {
         }
         // A side without weight has a factor that is no number, and sums that are all zero.
         let part = |factor: f64, sum: f64| if sum == 0.0 { 0.0 } else { factor * sum };
-        let pull: Vec<f64> = (0..p).map(|j| (part(up, plus[j]) + part(down, minus[j])) / total).collect();
-        // Without L2, no pull may exceed the L1 strength: scale the point until none does.
-        let top = lanes::max_abs(&pull);
-        let scale = if self.lambda <= 0.0 && top > l1 { l1 / top } else { 1.0 };
-        let conjugate = ordered_sum(a.len(), |i| weight(i) * self.loss.conjugate(scale * a[i], self.y[i]));
-        let beyond = |u: &f64| (u.abs() - l1).max(0.0);
-        let penalty = match self.lambda {
-            lambda if lambda > 0.0 => pull.iter().map(|u| beyond(u).powi(2)).sum::<f64>() / (2.0 * lambda),
-            _ => 0.0,
-        };
-        let bound = -conjugate / total - penalty;
-        bound.is_finite().then_some(bound)
+        let pull = (0..p).map(|j| (part(up, plus[j]) + part(down, minus[j])) / total).collect();
+        (a, pull)
     }
 
     /// The gradients `a` of the losses at `w`, and, for those above and below zero, `X'(w a)` with `sum w a` behind it.

@@ -12,6 +12,7 @@
 //! **Reference.** Bottou, "Stochastic gradient descent tricks" (2012); Tsuruoka, Tsujii and Ananiadou, "Stochastic gradient
 //! descent training for L1-regularized log-linear models with cumulative penalty" (2009); Polyak and Juditsky (1992).
 
+use super::plain_steps::{self, State};
 use crate::error::Result;
 use crate::linalg::dense::RowView;
 use crate::linalg::{Design, lanes};
@@ -50,7 +51,8 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    fn rate(&self, t: f64) -> f64 {
+    #[inline(always)]
+    pub(super) fn rate(&self, t: f64) -> f64 {
         match *self {
             Schedule::Constant { rate } | Schedule::Adaptive { rate } => rate,
             Schedule::Inverse { rate, power } => rate / t.powf(power),
@@ -230,10 +232,16 @@ impl Sgd {
         order: &[u32],
         options: &Options,
     ) -> f64 {
+        let (l1, l2) = strengths(options.penalty);
+        let is_plain = l1 == 0.0 && options.batch == 1 && !options.average;
+        if let (Design::Dense(x), true) = (x, is_plain && !matches!(options.penalty, Penalty::Lp { .. }))
+            && let Some((x, stride)) = x.array()
+        {
+            return self.plain_pass(loss, &plain_steps::Rows { x, stride, y, weights }, order, options);
+        }
         let mut rows = RowReader::new(x);
         let (mut sum, mut total) = (0.0, 0.0);
         let mut steps = Vec::with_capacity(options.batch);
-        let (l1, l2) = strengths(options.penalty);
         for (k, batch) in order.chunks(options.batch.max(1)).enumerate() {
             let next = order.get((k + AHEAD) * batch.len()).copied();
             rows.expect(next);
@@ -259,6 +267,32 @@ impl Sgd {
             self.settle();
         }
         sum / f64::max(total, f64::MIN_POSITIVE)
+    }
+
+    /// The same where nothing is out of the ordinary.
+    fn plain_pass<L: Loss>(&mut self, loss: L, rows: &plain_steps::Rows, order: &[u32], options: &Options) -> f64 {
+        let rates = plain_steps::Rates {
+            schedule: options.schedule,
+            slowdown: self.slowdown,
+            l2: strengths(options.penalty).1,
+            intercept: options.intercept,
+        };
+        let mut state = self.plain();
+        let (sum, total) = plain_steps::steps(loss, rows, order, &mut state, &rates);
+        let State { scale, intercept, t, scales, intercepts, .. } = state;
+        (self.scale, self.intercept, self.t, self.scales, self.intercepts) = (scale, intercept, t, scales, intercepts);
+        sum / f64::max(total, f64::MIN_POSITIVE)
+    }
+
+    fn plain(&mut self) -> State<'_> {
+        State {
+            v: &mut self.v,
+            scale: self.scale,
+            intercept: self.intercept,
+            t: self.t,
+            scales: self.scales,
+            intercepts: self.intercepts,
+        }
     }
 
     fn step(
@@ -318,10 +352,9 @@ impl Sgd {
 
     /// Moves the scale into the coefficients.
     fn rescale(&mut self) {
-        let scale = self.scale.max(f64::MIN_POSITIVE);
-        self.v.iter_mut().for_each(|v| *v *= scale);
-        self.scales /= scale;
-        self.scale = 1.0;
+        let mut state = self.plain();
+        state.rescale();
+        (self.scale, self.scales) = (state.scale, state.scales);
     }
 }
 
@@ -357,7 +390,7 @@ impl<'x> RowReader<'x> {
     #[inline]
     pub fn expect(&self, row: Option<u32>) {
         if let (Design::Dense(x), Some(i)) = (self.x, row) {
-            match x.row(i as usize) {
+            match x.raw_row(i as usize) {
                 Some(RowView::F64(row)) => (0..row.len().min(512)).step_by(8).for_each(|at| lanes::prefetch(row, at)),
                 Some(RowView::F32(row)) => (0..row.len().min(1024)).step_by(16).for_each(|at| lanes::prefetch(row, at)),
                 None => {}

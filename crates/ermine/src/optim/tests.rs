@@ -5,7 +5,7 @@ use super::least_squares::{LeastSquares, Method};
 use super::{Status, descent, halfspace, lasso, newton, perceptron, prox_newton, quantile, ridge_path, risk, sgd};
 use crate::linalg::sparse::tests::sparsify;
 use crate::linalg::{Dense, Design};
-use crate::loss::{Huber, Logistic, Loss, Squared, SquaredHinge};
+use crate::loss::{Hinge, Huber, Logistic, Loss, Squared, SquaredHinge};
 use crate::optim::multinomial::Multinomial;
 use crate::optim::newton::Smooth;
 use crate::penalty::Penalty;
@@ -100,7 +100,7 @@ proptest! {
         let design = dense(&x, n, p);
         let solution = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }.solve().unwrap();
         let beta = solution.coefficients.row(0).to_vec();
-        prop_assert!(matches!(solution.method, Method::MinimumNorm { rank } if rank < p), "{:?}", solution.method);
+        prop_assert!(matches!(solution.method, Method::MinimumNorm { rank, .. } if rank < p), "{:?}", solution.method);
         // A vanishing ridge has the same limit.
         let ridge = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 1e-7 }.solve().unwrap();
         prop_assert!(solution.residual_sums[0] <= ridge.residual_sums[0] + 1e-9, "{solution:?} {ridge:?}");
@@ -484,6 +484,46 @@ fn averages_are_the_mean_of_all_steps() {
     }
     assert!((b - sum_b).abs() < 1e-12);
     assert_eq!(whole.weights(false), steps.weights(false), "a stream in pieces is the same stream");
+}
+
+#[test]
+fn plain_steps_give_the_bits_of_all_others() {
+    for p in [1, 5, 37, 100] {
+        let n = 60;
+        let (x, noise) = (numbers(n * p, 1), numbers(n, 2));
+        let y: Vec<f64> = (0..n).map(|i| (x[i * p] + noise[i]).signum()).collect();
+        let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 3) as f64).collect();
+        let columns: Vec<f64> = (0..p).flat_map(|j| (0..n).map(move |i| (i, j))).map(|(i, j)| x[i * p + j]).collect();
+        // Rows of an array take the short way, columns the long one.
+        let (short, long) = (dense(&x, n, p), Design::from(Dense::columns_f64(&columns, n, p, n).unwrap()));
+        let schedules = [
+            sgd::Schedule::Optimal { rate: 10.0, strength: 0.1 },
+            sgd::Schedule::Inverse { rate: 0.1, power: 0.3 },
+            sgd::Schedule::Adaptive { rate: 0.1 },
+        ];
+        for (schedule, penalty) in schedules.into_iter().zip([Penalty::L2 { lambda: 0.1 }, Penalty::None, Penalty::L2 { lambda: 9.0 }]) {
+            let options = sgd::Options {
+                schedule,
+                penalty,
+                intercept: p != 5,
+                batch: 1,
+                average: false,
+                shuffle: true,
+                seed: 3,
+                max_passes: 20,
+                tolerance: Some(1e-3),
+                patience: 2,
+                held: &[],
+                observer: &Silent,
+            };
+            let [a, b] = [&short, &long].map(|x| {
+                let mut model = sgd::Sgd::new(p);
+                model.run(Hinge, x, &y, Some(&weights), &options).unwrap();
+                model
+            });
+            assert_eq!(a, b, "{schedule:?} {penalty:?} {p}");
+        }
+    }
 }
 
 #[test]

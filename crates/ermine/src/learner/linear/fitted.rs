@@ -234,6 +234,10 @@ impl Fitted for Linear {
         show::svg(self)
     }
 
+    fn html(&self, schema: &Schema) -> Option<String> {
+        Some(show::html(self, schema))
+    }
+
     fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         show::reasons(self, schema, features, row)
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix};
-use crate::loss::{Loss, ZeroOne};
+use crate::loss::Loss;
 use crate::matrix::{Dataset, DesignOptions, Task};
 use crate::optim::descent::{self, Descent, Rate};
 use crate::optim::risk::Risk;
@@ -125,6 +125,9 @@ impl Learner for GradientDescent {
         let outcomes: Vec<_> = runs.iter().map(|run| run.outcome.clone()).collect();
         let penalty = PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p);
         let mut certificate = report::certificate(format!("mean {loss} loss{penalty}"), &outcomes);
+        if scaling.is_some() && self.penalty.is_some() {
+            certificate.objective += DEVIATION_1;
+        }
         certificate.notes.extend(wrong.map(|share| format!("0-1 loss on the training rows: {share:.6}")));
         let mut coefficients = Matrix::from_fn(rows.len(), p, |k, j| rows[k][j]);
         let mut intercepts: Vec<f64> = rows.iter().map(|w| w.get(p).copied().unwrap_or(0.0)).collect();
@@ -151,6 +154,9 @@ impl Learner for GradientDescent {
     }
 }
 
+/// What a penalty on the coefficients of scaled columns is about.
+pub const DEVIATION_1: &str = " of columns with deviation 1";
+
 /// The targets of the problems to solve, one for each, and the classes that they are for.
 pub type Problems<'d> = (Vec<Cow<'d, [f64]>>, Vec<u32>);
 
@@ -168,7 +174,8 @@ pub fn zero_one(x: &Design, targets: &[Cow<'_, [f64]>], weights: Option<&[f64]>,
     let p = x.n_columns();
     let margins: Vec<Vec<f64>> = rows.iter().map(|w| x.times(&w[..p], w.get(p).copied().unwrap_or(0.0))).collect();
     let wrong = |i: usize| match &margins[..] {
-        [z] => ZeroOne.value(z[i], targets[0][i]),
+        // As predictions: a margin of 0 is for the first class.
+        [z] => f64::from((z[i] > 0.0) != (targets[0][i] > 0.0)),
         _ => {
             let best = (1..margins.len()).fold(0, |b, k| if margins[k][i] > margins[b][i] { k } else { b });
             if targets[best][i] > 0.0 { 0.0 } else { 1.0 }

@@ -1,27 +1,21 @@
 //! Huber regression: squared errors near, absolute errors far, with the scale that tells them apart estimated along.
 //!
-//! **Formula.** `min over beta, b, s of sum_i w_i (s + s H(r_i / s)) + alpha |beta|^2`, `H(z) = z^2` up to `epsilon`, `2 epsilon |z| - epsilon^2` beyond: convex in all unknowns together.
-//!
-//! **How.** In turn: for a fixed scale `s`, the coefficients by [`optim::newton`](crate::optim::newton) with Huber's loss at `delta = epsilon s` (the objective is `2 / s` times
-//! that of `lambda = alpha s`); for fixed residuals, the scale in closed form: with the rows up to `epsilon s` inside, `s^2 = sum_inside w r^2 / (W - epsilon^2 W_outside)`.
-//!
-//! **Reference.** Huber and Ronchetti, "Robust Statistics" (2009), section 7.7; Owen, "A robust hybrid of lasso and ridge regression" (2007).
+//! **Formula.** `min over beta, b, s of sum_i w_i (s + s H(r_i / s)) + alpha |beta|^2`, `H(z) = z^2` up to `epsilon`, `2 epsilon |z| - epsilon^2` beyond; see
+//! [`optim::huber`](crate::optim::huber). Columns are brought to mean 0 and deviation 1 for the solver, which knows the penalty in the user's units: that changes nothing but its accuracy.
 
 use super::fitted::{Course, Linear, Link};
 use super::least_squares::REGRESSION;
-use super::prepare::{Prepared, outputs};
+use super::prepare::{Prepared, outputs, scaled};
 use super::report;
+use crate::chart::text::number;
 use crate::error::Result;
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Trained};
-use crate::linalg::{Design, Matrix, lanes};
-use crate::loss::Huber;
+use crate::linalg::Matrix;
 use crate::matrix::{Dataset, DesignOptions};
-use crate::optim::risk::Risk;
-use crate::optim::{Outcome, Status, newton};
+use crate::optim::huber::{HuberRegression as Problem, HuberSolution};
 use crate::param::Range;
 use crate::params;
-use std::borrow::Cow;
 
 params! {
     /// Squared errors near, absolute errors far.
@@ -36,9 +30,9 @@ params! {
         degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
         /// With a degree above 1: only products of different columns, no powers.
         interaction_only: bool = false;
-        /// How often the scale is estimated anew at most.
+        /// Most steps.
         max_iter: usize = 500, range Range::at_least(1.0);
-        /// Stop when the scale changes by less than this share.
+        /// Stop when no optimality condition is violated by more than this (for columns of deviation 1).
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
@@ -61,152 +55,46 @@ impl Learner for HuberRegression {
             references: self.fit_intercept && self.alpha == 0.0,
         };
         let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
-        let x = prepared.design()?;
+        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), true, self.fit_intercept)?;
         let y = outputs(data)?.swap_remove(0);
-        let mut fit = Fit { x: &x, y: &y, weights: prepared.weights(), params: self, w: Vec::new(), scale: 0.0 };
-        let outcome = fit.solve(context)?;
-        let (w, scale) = (fit.w, fit.scale);
-        let p = x.n_columns();
+        let factor = |j: usize| scaling.as_ref().map_or(1.0, |s| s.pairs()[j].1);
+        let costs: Vec<f64> = (0..x.n_columns()).map(|j| self.alpha * factor(j).powi(2)).collect();
+        let problem = Problem {
+            x: &x,
+            y: &y,
+            weights: prepared.weights(),
+            epsilon: self.epsilon,
+            costs: &costs,
+            intercept: self.fit_intercept,
+            tolerance: self.tol,
+            max_iterations: self.max_iter,
+            observer: context.observer,
+        };
+        let HuberSolution { mut coefficients, mut intercept, scale, outcome } = problem.solve()?;
         drop(x);
+        if let Some(scaling) = scaling {
+            intercept += scaling.restore(&mut coefficients);
+        }
         let course = Course { n_iter: Some(outcome.n_iterations), scale: Some(scale), ..Course::default() };
         let mut certificate = report::certificate(
-            format!("Huber's loss with its scale + {} * sum of squared coefficients", self.alpha),
+            format!("Huber's loss with its scale + {} * sum of squared coefficients", number(self.alpha)),
             &[outcome],
         );
-        certificate.notes.push(format!("scale of the residuals: {scale}"));
+        certificate.notes.push(match scale {
+            0.0 => "rows are fitted so exactly that the residuals have no scale".to_string(),
+            _ => format!("scale of the residuals: {}", number(scale)),
+        });
         let fitted = Linear {
             link: Link::Identity,
             map: prepared.map,
             names: prepared.names,
             n_classes: 0,
             used: Vec::new(),
-            coefficients: Matrix::from_fn(1, p, |_, j| w[j]),
-            intercepts: vec![if self.fit_intercept { w[p] } else { 0.0 }],
+            coefficients: Matrix::from_fn(1, coefficients.len(), |_, j| coefficients[j]),
+            intercepts: vec![intercept],
             inference: Vec::new(),
             course,
         };
         Ok(Trained { fitted: Box::new(fitted), certificate })
-    }
-}
-
-struct Fit<'a> {
-    x: &'a Design<'a>,
-    y: &'a [f64],
-    weights: Option<&'a [f64]>,
-    params: &'a HuberRegression,
-    w: Vec<f64>,
-    scale: f64,
-}
-
-impl Fit<'_> {
-    fn solve(&mut self, context: &Context<'_>) -> Result<Outcome> {
-        let params = self.params;
-        self.w = vec![0.0; self.x.n_columns() + usize::from(params.fit_intercept)];
-        // Start from the median of the target, so that outliers don't set the first scale.
-        if params.fit_intercept {
-            let mut sorted = self.y.to_vec();
-            sorted.sort_unstable_by(f64::total_cmp);
-            *self.w.last_mut().unwrap_or(&mut 0.0) = sorted[sorted.len() / 2];
-        }
-        let floor = 1e-12 * self.residuals().iter().fold(f64::MIN_POSITIVE, |top, r| top.max(r.abs()));
-        self.scale = self.best_scale(floor);
-        let mut status = Status::Limit;
-        let mut n_iterations = 0;
-        while n_iterations < params.max_iter {
-            n_iterations += 1;
-            self.solve_coefficients(context)?;
-            let before = std::mem::replace(&mut self.scale, 0.0);
-            self.scale = self.best_scale(floor);
-            if (self.scale - before).abs() <= params.tol * before {
-                status = Status::Converged;
-                break;
-            }
-        }
-        self.solve_coefficients(context)?;
-        let (value, residual) = self.value_and_residual();
-        Ok(Outcome { status, n_iterations, value, lower_bound: None, residual })
-    }
-
-    fn weight(&self, i: usize) -> f64 {
-        self.weights.map_or(1.0, |w| w[i])
-    }
-
-    fn total(&self) -> f64 {
-        (0..self.y.len()).map(|i| self.weight(i)).sum()
-    }
-
-    fn residuals(&self) -> Vec<f64> {
-        let (beta, b) = self.w.split_at(self.x.n_columns());
-        let mut residuals = self.x.times(beta, b.first().copied().unwrap_or(0.0));
-        residuals.iter_mut().zip(self.y).for_each(|(r, y)| *r = y - *r);
-        residuals
-    }
-
-    fn risk(&self) -> Risk<'_, Huber> {
-        Risk {
-            x: self.x.clone(),
-            y: Cow::Borrowed(self.y),
-            weights: self.weights.map(Cow::Borrowed),
-            loss: Huber { delta: self.params.epsilon * self.scale },
-            lambda: self.params.alpha * self.scale / self.total(),
-            intercept: self.params.fit_intercept,
-        }
-    }
-
-    fn solve_coefficients(&mut self, context: &Context<'_>) -> Result<()> {
-        let mut w = std::mem::take(&mut self.w);
-        let options = newton::Options {
-            tolerance: 1e-15,
-            certified: f64::INFINITY,
-            max_iterations: 200,
-            sampled_start: false,
-            observer: context.observer,
-        };
-        let result = newton::minimise(&self.risk(), &mut w, &options);
-        self.w = w;
-        result.map(|_| ())
-    }
-
-    /// The scale with the least objective for the present residuals.
-    fn best_scale(&self, floor: f64) -> f64 {
-        let square = self.params.epsilon.powi(2);
-        let mut rows: Vec<(f64, f64)> =
-            self.residuals().iter().enumerate().map(|(i, r)| (r.abs(), self.weight(i))).collect();
-        rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let total: f64 = rows.iter().map(|r| r.1).sum();
-        // Take rows inside, nearest first, until the scale that belongs to them reaches no further row.
-        let (mut sum, mut outside) = (0.0, total);
-        for (k, (r, w)) in rows.iter().enumerate() {
-            sum += w * r * r;
-            outside -= w;
-            let left = total - square * outside.max(0.0);
-            let scale = if left > 0.0 { (sum / left).sqrt() } else { continue };
-            let next = rows.get(k + 1).map_or(f64::INFINITY, |n| n.0);
-            if next > self.params.epsilon * scale {
-                return scale.max(floor);
-            }
-        }
-        floor
-    }
-
-    /// The joint objective, per unit of weight, and the largest entry of its gradient.
-    fn value_and_residual(&self) -> (f64, f64) {
-        let (p, epsilon, s, total) = (self.x.n_columns(), self.params.epsilon, self.scale, self.total());
-        let mut g = vec![0.0; self.w.len()];
-        // The coefficients' part is 2 / s times the risk of fixed scale.
-        let risk = newton::Smooth::value_gradient(&self.risk(), &self.w, &mut g);
-        let along_scale: f64 = self
-            .residuals()
-            .iter()
-            .enumerate()
-            .map(|(i, r)| {
-                let z = r.abs() / s;
-                self.weight(i) * (1.0 - if z <= epsilon { z * z } else { epsilon * epsilon })
-            })
-            .sum();
-        let penalty = self.params.alpha * lanes::square_sum(&self.w[..p]) / total;
-        let loss = 2.0 / s * (risk - penalty * s / 2.0);
-        let residual = lanes::max_abs(&g) * 2.0 / s;
-        (s + loss + penalty, residual.max(along_scale.abs() / total))
     }
 }

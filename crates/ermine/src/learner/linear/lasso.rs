@@ -8,6 +8,7 @@ use super::fitted::{Course, Linear, Link};
 use super::least_squares::REGRESSION;
 use super::prepare::{Prepared, Scaling, outputs, scaled};
 use super::{report, ridge};
+use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Capabilities, Context, Info, Learner, Path, Trained};
@@ -310,10 +311,10 @@ impl ElasticNet {
         let (l1, l2) = (self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio));
         let mut text = "half the mean squared residual".to_string();
         if l1 > 0.0 {
-            text += &format!(" + {l1} * sum of absolute coefficients");
+            text += &format!(" + {} * sum of absolute coefficients", number(l1));
         }
         if l2 > 0.0 {
-            text += &format!(" + {l2} / 2 * sum of squared coefficients");
+            text += &format!(" + {} / 2 * sum of squared coefficients", number(l2));
         }
         text
     }
@@ -404,7 +405,7 @@ impl Learner for ElasticNetCv {
         }
         let (_, net, course) = best.unwrap_or_else(|| (0.0, self.net(0.5), Course::default()));
         let chosen =
-            format!("cross-validation in {} folds chose alpha = {}, l1_ratio = {}", self.cv, net.alpha, net.l1_ratio);
+            format!("cross-validation in {} folds chose alpha = {}, l1_ratio = {}", self.cv, number(net.alpha), net.l1_ratio);
         let mut trained = net.finish(data, prepared, course)?.ok_or_else(not_finite)?;
         trained.certificate.notes.push(chosen);
         Ok(trained)

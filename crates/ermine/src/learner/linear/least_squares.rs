@@ -68,7 +68,7 @@ impl Learner for LinearRegression {
         let solution = solutions.into_iter().next().ok_or_else(|| Error::data("least squares found no solution"))?;
         let inference = (0..solution.intercepts.len()).map(|o| Inference::of(&solution, o, data.n_rows(), intercept));
         let inference = inference.collect::<Option<Vec<_>>>().unwrap_or_default();
-        let over = format!("all linear functions of the {} columns", prepared.names.len());
+        let over = over(&solution, prepared.names.len());
         let mut certificate =
             Certificate::optimal("sum of squared residuals", solution.residual_sums.iter().sum(), over);
         certificate.notes = notes(&solution, &prepared.names);
@@ -118,6 +118,16 @@ pub fn fitted(solution: Solution, prepared: &Prepared<'_>, inference: Vec<Infere
     }
 }
 
+/// What the solution is the best of.
+fn over(solution: &Solution, p: usize) -> String {
+    match solution.method {
+        Method::MinimumNorm { .. } => {
+            format!("all linear functions of the {p} columns, as far as double precision tells them apart")
+        }
+        _ => format!("all linear functions of the {p} columns"),
+    }
+}
+
 /// A solution by conjugate gradients is as good as its residual, which takes the place of the proof that it is exact.
 pub fn qualify(certificate: &mut Certificate, solution: &Solution) {
     if let Method::Iterative { n_iterations, residual } = solution.method {
@@ -137,8 +147,9 @@ pub fn notes(solution: &Solution, names: &[String]) -> Vec<String> {
             format!("solved by Cholesky of the normal equations, refined {refinements} times from the residuals")
         }
         Method::Qr => "solved by QR: the columns are nearly dependent".to_string(),
-        Method::MinimumNorm { rank } => format!(
-            "the {p} columns are linearly dependent (rank {rank}): of all minimisers this is the one with the smallest coefficients, by singular values"
+        Method::MinimumNorm { rank, of_unit_columns } => format!(
+            "the {p} columns are linearly dependent (rank {rank}): of all minimisers this is the one with the smallest coefficients{}, by singular values",
+            if of_unit_columns { " of columns of one length" } else { "" }
         ),
         Method::Iterative { n_iterations, .. } => {
             format!("solved by {n_iterations} steps of conjugate gradients: there are many sparse columns")

@@ -7,7 +7,7 @@
 //! Without a penalty (`C = inf`), classes that a hyperplane separates have no finite minimiser. The fit then ends where all rows are explained, and says so.
 
 use super::fitted::{Course, Linear, Link};
-use super::prepare::{Classes, Prepared, scaled};
+use super::prepare::{Classes, Prepared, Scaling, centred, scaled};
 use super::{report, ridge};
 use crate::error::Result;
 use crate::learner::tree_parameters::ClassWeight;
@@ -79,7 +79,7 @@ impl Learner for LogisticRegression {
             references: self.fit_intercept && self.C.is_infinite(),
         };
         let prepared = Prepared::new(data, options, &self.class_weight)?;
-        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+        let (x, scaling) = self.columns(&prepared)?;
         let total = prepared.total_weight(data.n_rows());
         let strength = if self.C.is_finite() { 1.0 / (self.C * total) } else { 0.0 };
         let (l1, l2) = (strength * self.l1_ratio, strength * (1.0 - self.l1_ratio));
@@ -98,7 +98,9 @@ impl Learner for LogisticRegression {
         let course = Course { n_iter: Some(outcome.n_iterations), ..Course::default() };
         let mut certificate = report::certificate(objective(l1, l2), &[outcome]);
         if let Some(scaling) = scaling {
-            certificate.objective += " of columns with deviation 1";
+            if self.standardize {
+                certificate.objective += " of columns with deviation 1";
+            }
             ridge::restore(&scaling, &mut coefficients, &mut intercepts);
         }
         let link = if k == 1 { Link::Logistic } else { Link::Softmax };
@@ -124,6 +126,15 @@ fn objective(l1: f64, l2: f64) -> String {
 type Weights<'a> = Option<Cow<'a, [f64]>>;
 
 impl LogisticRegression {
+    /// The columns as the solver takes them, and the way back. Without a penalty, units and means change nothing but its accuracy; with one, means don't, where there is an intercept.
+    fn columns<'a>(&self, prepared: &'a Prepared<'_>) -> Result<(Design<'a>, Option<Scaling>)> {
+        let x = prepared.design()?;
+        match self.fit_intercept && !self.standardize && self.C.is_finite() {
+            true => centred(x),
+            false => scaled(x, prepared.weights(), self.standardize || self.C.is_infinite(), self.fit_intercept),
+        }
+    }
+
     fn options<'c>(&self, context: &Context<'c>) -> newton::Options<'c> {
         newton::Options {
             tolerance: self.tol,

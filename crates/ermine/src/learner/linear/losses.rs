@@ -172,5 +172,10 @@ pub fn assess<L: Loss>(
     let value = risk + penalty.value(&w[..p]);
     let (y, weights) = (Cow::Borrowed(y), weights.map(Cow::Borrowed));
     let problem = Risk { x: x.clone(), y, weights, loss, lambda, intercept: w.len() > p };
-    (value, problem.lower_bound(w, l1).map(|bound| bound.min(value)))
+    let bound = match penalty {
+        Penalty::Lp { .. } => problem.lower_bound_under(w, penalty),
+        _ => problem.lower_bound(w, l1),
+    };
+    // Neither losses nor penalties are ever below 0.
+    (value, bound.map(|bound| bound.max(0.0).min(value)))
 }

@@ -8,7 +8,7 @@
 use super::fitted::{Course, Linear, Link};
 use super::gradient_descent::{DESCENT, problems};
 use super::kernel_machine::{KernelMachine, dense_rows};
-use super::prepare::{Prepared, scaled};
+use super::prepare::{Prepared, Scaling, scaled};
 use super::ridge;
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -68,8 +68,8 @@ params! {
         coef0: f64 = 1.0, range Range::between(-1e100, 1e100);
         /// The power of the kernel "poly"; for "linear" the highest degree of polynomial terms.
         degree: usize = 1, range Range::between(1.0, 50.0);
-        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
-        standardize: bool = false;
+        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same. None for yes, unless columns are sparse.
+        standardize: Option<bool> = None;
         /// How much rows of each class count: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
     }
@@ -103,12 +103,12 @@ impl Learner for Perceptron {
         let n_classes = data.classes()?.1.len();
         let run = self.options(context);
         if linear {
-            let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+            let (x, scaling) = self.columns(&prepared, self.fit_intercept)?;
             let (mut coefficients, mut intercepts) = (Matrix::zeros(targets.len(), x.n_columns()), Vec::new());
             let mut learned = Vec::new();
             for (k, y) in targets.iter().enumerate() {
                 let one = perceptron::learn(&x, y, prepared.weights(), &run)?;
-                learned.push(self.assess(&x, y, &one)?);
+                learned.push(self.assess(&x, y, prepared.weights(), &one)?);
                 coefficients.row_mut(k).copy_from_slice(&one.coefficients);
                 intercepts.push(one.intercept);
             }
@@ -121,7 +121,7 @@ impl Learner for Perceptron {
             let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
             return Ok(Trained { fitted: Box::new(fitted), certificate: self.certificate(&learned) });
         }
-        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, true)?;
+        let (x, scaling) = self.columns(&prepared, true)?;
         let (rows, p) = (dense_rows(&x), x.n_columns());
         drop(x);
         let kernel = self.kernel(p);
@@ -160,6 +160,17 @@ fn course(learned: &[Learned]) -> Course {
 }
 
 impl Perceptron {
+    /// The columns as they are or scaled, and the way back.
+    fn columns<'a>(
+        &self,
+        prepared: &'a Prepared<'_>,
+        intercept: bool,
+    ) -> Result<(Design<'a>, Option<Scaling>)> {
+        let x = prepared.design()?;
+        let standardize = self.standardize.unwrap_or(matches!(x, Design::Dense(_)));
+        scaled(x, prepared.weights(), standardize, intercept)
+    }
+
     fn options<'c>(&self, context: &Context<'c>) -> Options<'c> {
         Options {
             form: match self.form {
@@ -186,10 +197,16 @@ impl Perceptron {
     }
 
     /// The mistakes of one perceptron and, where it separated the data online, their bound.
-    fn assess(&self, x: &Design, y: &[f64], learned: &perceptron::Perceptron) -> Result<Learned> {
+    fn assess(
+        &self,
+        x: &Design,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        learned: &perceptron::Perceptron,
+    ) -> Result<Learned> {
         let (mistakes, separated) = (learned.mistakes.clone(), learned.separated);
-        // The theorem speaks of mistakes that count once each, at once.
-        if !separated || self.form == PerceptronForm::Batch || self.class_weight != ClassWeight::Equal {
+        // The theorem speaks of mistakes that count at once.
+        if !separated || self.form == PerceptronForm::Batch {
             return Ok(Learned { mistakes, separated, bound: None });
         }
         let mut margin = self.margin(x, y, &learned.coefficients, learned.intercept);
@@ -197,12 +214,17 @@ impl Perceptron {
             margin = margin.max(self.margin(x, y, &coefficients, intercept));
         }
         let radius = perceptron::radius(x, self.fit_intercept);
+        // Weights u of mistakes: gamma sum u <= |w| <= R sqrt(sum u^2), so their number is at most (R u_max / (gamma u_min))^2.
+        let (least, most) = weights.unwrap_or(&[1.0]).iter().fold((f64::INFINITY, 0.0f64), |(a, b), &u| (a.min(u), b.max(u)));
+        let ratio = most / least;
+        let formula = if ratio == 1.0 { "(R / gamma)^2".into() } else { format!("(R / gamma)^2 {ratio:.6}^2, the last the ratio of row weights,") };
+        let number = (ratio * radius / margin).powi(2);
         let bound = Proof::Bound {
-            what: format!("mistakes: (R / gamma)^2 with R = {radius:.6}, gamma = {margin:.6}; their number"),
-            bound: (radius / margin).powi(2),
+            what: format!("mistakes: {formula} with R = {radius:.6}, gamma = {margin:.6}; their number"),
+            bound: number,
             observed: mistakes.iter().sum::<u64>() as f64,
         };
-        let finite = margin > 0.0 && (radius / margin).powi(2).is_finite();
+        let finite = margin > 0.0 && number.is_finite();
         Ok(Learned { mistakes, separated, bound: finite.then_some(bound) })
     }
 

@@ -193,6 +193,28 @@ impl Scaling {
     }
 }
 
+/// Columns whose means are large beside their deviations, with about their means taken off, for methods that would lose digits to them; the rest as they are. Some rows tell which those are.
+pub fn centred<'a>(x: Design<'a>) -> Result<(Design<'a>, Option<Scaling>)> {
+    const LARGE: f64 = 1e3;
+    if matches!(x, Design::Sparse(_)) {
+        return Ok((x, None));
+    }
+    let sample = x.every((x.n_rows() / 64).max(1));
+    let (n, p) = (sample.n_rows(), sample.n_columns());
+    let mean = sample.transposed_times(&vec![1.0 / n as f64; n]);
+    let (mut buffer, mut row, mut squares) = (Vec::new(), vec![0.0; p], vec![0.0; p]);
+    for i in 0..n {
+        sample.row_into(i, &mut buffer, &mut row);
+        squares.iter_mut().zip(row.iter().zip(&mean)).for_each(|(s, (x, m))| *s += (x - m) * (x - m) / n as f64);
+    }
+    let is_large = |j: &usize| squares[*j] > 0.0 && mean[*j].abs() > LARGE * squares[*j].sqrt();
+    if !(0..p).any(|j| is_large(&j)) {
+        return Ok((x, None));
+    }
+    let scaling = Scaling((0..p).map(|j| (if is_large(&j) { mean[j] } else { 0.0 }, 1.0)).collect());
+    Ok((scaling.apply(&x)?, Some(scaling)))
+}
+
 /// The columns in the user's units, or scaled if `standardize`, and the way back.
 pub fn scaled<'a>(
     x: Design<'a>,

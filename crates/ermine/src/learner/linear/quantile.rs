@@ -169,6 +169,29 @@ impl QuantileRegression {
         notes
     }
 
+    /// For columns whose means are taken off: powers of two that bring them to one size, and, in those units, what each coefficient costs. A price above the steepest slope that
+    /// the losses can have makes the coefficient 0 (`true`), however high it is, and is lowered, so that all prices are of one size.
+    fn prices(&self, x: &Design, means: &[f64], weights: Option<&[f64]>) -> (Vec<f64>, Vec<(bool, f64)>) {
+        let (n, p) = (x.n_rows(), x.n_columns());
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let total: f64 = (0..n).map(weight).sum();
+        let mut sums = vec![0.0; p];
+        let (mut buffer, mut row) = (Vec::new(), vec![0.0; p]);
+        for i in 0..n {
+            x.row_into(i, &mut buffer, &mut row);
+            let terms = sums.iter_mut().zip(&row).zip(means);
+            terms.for_each(|((sum, x), mean)| *sum += weight(i) * (x - mean).abs());
+        }
+        let size = |sum: &f64| if *sum > 0.0 { (-(sum / total).log2()).round().exp2() } else { 1.0 };
+        let factors: Vec<f64> = sums.iter().map(size).collect();
+        let price = |(sum, factor): (&f64, &f64)| {
+            let (price, most) = (self.alpha * total * factor, 2.0 * sum * factor);
+            if *sum > 0.0 && price <= most { (false, price) } else { (true, most.max(total)) }
+        };
+        let prices = sums.iter().zip(&factors).map(price).collect();
+        (factors, prices)
+    }
+
     /// With an L1 penalty: rows that stand for it are added.
     fn penalised(&self, x: &Design, y: &[f64], weights: Option<&[f64]>) -> Result<QuantileSolution> {
         let (n, p) = (x.n_rows(), x.n_columns());
@@ -179,18 +202,13 @@ impl QuantileRegression {
             true => x.transposed_times(&vec![1.0 / n as f64; n]),
             false => vec![0.0; p],
         };
+        let (factors, prices) = self.prices(x, &means, weights);
         let mut rows = vec![0.0; (n + 2 * p) * width];
         let (mut buffer, mut row) = (Vec::new(), vec![0.0; p]);
         for (i, out) in rows.chunks_exact_mut(width.max(1)).enumerate().take(n) {
-            match x {
-                Design::Dense(x) => row.copy_from_slice(x.block(i..i + 1, &mut buffer).row(0, p)),
-                Design::Sparse(x) => {
-                    row.fill(0.0);
-                    let (places, numbers) = x.rows().line(i);
-                    places.iter().zip(numbers).for_each(|(&j, &v)| row[j as usize] = v);
-                }
-            }
-            out.iter_mut().zip(&row).zip(&means).for_each(|((out, x), mean)| *out = x - mean);
+            x.row_into(i, &mut buffer, &mut row);
+            let terms = out.iter_mut().zip(&row).zip(means.iter().zip(&factors));
+            terms.for_each(|((out, x), (mean, factor))| *out = (x - mean) * factor);
             out[p..].fill(1.0);
         }
         for j in 0..p {
@@ -200,11 +218,14 @@ impl QuantileRegression {
         let mut all_y = y.to_vec();
         all_y.resize(n + 2 * p, 0.0);
         let mut all_weights = weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
-        all_weights.resize(n + 2 * p, self.alpha * total);
+        all_weights.extend(prices.iter().flat_map(|price| [price.1; 2]));
         let design = Design::from(Dense::rows_f64(&rows, n + 2 * p, width, width)?);
         let problem =
             Problem { x: &design, y: &all_y, weights: Some(&all_weights), tau: self.quantile, intercept: false };
         let mut solution = problem.solve()?;
+        for (j, b) in solution.coefficients[..p].iter_mut().enumerate() {
+            *b = if prices[j].0 { 0.0 } else { *b * factors[j] };
+        }
         // From the mean over all rows to the mean over the rows of the data.
         let factor = all_weights.iter().sum::<f64>() / total;
         solution.outcome.value *= factor;

@@ -6,6 +6,7 @@
 use super::fitted::{Course, Linear};
 use super::least_squares::{self, REGRESSION};
 use super::prepare::{Prepared, Scaling, outputs, scaled};
+use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
 use crate::learner::{Context, Info, Learner, Path, Trained};
@@ -128,7 +129,7 @@ impl Learner for RidgeCv {
         drop(x);
         let alpha = course.alpha.unwrap_or(0.0);
         let mut trained = finish(solution, &prepared, scaling.as_ref(), alpha, course)?;
-        trained.certificate.notes.push(format!("leave-one-out error chose alpha = {alpha}"));
+        trained.certificate.notes.push(format!("leave-one-out error chose alpha = {}", number(alpha)));
         Ok(trained)
     }
 }
@@ -176,7 +177,7 @@ fn finish(
     let value = solution.residual_sums.iter().sum::<f64>() + alpha * squares;
     let over = format!("all linear functions of the {} columns", prepared.names.len());
     let mut certificate =
-        Certificate::optimal(format!("sum of squared residuals + {alpha} * sum of squared coefficients"), value, over);
+        Certificate::optimal(format!("sum of squared residuals + {} * sum of squared coefficients", number(alpha)), value, over);
     certificate.notes = least_squares::notes(&solution, &prepared.names);
     least_squares::qualify(&mut certificate, &solution);
     if let Some(scaling) = scaling {

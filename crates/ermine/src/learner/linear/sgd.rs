@@ -7,7 +7,7 @@
 //! features become numbers, and their scale, is learned from the first rows.
 
 use super::fitted::{Course, Linear, Link};
-use super::gradient_descent::{DESCENT, Problems, problems, zero_one};
+use super::gradient_descent::{DESCENT, DEVIATION_1, Problems, problems, zero_one};
 use super::losses::{LossName, PenaltyName, assess, with_loss};
 use super::prepare::{Prepared, Scaling, scaled};
 use super::sgd_model::SgdModel;
@@ -18,7 +18,7 @@ use crate::learner::{Capabilities, Context, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::loss::Loss;
 use crate::matrix::{Dataset, DesignOptions, Task};
-use crate::model::{Certificate, Proof};
+use crate::model::{Certificate, Proof, Status};
 use crate::optim::sgd::{self, Schedule, Sgd};
 use crate::param::Range;
 use crate::penalty::Penalty;
@@ -82,8 +82,8 @@ params! {
         shuffle: bool = true;
         /// Whether there is an intercept (which is never penalised).
         fit_intercept: bool = true;
-        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
-        standardize: bool = false;
+        /// Bring columns to mean 0 and deviation 1 first, so that one rate fits all; coefficients are reported in the user's units all the same. None for yes, unless columns are sparse or come in a stream.
+        standardize: Option<bool> = None;
         /// How much rows of each class count: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
     }
@@ -130,7 +130,10 @@ impl StochasticGradientDescent {
         let raw = prepared.design()?;
         let p = raw.n_columns();
         let (x, scaling) = match from {
-            None => scaled(raw, prepared.weights(), self.standardize, self.fit_intercept)?,
+            None => {
+                let standardize = self.standardize.unwrap_or(matches!(raw, Design::Dense(_)));
+                scaled(raw, prepared.weights(), standardize, self.fit_intercept)?
+            }
             Some(model) => {
                 let scaling = model.scaling();
                 (scaling.as_ref().map_or(Ok(raw.clone()), |s| s.apply(&raw))?, scaling)
@@ -155,17 +158,40 @@ impl StochasticGradientDescent {
             ));
         }
         let mut certificate = self.certificate(loss, &x, &targets, prepared.weights(), &rows);
+        if start.scaling.is_some() && self.penalty.is_some() {
+            certificate.objective += DEVIATION_1;
+        }
         if used.len() > 1 {
             let share = zero_one(&x, &targets, prepared.weights(), &rows);
             certificate.notes.push(format!("0-1 loss on the training rows: {share:.6}"));
         }
         if !ended.iter().all(|e| *e) {
             let limit = format!("{} passes, before the loss stopped falling", self.max_iter);
-            certificate.status = crate::model::Status::Limit(limit);
+            certificate.status = Status::Limit(limit);
+        }
+        // A piece of a stream is too little to tell.
+        if (self.max_iter > 1 || self.tol.is_some())
+            && certificate.value.is_none_or(|value| value > 1.1 * self.at_zero(loss, &targets, prepared.weights()))
+        {
+            let found = "a loss above that of coefficients of zero: steps were too long (a smaller eta0 or standardize = true helps)";
+            certificate.status = Status::Limit(found.into());
         }
         drop(x);
         let linear = self.linear(data, prepared, used, rows, &start);
         Ok(Trained { fitted: Box::new(SgdModel::new(linear, start.states, start.scaling)), certificate })
+    }
+
+    /// The objective of coefficients that are all zero.
+    fn at_zero(&self, loss: LossName, targets: &[Cow<'_, [f64]>], weights: Option<&[f64]>) -> f64 {
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let of = |y: &[f64]| {
+            let total: f64 = (0..y.len()).map(weight).sum();
+            let sum: f64 = with_loss!(loss, self.epsilon, self.quantile, |l| (0..y.len())
+                .map(|i| weight(i) * l.value(0.0, y[i]))
+                .sum());
+            sum / total
+        };
+        targets.iter().map(|y| of(y)).sum()
     }
 
     /// Coefficients, then the intercept.

@@ -78,6 +78,10 @@ impl Fitted for SgdModel {
         self.linear.svg(schema)
     }
 
+    fn html(&self, schema: &Schema) -> Option<String> {
+        self.linear.html(schema)
+    }
+
     fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         self.linear.reasons(schema, features, row)
     }
@@ -172,7 +176,14 @@ impl Learner for Stream<'_> {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let once = StochasticGradientDescent { max_iter: 1, tol: None, early_stopping: false, ..self.params.clone() };
+        let once = StochasticGradientDescent {
+            max_iter: 1,
+            tol: None,
+            early_stopping: false,
+            // A few first rows don't tell the scale of a column.
+            standardize: Some(self.params.standardize.unwrap_or(false)),
+            ..self.params.clone()
+        };
         let before = self.from.map(|model| {
             model.fitted::<SgdModel>().ok_or_else(|| {
                 Error::data(format!("a model of {} can't go on by steps on single rows", model.header().learner))

@@ -2,6 +2,7 @@
 
 use super::fitted::{Linear, Link};
 use super::inference::Inference;
+use crate::chart::html::Page;
 use crate::chart::svg::{Anchor, Svg};
 use crate::chart::text::{curve, number};
 use crate::matrix::{Features, Schema};
@@ -13,21 +14,52 @@ const MOST: usize = 100;
 pub fn text(model: &Linear, schema: &Schema) -> String {
     let mut text = String::new();
     for k in 0..model.intercepts.len() {
-        text.push_str(&format!("{}\n", title(model, schema, k)));
-        match model.inference.get(k) {
-            Some(inference) => text.push_str(&statistics(model, k, inference)),
-            None => text.push_str(&coefficients(model, k)),
-        }
+        let Part { head, rows, notes } = part(model, k);
+        text.push_str(&format!("{}\n{}", title(model, schema, k), table(&head, &rows)));
+        notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
     }
     let points: Vec<(f64, f64)> = model.course.curve.iter().enumerate().map(|(i, &v)| (i as f64 + 1.0, v)).collect();
     if points.len() > 1 {
-        text.push_str(&format!("\n{}", curve(&points, "pass", "loss", 60, 12)));
+        text.push_str(&format!("\n{}", curve(&points, "pass", measure(model), 60, 12)));
     }
     let choices: Vec<(f64, f64)> = model.course.choices.iter().map(|&(a, e)| (a.log10(), e)).collect();
     if choices.len() > 1 {
         text.push_str(&format!("\n{}", curve(&choices, "log10 alpha", "error on rows left out", 60, 12)));
     }
     text
+}
+
+/// The model as a page: the same tables, and the curve where there is one.
+pub fn html(model: &Linear, schema: &Schema) -> String {
+    let mut page = Page::new(&format!("Linear model of {}", schema.target.join(", ")));
+    for k in 0..model.intercepts.len() {
+        let Part { head, rows, notes } = part(model, k);
+        page.heading(&title(model, schema, k));
+        let head = vec![head.iter().map(|h| h.to_string()).collect()];
+        page.table(&[head, rows].concat());
+        notes.iter().for_each(|note| page.note(note));
+    }
+    svg(model).iter().for_each(|svg| page.svg(svg));
+    page.finish()
+}
+
+/// What is said about one margin.
+struct Part {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    notes: Vec<String>,
+}
+
+fn part(model: &Linear, k: usize) -> Part {
+    match model.inference.get(k) {
+        Some(inference) => statistics(model, k, inference),
+        None => coefficients(model, k),
+    }
+}
+
+/// What the curve of training shows.
+fn measure(model: &Linear) -> &'static str {
+    if model.course.n_mistakes.is_some() { "mistakes" } else { "loss" }
 }
 
 /// What margin `k` is for.
@@ -59,30 +91,24 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     std::iter::once(line(&head)).chain(rows.iter().map(|row| line(row))).collect()
 }
 
-fn more(model: &Linear, n_shown: usize) -> String {
-    let left = model.names.len().saturating_sub(n_shown);
-    if left == 0 { String::new() } else { format!("  ... and {left} more\n") }
-}
-
 /// The coefficients that are not zero.
-fn coefficients(model: &Linear, k: usize) -> String {
+fn coefficients(model: &Linear, k: usize) -> Part {
     let beta = model.coefficients.row(k);
     let mut rows = vec![vec!["(intercept)".to_string(), number(model.intercepts[k])]];
     let used = || (0..beta.len()).filter(|&j| beta[j] != 0.0);
     rows.extend(used().take(MOST).map(|j| vec![model.names[j].clone(), number(beta[j])]));
-    let mut text = table(&["", "coefficient"], &rows);
-    let n_used = used().count();
+    let (n_used, mut notes) = (used().count(), Vec::new());
     if n_used > MOST {
-        text.push_str(&format!("  ... and {} more\n", n_used - MOST));
+        notes.push(format!("... and {} more", n_used - MOST));
     }
     if n_used < beta.len() {
-        text.push_str(&format!("  {} of {} coefficients are zero\n", beta.len() - n_used, beta.len()));
+        notes.push(format!("{} of {} coefficients are zero", beta.len() - n_used, beta.len()));
     }
-    text
+    Part { head: vec!["", "coefficient"], rows, notes }
 }
 
 /// Estimates with standard errors and tests, and the quality of the fit.
-fn statistics(model: &Linear, k: usize, inference: &Inference) -> String {
+fn statistics(model: &Linear, k: usize, inference: &Inference) -> Part {
     let row = |name: &str, estimate: f64, error: f64| {
         let mut cells = vec![name.to_string(), number(estimate)];
         if error.is_nan() {
@@ -100,19 +126,17 @@ fn statistics(model: &Linear, k: usize, inference: &Inference) -> String {
     }
     rows.extend((0..p.min(MOST)).map(|j| row(&model.names[j], beta[j], inference.errors[j])));
     let (f, f_p) = inference.f_test();
-    format!(
-        "{}{}  *** p < 0.001, ** p < 0.01, * p < 0.05\n  residual standard error {} on {} degrees of freedom\n  R squared {:.4}, adjusted {:.4}\n  F = {} on {} and {} degrees of freedom, p = {}\n",
-        table(&["", "estimate", "std. error", "t", "p", ""], &rows),
-        more(model, p.min(MOST)),
-        number(inference.sigma),
-        inference.freedom,
-        inference.r_squared,
-        inference.adjusted(),
-        number(f),
-        inference.rank,
-        inference.freedom,
-        p_value(f_p),
-    )
+    let (sigma, freedom, rank) = (number(inference.sigma), inference.freedom, inference.rank);
+    let mut notes = vec![
+        "*** p < 0.001, ** p < 0.01, * p < 0.05".to_string(),
+        format!("residual standard error {sigma} on {freedom} degrees of freedom"),
+        format!("R squared {:.4}, adjusted {:.4}", inference.r_squared, inference.adjusted()),
+        format!("F = {} on {rank} and {freedom} degrees of freedom, p = {}", number(f), p_value(f_p)),
+    ];
+    if p > MOST {
+        notes.insert(0, format!("... and {} more", p - MOST));
+    }
+    Part { head: vec!["", "estimate", "std. error", "t", "p", ""], rows, notes }
 }
 
 fn p_value(p: f64) -> String {
@@ -139,15 +163,20 @@ pub fn svg(model: &Linear) -> Option<String> {
     let (points, names, marked) = if model.course.curve.len() > 1 {
         let points: Vec<(f64, f64)> =
             model.course.curve.iter().enumerate().map(|(i, &v)| (i as f64 + 1.0, v)).collect();
-        (points, ("pass", "loss"), f64::NAN)
+        (points, ("pass", measure(model)), f64::NAN)
     } else if model.course.choices.len() > 1 {
         let points = model.course.choices.iter().map(|&(a, e)| (a.log10(), e)).collect();
         (points, ("log10 alpha", "error"), model.course.alpha.map_or(f64::NAN, f64::log10))
     } else {
         return None;
     };
+    let title = match names {
+        (_, "mistakes") => "Mistakes",
+        ("pass", _) => "Loss curve",
+        _ => "Choice of alpha",
+    };
     let mut svg = Svg::new(720.0, 360.0);
-    svg.text(360.0, 24.0, Anchor::Middle, "title", if names.0 == "pass" { "Loss curve" } else { "Choice of alpha" });
+    svg.text(360.0, 24.0, Anchor::Middle, "title", title);
     svg.curve(&points, (110.0, 50.0), (580.0, 260.0), names, marked);
     Some(svg.finish())
 }
