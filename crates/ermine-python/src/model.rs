@@ -360,13 +360,13 @@ impl Model {
     fn radius_neighbors<'py>(
         &self,
         py: Python<'py>,
-        table: &Table,
+        table: Option<&Table>,
         radius: f64,
         n_jobs: Option<i64>,
     ) -> PyResult<Found<'py>> {
-        self.neighbors(py, Some(table), n_jobs, move |model, features| match features {
+        self.neighbors(py, table, n_jobs, move |model, features| match features {
             Some(features) => model.radius_neighbors(features, radius),
-            None => Ok(Default::default()),
+            None => model.own_radius_neighbors(radius),
         })
     }
 

@@ -9,19 +9,23 @@ use ermine::learner::comparison_forest::ComparisonForest;
 use ermine::learner::comparison_tree::ComparisonTree;
 use ermine::learner::fit::run;
 use ermine::learner::nearest_neighbors::{NearestNeighbors, Own};
+use ermine::matrix::SparseRows;
+use ermine::model::file::write_atomically;
 use ermine::neighbor::choice::Kind;
 use ermine::neighbor::codes::CodeIndex;
 use ermine::neighbor::index::Index;
 use ermine::neighbor::metric::{Custom, Metric};
 use ermine::neighbor::nearest::Neighbors;
 use ermine::neighbor::rows::Rows;
+use ermine::neighbor::sparse::SparseIndex;
 use ermine::neighbor::strings::{StringIndex, StringMetric};
 use ermine::neighbor::whiten::Whitening;
 use ermine::section::Sections;
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFunction};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What went wrong first in a function of the user's own, which runs where no exception can be raised.
@@ -116,30 +120,53 @@ pub fn arrays<'py>(py: Python<'py>, found: &Neighbors) -> Found<'py> {
 /// What is indexed.
 enum Inner {
     Rows(Box<Index>),
+    Sparse(SparseIndex),
     Codes(CodeIndex),
     Texts(StringIndex),
 }
 
-/// An index over rows of numbers, over packed binary codes or over strings.
+/// What a file of an index starts with, as a model file starts with its own; then comes the version of the form, then the sections.
+const MAGIC: &[u8; 8] = b"ERMINX\x1a\n";
+const VERSION: u32 = 1;
+
+/// An index over rows of numbers, dense or sparse, over packed binary codes or over strings.
 #[pyclass(frozen, module = "ermine._ermine")]
 pub struct NeighborIndex {
     inner: RwLock<Inner>,
     trouble: Trouble,
 }
 
-/// Rows from Python: an array of float64 or float32, of bytes, or a list of strings.
+/// Rows from Python: an array of float64 or float32, of bytes, the parts of a sparse matrix in compressed-row form, or a list of strings.
 enum Given<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F32(PyReadonlyArray2<'py, f32>),
     Codes(PyReadonlyArray2<'py, u8>),
+    Sparse(SparseRows),
     Texts(Vec<String>),
 }
 
 /// The same, seen from where Python doesn't run.
 enum Seen<'a> {
     Rows(Rows<'a>),
+    Sparse(&'a SparseRows),
     Codes(&'a [u8], usize),
     Texts(&'a [String]),
+}
+
+/// Where rows begin, the columns of entries, their values, and how many columns there are.
+type Parts<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>, usize);
+
+fn sparse_rows(
+    starts: &PyReadonlyArray1<'_, i64>,
+    columns: &PyReadonlyArray1<'_, u32>,
+    values: &PyReadonlyArray1<'_, f64>,
+    n_columns: usize,
+) -> PyResult<SparseRows> {
+    let broken = || PyValueError::new_err("not a sparse matrix in compressed-row form");
+    let starts: Option<Vec<usize>> = starts.as_array().iter().map(|&start| usize::try_from(start).ok()).collect();
+    let starts = starts.filter(|starts| !starts.is_empty()).ok_or_else(broken)?;
+    let (columns, values) = (columns.as_array().to_vec(), values.as_array().to_vec());
+    Ok(SparseRows { n_columns, starts, columns, values })
 }
 
 fn slice<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
@@ -157,6 +184,9 @@ impl<'py> Given<'py> {
         if let Ok(array) = object.cast::<PyArray2<u8>>() {
             return Ok(Given::Codes(array.try_readonly()?));
         }
+        if let Ok((starts, columns, values, n_columns)) = object.extract::<Parts<'py>>() {
+            return sparse_rows(&starts, &columns, &values, n_columns).map(Given::Sparse);
+        }
         let texts =
             object.extract().map_err(|_| PyTypeError::new_err("expected an array of numbers or bytes, or strings"))?;
         Ok(Given::Texts(texts))
@@ -166,6 +196,7 @@ impl<'py> Given<'py> {
         Ok(match self {
             Given::F64(array) => Seen::Rows(Rows::row_major(slice(array)?, array.shape()[1]).map_err(python)?),
             Given::F32(array) => Seen::Rows(Rows::row_major_f32(slice(array)?, array.shape()[1]).map_err(python)?),
+            Given::Sparse(rows) => Seen::Sparse(rows),
             Given::Codes(array) => Seen::Codes(slice(array)?, array.shape()[1]),
             Given::Texts(texts) => Seen::Texts(texts),
         })
@@ -180,9 +211,11 @@ impl Inner {
     fn kneighbors(&self, queries: Option<&Seen<'_>>, k: usize) -> Result<Neighbors, Error> {
         match (self, queries) {
             (Inner::Rows(index), None) => index.own_kneighbors(k),
+            (Inner::Sparse(index), None) => index.own_kneighbors(k),
             (Inner::Texts(index), None) => index.own_kneighbors(k),
             (Inner::Codes(index), None) => index.own_kneighbors(k),
             (Inner::Rows(index), Some(Seen::Rows(rows))) => index.kneighbors(rows, k),
+            (Inner::Sparse(index), Some(Seen::Sparse(rows))) => index.kneighbors(rows, k),
             (Inner::Texts(index), Some(Seen::Texts(texts))) => index.kneighbors(texts, k),
             (Inner::Codes(index), Some(Seen::Codes(codes, width))) if *width == index.n_bytes() => {
                 index.kneighbors(codes, k)
@@ -191,11 +224,16 @@ impl Inner {
         }
     }
 
-    fn radius_neighbors(&self, queries: &Seen<'_>, radius: f64) -> Result<Neighbors, Error> {
+    fn radius_neighbors(&self, queries: Option<&Seen<'_>>, radius: f64) -> Result<Neighbors, Error> {
         match (self, queries) {
-            (Inner::Rows(index), Seen::Rows(rows)) => index.radius_neighbors(rows, radius),
-            (Inner::Texts(index), Seen::Texts(texts)) => index.radius_neighbors(texts, radius),
-            (Inner::Codes(index), Seen::Codes(codes, width)) if *width == index.n_bytes() => {
+            (Inner::Rows(index), None) => index.own_radius_neighbors(radius),
+            (Inner::Sparse(index), None) => index.own_radius_neighbors(radius),
+            (Inner::Texts(index), None) => index.own_radius_neighbors(radius),
+            (Inner::Codes(index), None) => index.own_radius_neighbors(radius),
+            (Inner::Rows(index), Some(Seen::Rows(rows))) => index.radius_neighbors(rows, radius),
+            (Inner::Sparse(index), Some(Seen::Sparse(rows))) => index.radius_neighbors(rows, radius),
+            (Inner::Texts(index), Some(Seen::Texts(texts))) => index.radius_neighbors(texts, radius),
+            (Inner::Codes(index), Some(Seen::Codes(codes, width))) if *width == index.n_bytes() => {
                 index.radius_neighbors(codes, radius)
             }
             _ => Err(Inner::mismatch()),
@@ -205,6 +243,7 @@ impl Inner {
     fn add(&mut self, rows: &Seen<'_>) -> Result<(), Error> {
         match (self, rows) {
             (Inner::Rows(index), Seen::Rows(rows)) => index.add(rows),
+            (Inner::Sparse(index), Seen::Sparse(rows)) => index.add(rows),
             (Inner::Texts(index), Seen::Texts(texts)) => index.add(texts.iter().cloned()),
             (Inner::Codes(index), Seen::Codes(codes, width)) if *width == index.n_bytes() => index.add(codes),
             _ => Err(Inner::mismatch()),
@@ -240,7 +279,7 @@ impl NeighborIndex {
         let name: String = if own.is_some() { String::new() } else { metric.extract()? };
         let kind = kind(algorithm, search_width)?;
         let only = match &seen {
-            Seen::Codes(..) => Some(Kind::Scan),
+            Seen::Codes(..) | Seen::Sparse(_) => Some(Kind::Scan),
             Seen::Texts(_) => Some(Kind::VantageTree),
             Seen::Rows(_) => None,
         };
@@ -248,13 +287,23 @@ impl NeighborIndex {
             && only != asked
         {
             let (asked, only) = (asked.name(), only.name());
+            let what =
+                if matches!(seen, Seen::Sparse(_)) { "sparse rows".into() } else { format!("the metric '{name}'") };
             return Err(PyValueError::new_err(format!(
-                "algorithm = '{asked}' can't handle the metric '{name}': expected auto or {only}"
+                "algorithm = '{asked}' can't handle {what}: expected auto or {only}"
             )));
         }
         let build = || match &seen {
             Seen::Codes(codes, width) => CodeIndex::build(codes, *width).map(Inner::Codes),
             Seen::Texts(texts) => StringIndex::build(texts.to_vec(), text_metric(&name)?).map(Inner::Texts),
+            Seen::Sparse(rows) => {
+                let metric = match own {
+                    Some(own) => Metric::Custom(own),
+                    None if name == "mahalanobis" => return Err(dense_only()),
+                    None => row_metric(&name, p, None, &Rows::row_major(&[], rows.n_columns.max(1))?)?,
+                };
+                SparseIndex::build(SparseRows::clone(rows), metric).map(Inner::Sparse)
+            }
             Seen::Rows(rows) => {
                 let metric = own
                     .map_or_else(|| row_metric(&name, p, covariance.as_deref(), rows), |own| Ok(Metric::Custom(own)))?;
@@ -285,13 +334,13 @@ impl NeighborIndex {
     fn radius_neighbors<'py>(
         &self,
         py: Python<'py>,
-        rows: &Bound<'py, PyAny>,
+        rows: Option<&Bound<'py, PyAny>>,
         radius: f64,
         n_jobs: Option<i64>,
     ) -> PyResult<Found<'py>> {
-        let given = Given::new(rows)?;
-        let seen = given.seen()?;
-        self.search(py, n_jobs, |inner| inner.radius_neighbors(&seen, radius))
+        let given = rows.map(Given::new).transpose()?;
+        let seen = given.as_ref().map(Given::seen).transpose()?;
+        self.search(py, n_jobs, |inner| inner.radius_neighbors(seen.as_ref(), radius))
     }
 
     /// Adds rows after those that are there.
@@ -306,6 +355,7 @@ impl NeighborIndex {
     fn __len__(&self) -> usize {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
             Inner::Rows(index) => index.len(),
+            Inner::Sparse(index) => index.len(),
             Inner::Codes(index) => index.len(),
             Inner::Texts(index) => index.len(),
         }
@@ -321,6 +371,7 @@ impl NeighborIndex {
             Inner::Codes(_) => {
                 (Kind::Scan.name().into(), "codes are compared faster than a tree is climbed".into(), None)
             }
+            Inner::Sparse(_) => (Kind::Scan.name().into(), "rows are sparse".into(), None),
             Inner::Texts(_) => (Kind::VantageTree.name().into(), "the triangle inequality holds".into(), None),
         }
     }
@@ -329,6 +380,7 @@ impl NeighborIndex {
     fn bytes(&self) -> usize {
         match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
             Inner::Rows(index) => index.bytes(),
+            Inner::Sparse(index) => index.bytes(),
             Inner::Codes(index) => index.bytes(),
             Inner::Texts(index) => index.bytes(),
         }
@@ -336,30 +388,43 @@ impl NeighborIndex {
 
     /// The index as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut sections = Sections::default();
-        let (sort, saved) = match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
-            Inner::Rows(index) => (0u8, index.save(&mut sections)),
-            Inner::Codes(index) => (1, index.save(&mut sections)),
-            Inner::Texts(index) => (2, index.save(&mut sections)),
-        };
-        saved.map_err(python)?;
-        sections.put_u8s("sort", &[sort]);
-        Ok(PyBytes::new(py, &sections.to_bytes().map_err(python)?))
+        let bytes = self.sections().and_then(|sections| sections.to_bytes()).map_err(python)?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// An index from bytes.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<NeighborIndex> {
-        let read = || -> Result<Inner, Error> {
-            let sections = Sections::from_bytes(bytes)?;
-            match sections.u8s("sort")?.as_slice() {
-                [0] => Index::load(&sections).map(|index| Inner::Rows(Box::new(index))),
-                [1] => CodeIndex::load(&sections).map(Inner::Codes),
-                [2] => StringIndex::load(&sections).map(Inner::Texts),
-                _ => Err(Error::model_file("not an index of neighbours")),
-            }
+        let read = Sections::from_bytes(bytes).and_then(|sections| Inner::load(&sections));
+        Ok(NeighborIndex { inner: RwLock::new(read.map_err(python)?), trouble: Trouble::default() })
+    }
+
+    /// Writes the index and a note to a file. What is there already is replaced only by a whole new one.
+    fn save(&self, py: Python<'_>, path: PathBuf, note: String) -> PyResult<()> {
+        let write = || {
+            let mut sections = self.sections()?;
+            sections.put_json("note", &note)?;
+            let bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &sections.to_bytes()?].concat();
+            write_atomically(&path, &bytes)
         };
-        Ok(NeighborIndex { inner: RwLock::new(read().map_err(python)?), trouble: Trouble::default() })
+        py.detach(write).map_err(python)
+    }
+
+    /// The index and the note of a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(NeighborIndex, String)> {
+        let read = || {
+            let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
+            let head = [&MAGIC[..], &VERSION.to_le_bytes()].concat();
+            let body = bytes.strip_prefix(&head[..]).ok_or_else(|| {
+                let what = "it doesn't start as an index of neighbours does, or is of another version";
+                Error::model_file(format!("'{}': {what}", path.display()))
+            })?;
+            let sections = Sections::from_bytes(body)?;
+            Ok((Inner::load(&sections)?, sections.json("note")?))
+        };
+        let (inner, note) = py.detach(read).map_err(python)?;
+        Ok((NeighborIndex { inner: RwLock::new(inner), trouble: Trouble::default() }, note))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -367,7 +432,32 @@ impl NeighborIndex {
     }
 }
 
+impl Inner {
+    fn load(sections: &Sections) -> Result<Inner, Error> {
+        match sections.u8s("sort")?.as_slice() {
+            [0] => Index::load(sections).map(|index| Inner::Rows(Box::new(index))),
+            [1] => CodeIndex::load(sections).map(Inner::Codes),
+            [2] => StringIndex::load(sections).map(Inner::Texts),
+            [3] => SparseIndex::load(sections).map(Inner::Sparse),
+            _ => Err(Error::model_file("not an index of neighbours")),
+        }
+    }
+}
+
 impl NeighborIndex {
+    /// All that a file holds.
+    fn sections(&self) -> Result<Sections, Error> {
+        let mut sections = Sections::default();
+        let sort = match &*self.inner.read().unwrap_or_else(PoisonError::into_inner) {
+            Inner::Rows(index) => index.save(&mut sections).map(|()| 0u8)?,
+            Inner::Codes(index) => index.save(&mut sections).map(|()| 1)?,
+            Inner::Texts(index) => index.save(&mut sections).map(|()| 2)?,
+            Inner::Sparse(index) => index.save(&mut sections).map(|()| 3)?,
+        };
+        sections.put_u8s("sort", &[sort]);
+        Ok(sections)
+    }
+
     fn search<'py>(
         &self,
         py: Python<'py>,
@@ -381,6 +471,11 @@ impl NeighborIndex {
         });
         Ok(arrays(py, &self.trouble.check(found)?))
     }
+}
+
+fn dense_only() -> Error {
+    let need = "the mahalanobis metric, which needs dense rows".into();
+    Error::Unsupported { learner: "neighbours among sparse rows".into(), need }
 }
 
 fn kind(algorithm: &str, search_width: usize) -> PyResult<Option<Kind>> {

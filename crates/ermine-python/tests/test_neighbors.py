@@ -125,6 +125,10 @@ def test_mistakes_are_explained(data):
         KNeighborsClassifier().fit(X, labels).kneighbors(Q, 301)
     with pytest.raises(ValueError, match="metric"):
         NearestNeighbors(metric="euclidian").fit(X)
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match="metric"):
+            NearestNeighbors(metric=wrong).fit(X)
+    np.testing.assert_array_equal(KNeighborsClassifier(weights=None).fit(X, labels).predict(Q), KNeighborsClassifier().fit(X, labels).predict(Q))
     with pytest.raises(ValueError, match="row 0, column 1"):
         NearestNeighbors().fit([[0.0, np.nan]])
     with pytest.raises(Exception, match="not fitted"):
@@ -135,7 +139,7 @@ def test_mistakes_are_explained(data):
     with pytest.raises(ValueError, match="omplex"):
         NearestNeighbors().fit(X + 1j)
     with pytest.raises(TypeError, match="Sparse"):
-        NearestNeighbors().fit(scipy.sparse.csr_array(X))
+        NearestNeighbors().fit(X).kneighbors(scipy.sparse.csr_array(Q))
     for width in (0, -1, 2.5):
         with pytest.raises(ValueError, match="search_width"):
             NearestNeighbors(algorithm="hnsw", search_width=width).fit(X)
@@ -195,6 +199,17 @@ def test_several_classes_for_each_row_at_once(tmp_path):
     ours.save(tmp_path / "model.ermine")
     again = ermine.load(tmp_path / "model.ermine")
     np.testing.assert_array_equal(again.predict(X[90:]), ours.predict(X[90:]))
+    for weights in ("uniform", "distance"):
+        whole = KNeighborsClassifier(n_neighbors=4, weights=weights).fit(X, Y)
+        grown = KNeighborsClassifier(n_neighbors=4, weights=weights).fit(X[:100], Y[:100]).add(X[100:], Y[100:])
+        for mine, other in zip(grown.predict_proba(X), whole.predict_proba(X), strict=True):
+            np.testing.assert_array_equal(mine, other)
+        assert grown.n_samples_fit_ == 120
+    again.add(X[:1], [["up", "c"]])
+    assert again.n_samples_fit_ == ours.n_samples_fit_ + 1
+    for wrong in ([["up", "d"]], [["up"]], [["up", "a", "b"]], ["up"]):
+        with pytest.raises(ValueError, match="not among the classes|expected 2 classes"):
+            again.add(X[:1], wrong)
     with pytest.raises(ValueError, match="tie is for one class"):
         KNeighborsClassifier(tie="distance").fit(X, Y)
     assert not ours.fit(X, Y[:, 0]).outputs_2d_
@@ -216,3 +231,116 @@ def test_numbers_too_large_to_measure_are_refused():
     for X in ([[1e305], [3e305], [0.0]], [[np.inf], [1.0], [2.0]]):
         with pytest.raises(ValueError, match="distances can be measured|infinity"):
             KNeighborsClassifier(n_neighbors=1).fit(X, ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "chebyshev", "minkowski"])
+def test_sparse_rows_give_what_dense_ones_give(metric, tmp_path):
+    rng = np.random.default_rng(7)
+    X = scipy.sparse.random(200, 60, density=0.1, format="csr", random_state=3)
+    Q = scipy.sparse.random(40, 60, density=0.1, format="csr", random_state=4)
+    labels, numbers = rng.integers(0, 3, size=200), rng.normal(size=(200, 2))
+    options = {"metric": metric, "p": 3 if metric == "minkowski" else 2}
+    index, dense = NearestNeighbors(**options).fit(X), NearestNeighbors(**options).fit(X.toarray())
+    assert index.index_[0] == "brute" and index.nbytes_ <= 1.3 * (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    for a, b in ((index.kneighbors(Q), dense.kneighbors(Q.toarray())), (index.kneighbors(), dense.kneighbors())):
+        np.testing.assert_array_equal(a[0], b[0])
+        np.testing.assert_array_equal(a[1], b[1])
+    for a, b in zip(index.radius_neighbors(Q, 0.9), dense.radius_neighbors(Q.toarray(), 0.9)):
+        assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+    np.testing.assert_array_equal(index.kneighbors(Q.toarray())[1], index.kneighbors(Q.tocoo())[1])
+    grown = NearestNeighbors(**options).fit(X[:150]).add(X[150:])
+    np.testing.assert_array_equal(grown.kneighbors(Q)[0], index.kneighbors(Q)[0])
+    index.save(tmp_path / "i.ermine")
+    np.testing.assert_array_equal(ermine.load(tmp_path / "i.ermine").kneighbors(Q)[0], index.kneighbors(Q)[0])
+    if metric in ("euclidean", "manhattan", "cosine"):
+        them = theirs.NearestNeighbors(metric=metric).fit(X)
+        np.testing.assert_allclose(index.kneighbors(Q)[0], them.kneighbors(Q)[0], atol=1e-7)
+    for kind, target in ((KNeighborsClassifier, labels), (KNeighborsRegressor, numbers)):
+        ours, same = kind(**options).fit(X, target), kind(**options).fit(X.toarray(), target)
+        np.testing.assert_array_equal(ours.predict(Q), same.predict(Q.toarray()))
+        ours.add(X[:3], target[:3]).save(tmp_path / "m.ermine")
+        np.testing.assert_array_equal(ermine.load(tmp_path / "m.ermine").predict(Q), ours.predict(Q))
+
+
+def test_what_sparse_rows_cannot_do():
+    X = scipy.sparse.random(30, 5, density=0.5, format="csr", random_state=3)
+    y = np.arange(30) % 2
+    for metric in ("mahalanobis", lambda a, b: 0.0):
+        for kind in (NearestNeighbors, KNeighborsClassifier):
+            with pytest.raises(Exception, match="sparse"):
+                kind(metric=metric).fit(X, y)
+    for algorithm in ("kd_tree", "ball_tree", "hnsw"):
+        for kind in (NearestNeighbors, KNeighborsClassifier):
+            with pytest.raises(Exception, match="sparse"):
+                kind(algorithm=algorithm).fit(X, y)
+    with pytest.raises(Exception, match="sparse"):
+        KNeighborsClassifier(metric="hamming").fit(X, y)
+    X.data[3] = np.nan
+    with pytest.raises(ValueError, match="finite"):
+        NearestNeighbors().fit(X)
+
+
+def test_an_index_without_a_target_is_saved(data, tmp_path):
+    X, Q, _, _ = data
+    path = tmp_path / "index.ermine"
+    codes = np.random.default_rng(2).integers(0, 256, size=(50, 4), dtype=np.uint8)
+    cases = [
+        (NearestNeighbors(n_neighbors=np.int64(3), radius=0.5, n_jobs=1), X, Q),
+        (NearestNeighbors(metric="minkowski", p=np.inf), X.astype(np.float32), Q),
+        (NearestNeighbors(metric="mahalanobis", covariance=np.cov(X.T)), X, Q),
+        (NearestNeighbors(metric="cosine", algorithm="kd_tree"), X, Q),
+        (NearestNeighbors(algorithm="hnsw"), X, Q),
+        (NearestNeighbors(metric="bits"), codes, codes[:5]),
+        (NearestNeighbors(n_neighbors=1, metric="edit"), ["anna", "otto"], ["hanna"]),
+    ]
+    for index, rows, queries in cases:
+        index.fit(rows).save(path)
+        again = ermine.load(path)
+        assert type(again) is NearestNeighbors and again.n_samples_fit_ == len(rows) and again.index_ == index.index_
+        assert again.get_params().keys() == index.get_params().keys() and again.metric == index.metric
+        for a, b in zip(again.kneighbors(queries), index.kneighbors(queries), strict=True):
+            np.testing.assert_array_equal(a, b)
+        again.add(rows[:1])
+        assert again.n_samples_fit_ == len(rows) + 1
+    with pytest.raises(Exception, match="not fitted"):
+        NearestNeighbors().save(path)
+    with pytest.raises(ValueError, match="function"):
+        NearestNeighbors(metric=lambda a, b: abs(a - b).sum()).fit(X).save(path)
+    whole = path.read_bytes()
+    for damaged in (whole[:40], whole[:-1] + bytes([whole[-1] ^ 1]), whole[:8] + b"\x09" + whole[9:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError):
+            ermine.load(path)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 2, 3, 10, 50])
+def test_memory_is_the_rows_once_and_a_little(d, dtype):
+    X = np.random.default_rng(d).normal(size=(20_000, d)).astype(dtype)
+    for metric in ("euclidean", "manhattan", "cosine", "mahalanobis"):
+        for algorithm in ("auto", "kd_tree", "ball_tree", "brute"):
+            if metric == "cosine" and algorithm == "kd_tree" and d <= 2:
+                continue
+            index = NearestNeighbors(metric=metric, algorithm=algorithm).fit(X)
+            assert index.nbytes_ <= 1.3 * X.nbytes, (metric, algorithm, index.nbytes_ / X.nbytes)
+
+
+def test_neighbours_of_the_rows_themselves_and_graphs(data):
+    X, Q, labels, _ = data
+    them = theirs.NearestNeighbors(radius=1.2).fit(X)
+    for ours in (NearestNeighbors(radius=1.2, leaf_size=40).fit(X), RadiusNeighborsClassifier(radius=1.2).fit(X, labels)):
+        for a, b in zip(ours.radius_neighbors(sort_results=True), them.radius_neighbors(sort_results=True), strict=True):
+            assert all(np.allclose(x, y) for x, y in zip(a, b, strict=True))
+        for mode in ("connectivity", "distance"):
+            for asked in (None, Q):
+                assert abs(ours.radius_neighbors_graph(asked, mode=mode) - them.radius_neighbors_graph(asked, mode=mode)).max() < 1e-9
+                assert abs(ours.kneighbors_graph(asked, 4, mode=mode) - them.kneighbors_graph(asked, 4, mode=mode)).max() < 1e-9
+    far = NearestNeighbors(radius=1e-9).fit(X)
+    assert far.radius_neighbors_graph(Q).nnz == 0 and [len(found) for found in far.radius_neighbors(Q[:2])[1]] == [0, 0]
+    for wrong in (True, "1", -1.0, np.nan):
+        with pytest.raises((TypeError, ValueError), match="radius"):
+            far.radius_neighbors(Q, wrong)
+    words = NearestNeighbors(metric="edit").fit(["anna", "hanna", "otto"])
+    assert [found.tolist() for found in words.radius_neighbors(radius=1)[1]] == [[1], [0], []]
+    codes = np.array([[0], [1], [255]], np.uint8)
+    assert [found.tolist() for found in NearestNeighbors(metric="bits").fit(codes).radius_neighbors(radius=2)[1]] == [[1], [0], []]

@@ -426,9 +426,21 @@ def _sparse_learners() -> set[str]:
     return {entry["info"]["name"] for entry in json.loads(learners()) if entry["info"]["capabilities"]["sparse"]}
 
 
-def from_file(path: str) -> Estimator:
-    """The fitted estimator of a model file."""
+def from_file(path: str) -> Any:
+    """The fitted estimator of a model file, or the neighbours of a file of an index."""
+    if _starts_as_index(path):
+        from ermine._neighbors import NearestNeighbors
+
+        return NearestNeighbors._from_file(path)
     return from_model(Model.load(path))
+
+
+def _starts_as_index(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(6) == b"ERMINX"
+    except OSError:
+        return False  # What is wrong with the file is told by whoever reads all of it.
 
 
 def from_foreign(path: str) -> Estimator:

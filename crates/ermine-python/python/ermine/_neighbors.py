@@ -1,6 +1,8 @@
 """Who is near: what estimators of nearest neighbours can tell beside their predictions, and an index without a target."""
 
 import inspect
+import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -50,6 +52,38 @@ def _graph(starts: np.ndarray, rows: np.ndarray, distances: np.ndarray, mode: st
         raise ValueError(f"Unsupported mode, must be one of 'connectivity', or 'distance' but got {mode!r} instead")
     values = np.ones(len(rows)) if mode == "connectivity" else distances
     return csr_matrix((values, rows, starts), shape=(len(starts) - 1, n_columns))
+
+
+def _parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Where the rows of a matrix begin, the columns of what isn't zero, its numbers, and how many columns there are."""
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+    rows = csr_matrix(X)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    # Columns are not negative: their 32 bits mean the same without a sign.
+    columns = np.require(rows.indices, np.uint32, ["C", "A"])
+    return rows.indptr.astype(np.int64), columns, np.require(rows.data, np.float64, ["C", "A"]), int(rows.shape[1])
+
+
+def _plain_number(value: Any) -> Any:
+    """A number of numpy as one of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} can't be written to a file")
+
+
+def _ragged_graph(found: tuple[np.ndarray, np.ndarray], mode: str, n_columns: int) -> Any:
+    distances, rows = found
+    starts = np.cumsum([0, *map(len, rows)])
+    return _graph(starts, np.concatenate([[], *rows]).astype(np.int64), np.concatenate([[], *distances]), mode, n_columns)
+
+
+def _check_radius(radius: Any) -> float:
+    if isinstance(radius, bool) or not isinstance(radius, (int, float, np.integer, np.floating)):
+        raise TypeError(f"radius: expected a number, not {radius!r}")
+    return float(radius)
 
 
 def _check_k(k: Any, most: int, own: bool) -> int:
@@ -121,17 +155,19 @@ class Neighbors:
         k = _check_k(self.n_neighbors_ if n_neighbors is None else n_neighbors, self.n_samples_fit_, X is None)
         return _ranked(model.kneighbors(self._queries(X), k, self.n_jobs), k, return_distance)  # type: ignore[attr-defined]
 
-    def radius_neighbors(self, X: Any, radius: float | None = None, return_distance: bool = True) -> Any:
+    def radius_neighbors(self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = True) -> Any:
         """All training rows within a distance of each row, nearest first.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_queries, n_features)
-            The rows.
+        X : array-like or data frame of shape (n_queries, n_features), default=None
+            The rows. None for the training rows, none of which is then its own neighbour.
         radius : float, default=None
             The largest distance; the estimator's own if None.
         return_distance : bool, default=True
             Whether distances are given too.
+        sort_results : bool, default=True
+            Taken as scikit-learn takes it, and without effect: neighbours are always sorted.
 
         Returns
         -------
@@ -142,7 +178,7 @@ class Neighbors:
         radius = getattr(self, "radius", None) if radius is None else radius
         if radius is None:
             raise ValueError("radius_neighbors needs a radius")
-        return _ragged(model.radius_neighbors(self._queries(X), float(radius), self.n_jobs), return_distance)  # type: ignore[attr-defined]
+        return _ragged(model.radius_neighbors(self._queries(X), _check_radius(radius), self.n_jobs), return_distance)  # type: ignore[attr-defined]
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
         """The nearest training rows of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
@@ -151,11 +187,11 @@ class Neighbors:
         starts = np.arange(0, rows.size + 1, k)
         return _graph(starts, rows.ravel(), distances.ravel(), mode, self.n_samples_fit_)
 
-    def radius_neighbors_graph(self, X: Any, radius: float | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
+    def radius_neighbors_graph(
+        self, X: Any = None, radius: float | None = None, mode: Literal["connectivity", "distance"] = "connectivity", sort_results: bool = True
+    ) -> Any:
         """All training rows within a distance of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
-        distances, rows = self.radius_neighbors(X, radius)
-        starts = np.cumsum([0, *map(len, rows)])
-        return _graph(starts, np.concatenate(rows), np.concatenate(distances), mode, self.n_samples_fit_)
+        return _ragged_graph(self.radius_neighbors(X, radius), mode, self.n_samples_fit_)
 
     @property
     def effective_metric_(self) -> Any:
@@ -175,10 +211,7 @@ class Neighbors:
         classes must be among those fitted on. What was measured before (``recall_``) is dropped."""
         model = self._fitted()  # type: ignore[attr-defined]
         table = self._queries(X)
-        if hasattr(self, "classes_"):
-            target, _ = _target.classes(y, table.n_rows)
-        else:
-            target, _ = _target.values(y, table.n_rows, self._multi_output)  # type: ignore[attr-defined]
+        target = self._more(y, table.n_rows)
         shown = list(model.attributes())
         model.add(table, target)
         for name in shown:
@@ -186,6 +219,12 @@ class Neighbors:
         names = self.__dict__.get("feature_names_in_")
         self._adopt(model, self.n_features_in_, None if names is None else list(names))  # type: ignore[attr-defined]
         return self
+
+    def _more(self, y: Any, n_rows: int) -> Any:
+        """The target of more rows."""
+        if hasattr(self, "classes_"):
+            return _target.classes(y, n_rows)[0]
+        return _target.values(y, n_rows, self._multi_output)[0]  # type: ignore[attr-defined]
 
     def _adopt(self, model: Any, n_features: int, names: list[str] | None) -> None:
         super()._adopt(model, n_features, names)  # type: ignore[misc]
@@ -206,6 +245,8 @@ class Neighbors:
         params = super()._learner_params()  # type: ignore[misc]
         if params.get("covariance") is not None:
             params["covariance"] = np.asarray(params["covariance"], dtype=np.float64).ravel().tolist()
+        if "weights" in params and params["weights"] is None:
+            params["weights"] = "uniform"
         for name in ("metric", "tie_metric"):
             if isinstance(params.get(name), str):
                 params[name] = ALIASES.get(params[name], params[name])
@@ -282,10 +323,15 @@ class NeighborClasses(Neighbors):
         right = (self.predict(X) == np.asarray(y)).all(axis=1)
         return float(np.average(right, weights=_target.weights(sample_weight, len(right))))
 
-    def add(self, X: Any, y: Any) -> Self:
-        if self.outputs_2d_:
-            raise ValueError("rows can be added where each row has one class; fit anew for several")
-        return super().add(X, y)
+    def _more(self, y: Any, n_rows: int) -> Any:
+        if not self.outputs_2d_:
+            return super()._more(y, n_rows)
+        several = _target.several(y)
+        if several is None or several.shape[1] != len(self.classes_):
+            raise ValueError(f"y: expected {len(self.classes_)} classes for each row, as in fit")
+        _target.check_rows(n_rows, len(several))
+        marks = [_known_marks(column, classes) for column, classes in zip(several.T, self.classes_)]
+        return _target.values(np.hstack(marks), n_rows, True)[0]
 
     def _learner_params(self) -> dict[str, Any]:
         params = super()._learner_params()
@@ -313,8 +359,19 @@ def _marks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, (codes[:, None] == np.arange(len(classes))[None, :]).astype(np.float64)
 
 
+def _known_marks(column: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """A column of 0 and 1 for each of the known labels."""
+    found, codes = _target.coded(np.ascontiguousarray(column))
+    known = {label: place for place, label in enumerate(classes.tolist())}
+    strange = [label for label in found.tolist() if label not in known]
+    if strange:
+        raise ValueError(f"y holds the labels {strange}, which are not among the classes {classes.tolist()}")
+    places = np.array([known[label] for label in found.tolist()])[codes]
+    return (places[:, None] == np.arange(len(classes))[None, :]).astype(np.float64)
+
+
 class NearestNeighbors(Bare):
-    """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'.
+    """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'. Rows may be a sparse matrix of scipy, which is searched by brute force without making it dense.
 
     Parameters
     ----------
@@ -335,6 +392,8 @@ class NearestNeighbors(Bare):
         The kind of index. All but 'hnsw', which is approximate, give the same neighbours.
     search_width : int, default=100
         How many places a search with 'hnsw' keeps to go on from: more find more neighbours, later.
+    leaf_size : int, default=30
+        Taken as scikit-learn takes it, and without effect: the index chooses its own.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
 
@@ -345,6 +404,8 @@ class NearestNeighbors(Bare):
         built (None after rows were added).
     n_samples_fit_ : int
         How many rows there are.
+    nbytes_ : int
+        How many bytes the index holds, the rows included: at most 1.3 times the rows, but for 'hnsw', whose links take some 140 bytes a row.
 
     Examples
     --------
@@ -354,6 +415,9 @@ class NearestNeighbors(Bare):
     >>> rows.tolist(), distances.tolist()
     ([[0, 2]], [[0.0, 1.0]])
     """
+
+    #: Whether the rows are sparse.
+    _sparse: bool = False
 
     def __init__(
         self,
@@ -365,6 +429,7 @@ class NearestNeighbors(Bare):
         covariance: Any = None,
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
+        leaf_size: int = 30,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -374,6 +439,7 @@ class NearestNeighbors(Bare):
         self.covariance = covariance
         self.algorithm = algorithm
         self.search_width = search_width
+        self.leaf_size = leaf_size
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -382,14 +448,19 @@ class NearestNeighbors(Bare):
         width = self.search_width
         if not isinstance(width, (int, np.integer)) or isinstance(width, bool) or not 1 <= width <= 1_000_000:
             raise ValueError(f"search_width = {width!r}: expected a whole number from 1 to 1000000")
+        if not (callable(self.metric) or isinstance(self.metric, str)):
+            raise TypeError(f"metric: expected a name or a function, not {self.metric!r}")
         metric = self.metric if callable(self.metric) else ALIASES.get(self.metric, self.metric)
         covariance = None if self.covariance is None else np.asarray(self.covariance, dtype=np.float64).ravel().tolist()
         options: dict[str, Any] = {"p": float(self.p), "covariance": covariance, "algorithm": self.algorithm, "search_width": int(width), "n_neighbors": k}
         self.__dict__.pop("n_features_in_", None)
+        self._sparse = is_sparse(X)
         rows = self._rows(X)
         self._index = NeighborIndex(rows, metric, **options, n_jobs=self.n_jobs)
         if isinstance(rows, np.ndarray):
             self.n_features_in_ = rows.shape[1]
+        elif self._sparse:
+            self.n_features_in_ = rows[3]
         return self
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
@@ -399,14 +470,45 @@ class NearestNeighbors(Bare):
         k = _check_k(self.n_neighbors if n_neighbors is None else n_neighbors, len(index), X is None)
         return _ranked(index.kneighbors(None if X is None else self._rows(X), k, self.n_jobs), k, return_distance)
 
-    def radius_neighbors(self, X: Any, radius: float | None = None, return_distance: bool = True) -> Any:
-        """Distances and numbers of all rows within a distance of each row of ``X``, as arrays of arrays, nearest first."""
-        radius = self.radius if radius is None else radius
-        return _ragged(self._fitted().radius_neighbors(self._rows(X), float(radius), self.n_jobs), return_distance)
+    def radius_neighbors(self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = True) -> Any:
+        """Distances and numbers of all rows within a distance of each row of ``X``, as arrays of arrays, nearest first; of the indexed rows (each without itself)
+        if ``X`` is None. ``sort_results`` is taken as scikit-learn takes it, and without effect."""
+        index, radius = self._fitted(), _check_radius(self.radius if radius is None else radius)
+        return _ragged(index.radius_neighbors(None if X is None else self._rows(X), radius, self.n_jobs), return_distance)
+
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity") -> Any:
+        """The nearest rows of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        distances, rows = self.kneighbors(X, n_neighbors)
+        starts = np.arange(0, rows.size + 1, rows.shape[1])
+        return _graph(starts, rows.ravel(), distances.ravel(), mode, self.n_samples_fit_)
+
+    def radius_neighbors_graph(
+        self, X: Any = None, radius: float | None = None, mode: Literal["connectivity", "distance"] = "connectivity", sort_results: bool = True
+    ) -> Any:
+        """All rows within a distance of each row as a sparse matrix of scipy of shape (n_queries, n_samples_fit): 1 for each, or its distance."""
+        return _ragged_graph(self.radius_neighbors(X, radius), mode, self.n_samples_fit_)
 
     def add(self, X: Any) -> Self:
         """Adds rows, without building the index anew."""
         self._fitted().add(self._rows(X))
+        return self
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the index with its rows to a file, which ``ermine.load`` reads. A metric that is a function can't be written."""
+        index = self._fitted()
+        params = {name: value for name, value in self.get_params().items() if name != "covariance"}
+        note = {"params": params, "columns": self.__dict__.get("n_features_in_"), "sparse": self._sparse}
+        note["covariance"] = None if self.covariance is None else np.asarray(self.covariance, dtype=np.float64).tolist()
+        index.save(os.fspath(path), "" if callable(self.metric) else json.dumps(note, default=_plain_number))
+
+    @classmethod
+    def _from_file(cls, path: str) -> Self:
+        index, text = NeighborIndex.load(path)
+        note = json.loads(text)
+        self = cls(**note["params"], covariance=note["covariance"])
+        self._index, self._sparse = index, note["sparse"]
+        if note["columns"] is not None:
+            self.n_features_in_ = note["columns"]
         return self
 
     @property
@@ -418,6 +520,11 @@ class NearestNeighbors(Bare):
     def n_samples_fit_(self) -> int:
         """How many rows there are."""
         return len(self._fitted())
+
+    @property
+    def nbytes_(self) -> int:
+        """How many bytes the index holds, the rows included."""
+        return self._fitted().bytes()
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_index" in self.__dict__
@@ -432,16 +539,18 @@ class NearestNeighbors(Bare):
         """Rows as the index takes them."""
         if self.metric in ("edit", "hamming_text"):
             return _texts(X)
-        if is_sparse(X):
+        if is_sparse(X) and (not self._sparse or self.metric == "bits"):
             raise TypeError(
-                f"Sparse data was passed for X, but dense data is required by {type(self).__name__}. Use '.toarray()' to convert to a dense numpy array."
+                f"Sparse data was passed for X, but dense data is required by {type(self).__name__} here. Use '.toarray()' to convert to a dense numpy array."
             )
-        array = np.asarray(X)
+        array = X if is_sparse(X) else np.asarray(X)
         check_shape(array.shape, type(self).__name__)
         if self.__dict__.get("n_features_in_", array.shape[1]) != array.shape[1]:
             raise ValueError(f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
-        if np.iscomplexobj(array):
+        if array.dtype.kind == "c":
             raise ValueError(f"Complex data not supported: {type(self).__name__} takes real numbers, not {array.dtype}")
+        if self._sparse:
+            return _parts(array)
         if self.metric == "bits":
             if array.dtype != np.uint8:
                 raise TypeError(f"metric='bits' takes rows of uint8 (see numpy.packbits), not of {array.dtype}")

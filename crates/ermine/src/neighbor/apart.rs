@@ -27,7 +27,7 @@ impl Index {
         let expected = k as f64 / (1.0 - own).max(1e-3);
         // Two deviations more than the expected number leave one in forty rows to be asked again.
         let mut fetched = ((expected + 2.0 * (expected * own).sqrt()) as usize + 2).min(n);
-        let rows = self.embedded();
+        let rows = self.kept();
         let (view, width) = (rows.view(), rows.n_features());
         let mut found: Vec<Vec<(f64, u32)>> = vec![Vec::new(); n];
         let mut left: Vec<usize> = (0..n).collect();
@@ -37,7 +37,7 @@ impl Index {
                 go_on()?;
                 let mut asked = vec![0.0; some.len() * width];
                 asked.chunks_exact_mut(width).zip(some).for_each(|(out, &row)| view.copy_row(row, out));
-                let near = self.batch(&Rows::row_major(&asked, width)?, &Nearest::k(fetched), true)?;
+                let near = self.batch(&Rows::row_major(&asked, width)?, &Nearest::k(fetched), !rows.are_given())?;
                 for (at, &row) in some.iter().enumerate() {
                     let pairs = near.distances(at).iter().copied().zip(near.rows(at).iter().copied());
                     found[row] = pairs.filter(|&(_, other)| fold[other as usize] != fold[row]).take(k).collect();

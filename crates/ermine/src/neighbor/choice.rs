@@ -97,6 +97,8 @@ impl Choice {
             (Kind::VantageTree, "the triangle inequality holds".into())
         } else if metric.shape().is_none() {
             (Kind::Scan, "the triangle inequality may fail, so every row is read".into())
+        } else if d == 1 && matches!(metric, Metric::Cosine) {
+            (Kind::Scan, "one column has but two directions".into())
         } else if d <= FEW_FEATURES {
             (Kind::BoxTree, format!("{d} columns are few"))
         } else if d > MANY_FEATURES {

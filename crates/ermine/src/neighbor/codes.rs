@@ -84,6 +84,21 @@ impl CodeIndex {
 
     /// The `k` nearest other codes of every code.
     pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        Ok(self.batch(&self.all(), &Nearest::k(k.saturating_add(1).min(self.n_rows)))?.without_self(k))
+    }
+
+    /// All codes within `radius` bits of every query.
+    pub fn radius_neighbors(&self, queries: &[u8], radius: f64) -> Result<Neighbors> {
+        self.batch(queries, &Nearest::around(radius)?)
+    }
+
+    /// All other codes within `radius` bits of every code.
+    pub fn own_radius_neighbors(&self, radius: f64) -> Result<Neighbors> {
+        Ok(self.batch(&self.all(), &Nearest::around(radius)?)?.without_self(usize::MAX))
+    }
+
+    /// All codes, one after the other.
+    fn all(&self) -> Vec<u8> {
         let width = self.n_words();
         let mut codes = Vec::with_capacity(self.n_rows * width * 8);
         for row in 0..self.n_rows {
@@ -91,15 +106,7 @@ impl CodeIndex {
             let bytes = (0..width).flat_map(|word| panel[word * PANEL + row % PANEL].to_le_bytes());
             codes.extend(bytes.take(self.n_bytes));
         }
-        Ok(self.batch(&codes, &Nearest::k(k.saturating_add(1).min(self.n_rows)))?.without_self(k))
-    }
-
-    /// All codes within `radius` bits of every query.
-    pub fn radius_neighbors(&self, queries: &[u8], radius: f64) -> Result<Neighbors> {
-        if radius.is_nan() || radius < 0.0 {
-            return Err(Error::data(format!("a radius of {radius}: expected 0 or more")));
-        }
-        self.batch(queries, &Nearest::within(radius))
+        codes
     }
 
     fn batch(&self, queries: &[u8], wanted: &Nearest) -> Result<Neighbors> {

@@ -7,17 +7,18 @@
 //! rest). When the list outgrows a share of the index, the index is built anew over everything, so that n additions cost
 //! O(n log n) in all.
 //!
-//! **Memory.** Beside the rows themselves a scan holds at most 30% of them, boxes 1/24 and ceil(log2 n) bits a row, a vantage-point tree ceil(log2 n) bits and a
-//! byte a row. So an index takes 1.3 times the rows or less, but for: trees over rows of one or two single-precision numbers (or one in double
-//! precision), whose row numbers alone are more; single-precision rows under cosine and Mahalanobis, which are kept as the metric measures them, in
-//! double precision; and graphs, whose links take some 140 bytes a row.
+//! **Memory.** An index of an exact kind holds the rows once and at most 30% more: a scan its byte codes where they fit, boxes 1/24 of the rows and `log2(n) - 3.3` bits a row (with the
+//! rows' own numbers packed where these are few), a vantage-point tree as fine as fits. Rows are kept as they are given where what cosine and Mahalanobis measure would take more. What can't
+//! hold: a few dozen rows, for which a leaf is larger than they are; a box tree for cosine over one or two single-precision columns, up to 1.6 times the rows (one column is scanned,
+//! unless a tree is asked for); and graphs, whose links take 137 to 145 bytes a row beside the rows as the metric measures them. [`Index::bytes`] tells.
 
 use super::box_tree::{BoxTree, Scratch};
 use super::choice::{Choice, Kind};
 use super::graph::{Graph, Walk};
+use super::measured::Measured;
 use super::metric::Metric;
 use super::nearest::{Nearest, Neighbors};
-use super::rows::{Kept, Points, Rows};
+use super::rows::{Element, Kept, Points, Rows};
 use super::scan::Scan;
 use super::simd::Level;
 use super::vantage::{RowSpace, VantageTree};
@@ -37,6 +38,8 @@ const WAITING_SHARE: usize = 16;
 pub struct Index {
     metric: Metric,
     n_features: usize,
+    /// Whether all rows were given in single precision.
+    single: bool,
     wish: Option<Kind>,
     choice: Choice,
     engine: Engine,
@@ -64,6 +67,13 @@ struct About {
     choice: Choice,
     is_f32: bool,
     waiting_is_f32: bool,
+    #[serde(default)]
+    single: bool,
+    /// Whether rows are as given where the metric measures others.
+    #[serde(default)]
+    given: bool,
+    #[serde(default)]
+    waiting_given: bool,
 }
 
 impl Index {
@@ -82,12 +92,10 @@ impl Index {
             )));
         }
         metric.check_rows(rows)?;
-        let n_features = rows.n_features();
-        let embedded = (!metric.is_plain()).then(|| embed(&metric, rows));
-        let seen = embedded.as_ref().map_or(*rows, Points::view);
-        let (choice, engine) = metric.watched(|| raise(&seen, &metric, wish))??;
-        let waiting = Points::empty(seen.n_features(), seen.is_f32());
-        Ok(Index { metric, n_features, wish, choice, engine, waiting })
+        let (n_features, single) = (rows.n_features(), rows.is_f32());
+        let (choice, engine) = metric.watched(|| raise(Source::Given(*rows), &metric, wish))??;
+        let waiting = engine.empty();
+        Ok(Index { metric, n_features, single, wish, choice, engine, waiting })
     }
 
     /// The metric.
@@ -125,6 +133,11 @@ impl Index {
         self.n_features
     }
 
+    /// Bytes of the rows as they were given.
+    pub fn row_bytes(&self) -> usize {
+        self.len() * self.n_features * if self.single { 4 } else { 8 }
+    }
+
     /// Bytes held, the rows included.
     pub fn bytes(&self) -> usize {
         self.waiting.bytes()
@@ -153,23 +166,22 @@ impl Index {
 
     /// The `k` nearest other rows of every row (all others, where there are fewer).
     pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
-        let rows = self.embedded();
+        let rows = self.kept();
         let wanted = Nearest::k(k.saturating_add(1).min(self.len()));
-        Ok(self.batch(&rows.view(), &wanted, true)?.without_self(k))
+        Ok(self.batch(&rows.view(), &wanted, !rows.are_given())?.without_self(k))
     }
 
     /// All rows within `radius` of every query, the boundary included.
     pub fn radius_neighbors(&self, queries: &Rows<'_>, radius: f64) -> Result<Neighbors> {
-        if radius.is_nan() || radius < 0.0 {
-            return Err(Error::Param {
-                owner: "nearest neighbours".into(),
-                name: "radius".into(),
-                value: radius.to_string(),
-                allowed: "0 or more".into(),
-            });
-        }
+        let wanted = Nearest::around(radius)?;
         self.check_queries(queries)?;
-        self.batch(queries, &Nearest::within(radius), self.metric.is_plain())
+        self.batch(queries, &wanted, self.metric.is_plain())
+    }
+
+    /// All other rows within `radius` of every row.
+    pub fn own_radius_neighbors(&self, radius: f64) -> Result<Neighbors> {
+        let rows = self.kept();
+        Ok(self.batch(&rows.view(), &Nearest::around(radius)?, !rows.are_given())?.without_self(usize::MAX))
     }
 
     /// Adds rows; they are numbered after those that are there.
@@ -178,19 +190,18 @@ impl Index {
         if rows.n_rows() + self.len() > u32::MAX as usize {
             return Err(Error::data(format!("neighbours are found among at most {} rows", u32::MAX)));
         }
-        let embedded = (!self.metric.is_plain()).then(|| embed(&self.metric, rows));
-        let seen = embedded.as_ref().map_or(*rows, Points::view);
+        self.single &= rows.is_f32();
         if let Engine::Graph { points, graph, .. } = &mut self.engine {
-            points.extend(&seen);
+            extend(points, rows, &self.metric);
             self.choice.recall = None;
             return self.metric.watched(|| graph.insert(&RowSpace { points, metric: &self.metric }));
         }
-        self.waiting.extend(&seen);
+        extend(&mut self.waiting, rows, &self.metric);
         if self.waiting.n_rows() > WAITING.max(self.engine.len() / WAITING_SHARE) {
-            let all = self.embedded();
-            let (choice, engine) = self.metric.watched(|| raise(&all.view(), &self.metric, self.wish))??;
+            let all = self.kept();
+            let (choice, engine) = self.metric.watched(|| raise(Source::Kept(&all), &self.metric, self.wish))??;
             (self.choice, self.engine) = (choice, engine);
-            self.waiting = Points::empty(all.n_features(), all.view().is_f32());
+            self.waiting = self.engine.empty();
         }
         Ok(())
     }
@@ -203,21 +214,17 @@ impl Index {
                 need: "a file for a metric of the user's own: a function can't be written".into(),
             });
         }
-        let is_f32 = match &self.engine {
-            Engine::BoxTreeF32(_) => true,
-            Engine::BoxTreeF64(_) => false,
-            Engine::Vantage(points, _) => points.view().is_f32(),
-            Engine::Scan(scan) => scan.points().view().is_f32(),
-            Engine::Graph { points, .. } => points.view().is_f32(),
-        };
         let about = About {
             metric: self.metric.clone(),
             n_features: self.n_features,
             n_indexed: self.engine.len(),
             wish: self.wish,
             choice: self.choice.clone(),
-            is_f32,
+            is_f32: self.engine.is_f32(),
             waiting_is_f32: self.waiting.view().is_f32(),
+            single: self.single,
+            given: self.engine.is_given(),
+            waiting_given: self.waiting.are_given(),
         };
         sections.put_json("index", &about)?;
         self.waiting.save(sections, "waiting");
@@ -239,15 +246,20 @@ impl Index {
 
     /// Reads an index. Nothing in it can make a search read out of bounds, whatever the file holds.
     pub fn load(sections: &Sections) -> Result<Index> {
-        let About { metric, n_features, n_indexed, wish, choice, is_f32, waiting_is_f32 } = sections.json("index")?;
+        let about: About = sections.json("index")?;
+        let About { metric, n_features, n_indexed, wish, choice, is_f32, single, given, .. } = about;
         metric.check(n_features).map_err(|e| Error::model_file(e.to_string()))?;
-        let width = metric.embedded_features(n_features);
+        let embedded = metric.embedded_features(n_features);
+        let width = |given: bool| if given { n_features } else { embedded };
         let missing = metric.takes_missing();
-        let points = || Points::load(sections, "points", width, is_f32, missing);
-        let allowed = Choice::possible(choice.kind, &metric);
+        let points =
+            || Ok::<_, Error>(Points::load(sections, "points", width(given), is_f32, missing)?.as_given(given));
+        let allowed = Choice::possible(choice.kind, &metric) && !(metric.is_plain() && (given || about.waiting_given));
         let engine = match choice.kind {
-            Kind::BoxTree if is_f32 => Engine::BoxTreeF32(BoxTree::load(sections, n_indexed, width)?),
-            Kind::BoxTree => Engine::BoxTreeF64(BoxTree::load(sections, n_indexed, width)?),
+            Kind::BoxTree if is_f32 => {
+                Engine::BoxTreeF32(BoxTree::load(sections, n_indexed, width(given), (embedded, given))?)
+            }
+            Kind::BoxTree => Engine::BoxTreeF64(BoxTree::load(sections, n_indexed, width(given), (embedded, given))?),
             Kind::VantageTree => {
                 let points = points()?;
                 let tree = VantageTree::load(sections, points.n_rows())?;
@@ -260,16 +272,20 @@ impl Index {
                 Engine::Graph { points, graph, width }
             }
         };
-        let waiting = Points::load(sections, "waiting", width, waiting_is_f32, missing)?;
+        let (narrow, later) = (about.waiting_is_f32, about.waiting_given);
+        let waiting = Points::load(sections, "waiting", width(later), narrow, missing)?.as_given(later);
         if engine.len() == 0 || engine.len() != n_indexed || !allowed {
             return Err(Error::model_file("the parts of a neighbour index don't fit together"));
         }
-        Ok(Index { metric, n_features, wish, choice, engine, waiting })
+        Ok(Index { metric, n_features, single, wish, choice, engine, waiting })
     }
 
-    /// All rows as the index measures them (see [`Metric::embed`]), in the order of their numbers.
-    pub fn embedded(&self) -> Points {
+    /// All rows as they are kept, in the order of their numbers.
+    pub(super) fn kept(&self) -> Points {
         let mut all = self.engine.points();
+        if all.are_given() != self.waiting.are_given() {
+            all = embed(&self.metric, &all.view());
+        }
         all.extend(&self.waiting.view());
         all
     }
@@ -321,19 +337,8 @@ impl Index {
     /// Offers the rows that aren't in the engine yet.
     fn offer_waiting(&self, query: &[f64], best: &mut Nearest) {
         let first = self.engine.len() as u32;
-        let d = self.waiting.n_features();
-        match self.waiting.kept() {
-            Kept::F32(values) => {
-                for (row, point) in (first..).zip(values.chunks_exact(d)) {
-                    best.offer(self.metric.distance(query, point), row);
-                }
-            }
-            Kept::F64(values) => {
-                for (row, point) in (first..).zip(values.chunks_exact(d)) {
-                    best.offer(self.metric.distance(query, point), row);
-                }
-            }
-        }
+        let waiting = Measured::new(&self.waiting, &self.metric);
+        (0..waiting.n_rows()).for_each(|row| best.offer(waiting.distance(query, row), first + row as u32));
     }
 }
 
@@ -349,6 +354,36 @@ impl Engine {
             Engine::Scan(scan) => scan.points().n_rows(),
             Engine::Graph { points, .. } => points.n_rows(),
         }
+    }
+
+    fn is_f32(&self) -> bool {
+        match self {
+            Engine::BoxTreeF32(_) => true,
+            Engine::BoxTreeF64(_) => false,
+            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.view().is_f32(),
+            Engine::Scan(scan) => scan.points().view().is_f32(),
+        }
+    }
+
+    /// Whether rows are kept as given where the metric measures others.
+    fn is_given(&self) -> bool {
+        match self {
+            Engine::BoxTreeF32(tree) => tree.is_given(),
+            Engine::BoxTreeF64(tree) => tree.is_given(),
+            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.are_given(),
+            Engine::Scan(scan) => scan.points().are_given(),
+        }
+    }
+
+    /// No rows, in the form of those that are there.
+    fn empty(&self) -> Points {
+        let n_features = match self {
+            Engine::BoxTreeF32(tree) => tree.n_features(),
+            Engine::BoxTreeF64(tree) => tree.n_features(),
+            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.n_features(),
+            Engine::Scan(scan) => scan.points().n_features(),
+        };
+        Points::empty(n_features, self.is_f32()).as_given(self.is_given())
     }
 
     /// How many queries make a piece of work: enough pieces for all cores, and for a scan enough queries in each to
@@ -396,8 +431,12 @@ impl Engine {
             }
         }
         match self {
-            Engine::BoxTreeF32(t) => in_order(t.n_points(), t.n_features(), true, |f| t.for_each(f)),
-            Engine::BoxTreeF64(t) => in_order(t.n_points(), t.n_features(), false, |f| t.for_each(f)),
+            Engine::BoxTreeF32(t) => {
+                in_order(t.n_points(), t.n_features(), true, |f| t.for_each(f)).as_given(t.is_given())
+            }
+            Engine::BoxTreeF64(t) => {
+                in_order(t.n_points(), t.n_features(), false, |f| t.for_each(f)).as_given(t.is_given())
+            }
             Engine::Vantage(points, _) => points.clone(),
             Engine::Scan(scan) => scan.points().clone(),
             Engine::Graph { points, .. } => points.clone(),
@@ -419,27 +458,67 @@ fn embed(metric: &Metric, rows: &Rows<'_>) -> Points {
     Points::from_f64(values, width)
 }
 
+/// Adds rows to points in their form, or in double precision where either is and the form would not be kept for both.
+fn extend(points: &mut Points, rows: &Rows<'_>, metric: &Metric) {
+    let single = points.view().is_f32() && rows.is_f32();
+    if points.are_given() && !metric.keeps_given(rows.n_features(), single) {
+        *points = embed(metric, &points.view());
+    }
+    if points.are_given() || metric.is_plain() {
+        points.extend(rows);
+    } else {
+        points.extend(&embed(metric, rows).view());
+    }
+}
+
+/// Where the rows of an index come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// As a user gives them.
+    Given(Rows<'a>),
+    /// As an index keeps them.
+    Kept(&'a Points),
+}
+
 /// Chooses a kind of index and builds it.
-fn raise(rows: &Rows<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice, Engine)> {
+fn raise(source: Source<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice, Engine)> {
+    let seen = match source {
+        Source::Given(rows) => rows,
+        Source::Kept(points) => points.view(),
+    };
+    // Walks in a graph measure so often that embedding each time would show.
+    let given = match source {
+        Source::Given(rows) if !matches!(wish, Some(Kind::Graph { .. })) => {
+            metric.keeps_given(rows.n_features(), rows.is_f32())
+        }
+        Source::Given(_) => false,
+        Source::Kept(points) => points.are_given(),
+    };
+    let kept = match source {
+        Source::Given(rows) if !metric.is_plain() && !given => Some(embed(metric, &rows)),
+        _ => None,
+    };
+    let rows = kept.as_ref().map_or(seen, Points::view);
     let mut tried = None;
-    let choice = Choice::make(rows, metric, wish, || match tried.insert(box_tree(rows)) {
+    let choice = Choice::make(&rows, metric, wish, || match tried.insert(box_tree(&rows, metric, given)) {
         Engine::BoxTreeF32(tree) => tree.share_read(metric),
         Engine::BoxTreeF64(tree) => tree.share_read(metric),
         _ => 1.0,
     })?;
     let engine = match choice.kind {
-        Kind::BoxTree => tried.unwrap_or_else(|| box_tree(rows)),
+        Kind::BoxTree => tried.unwrap_or_else(|| box_tree(&rows, metric, given)),
         Kind::VantageTree => {
-            let points = Points::copy(rows);
-            let tree = VantageTree::build(&RowSpace { points: &points, metric });
+            let points = Points::copy(&rows).as_given(given);
+            let most = Measured::new(&points, metric).spare();
+            let tree = VantageTree::build(&RowSpace { points: &points, metric }, most);
             Engine::Vantage(points, tree)
         }
         Kind::Scan => {
             drop(tried);
-            Engine::Scan(Scan::new(Points::copy(rows), metric))
+            Engine::Scan(Scan::new(Points::copy(&rows).as_given(given), metric))
         }
         Kind::Graph { width } => {
-            let points = Points::copy(rows);
+            let points = Points::copy(&rows);
             let space = RowSpace { points: &points, metric };
             let graph = Graph::build(&space);
             Engine::Graph { points, graph, width }
@@ -448,16 +527,25 @@ fn raise(rows: &Rows<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice
     Ok((choice, engine))
 }
 
-fn box_tree(rows: &Rows<'_>) -> Engine {
+fn box_tree(rows: &Rows<'_>, metric: &Metric, given: bool) -> Engine {
+    let embedded = given.then(|| embed(metric, rows));
+    let embedded = embedded.as_ref().and_then(|points| points.view().as_f64());
+    let width = metric.embedded_features(rows.n_features());
+    fn tree<E: Element>(values: &[E], d: usize, embedded: Option<&[f64]>, width: usize) -> BoxTree<E> {
+        match embedded {
+            None => BoxTree::build(values, d),
+            Some(embedded) => BoxTree::build_given(values, d, embedded, width),
+        }
+    }
     let d = rows.n_features();
     if let Some(values) = rows.as_f32() {
-        return Engine::BoxTreeF32(BoxTree::build(values, d));
+        return Engine::BoxTreeF32(tree(values, d, embedded, width));
     }
     if let Some(values) = rows.as_f64() {
-        return Engine::BoxTreeF64(BoxTree::build(values, d));
+        return Engine::BoxTreeF64(tree(values, d, embedded, width));
     }
     match Points::copy(rows).kept() {
-        Kept::F32(values) => Engine::BoxTreeF32(BoxTree::build(values, d)),
-        Kept::F64(values) => Engine::BoxTreeF64(BoxTree::build(values, d)),
+        Kept::F32(values) => Engine::BoxTreeF32(tree(values, d, embedded, width)),
+        Kept::F64(values) => Engine::BoxTreeF64(tree(values, d, embedded, width)),
     }
 }

@@ -13,7 +13,7 @@
 //! | a user's own | a function | none, or the triangle inequality if the user vouches for it |
 //!
 //! Cosine and Mahalanobis are Euclidean in disguise: [`Metric::embed`] turns a row into one whose Euclidean distances
-//! are the wanted ones, once when it enters an index. For cosine `norm(u - v)^2 / 2 = 1 - u'v` on rows of length 1, which
+//! are the wanted ones, when it enters an index or, where it would then take more room ([`Metric::keeps_given`]), whenever it is measured. For cosine `norm(u - v)^2 / 2 = 1 - u'v` on rows of length 1, which
 //! also keeps small distances accurate where `1 - u'v` would cancel. A row of zeros has no direction: it gets a direction
 //! of its own (one more coordinate), at distance 1 from every other row and 0 from another row of zeros.
 //!
@@ -96,6 +96,8 @@ impl std::fmt::Debug for Metric {
     }
 }
 
+/// Up to so many columns the one more that embedding for cosine takes is too many.
+const COSINE_FEW: usize = 5;
 /// Powers of the Minkowski metric up to which single precision tells sums apart.
 const LARGEST_POWER: f64 = 1000.0;
 
@@ -181,25 +183,43 @@ impl Metric {
         if matches!(self, Metric::Cosine) { n_features + 1 } else { n_features }
     }
 
+    /// Whether an index keeps rows of `n_features` numbers (in single precision or double) as they are given, and embeds them whenever they are measured: where embedded
+    /// rows, which are in double precision and for cosine a column wider, would take much more room.
+    pub(super) fn keeps_given(&self, n_features: usize, single: bool) -> bool {
+        match self {
+            Metric::Cosine => single || n_features <= COSINE_FEW,
+            Metric::Mahalanobis(_) => single,
+            _ => false,
+        }
+    }
+
     /// Writes to `out` the row that the index measures in place of `row`.
     pub fn embed(&self, row: &[f64], out: &mut [f64]) {
+        out[..row.len()].copy_from_slice(row);
+        self.embed_lanes(row.len(), out.as_chunks_mut::<1>().0);
+    }
+
+    /// Embeds `P` rows that lie side by side, the first `n_features` of the `columns`, in place. Bit for bit the same for each as alone.
+    #[inline(always)]
+    pub(super) fn embed_lanes<const P: usize>(&self, n_features: usize, columns: &mut [[f64; P]]) {
         match self {
-            Metric::Cosine => unit(row, out),
-            Metric::Mahalanobis(whitening) => whitening.apply(row, out),
-            _ => out.copy_from_slice(row),
+            Metric::Cosine => unit(columns, n_features),
+            Metric::Mahalanobis(whitening) => whitening.apply_lanes(columns),
+            _ => {}
         }
     }
 
     /// The distance between two embedded rows.
     #[inline(always)]
     pub fn distance<E: Element>(&self, a: &[f64], b: &[E]) -> f64 {
+        let pair = SideBySide { a, b };
         match self {
-            Metric::Euclidean | Metric::Mahalanobis(_) => euclidean(a, b),
-            Metric::Cosine => 0.5 * sum(a, b, |t| t * t),
-            Metric::Manhattan => sum(a, b, f64::abs),
-            Metric::Chebyshev => largest(a, b),
-            Metric::Minkowski { p } => minkowski(a, b, *p),
-            Metric::Hamming => differing(a, b),
+            Metric::Euclidean | Metric::Mahalanobis(_) => euclidean(pair),
+            Metric::Cosine => half_square(pair),
+            Metric::Manhattan => pair.sum(f64::abs),
+            Metric::Chebyshev => pair.largest(),
+            Metric::Minkowski { p } => minkowski(pair, *p),
+            Metric::Hamming => share(pair.n_different(), a.len()),
             Metric::Mixed(mixed) => mixed.distance(a, b),
             Metric::Custom(custom) => {
                 let b: Vec<f64> = b.iter().map(|v| v.wide()).collect();
@@ -246,88 +266,144 @@ impl Metric {
     }
 }
 
-/// The sum of `f(a_j - b_j)` in eight interleaved parts, added up in a fixed order.
+/// Two rows, by the differences of their columns.
+pub(super) trait Pair: Copy {
+    /// The sum of `f(a_j - b_j)` in eight interleaved parts (column j in part j mod 8), added up in a fixed order. `f(0)` is 0.
+    fn sum(self, f: impl Fn(f64) -> f64) -> f64;
+    /// The largest `|a_j - b_j|`.
+    fn largest(self) -> f64;
+    /// How many columns differ.
+    fn n_different(self) -> usize;
+}
+
+/// Parts of a sum over columns.
+pub(super) const PARTS: usize = 8;
+
+/// The parts of a sum, added up.
 #[inline(always)]
-pub(super) fn sum<E: Element>(a: &[f64], b: &[E], f: impl Fn(f64) -> f64) -> f64 {
-    const LANES: usize = 8;
-    let mut parts = [0.0; LANES];
-    let (mut a_blocks, mut b_blocks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    for (a, b) in (&mut a_blocks).zip(&mut b_blocks) {
-        for lane in 0..LANES {
-            parts[lane] += f(a[lane] - b[lane].wide());
-        }
-    }
-    for ((part, a), b) in parts.iter_mut().zip(a_blocks.remainder()).zip(b_blocks.remainder()) {
-        *part += f(a - b.wide());
-    }
+pub(super) fn total(parts: [f64; PARTS]) -> f64 {
     ((parts[0] + parts[4]) + (parts[2] + parts[6])) + ((parts[1] + parts[5]) + (parts[3] + parts[7]))
 }
 
-#[inline(always)]
-fn largest<E: Element>(a: &[f64], b: &[E]) -> f64 {
-    a.iter().zip(b).fold(0.0, |most, (a, b)| f64::max(most, (a - b.wide()).abs()))
+/// Two rows with all their columns.
+struct SideBySide<'a, E> {
+    a: &'a [f64],
+    b: &'a [E],
+}
+
+impl<E> Clone for SideBySide<'_, E> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for SideBySide<'_, E> {}
+
+impl<E: Element> Pair for SideBySide<'_, E> {
+    #[inline(always)]
+    fn sum(self, f: impl Fn(f64) -> f64) -> f64 {
+        let mut parts = [0.0; PARTS];
+        let (mut a_blocks, mut b_blocks) = (self.a.chunks_exact(PARTS), self.b.chunks_exact(PARTS));
+        for (a, b) in (&mut a_blocks).zip(&mut b_blocks) {
+            for lane in 0..PARTS {
+                parts[lane] += f(a[lane] - b[lane].wide());
+            }
+        }
+        for ((part, a), b) in parts.iter_mut().zip(a_blocks.remainder()).zip(b_blocks.remainder()) {
+            *part += f(a - b.wide());
+        }
+        total(parts)
+    }
+
+    #[inline(always)]
+    fn largest(self) -> f64 {
+        self.a.iter().zip(self.b).fold(0.0, |most, (a, b)| f64::max(most, (a - b.wide()).abs()))
+    }
+
+    #[inline(always)]
+    fn n_different(self) -> usize {
+        let same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
+        self.a.iter().zip(self.b).filter(|(a, b)| !same(**a, b.wide())).count()
+    }
 }
 
 /// Squares whose sum is inside this range lost nothing that matters to underflow or overflow.
 const SQUARES: std::ops::Range<f64> = 1e-280..f64::INFINITY;
 
 #[inline(always)]
-fn euclidean<E: Element>(a: &[f64], b: &[E]) -> f64 {
-    let squares = sum(a, b, |t| t * t);
-    if SQUARES.contains(&squares) { squares.sqrt() } else { far_or_near(a, b) }
+pub(super) fn euclidean(pair: impl Pair) -> f64 {
+    let squares = pair.sum(|t| t * t);
+    if SQUARES.contains(&squares) { squares.sqrt() } else { far_or_near(pair) }
+}
+
+/// The cosine distance of rows of length 1.
+#[inline(always)]
+pub(super) fn half_square(pair: impl Pair) -> f64 {
+    0.5 * pair.sum(|t| t * t)
 }
 
 /// The Euclidean distance of rows that are very far apart or very near.
 #[cold]
-fn far_or_near<E: Element>(a: &[f64], b: &[E]) -> f64 {
-    let most = largest(a, b);
+fn far_or_near(pair: impl Pair) -> f64 {
+    let most = pair.largest();
     if most == 0.0 || most.is_infinite() {
         return most;
     }
     // A power of two rounds nothing; its own reciprocal would leave the range for the smallest differences, so it comes in two halves.
     let half = 2f64.powi((most.log2() / 2.0) as i32);
-    sum(a, b, |t| (t / half / half) * (t / half / half)).sqrt() * half * half
+    pair.sum(|t| (t / half / half) * (t / half / half)).sqrt() * half * half
 }
 
 /// Scaled by the largest difference, so that no power overflows.
 #[inline(always)]
-fn minkowski<E: Element>(a: &[f64], b: &[E], p: f64) -> f64 {
+pub(super) fn minkowski(pair: impl Pair, p: f64) -> f64 {
     if p == 1.0 {
-        return sum(a, b, f64::abs);
+        return pair.sum(f64::abs);
     }
     if p == 2.0 {
-        return euclidean(a, b);
+        return euclidean(pair);
     }
-    let most = largest(a, b);
+    let most = pair.largest();
     if most == 0.0 || most.is_infinite() {
         return most;
     }
-    most * sum(a, b, |t| (t.abs() / most).powf(p)).powf(1.0 / p)
+    most * pair.sum(|t| (t.abs() / most).powf(p)).powf(1.0 / p)
 }
 
+/// The share of columns that differ.
 #[inline(always)]
-fn differing<E: Element>(a: &[f64], b: &[E]) -> f64 {
-    let same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
-    let count = a.iter().zip(b).filter(|(a, b)| !same(**a, b.wide())).count();
-    count as f64 / a.len().max(1) as f64
+pub(super) fn share(n_different: usize, n_features: usize) -> f64 {
+    n_different as f64 / n_features.max(1) as f64
 }
 
-/// `row` divided by its length, with one more coordinate for the row of zeros. Dividing by the largest entry first keeps
-/// the squares in range.
-fn unit(row: &[f64], out: &mut [f64]) {
-    let most = row.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    let (head, tail) = out.split_at_mut(row.len());
-    if most == 0.0 {
-        head.fill(0.0);
-        tail.fill(1.0);
-        return;
+/// Rows divided by their lengths, with one more coordinate for rows of zeros. The power of two nearest to the largest entry is taken out first, which
+/// rounds nothing and keeps the squares in range.
+#[inline(always)]
+fn unit<const P: usize>(columns: &mut [[f64; P]], n_features: usize) {
+    let (head, tail) = columns.split_at_mut(n_features);
+    let (mut most, mut squares) = ([0.0f64; P], [0.0; P]);
+    for column in head.iter() {
+        for p in 0..P {
+            most[p] = if column[p].abs() > most[p] { column[p].abs() } else { most[p] };
+        }
     }
-    for (to, from) in head.iter_mut().zip(row) {
-        *to = from / most;
+    let scale = most.map(|most| f64::from_bits(2046u64.saturating_sub(most.to_bits() >> 52).max(1) << 52));
+    for column in head.iter_mut() {
+        for p in 0..P {
+            column[p] *= scale[p];
+            squares[p] += column[p] * column[p];
+        }
     }
-    let length = head.iter().map(|v| v * v).sum::<f64>().sqrt();
-    head.iter_mut().for_each(|v| *v /= length);
-    tail.fill(0.0);
+    let inverse = squares.map(|squares| 1.0 / squares.sqrt());
+    for column in head {
+        for p in 0..P {
+            column[p] = if most[p] == 0.0 { 0.0 } else { column[p] * inverse[p] };
+        }
+    }
+    for column in tail {
+        *column = most.map(|most| f64::from(u8::from(most == 0.0)));
+    }
 }
 
 #[cfg(test)]
@@ -378,6 +454,25 @@ mod tests {
                 let (near, far) = (metric.between(&rows[..5], &rows[5..]), metric.between(&moved[..5], &moved[5..]));
                 let expected = if matches!(metric, Metric::Cosine) { near } else { near * scale };
                 prop_assert!((far - expected).abs() <= 1e-12 * expected, "{:?}: {} {}", metric, far, expected);
+            }
+        }
+
+        /// Rows embedded side by side are the rows embedded one by one, to the last bit.
+        #[test]
+        fn lanes_embed_as_rows_do(rows in proptest::collection::vec(prop_oneof![3 => -9.0..9.0f64, 1 => Just(0.0), 1 => any::<f64>()], 80), d in 1usize..5) {
+            let rows: Vec<f64> = rows.into_iter().map(|v| if v.abs() < 1e300 { v } else { 1.0 }).collect();
+            let covariance: Vec<f64> = (0..d * d).map(|i| if i % (d + 1) == 0 { 3.0 } else { 0.7 }).collect();
+            let given = Whitening::given(&covariance, &vec![0.1; d]).unwrap();
+            for metric in [Metric::Cosine, Metric::Mahalanobis(given)] {
+                let width = metric.embedded_features(d);
+                let mut columns = vec![[0.0; 16]; width];
+                rows.chunks(d).take(16).enumerate().for_each(|(p, row)| (0..d).for_each(|j| columns[j][p] = row[j]));
+                metric.embed_lanes(d, &mut columns);
+                let mut out = vec![0.0; width];
+                for (p, row) in rows.chunks(d).take(16).enumerate() {
+                    metric.embed(row, &mut out);
+                    prop_assert!(out.iter().zip(&columns).all(|(a, b)| a.to_bits() == b[p].to_bits()));
+                }
             }
         }
 

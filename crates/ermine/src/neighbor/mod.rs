@@ -5,11 +5,13 @@
 //! | [`rows`] | matrices seen where they lie, and rows that are kept |
 //! | [`metric`] | distances between rows of numbers: one exact function for all indexes |
 //! | [`whiten`], [`mixed`] | the Mahalanobis distance; numbers, categories and missing values together |
+//! | `measured` | kept rows as the metric measures them |
 //! | [`index`](mod@index), [`choice`] | an index over rows: built, asked, grown, saved; which kind, and why |
 //! | `apart` | the nearest rows in other folds, for cross-validation |
 //! | `box_tree`, [`vantage`], `scan` | the three exact kinds: boxes sixteen at a time, the triangle inequality, everything in order |
+//! | `row_sets`, `packed` | which rows a leaf holds, in few bits; numbers in few bits |
 //! | `graph` | the approximate kind: links between near rows |
-//! | [`codes`], [`strings`] | indexes over binary codes and over strings |
+//! | [`codes`], [`strings`], [`sparse`] | indexes over binary codes, over strings and over sparse rows |
 //! | [`nearest`] | what a search finds |
 //! | [`weight`], [`vote`] | how much each neighbour counts; classes, probabilities and means; ties |
 //! | [`leave_one_out`], [`condense`] | the error of every k at once; fewer rows that say the same |
@@ -40,14 +42,17 @@ mod graph;
 pub mod index;
 mod lanes;
 pub mod leave_one_out;
+mod measured;
 pub mod metric;
 pub mod mixed;
 pub mod nearest;
 mod norm;
 mod packed;
+mod row_sets;
 pub mod rows;
 mod scan;
 mod simd;
+pub mod sparse;
 pub mod strings;
 pub mod vantage;
 pub mod vote;

@@ -3,6 +3,8 @@
 //! Ties in distance go to the smaller row number. This makes the answer unique, so that every index, on any number
 //! of threads, gives the same one.
 
+use crate::error::{Error, Result};
+
 /// The best rows seen so far by one query.
 #[derive(Debug, Clone)]
 pub struct Nearest {
@@ -21,6 +23,19 @@ impl Nearest {
     /// All within `radius`, the boundary included.
     pub fn within(radius: f64) -> Nearest {
         Nearest { k: usize::MAX, radius, found: Vec::new() }
+    }
+
+    /// The same. An error for what is no radius.
+    pub(super) fn around(radius: f64) -> Result<Nearest> {
+        if radius >= 0.0 {
+            return Ok(Nearest::within(radius));
+        }
+        Err(Error::Param {
+            owner: "nearest neighbours".into(),
+            name: "radius".into(),
+            value: radius.to_string(),
+            allowed: "0 or more".into(),
+        })
     }
 
     /// How many are wanted, `usize::MAX` for a search by radius.

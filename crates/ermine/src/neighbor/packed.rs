@@ -58,7 +58,7 @@ impl Packed {
 }
 
 /// Bits that `largest` needs.
-fn bits(largest: u32) -> u32 {
+pub(super) fn bits(largest: u32) -> u32 {
     (u32::BITS - largest.leading_zeros()).max(1)
 }
 

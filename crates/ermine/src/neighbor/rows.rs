@@ -6,10 +6,16 @@ use crate::section::Sections;
 
 /// A number as points keep it.
 pub trait Element: Copy + Send + Sync + Default + 'static {
+    /// How many bytes it takes.
+    const BYTES: usize;
     /// The same number, exactly.
     fn wide(self) -> f64;
     /// The nearest such number.
     fn narrow(value: f64) -> Self;
+    /// An integer that sorts as the number does.
+    fn rank(self) -> u64;
+    /// The number of an integer.
+    fn unrank(rank: u64) -> Self;
     /// Writes an array.
     fn put(sections: &mut Sections, name: &str, values: &[Self]);
     /// Reads an array.
@@ -17,6 +23,7 @@ pub trait Element: Copy + Send + Sync + Default + 'static {
 }
 
 impl Element for f32 {
+    const BYTES: usize = 4;
     #[inline(always)]
     fn wide(self) -> f64 {
         f64::from(self)
@@ -24,6 +31,17 @@ impl Element for f32 {
     #[inline(always)]
     fn narrow(value: f64) -> Self {
         value as f32
+    }
+    #[inline(always)]
+    fn rank(self) -> u64 {
+        let bits = self.to_bits();
+        // All bits of a negative number turn, of a positive one the sign alone.
+        u64::from(bits ^ ((bits as i32 >> 31) as u32 | 1 << 31))
+    }
+    #[inline(always)]
+    fn unrank(rank: u64) -> Self {
+        let rank = rank as u32;
+        f32::from_bits(rank ^ ((!rank as i32 >> 31) as u32 | 1 << 31))
     }
     fn put(sections: &mut Sections, name: &str, values: &[Self]) {
         sections.put_f32s(name, values);
@@ -34,6 +52,7 @@ impl Element for f32 {
 }
 
 impl Element for f64 {
+    const BYTES: usize = 8;
     #[inline(always)]
     fn wide(self) -> f64 {
         self
@@ -41,6 +60,15 @@ impl Element for f64 {
     #[inline(always)]
     fn narrow(value: f64) -> Self {
         value
+    }
+    #[inline(always)]
+    fn rank(self) -> u64 {
+        let bits = self.to_bits();
+        bits ^ ((bits as i64 >> 63) as u64 | 1 << 63)
+    }
+    #[inline(always)]
+    fn unrank(rank: u64) -> Self {
+        f64::from_bits(rank ^ ((!rank as i64 >> 63) as u64 | 1 << 63))
     }
     fn put(sections: &mut Sections, name: &str, values: &[Self]) {
         sections.put_f64s(name, values);
@@ -220,6 +248,8 @@ fn copy_strided<E: Element>(values: &[E], stride: usize, out: &mut [f64]) {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
     n_features: usize,
+    /// Whether they are the rows as given where the metric measures others ([`super::metric::Metric::keeps_given`]).
+    given: bool,
     values: Kept,
 }
 
@@ -233,17 +263,17 @@ pub(super) enum Kept {
 impl Points {
     /// No rows yet.
     pub fn empty(n_features: usize, f32: bool) -> Points {
-        Points { n_features, values: if f32 { Kept::F32(Vec::new()) } else { Kept::F64(Vec::new()) } }
+        Points { n_features, given: false, values: if f32 { Kept::F32(Vec::new()) } else { Kept::F64(Vec::new()) } }
     }
 
     /// Takes over numbers in single precision.
     pub(super) fn from_f32(values: Vec<f32>, n_features: usize) -> Points {
-        Points { n_features, values: Kept::F32(values) }
+        Points { n_features, given: false, values: Kept::F32(values) }
     }
 
     /// Takes over numbers in double precision.
     pub(super) fn from_f64(values: Vec<f64>, n_features: usize) -> Points {
-        Points { n_features, values: Kept::F64(values) }
+        Points { n_features, given: false, values: Kept::F64(values) }
     }
 
     /// A copy of `rows` in their own type.
@@ -251,6 +281,17 @@ impl Points {
         let mut points = Points::empty(rows.n_features(), rows.is_f32());
         points.extend(rows);
         points
+    }
+
+    /// The same rows, as given or as the metric measures them.
+    #[must_use]
+    pub(super) fn as_given(self, given: bool) -> Points {
+        Points { given, ..self }
+    }
+
+    /// Whether they are as given where the metric measures others.
+    pub(super) fn are_given(&self) -> bool {
+        self.given
     }
 
     /// Adds rows at the end. Double-precision rows turn single-precision points into double-precision ones.
@@ -303,7 +344,7 @@ impl Points {
             Kept::F32(v) => v.len(),
             Kept::F64(v) => v.len(),
         };
-        let points = Points { n_features, values };
+        let points = Points { n_features, given: false, values };
         if n_features == 0 || !len.is_multiple_of(n_features) || len / n_features > u32::MAX as usize {
             return Err(Error::model_file(format!("section '{name}' isn't whole rows of {n_features} numbers")));
         }

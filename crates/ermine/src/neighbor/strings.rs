@@ -83,7 +83,7 @@ impl StringIndex {
         if texts.is_empty() || texts.len() > u32::MAX as usize {
             return Err(Error::data(format!("neighbours among {} strings: expected 1 to {}", texts.len(), u32::MAX)));
         }
-        let tree = VantageTree::build(&Texts { metric, texts: &texts });
+        let tree = VantageTree::build(&Texts { metric, texts: &texts }, usize::MAX);
         Ok(StringIndex { metric, indexed: texts.len(), texts, tree })
     }
 
@@ -135,10 +135,12 @@ impl StringIndex {
 
     /// All strings within `radius` of every query.
     pub fn radius_neighbors<S: AsRef<str> + Sync>(&self, queries: &[S], radius: f64) -> Result<Neighbors> {
-        if radius.is_nan() || radius < 0.0 {
-            return Err(Error::data(format!("a radius of {radius}: expected 0 or more")));
-        }
-        Ok(self.batch(queries, &Nearest::within(radius)))
+        Ok(self.batch(queries, &Nearest::around(radius)?))
+    }
+
+    /// All other strings within `radius` of every string.
+    pub fn own_radius_neighbors(&self, radius: f64) -> Result<Neighbors> {
+        Ok(self.batch(&self.texts, &Nearest::around(radius)?).without_self(usize::MAX))
     }
 
     /// Writes the index.

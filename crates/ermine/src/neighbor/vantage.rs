@@ -7,20 +7,24 @@
 //!
 //! **Exactness.** Distances are rounded; [`Space::slack`] widens each test by what rounding may have done to its three distances.
 //!
-//! **Cost.** Build n log2(n / LEAF) distances; memory ceil(log2 n) bits per point for the order and at most a byte for the distances.
+//! **Cost.** Build n log2(n / leaf) distances. Memory about `log2(n / leaf) + 2` bits a point for which points are where ([`super::row_sets`]) and 20 bytes a leaf for the
+//! distances. A leaf has up to [`LEAF`] points, or twice, four times, ... as many, until the whole fits in what it is given: among rows of one or two
+//! numbers, leaves are large.
 //!
 //! Reference: Yianilos (1993), "Data structures and algorithms for nearest neighbor search in general metric spaces".
 
+use super::measured::Measured;
 use super::metric::Metric;
 use super::nearest::Nearest;
 use super::packed::Packed;
-use super::rows::{Element, Kept, Points};
+use super::row_sets::RowSets;
+use super::rows::{Kept, Points};
 use crate::error::{Error, Result};
 use crate::section::Sections;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Up to this many points are simply measured one by one.
+/// Up to this many points are simply measured one by one, where memory allows.
 const LEAF: usize = 32;
 /// Candidates for a vantage point, and points that they are tried on.
 const TRIALS: (usize, usize) = (6, 32);
@@ -56,11 +60,10 @@ pub(super) struct RowSpace<'a> {
 impl RowSpace<'_> {
     /// A point, to be used as a query.
     pub(super) fn row(&self, point: u32) -> Vec<f64> {
-        let d = self.points.n_features();
-        match self.points.kept() {
-            Kept::F32(v) => v[point as usize * d..][..d].iter().map(|v| v.wide()).collect(),
-            Kept::F64(v) => v[point as usize * d..][..d].to_vec(),
-        }
+        let measured = Measured::new(self.points, self.metric);
+        let mut row = vec![0.0; measured.width()];
+        measured.copy(point as usize, &mut row);
+        row
     }
 }
 
@@ -74,17 +77,13 @@ impl Space for RowSpace<'_> {
     fn between(&self, a: u32, b: u32) -> f64 {
         let d = self.points.n_features();
         match self.points.kept() {
-            Kept::F32(_) => self.to(&self.row(a), b),
-            Kept::F64(v) => self.metric.distance(&v[a as usize * d..][..d], &v[b as usize * d..][..d]),
+            Kept::F64(v) if !self.points.are_given() => self.to(&v[a as usize * d..][..d], b),
+            _ => self.to(&self.row(a), b),
         }
     }
 
     fn to(&self, query: &[f64], point: u32) -> f64 {
-        let d = self.points.n_features();
-        match self.points.kept() {
-            Kept::F32(v) => self.metric.distance(query, &v[point as usize * d..][..d]),
-            Kept::F64(v) => self.metric.distance(query, &v[point as usize * d..][..d]),
-        }
+        Measured::new(self.points, self.metric).distance(query, point as usize)
     }
 
     fn straight(&self, distance: f64) -> f64 {
@@ -98,14 +97,17 @@ impl Space for RowSpace<'_> {
     }
 }
 
-/// The tree: an order of the points, and what is known about the halves of each node. Which points a node holds follows from the number of points alone:
-/// the first of them is the vantage point, unless there are at most `LEAF`, then come the near half and the far half.
+/// The tree: which points are where, and what is known about the halves of each node. All leaves are equally deep, and which places a node has follows from
+/// the number of points alone: its vantage point (unless it is a leaf), the near half, the far half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VantageTree {
     n_points: usize,
-    order: Packed,
-    /// Of node i; the node of its near half is number 2 i + 1, that of its far half 2 i + 2.
+    levels: u32,
+    /// The vantage point of node i; the node of its near half is number 2 i + 1, that of its far half 2 i + 2.
+    vantages: Packed,
     spans: Vec<Spans>,
+    /// The points of every leaf.
+    leaves: RowSets,
 }
 
 /// Smallest and largest distances from a vantage point.
@@ -116,26 +118,33 @@ struct Spans {
 }
 
 impl VantageTree {
-    /// A tree over all points of `space`.
-    pub fn build<S: Space>(space: &S) -> VantageTree {
+    /// A tree over all points of `space` that takes no more than `most` bytes, if one can.
+    pub fn build<S: Space>(space: &S, most: usize) -> VantageTree {
         let n_points = space.len();
+        let full = std::iter::successors(Some(n_points), |n| Some(n / 2)).take_while(|&n| n > LEAF).count() as u32;
+        let levels = (0..=full).rev().find(|&levels| bytes_of(n_points, levels) <= most).unwrap_or(0);
         let mut order: Vec<u32> = (0..n_points as u32).collect();
-        let mut spans = vec![Spans::default(); n_nodes(n_points)];
-        for (number, found) in build_node(space, &mut order, 0) {
-            spans[number] = found;
+        let nodes = build_node(space, &mut order, levels, 0);
+        let (mut spans, mut vantages) = (vec![Spans::default(); n_nodes(levels)], vec![0; n_nodes(levels)]);
+        for (number, vantage, found) in nodes {
+            (spans[number], vantages[number]) = (found, vantage);
         }
-        let order = Packed::new(order.into_iter(), n_points.saturating_sub(1) as u32);
-        VantageTree { n_points, order, spans }
+        let vantages = Packed::new(vantages.into_iter(), n_points.saturating_sub(1) as u32);
+        let groups = leaf_ranges(n_points, levels);
+        let leaves = RowSets::new(&order, n_points >> levels, groups.into_iter());
+        VantageTree { n_points, levels, vantages, spans, leaves }
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.order.bytes() + self.spans.len() * size_of::<Spans>()
+        self.vantages.bytes() + self.spans.len() * size_of::<Spans>() + self.leaves.bytes()
     }
 
-    /// Writes order and spans.
+    /// Writes points and spans.
     pub fn save(&self, sections: &mut Sections) {
-        self.order.save(sections, "order");
+        sections.put_u32s("levels", &[self.levels]);
+        self.vantages.save(sections, "vantages");
+        self.leaves.save(sections);
         let spans: Vec<f32> = self.spans.iter().flat_map(|s| [s.near.0, s.near.1, s.far.0, s.far.1]).collect();
         sections.put_f32s("spans", &spans);
     }
@@ -144,16 +153,24 @@ impl VantageTree {
     pub fn load(sections: &Sections, n: usize) -> Result<VantageTree> {
         let broken = || Error::model_file("the parts of a vantage-point tree don't fit together");
         let largest = n.checked_sub(1).and_then(|n| u32::try_from(n).ok()).ok_or_else(broken)?;
-        let order = Packed::load(sections, "order", n, largest)?;
+        let levels = sections.u32s("levels")?.first().copied().filter(|&l| l < 32).ok_or_else(broken)?;
+        // Every node has a point to stand on.
+        (0..levels).try_fold(n, |n, _| (n > 1).then(|| near_half(n))).ok_or_else(broken)?;
+        let vantages = Packed::load(sections, "vantages", n_nodes(levels), largest)?;
+        let groups = leaf_ranges(n, levels);
+        let leaves = RowSets::load(sections, n, n >> levels, groups.iter().cloned())?;
         let spans: Vec<Spans> = (sections.f32s("spans")?.as_chunks().0.iter())
             .map(|&[a, b, c, d]| Spans { near: (a, b), far: (c, d) })
             .collect();
         let mut seen = vec![false; n];
-        let ordered = (0..n).all(|i| !std::mem::replace(&mut seen[order.get(i) as usize], true));
-        if !ordered || spans.len() != n_nodes(n) {
+        let mut once = true;
+        let mut see = |point: u32| once &= !std::mem::replace(&mut seen[point as usize], true);
+        (0..n_nodes(levels)).for_each(|node| see(vantages.get(node) as u32));
+        groups.iter().enumerate().for_each(|(leaf, places)| leaves.for_each(leaf, places, &mut see));
+        if !once || seen.contains(&false) || spans.len() != n_nodes(levels) {
             return Err(broken());
         }
-        Ok(VantageTree { n_points: n, order, spans })
+        Ok(VantageTree { n_points: n, levels, vantages, spans, leaves })
     }
 
     /// Offers to `best` the points that belong there.
@@ -162,20 +179,19 @@ impl VantageTree {
     }
 
     fn visit<S: Space>(&self, space: &S, query: &S::Query, number: usize, range: Range<usize>, best: &mut Nearest) {
-        if range.len() <= LEAF {
-            for point in range.map(|place| self.order.get(place) as u32) {
-                best.offer(space.to(query, point), point);
-            }
+        if number >= self.spans.len() {
+            let leaf = number - self.spans.len();
+            self.leaves.for_each(leaf, &range, |point| best.offer(space.to(query, point), point));
             return;
         }
-        let vantage = self.order.get(range.start) as u32;
+        let vantage = self.vantages.get(number) as u32;
         let distance = space.to(query, vantage);
         best.offer(distance, vantage);
         let t = space.straight(distance);
-        let middle = range.start + 1 + near_half(range.len());
+        let (near_range, far_range) = halves(&range);
         let spans = &self.spans[number];
-        let near = (2 * number + 1, range.start + 1..middle, gap(t, spans.near));
-        let far = (2 * number + 2, middle..range.end, gap(t, spans.far));
+        let near = (2 * number + 1, near_range, gap(t, spans.near));
+        let far = (2 * number + 2, far_range, gap(t, spans.far));
         let order = if near.2 <= far.2 { [near, far] } else { [far, near] };
         for (child, range, gap) in order {
             let limit = space.straight(best.limit());
@@ -193,10 +209,30 @@ fn near_half(n: usize) -> usize {
     (n - 1) / 2
 }
 
-/// Numbers that nodes which aren't leaves may have, in a tree over `n` points.
-fn n_nodes(n: usize) -> usize {
-    let levels = std::iter::successors(Some(n), |n| Some(n / 2)).take_while(|&n| n > LEAF).count();
-    (1 << levels) - 1
+/// Where the near half and the far half of a node lie; the vantage point has the first place.
+fn halves(range: &Range<usize>) -> (Range<usize>, Range<usize>) {
+    let middle = range.start + 1 + near_half(range.len());
+    (range.start + 1..middle, middle..range.end)
+}
+
+/// Nodes that aren't leaves.
+fn n_nodes(levels: u32) -> usize {
+    (1usize << levels) - 1
+}
+
+/// Where the leaves lie, in the order of their numbers.
+fn leaf_ranges(n: usize, levels: u32) -> Vec<Range<usize>> {
+    let mut ranges = vec![0..n];
+    for _ in 0..levels {
+        ranges = ranges.iter().map(halves).flat_map(|(near, far)| [near, far]).collect();
+    }
+    ranges
+}
+
+/// Bytes that a tree takes.
+fn bytes_of(n: usize, levels: u32) -> usize {
+    let node = size_of::<Spans>() + size_of::<u32>();
+    RowSets::bytes_of(n, n >> levels, 1 << levels) + n_nodes(levels) * node + 16
 }
 
 /// How far `t` is from the interval.
@@ -204,9 +240,10 @@ fn gap(t: f64, span: (f32, f32)) -> f64 {
     (f64::from(span.0) - t).max(t - f64::from(span.1)).max(0.0)
 }
 
-/// Orders the points of node `number`; its spans and those below.
-fn build_node<S: Space>(space: &S, order: &mut [u32], number: usize) -> Vec<(usize, Spans)> {
-    if order.len() <= LEAF {
+/// Orders the points of node `number`, with so many levels below it: its vantage point and spans and those below.
+fn build_node<S: Space>(space: &S, order: &mut [u32], levels: u32, number: usize) -> Vec<(usize, u32, Spans)> {
+    if levels == 0 {
+        order.sort_unstable();
         return Vec::new();
     }
     let vantage = pick_vantage(space, order);
@@ -221,13 +258,13 @@ fn build_node<S: Space>(space: &S, order: &mut [u32], number: usize) -> Vec<(usi
     let spans = Spans { near: span(&measured[..middle]), far: span(&measured[middle..]) };
     drop(measured);
     let (near, far) = rest.split_at_mut(middle);
-    let (near_at, far_at) = (2 * number + 1, 2 * number + 2);
+    let (near_at, far_at, below) = (2 * number + 1, 2 * number + 2, levels - 1);
     let (near, far) = if near.len() > 1024 {
-        rayon::join(|| build_node(space, near, near_at), || build_node(space, far, far_at))
+        rayon::join(|| build_node(space, near, below, near_at), || build_node(space, far, below, far_at))
     } else {
-        (build_node(space, near, near_at), build_node(space, far, far_at))
+        (build_node(space, near, below, near_at), build_node(space, far, below, far_at))
     };
-    [vec![(number, spans)], near, far].concat()
+    [vec![(number, head[0], spans)], near, far].concat()
 }
 
 /// The place of the candidate whose distances to a sample of the points vary most: a corner, which separates best.

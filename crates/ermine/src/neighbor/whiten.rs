@@ -70,13 +70,23 @@ impl Whitening {
         self.centre.len()
     }
 
-    /// Writes `L^-1 (row - centre)` to `out`, by forward substitution.
-    pub fn apply(&self, row: &[f64], out: &mut [f64]) {
+    /// Turns `P` rows that lie side by side into `L^-1 (row - centre)`, in place, by forward substitution.
+    #[inline(always)]
+    pub(super) fn apply_lanes<const P: usize>(&self, columns: &mut [[f64; P]]) {
         let mut start = 0;
-        for i in 0..row.len() {
+        for i in 0..columns.len().min(self.centre.len()) {
             let line = &self.factor[start..=start + i];
-            let dot: f64 = line[..i].iter().zip(&*out).map(|(l, z)| l * z).sum();
-            out[i] = (row[i] - self.centre[i] - dot) / line[i];
+            let (done, rest) = columns.split_at_mut(i);
+            let mut dot = [0.0; P];
+            for (z, &l) in done.iter().zip(line) {
+                for p in 0..P {
+                    dot[p] += l * z[p];
+                }
+            }
+            let (inverse, centre) = (1.0 / line[i], self.centre[i]);
+            for p in 0..P {
+                rest[0][p] = (rest[0][p] - centre - dot[p]) * inverse;
+            }
             start += i + 1;
         }
     }
@@ -121,9 +131,8 @@ mod tests {
             let rows = Rows::row_major(&values, 3).unwrap();
             let whitening = Whitening::estimated(&rows).unwrap();
             let mut white = vec![0.0; 60];
-            for (row, out) in values.chunks(3).zip(white.chunks_mut(3)) {
-                whitening.apply(row, out);
-            }
+            white.copy_from_slice(&values);
+            white.chunks_mut(3).for_each(|row| whitening.apply_lanes(row.as_chunks_mut::<1>().0));
             for (a, b) in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)] {
                 let cross: f64 = white.chunks(3).map(|z| z[a] * z[b]).sum::<f64>() / 19.0;
                 prop_assert!((cross - f64::from(u8::from(a == b))).abs() < 1e-9);

@@ -531,3 +531,43 @@ fn numbers_too_large_to_measure_are_refused() {
         assert!(model.predict(&asked).is_err());
     }
 }
+
+/// Sparse columns give the predictions, neighbours and files of dense ones.
+#[test]
+fn sparse_columns_give_what_dense_ones_give() {
+    let dense: Vec<f64> =
+        (0..120 * 9).map(|i| if i * 7919 % 5 == 0 { f64::from((i * 31 % 17) - 8) } else { 0.0 }).collect();
+    let codes: Vec<f64> = (0..120).map(|i| f64::from(i % 3)).collect();
+    let column = |j: usize| {
+        let there = |i: &usize| dense[i * 9 + j] != 0.0;
+        let rows: Vec<u32> = (0..120).filter(there).map(|i| i as u32).collect();
+        let values: Vec<f64> = rows.iter().map(|&i| dense[i as usize * 9 + j]).collect();
+        Column::sparse(format!("x{j}"), 120, rows.into(), values.into())
+    };
+    let sparse = Features::new(Arc::new(Table::new((0..9).map(column).collect()).unwrap()));
+    let thick = classes(&dense, 9, &codes);
+    let thin = Dataset::from_parts(sparse, thick.target().clone(), Task::Classification).unwrap();
+    for metric in [MetricName::Minkowski, MetricName::Manhattan, MetricName::Cosine, MetricName::Chebyshev] {
+        for (tie, keep, max_neighbors) in [
+            (TieName::First, Keep::All, None),
+            (TieName::NextPoint, Keep::Edited, None),
+            (TieName::OtherMetric, Keep::All, Some(9)),
+        ] {
+            let learner = NearestNeighbors { metric, tie, keep, max_neighbors, n_neighbors: 4, ..Default::default() };
+            let (a, b) = (learner.fit(&thin).unwrap(), learner.fit(&thick).unwrap());
+            assert_eq!(a.predict_data(&thin).unwrap(), b.predict_data(&thick).unwrap());
+            let again = Model::from_bytes(&a.to_bytes().unwrap()).unwrap();
+            assert_eq!(again.predict_data(&thin).unwrap(), b.predict_data(&thick).unwrap());
+            // A model of sparse rows reads dense ones, and the other way round.
+            assert_eq!(again.predict_data(&thick).unwrap(), b.predict_data(&thin).unwrap());
+        }
+    }
+    for wrong in [
+        NearestNeighbors { metric: MetricName::Mahalanobis, ..Default::default() },
+        NearestNeighbors { metric: MetricName::Hamming, ..Default::default() },
+        NearestNeighbors { algorithm: Algorithm::KdTree, ..Default::default() },
+        NearestNeighbors { keep: Keep::Condensed, ..Default::default() },
+    ] {
+        assert!(wrong.fit(&thin).unwrap_err().to_string().contains("sparse"));
+    }
+}

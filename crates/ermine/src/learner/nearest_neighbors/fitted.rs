@@ -226,6 +226,11 @@ impl NeighborModel {
         self.place.radius_neighbors(&self.reader.read(features)?, radius)
     }
 
+    /// All other training rows within `radius` of every training row.
+    pub fn own_radius_neighbors(&self, radius: f64) -> Result<Neighbors> {
+        self.place.own_radius_neighbors(radius)
+    }
+
     /// Adds the rows of a data set to a model, without building its index anew; they are numbered after those that are there. Encoding, covariance, ranges
     /// and k stay as they were trained; what was said about the share of neighbours that an approximate search finds no longer holds. Nothing is added if
     /// there is an error.

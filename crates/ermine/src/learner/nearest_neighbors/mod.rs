@@ -28,7 +28,7 @@ pub use parameters::{Algorithm, Keep, MetricName, NearestNeighbors, Own, TieName
 
 use super::{Capabilities, Context, Info, Learner, Path, SplitPredictions, Trained};
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Features, Splits, Task};
+use crate::matrix::{Dataset, Features, SparseRows, Splits, Task};
 use crate::model::{Certificate, Fitted, Output, Proof, Status};
 use crate::neighbor::condense;
 use crate::neighbor::index::Index;
@@ -36,6 +36,7 @@ use crate::neighbor::leave_one_out::{best_k, classification_errors, regression_e
 use crate::neighbor::metric::Metric;
 use crate::neighbor::mixed::{Missing, Mixed};
 use crate::neighbor::rows::Rows;
+use crate::neighbor::sparse::SparseIndex;
 use crate::neighbor::strings::{StringIndex, StringMetric};
 use crate::neighbor::vote::Vote;
 use crate::neighbor::weight::Weights;
@@ -57,7 +58,7 @@ static INFO: Info = Info {
         weights: false,
         missing: true,
         nominal: true,
-        sparse: false,
+        sparse: true,
         probabilities: true,
         random: false,
     },
@@ -97,7 +98,7 @@ impl Path for NearestNeighbors {
     }
 
     /// One index over all rows serves all folds: the neighbours of a row in its own fold are passed over. Not where something is estimated from the training rows (a
-    /// scale, a covariance), where a tie asks for further neighbours, or where the search is approximate.
+    /// scale, a covariance), where a tie asks for further neighbours, where the search is approximate, or where rows are sparse.
     fn predict_splits(
         &self,
         data: &Dataset,
@@ -107,8 +108,8 @@ impl Path for NearestNeighbors {
     ) -> Result<Option<SplitPredictions>> {
         let estimated = self.standardize || (self.metric == MetricName::Mahalanobis && self.covariance.is_none());
         let asks = matches!(self.tie, TieName::NextPoint | TieName::OtherMetric);
-        let Some((fold, n_folds)) = splits.folds().filter(|_| !estimated && !asks && self.algorithm != Algorithm::Hnsw)
-        else {
+        let plain = !estimated && !asks && self.algorithm != Algorithm::Hnsw && !space::has_sparse(data.features());
+        let Some((fold, n_folds)) = splits.folds().filter(|_| plain) else {
             return Ok(None);
         };
         let (model, _) = self.clone().with(Own::default()).learn(data)?;
@@ -240,6 +241,7 @@ impl NearestNeighborsOf {
             Queries::Rows { values, width } => {
                 self.metric(other, &Rows::row_major(values, *width)?, data).map(Measure::Rows)
             }
+            Queries::Sparse(rows) => self.sparse_metric(other, rows, data).map(Measure::Rows),
         }
     }
 
@@ -249,14 +251,17 @@ impl NearestNeighborsOf {
             (Queries::Texts(texts), Measure::Text(metric)) => {
                 return Ok(Place::Texts(StringIndex::build(texts.to_vec(), metric)?));
             }
+            (Queries::Sparse(rows), Measure::Rows(metric)) => {
+                return Ok(Place::Sparse(SparseIndex::build(rows.clone(), metric)?));
+            }
             (Queries::Rows { values, width }, Measure::Rows(metric)) => (values, *width, metric),
             _ => return Err(space::mismatch()),
         };
-        let seen = Rows::row_major(values, width)?;
-        // Half the memory and twice the speed, where single precision holds the very same numbers.
-        let narrow: Vec<f32> = values.iter().map(|&v| v as f32).collect();
-        let same = narrow.iter().zip(values).all(|(&n, &v)| f64::from(n) == v || v.is_nan());
-        let seen = if same { Rows::row_major_f32(&narrow, width)? } else { seen };
+        let narrow = space::narrowed(values);
+        let seen = match &narrow {
+            Some(narrow) => Rows::row_major_f32(narrow, width)?,
+            None => Rows::row_major(values, width)?,
+        };
         Ok(Place::Rows(Box::new(Index::build_as(&seen, metric, self.params.wish())?)))
     }
 
@@ -266,6 +271,22 @@ impl NearestNeighborsOf {
             learner: INFO.name.into(),
             need: format!("algorithm = {} for text (it is searched by a ball_tree)", self.params.algorithm),
         })
+    }
+
+    /// The metric of sparse rows. An error for one that needs all their columns, or another kind of index.
+    fn sparse_metric(&self, other: Option<MetricName>, rows: &SparseRows, data: &Dataset) -> Result<Metric> {
+        let refuse = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
+        let algorithm = self.params.algorithm;
+        if !matches!(algorithm, Algorithm::Auto | Algorithm::Brute) {
+            return refuse(format!("algorithm = {algorithm} for sparse columns (they are searched by brute)"));
+        }
+        let name = other.unwrap_or(self.params.metric);
+        if other.is_none() && self.own.metric.is_some() || name == MetricName::Mahalanobis {
+            let name = if name == MetricName::Mahalanobis { name.word() } else { "the user's own" };
+            return refuse(format!("metric = {name} for sparse columns: it needs dense ones"));
+        }
+        // None of the others looks at the rows.
+        self.metric(other, &Rows::row_major(&[], rows.n_columns.max(1))?, data)
     }
 
     /// The metric of the user, of the parameters, or the other one.
@@ -306,7 +327,7 @@ impl NearestNeighborsOf {
         };
         if keep == Keep::Condensed {
             let (Queries::Rows { values, width }, Measure::Rows(metric)) = (rows, measure) else {
-                return unsupported("keep = condensed for text".into());
+                return unsupported("keep = condensed for text or sparse columns".into());
             };
             return condense::condensed(&Rows::row_major(values, *width)?, codes, metric).map(Some);
         }

@@ -1,9 +1,11 @@
 //! Building the tree: order the points by median splits, then lay them out in leaves and take the boxes from the bottom up.
 
-use super::{BoxTree, LEAF};
+use super::tight::Tight;
+use super::{BoxTree, LEAF, Leaves, places};
 use crate::neighbor::aligned::Aligned;
 use crate::neighbor::lanes::LANES;
-use crate::neighbor::packed::Packed;
+use crate::neighbor::measured::SPARE_SHARE;
+use crate::neighbor::row_sets::RowSets;
 use crate::neighbor::rows::Element;
 use rayon::prelude::*;
 
@@ -13,67 +15,121 @@ const PARALLEL: usize = 4096;
 const SAMPLE: usize = 64;
 
 impl<E: Element> BoxTree<E> {
-    /// A tree over the rows of `values`, `n_features` numbers each. There is at least one row.
+    /// A tree over the rows of `values`, `n_features` numbers each, which the metric measures as they are. There is at least one row.
     pub(in crate::neighbor) fn build(values: &[E], n_features: usize) -> BoxTree<E> {
-        let n_points = values.len() / n_features;
-        let mut order: Vec<u64> = (0..n_points as u64).collect();
-        let mut run = LEAF;
-        while run < n_points {
-            run *= LANES;
-        }
-        split(values, n_features, &mut order, run);
+        let order = ordered(values, n_features);
         let leaves = lay_out(values, n_features, &order);
-        let rows = Packed::new(order.iter().map(|&entry| entry as u32), n_points as u32 - 1);
-        drop(order);
-        let largest = values.iter().fold(0.0, |most: f64, v| if v.wide().abs() > most { v.wide().abs() } else { most });
-        let mut tree = BoxTree { n_points, n_features, leaves, rows, largest, boxes: Vec::new() };
-        tree.boxes.push(tree.leaf_boxes());
-        let mut nodes = n_points.div_ceil(LEAF).div_ceil(LANES);
-        while nodes > 1 {
-            let above = parent_boxes(&tree.boxes[tree.boxes.len() - 1], n_features);
-            tree.boxes.push(above);
-            nodes = nodes.div_ceil(LANES);
-        }
-        tree
+        let boxes = all_boxes(&leaves, order.len(), n_features);
+        let tree = BoxTree::of(leaves, n_features, (n_features, false), &order, boxes, largest(values));
+        tree.tightened()
     }
 
-    /// The boxes of the lowest nodes: around the points of each leaf.
-    fn leaf_boxes(&self) -> Aligned<f32> {
-        let d = self.n_features;
-        let nodes = self.n_points.div_ceil(LEAF).div_ceil(LANES);
-        let mut boxes = Aligned::filled(f32::INFINITY, nodes * d * 2 * LANES);
-        boxes.par_chunks_mut(d * 2 * LANES).enumerate().for_each(|(node, bounds)| {
-            for child in 0..LANES {
-                let leaf = node * LANES + child;
-                let n = self.n_points.saturating_sub(leaf * LEAF).min(LEAF);
-                for column in 0..d {
-                    if n > 0 {
-                        let (low, high) = self.leaf_range(leaf, column, n);
-                        bounds[column * 2 * LANES + child] = low;
-                        bounds[column * 2 * LANES + LANES + child] = high;
-                    }
-                }
+    /// A tree over rows that are kept as given: `embedded` are the same rows as the metric measures them, `width` numbers each.
+    pub(in crate::neighbor) fn build_given(
+        values: &[E],
+        n_features: usize,
+        embedded: &[f64],
+        width: usize,
+    ) -> BoxTree<E> {
+        let order = ordered(embedded, width);
+        let boxes = all_boxes(&lay_out(embedded, width, &order), order.len(), width);
+        let leaves = lay_out(values, n_features, &order);
+        BoxTree::of(leaves, n_features, (width, true), &order, boxes, largest(embedded)).tightened()
+    }
+
+    fn of(
+        leaves: Aligned<E>,
+        n_features: usize,
+        (width, given): (usize, bool),
+        order: &[u64],
+        boxes: Vec<Aligned<f32>>,
+        largest: f64,
+    ) -> BoxTree<E> {
+        let n_points = order.len();
+        let order: Vec<u32> = order.iter().map(|&entry| entry as u32).collect();
+        let rows = RowSets::new(&order, LEAF, places(n_points));
+        let leaves = Leaves::Plain(leaves);
+        BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes }
+    }
+
+    /// The same tree with packed leaves, if it takes too much memory without and less with.
+    fn tightened(mut self) -> BoxTree<E> {
+        let Leaves::Plain(plain) = &self.leaves else { return self };
+        let (points, leaves) = (self.n_points * self.n_features * size_of::<E>(), plain.len() * size_of::<E>());
+        if (self.beside() + leaves) as f64 > (1.0 + SPARE_SHARE) * points as f64 {
+            let tight = Tight::pack(plain, self.n_points, self.n_features);
+            if tight.bytes() < leaves {
+                self.leaves = Leaves::Tight(tight);
             }
-        });
-        boxes
-    }
-
-    /// Smallest and largest value of a column among the `n` points of a leaf, rounded outwards.
-    fn leaf_range(&self, leaf: usize, column: usize, n: usize) -> (f32, f32) {
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        let first = (leaf * self.n_features + column) * LEAF;
-        for value in &self.leaves[first..first + n] {
-            low = if value.wide() < low { value.wide() } else { low };
-            high = if value.wide() > high { value.wide() } else { high };
         }
-        (round_down(low), round_up(high))
+        self
     }
 }
 
-/// Orders `order` (row numbers in the low halves) so that every run of `run` points is a subtree, down to leaves.
+/// The rows in the order of the tree, ascending within each leaf (in the low halves).
+fn ordered<E: Element>(values: &[E], n_features: usize) -> Vec<u64> {
+    let n_points = values.len() / n_features;
+    let mut order: Vec<u64> = (0..n_points as u64).collect();
+    let mut run = LEAF;
+    while run < n_points {
+        run *= LANES;
+    }
+    split(values, n_features, &mut order, run);
+    order
+}
+
+/// The largest absolute value.
+fn largest<E: Element>(values: &[E]) -> f64 {
+    values.iter().fold(0.0, |most: f64, v| if v.wide().abs() > most { v.wide().abs() } else { most })
+}
+
+/// The boxes of all levels, leaves' parents first.
+fn all_boxes<E: Element>(leaves: &[E], n_points: usize, width: usize) -> Vec<Aligned<f32>> {
+    let mut boxes = vec![leaf_boxes(leaves, n_points, width)];
+    let mut nodes = n_points.div_ceil(LEAF).div_ceil(LANES);
+    while nodes > 1 {
+        boxes.push(parent_boxes(&boxes[boxes.len() - 1], width));
+        nodes = nodes.div_ceil(LANES);
+    }
+    boxes
+}
+
+/// The boxes of the lowest nodes: around the points of each leaf.
+fn leaf_boxes<E: Element>(leaves: &[E], n_points: usize, d: usize) -> Aligned<f32> {
+    let nodes = n_points.div_ceil(LEAF).div_ceil(LANES);
+    let mut boxes = Aligned::filled(f32::INFINITY, nodes * d * 2 * LANES);
+    boxes.par_chunks_mut(d * 2 * LANES).enumerate().for_each(|(node, bounds)| {
+        for child in 0..LANES {
+            let leaf = node * LANES + child;
+            let n = n_points.saturating_sub(leaf * LEAF).min(LEAF);
+            for column in 0..d {
+                if n > 0 {
+                    let (low, high) = range(&leaves[(leaf * d + column) * LEAF..][..n]);
+                    bounds[column * 2 * LANES + child] = low;
+                    bounds[column * 2 * LANES + LANES + child] = high;
+                }
+            }
+        }
+    });
+    boxes
+}
+
+/// Smallest and largest value, rounded outwards.
+fn range<E: Element>(values: &[E]) -> (f32, f32) {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for value in values {
+        low = if value.wide() < low { value.wide() } else { low };
+        high = if value.wide() > high { value.wide() } else { high };
+    }
+    (round_down(low), round_up(high))
+}
+
+/// Orders `order` (row numbers in the low halves) so that every run of `run` points is a subtree, down to leaves, where rows ascend.
 fn split<E: Element>(values: &[E], d: usize, order: &mut [u64], mut run: usize) {
     while order.len() <= run {
         if run == LEAF {
+            order.iter_mut().for_each(|entry| *entry &= u64::from(u32::MAX));
+            order.sort_unstable();
             return;
         }
         run /= LANES;

@@ -10,12 +10,16 @@
 //! might be among the k nearest is kept, then measured by [`Metric::distance`] in double precision.
 //!
 //! **Cost.** Build n log2(n / LEAF) selections, on all cores. Memory beside the points: 1/24 of them (of half of them, in double
-//! precision) for boxes and ceil(log2 n) bits per point for its row number.
+//! precision) for boxes and `log2(n) - 3.3` bits (rounded up) per point for its row number ([`super::row_sets`]). Where that is more than 30% of the points (one or two columns), their
+//! numbers are packed ([`tight`]).
+//!
+//! **Rows kept as given** (cosine, Mahalanobis: [`Metric::keeps_given`]) lie in the leaves as they are; boxes are around the embedded rows, and a leaf is embedded when it is read.
 //!
 //! Reference: Bentley (1975), "Multidimensional binary search trees used for associative searching".
 
 mod build;
 mod search;
+mod tight;
 
 pub(super) use search::Scratch;
 
@@ -23,10 +27,12 @@ use super::aligned::Aligned;
 use super::lanes::LANES;
 use super::metric::Metric;
 use super::nearest::Nearest;
-use super::packed::Packed;
+use super::row_sets::RowSets;
 use super::rows::Element;
 use crate::error::{Error, Result};
 use crate::section::Sections;
+use std::ops::Range;
+use tight::Tight;
 
 /// Points in a leaf. 48 measured best of 32, 48 and 64 at 3 and 10 columns.
 pub(super) const LEAF: usize = 48;
@@ -37,15 +43,31 @@ const MAX_LEVELS: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BoxTree<E> {
     n_points: usize,
+    /// Columns of a kept row.
     n_features: usize,
-    /// Leaf after leaf: the first column of its points, the second column, ... Places without a point are infinite.
-    leaves: Aligned<E>,
-    /// The row number of the point in each place.
-    rows: Packed,
-    /// The largest absolute value.
+    /// Columns of a row as it is measured, and of the boxes.
+    width: usize,
+    /// Whether kept rows are as given, and embedded when they are measured.
+    given: bool,
+    leaves: Leaves<E>,
+    /// The row numbers of the points of each leaf.
+    rows: RowSets,
+    /// The largest absolute value of a row as it is measured.
     largest: f64,
     /// Nodes of each level, leaves' parents first; per node and column 16 lower and 16 upper bounds.
     boxes: Vec<Aligned<f32>>,
+}
+
+/// Leaf after leaf: the first column of its points, the second column, ... Places without a point are infinite.
+#[derive(Debug, Clone, PartialEq)]
+enum Leaves<E> {
+    Plain(Aligned<E>),
+    Tight(Tight),
+}
+
+/// The places of each leaf.
+fn places(n_points: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..n_points.div_ceil(LEAF)).map(move |leaf| leaf * LEAF..n_points.min((leaf + 1) * LEAF))
 }
 
 impl<E: Element> BoxTree<E> {
@@ -54,79 +76,133 @@ impl<E: Element> BoxTree<E> {
         self.n_points
     }
 
-    /// Number of columns.
+    /// Number of columns of a kept row.
     pub(super) fn n_features(&self) -> usize {
         self.n_features
     }
 
+    /// Whether kept rows are as given where the metric measures others.
+    pub(super) fn is_given(&self) -> bool {
+        self.given
+    }
+
     /// Writes everything but the counts.
     pub(super) fn save(&self, sections: &mut Sections) {
-        E::put(sections, "leaves", &self.leaves);
-        self.rows.save(sections, "rows");
+        match &self.leaves {
+            Leaves::Plain(leaves) => E::put(sections, "leaves", leaves),
+            Leaves::Tight(leaves) => sections.put_u8s("packed leaves", leaves.as_bytes()),
+        }
+        self.rows.save(sections);
         sections.put_f64s("largest", &[self.largest]);
         for (level, boxes) in self.boxes.iter().enumerate() {
             sections.put_f32s(&format!("boxes {level}"), boxes);
         }
     }
 
-    /// Reads a tree over `n_points` points of `n_features` columns, and checks that its parts fit together.
-    pub(super) fn load(sections: &Sections, n_points: usize, n_features: usize) -> Result<BoxTree<E>> {
+    /// Reads a tree over `n_points` points of `n_features` columns, which are measured as `width` (another number only if they are kept as given), and checks that its
+    /// parts fit together.
+    pub(super) fn load(
+        sections: &Sections,
+        n_points: usize,
+        n_features: usize,
+        (width, given): (usize, bool),
+    ) -> Result<BoxTree<E>> {
         let broken = || Error::model_file("the parts of a box tree don't fit together");
         if n_points == 0 || n_points > u32::MAX as usize || n_features == 0 {
             return Err(broken());
         }
-        let rows = Packed::load(sections, "rows", n_points, n_points as u32 - 1)?;
-        let leaves = Aligned::copy(&E::get(sections, "leaves")?).ok_or_else(broken)?;
+        let rows = RowSets::load(sections, n_points, LEAF, places(n_points))?;
         let n_leaves = n_points.div_ceil(LEAF);
+        let leaves = if sections.has("packed leaves") {
+            Leaves::Tight(Tight::from_bytes::<E>(sections.u8s("packed leaves")?, n_points, n_features)?)
+        } else {
+            let leaves = Aligned::copy(&E::get(sections, "leaves")?).ok_or_else(broken)?;
+            let whole = n_leaves.checked_mul(LEAF * n_features) == Some(leaves.len());
+            if !whole || leaves.iter().any(|v| v.wide().is_nan()) {
+                return Err(broken());
+            }
+            Leaves::Plain(leaves)
+        };
         let largest = sections.f64s("largest")?.first().copied().filter(|l| l.is_finite()).ok_or_else(broken)?;
         let mut boxes = Vec::new();
         let mut nodes = n_leaves;
         while boxes.is_empty() || nodes > 1 {
             nodes = nodes.div_ceil(LANES);
             let level = Aligned::copy(&sections.f32s(&format!("boxes {}", boxes.len()))?).ok_or_else(broken)?;
-            if nodes.checked_mul(2 * LANES * n_features) != Some(level.len()) || level.iter().any(|v| v.is_nan()) {
+            if nodes.checked_mul(2 * LANES * width) != Some(level.len()) || level.iter().any(|v| v.is_nan()) {
                 return Err(broken());
             }
             boxes.push(level);
         }
-        if n_leaves.checked_mul(LEAF * n_features) != Some(leaves.len()) || leaves.iter().any(|v| v.wide().is_nan()) {
-            return Err(broken());
-        }
-        Ok(BoxTree { n_points, n_features, leaves, rows, largest, boxes })
+        Ok(BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes })
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        let boxes: usize = self.boxes.iter().map(|b| b.len()).sum();
-        self.leaves.len() * size_of::<E>() + boxes * 4 + self.rows.bytes()
+        let leaves = match &self.leaves {
+            Leaves::Plain(leaves) => leaves.len() * size_of::<E>(),
+            Leaves::Tight(leaves) => leaves.bytes(),
+        };
+        leaves + self.beside()
+    }
+
+    /// Bytes of what isn't leaves.
+    fn beside(&self) -> usize {
+        self.boxes.iter().map(|b| b.len() * 4).sum::<usize>() + self.rows.bytes()
     }
 
     /// The row number of the point in `place`.
     #[inline(always)]
     fn row_at(&self, place: usize) -> u32 {
-        self.rows.get(place) as u32
+        let first = place / LEAF * LEAF;
+        self.rows.get(place / LEAF, &(first..self.n_points.min(first + LEAF)), place - first)
     }
 
-    /// Copies the point in `place` to `out`.
+    /// Copies the point in `place`, as it is kept, to `out`.
     #[inline(always)]
-    fn copy_point(&self, place: usize, out: &mut [f64]) {
-        let first = place / LEAF * LEAF * self.n_features + place % LEAF;
-        for (column, to) in out.iter_mut().enumerate() {
-            *to = self.leaves[first + column * LEAF].wide();
+    fn copy_kept(&self, place: usize, out: &mut [f64]) {
+        match &self.leaves {
+            Leaves::Plain(leaves) => {
+                let first = place / LEAF * LEAF * self.n_features + place % LEAF;
+                for (column, to) in out.iter_mut().enumerate() {
+                    *to = leaves[first + column * LEAF].wide();
+                }
+            }
+            Leaves::Tight(leaves) => leaves.copy_point::<E>(place, out),
         }
     }
 
-    /// All points with their row numbers, in the order of the tree.
+    /// Copies the point in `place`, as it is measured, to `out`.
+    #[inline(always)]
+    fn copy_point(&self, metric: &Metric, place: usize, out: &mut [f64]) {
+        self.copy_kept(place, &mut out[..self.n_features]);
+        if self.given {
+            metric.embed_lanes(self.n_features, out.as_chunks_mut::<1>().0);
+        }
+    }
+
+    /// All points, as they are kept, with their row numbers, in the order of the tree.
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32, &[f64])) {
         let mut point = vec![0.0; self.n_features];
-        for place in 0..self.n_points {
-            self.copy_point(place, &mut point);
-            visit(self.row_at(place), &point);
+        for (leaf, places) in places(self.n_points).enumerate() {
+            let mut place = places.start;
+            self.rows.for_each(leaf, &places, |row| {
+                self.copy_kept(place, &mut point);
+                visit(row, &point);
+                place += 1;
+            });
         }
     }
 
     /// Offers every point, for queries whose sums would leave the range of single precision.
     fn scan(&self, metric: &Metric, query: &[f64], best: &mut Nearest) {
-        self.for_each(|row, point| best.offer(metric.distance(query, point), row));
+        let mut measured = vec![0.0; self.width];
+        self.for_each(|row, point| {
+            measured[..point.len()].copy_from_slice(point);
+            if self.given {
+                metric.embed_lanes(point.len(), measured.as_chunks_mut::<1>().0);
+            }
+            best.offer(metric.distance(query, &measured), row);
+        });
     }
 }

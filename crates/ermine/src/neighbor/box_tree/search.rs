@@ -8,7 +8,7 @@
 //! The candidates kept are the [`SPARE`] + k smallest sums. Should more than that lie under the final cutoff (many equal points), a second
 //! search collects all of them.
 
-use super::{BoxTree, LEAF, MAX_LEVELS};
+use super::{BoxTree, LEAF, Leaves, MAX_LEVELS};
 use crate::neighbor::lanes::{LANES, Wide, at_most, prefetch, sort};
 use crate::neighbor::metric::{Metric, Shape};
 use crate::neighbor::nearest::Nearest;
@@ -35,8 +35,17 @@ pub(in crate::neighbor) struct Scratch {
     point: Vec<f64>,
     candidates: Candidates,
     frames: Frames,
+    rooms: Rooms,
     /// Points compared, for the choice of an index.
     pub(in crate::neighbor) visited: usize,
+}
+
+/// Room for leaves that aren't read where they lie: unpacked, in their own precision, and embedded.
+#[derive(Default)]
+pub(in crate::neighbor) struct Rooms {
+    single: Vec<[f32; LEAF]>,
+    double: Vec<[f64; LEAF]>,
+    embedded: Vec<[f64; LEAF]>,
 }
 
 /// (sum as bits, place), smallest first while `wanted` limits them.
@@ -98,9 +107,9 @@ impl<E: Gap> BoxTree<E> {
     /// The share of the points that a query has to read, judged by some of the points themselves.
     pub(in crate::neighbor) fn share_read(&self, metric: &Metric) -> f64 {
         let count = self.n_points.min(TRIALS);
-        let (mut scratch, mut point) = (Scratch::default(), vec![0.0; self.n_features]);
+        let (mut scratch, mut point) = (Scratch::default(), vec![0.0; self.width]);
         for i in 0..count {
-            self.copy_point(i * self.n_points / count, &mut point);
+            self.copy_point(metric, i * self.n_points / count, &mut point);
             self.search(Level::detect(), metric, &point, &mut Nearest::k(TRIAL_K.min(self.n_points)), &mut scratch);
         }
         scratch.visited as f64 / (count * self.n_points) as f64
@@ -128,18 +137,31 @@ impl<E: Gap> BoxTree<E> {
         scratch.point.resize(d, 0.0);
         let start = margin.cutoff(norm.power(metric.norm_of(best.limit())));
         scratch.candidates.start(best.wanted(), start);
-        descend(level, self, query, margin, scratch);
+        self.find(level, metric, query, margin, scratch);
         let cutoff = scratch.candidates.cutoff;
         if scratch.candidates.pushed_out <= cutoff {
             scratch.candidates.start(usize::MAX, cutoff);
-            descend(level, self, query, margin, scratch);
+            self.find(level, metric, query, margin, scratch);
         }
         for &key in &scratch.candidates.keys {
             if f32::from_bits((key >> 32) as u32) <= cutoff {
                 let place = key as u32 as usize;
-                self.copy_point(place, &mut scratch.point);
-                best.offer(metric.distance(query, &scratch.point), self.row_at(place));
+                self.copy_point(metric, place, &mut scratch.point);
+                let distance = metric.distance(query, &scratch.point);
+                // Which row it is takes longer to find out than that it is too far.
+                if distance <= best.limit() {
+                    best.offer(distance, self.row_at(place));
+                }
             }
+        }
+    }
+
+    /// Collects the candidates.
+    fn find<N: Norm>(&self, level: Level, metric: &Metric, query: &[f64], margin: Margin<N>, scratch: &mut Scratch) {
+        if self.given {
+            descend(level, self, Embedded(metric), query, margin, scratch);
+        } else {
+            descend(level, self, AsKept, query, margin, scratch);
         }
     }
 
@@ -207,12 +229,17 @@ impl Candidates {
 pub(in crate::neighbor) trait Gap: Element {
     /// `values - query`; `narrow` is the query in single precision.
     fn gap<const SET: u8>(values: &[Self; LANES], query: f64, narrow: f32) -> Wide;
+    /// Room for a leaf of such numbers, and for an embedded one.
+    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[Self; LEAF]>, &mut Vec<[f64; LEAF]>);
 }
 
 impl Gap for f32 {
     #[inline(always)]
     fn gap<const SET: u8>(values: &[f32; LANES], _: f64, narrow: f32) -> Wide {
         Wide::gap::<SET>(values, narrow)
+    }
+    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f32; LEAF]>, &mut Vec<[f64; LEAF]>) {
+        (&mut rooms.single, &mut rooms.embedded)
     }
 }
 
@@ -221,20 +248,87 @@ impl Gap for f64 {
     fn gap<const SET: u8>(values: &[f64; LANES], query: f64, _: f32) -> Wide {
         Wide::wide_gap::<SET>(values, query)
     }
+    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f64; LEAF]>, &mut Vec<[f64; LEAF]>) {
+        (&mut rooms.double, &mut rooms.embedded)
+    }
+}
+
+/// How the columns of a leaf are read.
+trait Reader: Copy {
+    /// The numbers that are compared, of a tree of `E`.
+    type Number<E: Gap>: Gap;
+    /// The columns of a leaf as they are measured.
+    fn read<'a, E: Gap>(self, tree: &'a BoxTree<E>, leaf: usize, rooms: &'a mut Rooms)
+    -> &'a [[Self::Number<E>; LEAF]];
+}
+
+/// As they are kept.
+#[derive(Clone, Copy)]
+struct AsKept;
+
+impl Reader for AsKept {
+    type Number<E: Gap> = E;
+
+    #[inline(always)]
+    fn read<'a, E: Gap>(self, tree: &'a BoxTree<E>, leaf: usize, rooms: &'a mut Rooms) -> &'a [[E; LEAF]] {
+        kept_leaf(tree, leaf, E::rooms(rooms).0)
+    }
+}
+
+/// Embedded by the metric.
+#[derive(Clone, Copy)]
+struct Embedded<'m>(&'m Metric);
+
+impl Reader for Embedded<'_> {
+    type Number<E: Gap> = f64;
+
+    #[inline(always)]
+    fn read<'a, E: Gap>(self, tree: &'a BoxTree<E>, leaf: usize, rooms: &'a mut Rooms) -> &'a [[f64; LEAF]] {
+        let (room, embedded) = E::rooms(rooms);
+        embedded.resize(tree.width, [0.0; LEAF]);
+        for (to, from) in embedded.iter_mut().zip(kept_leaf(tree, leaf, room)) {
+            for place in 0..LEAF {
+                to[place] = from[place].wide();
+            }
+        }
+        self.0.embed_lanes(tree.n_features, embedded);
+        let n = (tree.n_points - leaf * LEAF).min(LEAF);
+        if n < LEAF {
+            embedded.iter_mut().for_each(|column| column[n..].fill(f64::INFINITY));
+        }
+        embedded
+    }
+}
+
+/// The columns of a leaf, where they lie or unpacked in `room`.
+#[inline(always)]
+fn kept_leaf<'a, E: Element>(tree: &'a BoxTree<E>, leaf: usize, room: &'a mut Vec<[E; LEAF]>) -> &'a [[E; LEAF]] {
+    let d = tree.n_features;
+    match &tree.leaves {
+        Leaves::Plain(leaves) => leaves[leaf * d * LEAF..][..d * LEAF].as_chunks().0,
+        Leaves::Tight(leaves) => {
+            room.resize(d, [E::default(); LEAF]);
+            leaves.unpack(leaf, tree.n_points, room);
+            room
+        }
+    }
 }
 
 versions! {
-    fn descend[E: Gap, N: Norm](tree: &BoxTree<E>, query: &[f64], margin: Margin<N>, scratch: &mut Scratch) = descend_body
+    fn descend[E: Gap, R: Reader, N: Norm](
+        tree: &BoxTree<E>, reader: R, query: &[f64], margin: Margin<N>, scratch: &mut Scratch,
+    ) = descend_body
 }
 
 #[inline(always)]
-fn descend_body<const SET: u8, E: Gap, N: Norm>(
+fn descend_body<const SET: u8, E: Gap, R: Reader, N: Norm>(
     tree: &BoxTree<E>,
+    reader: R,
     query: &[f64],
     margin: Margin<N>,
     scratch: &mut Scratch,
 ) {
-    let Scratch { narrow, candidates, frames, visited, .. } = scratch;
+    let Scratch { narrow, candidates, frames, rooms, visited, .. } = scratch;
     let top = tree.boxes.len() - 1;
     let mut level = top;
     expand::<SET, E, N>(tree, level, 0, narrow, margin.norm, frames);
@@ -255,15 +349,24 @@ fn descend_body<const SET: u8, E: Gap, N: Norm>(
             // The leaf after this one is fetched while this one is compared.
             let next = if at + 1 < LANES { frames.children[0][at + 1] } else { u32::MAX };
             if next & !15 <= candidates.cutoff.to_bits() {
-                let width = query.len() * LEAF;
-                let leaf = frames.node[0] * LANES + (next & 15) as usize;
-                prefetch(tree.leaves.get(leaf * width..(leaf + 1) * width).unwrap_or_default());
+                fetch(tree, frames.node[0] * LANES + (next & 15) as usize);
             }
-            scan_leaf::<SET, E, N>(tree, number, query, narrow, margin, candidates);
+            let columns = reader.read(tree, number, rooms);
+            scan_leaf::<SET, R::Number<E>, N>(columns, number, query, narrow, margin, candidates);
         } else {
             level -= 1;
             expand::<SET, E, N>(tree, level, number, narrow, margin.norm, frames);
         }
+    }
+}
+
+/// Asks for a leaf that will be read soon.
+#[inline(always)]
+fn fetch<E: Gap>(tree: &BoxTree<E>, leaf: usize) {
+    let width = tree.n_features * LEAF;
+    match &tree.leaves {
+        Leaves::Plain(leaves) => prefetch(leaves.get(leaf * width..(leaf + 1) * width).unwrap_or_default()),
+        Leaves::Tight(leaves) => prefetch(leaves.leaf(leaf)),
     }
 }
 
@@ -301,20 +404,17 @@ fn expand<const SET: u8, E: Gap, N: Norm>(
 /// Compares the points of a leaf.
 #[inline(always)]
 fn scan_leaf<const SET: u8, E: Gap, N: Norm>(
-    tree: &BoxTree<E>,
+    columns: &[[E; LEAF]],
     leaf: usize,
     query: &[f64],
     narrow: &[f32],
     margin: Margin<N>,
     candidates: &mut Candidates,
 ) {
-    let width = query.len() * LEAF;
-    let values = &tree.leaves[leaf * width..][..width];
     // Three named registers: an array of them would be kept in memory.
     let (mut first, mut second, mut third) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
-    for ((column, &q), &q32) in
-        values.as_chunks::<LANES>().0.as_chunks::<{ LEAF / LANES }>().0.iter().zip(query).zip(narrow)
-    {
+    for ((column, &q), &q32) in columns.iter().zip(query).zip(narrow) {
+        let column = column.as_chunks::<LANES>().0;
         first = margin.norm.add_wide::<SET>(first, E::gap::<SET>(&column[0], q, q32));
         second = margin.norm.add_wide::<SET>(second, E::gap::<SET>(&column[1], q, q32));
         third = margin.norm.add_wide::<SET>(third, E::gap::<SET>(&column[2], q, q32));

@@ -8,7 +8,7 @@
 //! a pair passes when `sum (u + 128) v - h >= (|v|^2 - M) / 2 + 128 sum v`.
 //!
 //! **Memory.** One byte per value (columns rounded up to fours), 4 bytes per row for h and 4 per 256 rows for the largest e_x. Where that would be
-//! more than 30% of the points, the last few columns that make no whole four are left out (fewer columns only make a distance smaller, so
+//! more than 30% of the rows, the last few columns that make no whole four are left out (fewer columns only make a distance smaller, so
 //! nothing near is lost); where it still is, there are no codes.
 //!
 //! **Range.** Each column adds between -(255 127 + 127^2 / 2) and 255 127 to a sum, so up to [`MOST_COLUMNS`] columns no sum leaves 32 bits; wider rows
@@ -17,19 +17,16 @@
 //! The step follows the largest entry, so one outlier weakens the filter for all; [`super::tiles`] notices and the scan goes on in
 //! single precision.
 
-use super::measure;
 use super::tiles::{Filter, PANEL, RUN};
 use crate::neighbor::aligned::Aligned;
+use crate::neighbor::measured::Measured;
 use crate::neighbor::metric::Metric;
-use crate::neighbor::rows::Points;
 use rayon::prelude::*;
 
 /// Columns that one lane of the instruction takes at once.
 const QUAD: usize = 4;
 /// Rows with more columns could overflow the sums.
 const MOST_COLUMNS: usize = i32::MAX as usize / (255 * 127 + 127 * 127 / 2 + 1);
-/// Codes take at most this share of the memory of the points.
-const LARGEST_SHARE: f64 = 0.3;
 
 /// Whether the machine has the instruction.
 pub(super) fn available() -> bool {
@@ -60,20 +57,20 @@ pub(super) struct ByteCodes {
 
 impl ByteCodes {
     /// The codes of all points, or none if they are all equal, too large or too wide, or if the codes would take too much memory.
-    pub(super) fn new(points: &Points) -> Option<ByteCodes> {
-        let rows = points.view();
-        let (n, d) = (rows.n_rows(), rows.n_features());
-        let (panels, most) = (n.div_ceil(PANEL), LARGEST_SHARE * points.bytes() as f64);
-        let fits = |quads: &usize| byte_count(panels, *quads, d) as f64 <= most;
+    pub(super) fn new(points: &Measured<'_>) -> Option<ByteCodes> {
+        let (n, d) = (points.n_rows(), points.width());
+        let (panels, most) = (n.div_ceil(PANEL), points.spare());
+        let fits = |quads: &usize| byte_count(panels, *quads, d) <= most;
         let quads = [d.div_ceil(QUAD), d / QUAD].into_iter().find(fits).filter(|_| d <= MOST_COLUMNS)?;
         let centre = super::floats::centre(points);
-        let largest = (0..n).into_par_iter().with_min_len(4096).map_init(
-            || vec![0.0; d],
-            |row, i| {
-                rows.copy_row(i, row);
-                row.iter().zip(&centre).fold(0.0, |most: f64, (v, c)| most.max((v - c).abs()))
-            },
-        );
+        let run_rows = RUN * PANEL;
+        let largest = (0..n.div_ceil(run_rows)).into_par_iter().with_min_len(16).map(|run| {
+            let mut most = 0.0f64;
+            points.for_each(run * run_rows..n.min((run + 1) * run_rows), |_, row| {
+                most = row.iter().zip(&centre).fold(most, |most, (v, c)| most.max((v - c).abs()));
+            });
+            most
+        });
         let largest = largest.reduce(|| 0.0, f64::max);
         let step = largest / 127.0;
         if !(step > 1e-150 && step < 1e150) {
@@ -82,24 +79,22 @@ impl ByteCodes {
         let mut codes = Aligned::filled([128u8; QUAD], panels * PANEL * quads);
         let mut half_squares = Aligned::filled(0i32, panels * PANEL);
         let mut errors = vec![0.0f32; panels.div_ceil(RUN)];
-        let run_rows = RUN * PANEL;
         let runs = codes
             .par_chunks_mut(run_rows * quads)
             .zip(half_squares.par_chunks_mut(run_rows))
             .zip(&mut errors)
             .enumerate();
         runs.for_each(|(run, ((codes, halves), error))| {
-            let (mut row, mut code) = (vec![0.0; d], vec![0i8; d.min(quads * QUAD)]);
-            for i in 0..(n - run * run_rows).min(run_rows) {
-                rows.copy_row(run * run_rows + i, &mut row);
-                let (square, off) = round(&row, &centre, step, &mut code);
+            let mut code = vec![0i8; d.min(quads * QUAD)];
+            points.for_each(run * run_rows..n.min((run + 1) * run_rows), |i, row| {
+                let (square, off) = round(row, &centre, step, &mut code);
                 halves[i] = square / 2;
                 *error = error.max((off as f32).next_up());
                 let panel = &mut codes[i / PANEL * PANEL * quads..];
                 for (column, &c) in code.iter().enumerate() {
                     panel[column / QUAD * PANEL + i % PANEL][column % QUAD] = (i32::from(c) + 128) as u8;
                 }
-            }
+            });
         });
         Some(ByteCodes { centre, step, quads, codes, half_squares, errors })
     }
@@ -131,7 +126,7 @@ fn round(row: &[f64], centre: &[f64], step: f64, code: &mut [i8]) -> (i32, f64) 
 /// The filter over some queries.
 pub(super) struct ByteFilter<'a> {
     codes: &'a ByteCodes,
-    points: &'a Points,
+    points: Measured<'a>,
     metric: &'a Metric,
     queries: &'a [f64],
     /// Group after group, four columns after four columns, the group's queries: four bytes in a word, the first lowest.
@@ -144,11 +139,11 @@ pub(super) struct ByteFilter<'a> {
 impl<'a> ByteFilter<'a> {
     pub(super) fn new(
         codes: &'a ByteCodes,
-        points: &'a Points,
+        points: Measured<'a>,
         metric: &'a Metric,
         queries: &'a [f64],
     ) -> ByteFilter<'a> {
-        let d = points.n_features();
+        let d = points.width();
         let quads = codes.quads;
         let n = queries.len() / d;
         let mut packed = vec![0u32; n.div_ceil(Self::GROUP) * Self::GROUP * quads];
@@ -203,8 +198,8 @@ impl Filter for ByteFilter<'_> {
     }
 
     fn distance(&self, query: usize, point: usize) -> f64 {
-        let d = self.points.n_features();
-        measure(self.metric, self.points, &self.queries[query * d..][..d], point)
+        let d = self.points.width();
+        self.points.distance(&self.queries[query * d..][..d], point)
     }
 }
 
@@ -279,6 +274,7 @@ mod avx512 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::neighbor::rows::Points;
     use proptest::prelude::*;
 
     proptest! {
@@ -339,7 +335,7 @@ mod tests {
     fn rows_too_wide_for_the_sums_have_no_codes() {
         let codes = |d: usize| {
             let values: Vec<f32> = (0..96 * d).map(|i| if (i / d).is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
-            ByteCodes::new(&Points::from_f32(values, d)).is_some()
+            ByteCodes::new(&Measured::new(&Points::from_f32(values, d), &Metric::Euclidean)).is_some()
         };
         assert!(codes(MOST_COLUMNS) && !codes(MOST_COLUMNS + 1));
     }

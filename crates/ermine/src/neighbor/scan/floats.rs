@@ -12,10 +12,9 @@
 //! at any scale. Rows far smaller than the largest may still underflow: each value and each product then loses at most [`TINY`], and the threshold gives
 //! way by that too.
 
-use super::measure;
 use super::tiles::{Filter, PANEL, RUN};
+use crate::neighbor::measured::Measured;
 use crate::neighbor::metric::{Metric, Shape};
-use crate::neighbor::rows::Points;
 use crate::neighbor::simd::{Level, Set, larger, multiply_add, versions};
 
 /// Unit of single-precision rounding.
@@ -55,16 +54,41 @@ impl Sum {
             Sum::LargestGap => row.fold(0.0, |m, v| m.max(v.abs())),
         }
     }
+
+    /// The norm of a row moved to the centre.
+    fn norm_from(self, centre: &[f64], row: &[f64]) -> f64 {
+        self.norm(row.iter().zip(centre).map(|(v, c)| v - c))
+    }
+}
+
+/// Where the points lie: their mean, and the largest norm from there.
+#[derive(Debug, Clone)]
+pub(in crate::neighbor) struct Frame {
+    centre: Vec<f64>,
+    radius: f64,
+}
+
+impl Frame {
+    pub(in crate::neighbor) fn new(points: &Measured<'_>, sum: Sum) -> Frame {
+        let centre = centre(points);
+        let mut radius = 0.0f64;
+        points.for_each(0..points.n_rows(), |_, row| radius = radius.max(sum.norm_from(&centre, row)));
+        Frame { centre, radius }
+    }
+
+    pub(in crate::neighbor) fn bytes(&self) -> usize {
+        self.centre.len() * 8
+    }
 }
 
 /// The filter over some queries.
 pub(in crate::neighbor) struct FloatFilter<'a> {
     level: Level,
     sum: Sum,
-    points: &'a Points,
+    points: Measured<'a>,
     metric: &'a Metric,
     queries: &'a [f64],
-    centre: Vec<f64>,
+    centre: &'a [f64],
     /// The power of two that all is multiplied by.
     scale: f64,
     /// Largest norm of a centred and scaled point.
@@ -81,25 +105,17 @@ pub(in crate::neighbor) struct FloatFilter<'a> {
 }
 
 impl<'a> FloatFilter<'a> {
-    /// The filter for some queries, unless the metric or the size of the numbers forbids one.
+    /// The filter for some queries, unless the size of the numbers forbids one.
     pub(in crate::neighbor) fn new(
         level: Level,
-        points: &'a Points,
-        metric: &'a Metric,
+        (points, metric): (Measured<'a>, &'a Metric),
+        (sum, frame): (Sum, &'a Frame),
         queries: &'a [f64],
     ) -> Option<FloatFilter<'a>> {
-        let sum = Sum::of(metric)?;
-        let d = points.n_features();
-        let centre = centre(points);
-        let centred = |row: &[f64]| sum.norm(row.iter().zip(&centre).map(|(v, c)| v - c));
-        let mut norms: Vec<f64> = queries.chunks_exact(d).map(centred).collect();
-        let mut row = vec![0.0; d];
-        let rows = points.view();
-        let radius = (0..rows.n_rows()).fold(0.0, |most: f64, i| {
-            rows.copy_row(i, &mut row);
-            most.max(centred(&row))
-        });
-        let largest = norms.iter().fold(radius, |most, &norm| most.max(norm));
+        let d = points.width();
+        let Frame { centre, radius } = frame;
+        let mut norms: Vec<f64> = queries.chunks_exact(d).map(|row| sum.norm_from(centre, row)).collect();
+        let largest = norms.iter().fold(*radius, |most, &norm| most.max(norm));
         if !NORMS.contains(&largest) || norms.iter().any(|norm| norm.is_nan()) {
             return None;
         }
@@ -130,7 +146,7 @@ impl<'a> FloatFilter<'a> {
         self.packed_queries = vec![0.0; groups * Self::GROUP * d];
         for (i, query) in self.queries.chunks_exact(d).enumerate() {
             let group = &mut self.packed_queries[i / Self::GROUP * Self::GROUP * d..];
-            for (column, (v, c)) in query.iter().zip(&self.centre).enumerate() {
+            for (column, (v, c)) in query.iter().zip(self.centre).enumerate() {
                 group[column * Self::GROUP + i % Self::GROUP] = ((v - c) * self.scale) as f32;
             }
         }
@@ -149,20 +165,17 @@ impl Filter for FloatFilter<'_> {
     fn load(&mut self, panel: usize) {
         self.first_panel = panel;
         let d = self.centre.len();
-        let rows = self.points.view();
-        let mut row = vec![0.0; d];
-        let count = (rows.n_rows() - panel * PANEL).min(RUN * PANEL);
-        for i in 0..count {
-            rows.copy_row(panel * PANEL + i, &mut row);
+        let end = self.points.n_rows().min((panel + RUN) * PANEL);
+        self.points.for_each(panel * PANEL..end, |i, row| {
             let out = &mut self.packed_points[i / PANEL * PANEL * d..];
             let mut square = 0.0;
-            for (column, (v, c)) in row.iter().zip(&self.centre).enumerate() {
+            for (column, (v, c)) in row.iter().zip(self.centre).enumerate() {
                 let value = ((v - c) * self.scale) as f32;
                 out[column * PANEL + i % PANEL] = value;
                 square += f64::from(value) * f64::from(value);
             }
             self.starts[i] = if self.sum == Sum::Product { (-0.5 * square) as f32 } else { 0.0 };
-        }
+        });
     }
 
     fn threshold(&self, query: usize, limit: f64, _: bool) -> f32 {
@@ -202,7 +215,7 @@ impl Filter for FloatFilter<'_> {
 
     fn distance(&self, query: usize, point: usize) -> f64 {
         let d = self.centre.len();
-        measure(self.metric, self.points, &self.queries[query * d..][..d], point)
+        self.points.distance(&self.queries[query * d..][..d], point)
     }
 }
 
@@ -304,14 +317,9 @@ mod avx512 {
 }
 
 /// The mean of the points, column by column.
-pub(super) fn centre(points: &Points) -> Vec<f64> {
-    let rows = points.view();
-    let (n, d) = (rows.n_rows(), rows.n_features());
-    let mut row = vec![0.0; d];
-    let mut mean = vec![0.0; d];
-    for i in 0..n {
-        rows.copy_row(i, &mut row);
-        mean.iter_mut().zip(&row).for_each(|(m, v)| *m += v / n as f64);
-    }
+pub(super) fn centre(points: &Measured<'_>) -> Vec<f64> {
+    let n = points.n_rows() as f64;
+    let mut mean = vec![0.0; points.width()];
+    points.for_each(0..points.n_rows(), |_, row| mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n));
     mean
 }

@@ -14,12 +14,13 @@ pub(super) mod bytes;
 pub(super) mod floats;
 pub(super) mod tiles;
 
+use super::measured::Measured;
 use super::metric::Metric;
 use super::nearest::Nearest;
 use super::rows::{Element, Kept, Points};
 use super::simd::{Level, versions};
 use bytes::{ByteCodes, ByteFilter};
-use floats::FloatFilter;
+use floats::{FloatFilter, Frame};
 use std::sync::OnceLock;
 use tiles::{Progress, search_tiles};
 
@@ -34,6 +35,8 @@ pub(super) struct Scan {
     points: Points,
     /// Made of the points when first needed, and never written to a file.
     codes: OnceLock<Option<ByteCodes>>,
+    /// The same.
+    frame: OnceLock<Frame>,
 }
 
 impl Scan {
@@ -41,7 +44,7 @@ impl Scan {
     pub(super) const BLOCK: usize = 2048;
 
     pub(super) fn new(points: Points, metric: &Metric) -> Scan {
-        let scan = Scan { points, codes: OnceLock::new() };
+        let scan = Scan { points, codes: OnceLock::new(), frame: OnceLock::new() };
         scan.codes(metric);
         scan
     }
@@ -52,7 +55,7 @@ impl Scan {
 
     pub(super) fn bytes(&self) -> usize {
         let codes = self.codes.get().and_then(Option::as_ref).map_or(0, ByteCodes::bytes);
-        self.points.bytes() + codes
+        self.points.bytes() + codes + self.frame.get().map_or(0, Frame::bytes)
     }
 
     fn codes(&self, metric: &Metric) -> Option<&ByteCodes> {
@@ -60,18 +63,21 @@ impl Scan {
         if !wanted || !bytes::available() {
             return None;
         }
-        self.codes.get_or_init(|| ByteCodes::new(&self.points)).as_ref()
+        self.codes.get_or_init(|| ByteCodes::new(&Measured::new(&self.points, metric))).as_ref()
     }
 
     /// Offers to each of `best` the points that belong there, for the query in the same place.
     pub(super) fn search(&self, level: Level, metric: &Metric, queries: &[f64], best: &mut [Nearest]) {
         let mut progress = Progress::default();
+        let measured = Measured::new(&self.points, metric);
         if let Some(codes) = self.codes(metric) {
-            progress = search_tiles(&mut ByteFilter::new(codes, &self.points, metric, queries), best, progress);
+            progress = search_tiles(&mut ByteFilter::new(codes, measured, metric, queries), best, progress);
         }
         if best.len() > FEW_QUERIES
             && progress.points < self.points.n_rows()
-            && let Some(mut filter) = FloatFilter::new(level, &self.points, metric, queries)
+            && let Some(sum) = floats::Sum::of(metric)
+            && let frame = self.frame.get_or_init(|| Frame::new(&measured, sum))
+            && let Some(mut filter) = FloatFilter::new(level, (measured, metric), (sum, frame), queries)
         {
             progress = search_tiles(&mut filter, best, progress);
         }
@@ -81,9 +87,24 @@ impl Scan {
     /// Measures everything from row `first` on exactly.
     fn search_rest(&self, level: Level, metric: &Metric, queries: &[f64], best: &mut [Nearest], first: usize) {
         let d = self.points.n_features();
+        if self.points.are_given() {
+            return self.search_given(level, metric, queries, best, first);
+        }
         match self.points.kept() {
             Kept::F32(points) => exact(level, metric, d, &points[first * d..], first as u32, queries, best),
             Kept::F64(points) => exact(level, metric, d, &points[first * d..], first as u32, queries, best),
+        }
+    }
+
+    /// The same, of rows that are embedded a run at a time.
+    fn search_given(&self, level: Level, metric: &Metric, queries: &[f64], best: &mut [Nearest], first: usize) {
+        let measured = Measured::new(&self.points, metric);
+        let (n, width) = (measured.n_rows(), measured.width());
+        let mut room = vec![0.0; RUN * width];
+        for start in (first..n).step_by(RUN) {
+            let rows = &mut room[..RUN.min(n - start) * width];
+            measured.copy_run(start, rows);
+            exact(level, metric, width, rows, start as u32, queries, best);
         }
     }
 }
@@ -113,15 +134,5 @@ fn exact_body<const SET: u8, E: Element>(
                 best.offer(metric.distance(query, point), row);
             }
         }
-    }
-}
-
-/// The exact distance between a query and a kept row.
-#[inline(always)]
-fn measure(metric: &Metric, points: &Points, query: &[f64], row: usize) -> f64 {
-    let d = points.n_features();
-    match points.kept() {
-        Kept::F32(values) => metric.distance(query, &values[row * d..][..d]),
-        Kept::F64(values) => metric.distance(query, &values[row * d..][..d]),
     }
 }
