@@ -12,15 +12,21 @@ use crate::terminal::{bold, count, dim, fact, fitted, green, listed, print, prin
 use crate::train::certificate;
 use ermine::evaluate::measure::Measure;
 use ermine::explain::ImportanceKind;
+use ermine::explain::dependence::dependence;
 use ermine::explain::permutation::permutation_importances;
 use ermine::matrix::{FeatureSpec, Task};
 use ermine::model::Model;
 use ermine::model::file::FORMAT_VERSION;
+use ermine::report::dependence::picture as dependence_picture;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// How often each column is shuffled.
 const SHUFFLES: usize = 5;
+
+/// How many values a column of numbers is set to for its dependence, and for how many rows the curve is kept.
+const PLACES: usize = 20;
+const CURVES: usize = 30;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,6 +37,7 @@ Examples:
   ermine show species.ermine --reasons new.csv --row 3
   ermine show forest.ermine --importance cover
   ermine show forest.ermine --permutation test.csv
+  ermine show forest.ermine --dependence flipper_length_mm --on penguins.csv --svg flipper.svg
   ermine show species.ermine --json";
 
 /// Describe a model
@@ -63,6 +70,12 @@ pub struct Args {
     /// How much worse the model is on the rows of this table (with the truth) when the values of a column are shuffled
     #[arg(long, value_name = "TABLE")]
     permutation: Option<PathBuf>,
+    /// What is predicted on average when this column has one value in every row of a table, as that value changes (partial dependence); --svg draws it
+    #[arg(long, value_name = "COLUMN", requires = "on", conflicts_with_all = ["html", "dot", "shap", "importance", "permutation", "path", "reasons", "rules"])]
+    dependence: Option<String>,
+    /// The table for --dependence
+    #[arg(long, value_name = "TABLE", requires = "dependence")]
+    on: Option<PathBuf>,
     /// Say how the tree shrinks as ccp_alpha grows (cost-complexity pruning)
     #[arg(long)]
     path: bool,
@@ -97,6 +110,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Some(path) => Ok(write(path, form(&model).ok_or_else(|| none(what))?.as_bytes())?),
         None => Ok::<(), Failure>(()),
     };
+    if let (Some(column), Some(table)) = (&args.dependence, &args.on) {
+        return show_dependence(args, &model, column, table);
+    }
     draw(&args.svg, "picture", Model::svg)?;
     draw(&args.html, "page", Model::html)?;
     draw(&args.dot, "graph", Model::dot)?;
@@ -155,6 +171,38 @@ fn permutation(model: &Model, table: &Path) -> Result<String, Failure> {
     let found = permutation_importances(model, &data, measure, SHUFFLES, 0, &progress)?;
     let text = format!("loss of {measure} on {} rows when a column is shuffled:\n", count(data.n_rows()));
     Ok(text + &bars(model, &found.iter().map(|importance| importance.loss).collect::<Vec<_>>()))
+}
+
+/// What is predicted on average as a column changes: as a table, and drawn.
+fn show_dependence(args: &Args, model: &Model, column: &str, table: &Path) -> Result<(), Failure> {
+    let schema = model.schema();
+    let table = read(table, &schema.read_options(), None, &Progress::new(args.quiet))?;
+    let features = schema.features_of(&table)?;
+    let found = dependence(model, &features, None, |_| 1.0, column, PLACES, CURVES)?;
+    if let Some(path) = &args.svg {
+        write(path, dependence_picture(&found, schema.task, &schema.classes).as_bytes())?;
+    }
+    if args.json {
+        return print_json(&json!({ "file": args.model, "rows": table.n_rows(), "dependence": found }));
+    }
+    let n = found.means.first().map_or(0, Vec::len);
+    let titles = if schema.classes.len() == n { schema.classes.clone() } else { schema.target.clone() };
+    let titles = if titles.len() == n { titles } else { (1..=n).map(|k| format!("prediction {k}")).collect() };
+    let mut grid = Grid::new(std::iter::once(column.to_string()).chain(titles).collect::<Vec<String>>());
+    for (place, means) in found.means.iter().enumerate() {
+        let value = match &found.categories {
+            Some(names) => names[place].clone(),
+            None => format!("{}", found.values[place]),
+        };
+        grid.push(std::iter::once(value).chain(means.iter().map(|mean| format!("{mean:.5}"))).collect::<Vec<String>>());
+    }
+    let mut said =
+        format!("mean prediction over {} rows, by the value of {column} in all of them:\n", count(table.n_rows()));
+    said += &grid.text(width());
+    if let Some(path) = args.svg.as_ref().filter(|_| !args.quiet) {
+        said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
+    }
+    print(&said)
 }
 
 /// The columns with the highest numbers first, each with a bar.

@@ -8,6 +8,7 @@
 //! | `text` | the text |
 
 pub mod curve;
+pub mod dependence;
 mod page;
 mod text;
 
@@ -31,6 +32,9 @@ use crate::rng;
 use crate::table::Column;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Of more classes only the first have a curve of their own.
+const MOST_CURVES: usize = 8;
 
 /// Importances and dependences ask the model again and again: on at most so many rows.
 const MOST_ROWS: usize = 5000;

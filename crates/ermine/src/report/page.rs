@@ -1,14 +1,12 @@
 //! The report as a page of HTML.
 
-use super::{Report, curve};
+use super::{MOST_CURVES, Report, curve, dependence};
 use crate::chart::html::Page;
 use crate::chart::plot::{Mark, Plot, Series, bars, matrix};
-use crate::explain::dependence::Dependence;
 use crate::matrix::Task;
 
 /// A picture with more classes or cells than this can't be read.
 const MOST_CLASSES: usize = 24;
-const MOST_CURVES: usize = 8;
 /// A longer description of the model is cut.
 const MOST_LINES: usize = 120;
 
@@ -122,12 +120,8 @@ impl Report {
         page.svg(&bars("", &rows));
         page.note(&self.importance_note());
         let classes: Vec<String> = self.evaluation.classes.iter().map(|c| c.name.clone()).collect();
-        let shown = match self.task {
-            // Of two classes the probability of the second says it all.
-            Task::Classification if classes.len() == 2 => vec![1],
-            _ => (0..classes.len().min(MOST_CURVES)).collect(),
-        };
-        let charts: Vec<String> = self.dependences.iter().map(|d| dependence(d, &classes, shown.clone())).collect();
+        let charts: Vec<String> =
+            self.dependences.iter().map(|d| dependence::picture(d, self.task, &classes)).collect();
         if !charts.is_empty() {
             page.charts(&charts);
             page.note("What the model predicts on average when the column has this value in every row.");
@@ -149,40 +143,6 @@ impl Report {
         page.heading("Certificate");
         page.code(&self.certificate.to_string());
     }
-}
-
-/// Dependence on one column: bars for categories, curves for numbers.
-fn dependence(d: &Dependence, classes: &[String], mut shown: Vec<usize>) -> String {
-    let n = d.means.first().map_or(0, Vec::len);
-    // What has no classes has numbers, and what has one margin for two classes has it in the first place.
-    match shown[..] {
-        [] => shown = (0..n).collect(),
-        [1] if n == 1 => shown = vec![0],
-        _ => {}
-    }
-    if let Some(names) = &d.categories {
-        // A bar for each category, and for each class where there are several.
-        let rows = shown.iter().flat_map(|&k| names.iter().zip(&d.means).map(move |(name, m)| (k, name, m)));
-        let title = |k: usize, name: &str| match classes.get(k).filter(|_| shown.len() > 1) {
-            Some(class) => format!("{class}: {name}"),
-            None => name.to_string(),
-        };
-        let rows: Vec<(String, f64, f64)> =
-            rows.map(|(k, name, m)| (title(k, name), m.get(k).copied().unwrap_or(0.0), 0.0)).collect();
-        return bars(&d.feature, &rows);
-    }
-    let what = match classes.len() {
-        0 => "prediction".to_string(),
-        2 if n == 2 && shown.len() == 1 => format!("p({})", classes[1]),
-        2 if n == 1 => format!("margin of {}", classes[1]),
-        _ => "probability".into(),
-    };
-    let series = shown.iter().map(|&k| Series {
-        name: if shown.len() > 1 { classes.get(k).map_or("", String::as_str) } else { "" },
-        points: d.values.iter().zip(&d.means).map(|(&v, m)| (v, m.get(k).copied().unwrap_or(f64::NAN))).collect(),
-        mark: Mark::Line,
-    });
-    Plot { title: &d.feature, axes: (&d.feature, &what), ranges: None }.draw(&series.collect::<Vec<_>>())
 }
 
 /// The outline of a histogram in 30 bins.

@@ -1,0 +1,45 @@
+//! What a model predicts as one column changes, drawn: bars for categories, curves for numbers.
+
+use super::MOST_CURVES;
+use crate::chart::plot::{Mark, Plot, Series, bars};
+use crate::explain::dependence::Dependence;
+use crate::matrix::Task;
+
+/// The picture, for a model of this task and these classes or labels.
+pub fn picture(d: &Dependence, task: Task, classes: &[String]) -> String {
+    let n = d.means.first().map_or(0, Vec::len);
+    let mut shown: Vec<usize> = match task {
+        // Of two classes the probability of the second says it all.
+        Task::Classification if classes.len() == 2 => vec![1],
+        _ => (0..classes.len().min(MOST_CURVES)).collect(),
+    };
+    // What has no classes has numbers, and what has one margin for two classes has it in the first place.
+    match shown[..] {
+        [] => shown = (0..n).collect(),
+        [1] if n == 1 => shown = vec![0],
+        _ => {}
+    }
+    if let Some(names) = &d.categories {
+        // A bar for each category, and for each class where there are several.
+        let rows = shown.iter().flat_map(|&k| names.iter().zip(&d.means).map(move |(name, m)| (k, name, m)));
+        let title = |k: usize, name: &str| match classes.get(k).filter(|_| shown.len() > 1) {
+            Some(class) => format!("{class}: {name}"),
+            None => name.to_string(),
+        };
+        let rows: Vec<(String, f64, f64)> =
+            rows.map(|(k, name, m)| (title(k, name), m.get(k).copied().unwrap_or(0.0), 0.0)).collect();
+        return bars(&d.feature, &rows);
+    }
+    let what = match classes.len() {
+        0 => "prediction".to_string(),
+        2 if n == 2 && shown.len() == 1 => format!("p({})", classes[1]),
+        2 if n == 1 => format!("margin of {}", classes[1]),
+        _ => "probability".into(),
+    };
+    let series = shown.iter().map(|&k| Series {
+        name: if shown.len() > 1 { classes.get(k).map_or("", String::as_str) } else { "" },
+        points: d.values.iter().zip(&d.means).map(|(&v, m)| (v, m.get(k).copied().unwrap_or(f64::NAN))).collect(),
+        mark: Mark::Line,
+    });
+    Plot { title: &d.feature, axes: (&d.feature, &what), ranges: None }.draw(&series.collect::<Vec<_>>())
+}
