@@ -399,12 +399,20 @@ mod tests {
     #[test]
     fn most_rows_on_a_line_leave_no_scale_but_a_proof() {
         let numbers: Vec<f64> = (0..40).map(|i| f64::from(i % 9)).collect();
-        let y: Vec<f64> = (0..40).map(|i| 2.0 * numbers[i] + if i % 8 == 0 { 5.0 + (i % 3) as f64 } else { 0.0 }).collect();
+        let y: Vec<f64> =
+            (0..40).map(|i| 2.0 * numbers[i] + if i % 8 == 0 { 5.0 + (i % 3) as f64 } else { 0.0 }).collect();
         let x = Design::from(Dense::rows_f64(&numbers, 40, 1, 1).unwrap());
         for cost in [0.0, 1e-4] {
             let problem = HuberRegression {
-                x: &x, y: &y, weights: None, epsilon: 1.35, costs: &[cost], intercept: true,
-                tolerance: 1e-10, max_iterations: 500, observer: &Silent,
+                x: &x,
+                y: &y,
+                weights: None,
+                epsilon: 1.35,
+                costs: &[cost],
+                intercept: true,
+                tolerance: 1e-10,
+                max_iterations: 500,
+                observer: &Silent,
             };
             let found = problem.solve().unwrap();
             assert_eq!(found.outcome.status, Status::Converged, "{:?}", found.outcome);
@@ -419,8 +427,15 @@ mod tests {
         let x = Design::from(Dense::rows_f64(&numbers, 4, 1, 1).unwrap());
         for y in [[1.0, 3.0, 5.0, 7.0], [2.0; 4]] {
             let found = HuberRegression {
-                x: &x, y: &y, weights: None, epsilon: 1.35, costs: &[0.0], intercept: true,
-                tolerance: 1e-10, max_iterations: 500, observer: &Silent,
+                x: &x,
+                y: &y,
+                weights: None,
+                epsilon: 1.35,
+                costs: &[0.0],
+                intercept: true,
+                tolerance: 1e-10,
+                max_iterations: 500,
+                observer: &Silent,
             }
             .solve()
             .unwrap();

@@ -352,7 +352,11 @@ impl LeastSquares<'_> {
             coefficients.row_mut(o).copy_from_slice(&wide.solve(y, wide.mean(y)));
         }
         let y_mean: Vec<f64> = self.targets.iter().map(|y| wide.mean(y)).collect();
-        let method = if self.lambda > 0.0 { Method::Wide } else { Method::MinimumNorm { rank: wide.rank(), of_unit_columns: false } };
+        let method = if self.lambda > 0.0 {
+            Method::Wide
+        } else {
+            Method::MinimumNorm { rank: wide.rank(), of_unit_columns: false }
+        };
         Ok(self.finish_wide(coefficients, &wide.x_mean, &y_mean, method))
     }
 

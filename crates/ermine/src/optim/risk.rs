@@ -138,9 +138,8 @@ impl<'a, L: Loss> Risk<'a, L> {
             return self.lower_bound(w, 0.0);
         };
         // The point itself, or where that costs too much, the multiple of it at which no pull exceeds the strength.
-        let bound = |scale: f64| {
-            self.dual_value(&a, scale) - pull.iter().map(|u| penalty.conjugate(scale * u)).sum::<f64>()
-        };
+        let bound =
+            |scale: f64| self.dual_value(&a, scale) - pull.iter().map(|u| penalty.conjugate(scale * u)).sum::<f64>();
         [1.0, (lambda / top).min(1.0)].into_iter().map(bound).filter(|b| b.is_finite()).reduce(f64::max)
     }
 

@@ -501,7 +501,9 @@ fn plain_steps_give_the_bits_of_all_others() {
             sgd::Schedule::Inverse { rate: 0.1, power: 0.3 },
             sgd::Schedule::Adaptive { rate: 0.1 },
         ];
-        for (schedule, penalty) in schedules.into_iter().zip([Penalty::L2 { lambda: 0.1 }, Penalty::None, Penalty::L2 { lambda: 9.0 }]) {
+        for (schedule, penalty) in
+            schedules.into_iter().zip([Penalty::L2 { lambda: 0.1 }, Penalty::None, Penalty::L2 { lambda: 9.0 }])
+        {
             let options = sgd::Options {
                 schedule,
                 penalty,

@@ -404,8 +404,12 @@ impl Learner for ElasticNetCv {
             }
         }
         let (_, net, course) = best.unwrap_or_else(|| (0.0, self.net(0.5), Course::default()));
-        let chosen =
-            format!("cross-validation in {} folds chose alpha = {}, l1_ratio = {}", self.cv, number(net.alpha), net.l1_ratio);
+        let chosen = format!(
+            "cross-validation in {} folds chose alpha = {}, l1_ratio = {}",
+            self.cv,
+            number(net.alpha),
+            net.l1_ratio
+        );
         let mut trained = net.finish(data, prepared, course)?.ok_or_else(not_finite)?;
         trained.certificate.notes.push(chosen);
         Ok(trained)

@@ -113,13 +113,17 @@ impl Learner for Perceptron {
                 intercepts.push(one.intercept);
             }
             drop(x);
+            let mut certificate = self.certificate(&learned);
             if let Some(scaling) = scaling {
                 ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+                if learned.iter().any(|l| l.bound.is_some()) {
+                    certificate.notes.push("R and gamma are those of columns with deviation 1".into());
+                }
             }
             let (map, names, link) = (prepared.map, prepared.names, Link::Scores);
             let (course, inference) = (course(&learned), Vec::new());
             let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
-            return Ok(Trained { fitted: Box::new(fitted), certificate: self.certificate(&learned) });
+            return Ok(Trained { fitted: Box::new(fitted), certificate });
         }
         let (x, scaling) = self.columns(&prepared, true)?;
         let (rows, p) = (dense_rows(&x), x.n_columns());
@@ -161,11 +165,7 @@ fn course(learned: &[Learned]) -> Course {
 
 impl Perceptron {
     /// The columns as they are or scaled, and the way back.
-    fn columns<'a>(
-        &self,
-        prepared: &'a Prepared<'_>,
-        intercept: bool,
-    ) -> Result<(Design<'a>, Option<Scaling>)> {
+    fn columns<'a>(&self, prepared: &'a Prepared<'_>, intercept: bool) -> Result<(Design<'a>, Option<Scaling>)> {
         let x = prepared.design()?;
         let standardize = self.standardize.unwrap_or(matches!(x, Design::Dense(_)));
         scaled(x, prepared.weights(), standardize, intercept)
@@ -215,9 +215,14 @@ impl Perceptron {
         }
         let radius = perceptron::radius(x, self.fit_intercept);
         // Weights u of mistakes: gamma sum u <= |w| <= R sqrt(sum u^2), so their number is at most (R u_max / (gamma u_min))^2.
-        let (least, most) = weights.unwrap_or(&[1.0]).iter().fold((f64::INFINITY, 0.0f64), |(a, b), &u| (a.min(u), b.max(u)));
+        let (least, most) =
+            weights.unwrap_or(&[1.0]).iter().fold((f64::INFINITY, 0.0f64), |(a, b), &u| (a.min(u), b.max(u)));
         let ratio = most / least;
-        let formula = if ratio == 1.0 { "(R / gamma)^2".into() } else { format!("(R / gamma)^2 {ratio:.6}^2, the last the ratio of row weights,") };
+        let formula = if ratio == 1.0 {
+            "(R / gamma)^2".into()
+        } else {
+            format!("(R / gamma)^2 {ratio:.6}^2, the last the ratio of row weights,")
+        };
         let number = (ratio * radius / margin).powi(2);
         let bound = Proof::Bound {
             what: format!("mistakes: {formula} with R = {radius:.6}, gamma = {margin:.6}; their number"),

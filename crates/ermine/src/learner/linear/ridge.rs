@@ -176,8 +176,11 @@ fn finish(
     let squares: f64 = solution.coefficients.data().iter().map(|b| b * b).sum();
     let value = solution.residual_sums.iter().sum::<f64>() + alpha * squares;
     let over = format!("all linear functions of the {} columns", prepared.names.len());
-    let mut certificate =
-        Certificate::optimal(format!("sum of squared residuals + {} * sum of squared coefficients", number(alpha)), value, over);
+    let mut certificate = Certificate::optimal(
+        format!("sum of squared residuals + {} * sum of squared coefficients", number(alpha)),
+        value,
+        over,
+    );
     certificate.notes = least_squares::notes(&solution, &prepared.names);
     least_squares::qualify(&mut certificate, &solution);
     if let Some(scaling) = scaling {
