@@ -947,9 +947,9 @@ class HuberRegressor(Robust, Regressor):
     interaction_only : bool, default=False
         With a degree above 1: only products of different columns, no powers.
     max_iter : int, default=500
-        How often the scale is estimated anew at most.
+        Most steps.
     tol : float, default=1e-10
-        Stop when the scale changes by less than this share.
+        Stop when no optimality condition is violated by more than this (for columns of deviation 1).
     warm_start : bool, default=False
         Taken as scikit-learn takes it, and without effect: the solution is found to its tolerance from anywhere.
     n_jobs : int, default=None
@@ -1103,8 +1103,9 @@ class Perceptron(MarginClassifier):
         What is added in the kernel "poly".
     degree : int, default=1
         The power of the kernel "poly"; for "linear" the highest degree of polynomial terms.
-    standardize : bool, default=False
-        Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+    standardize : bool or None, default=None
+        Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same. None
+        for yes, unless columns are sparse.
     class_weight : dict, 'balanced' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
         (n_classes * rows of the class).
@@ -1166,7 +1167,7 @@ class Perceptron(MarginClassifier):
         gamma: float | None = None,
         coef0: float = 1.0,
         degree: int = 1,
-        standardize: bool = False,
+        standardize: bool | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -1229,8 +1230,9 @@ class SGDClassifier(Streaming, OddsIfLogistic):
         Another order of the rows in every pass.
     fit_intercept : bool, default=True
         Whether there is an intercept (which is never penalised).
-    standardize : bool, default=False
-        Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+    standardize : bool or None, default=None
+        Bring columns to mean 0 and deviation 1 first, so that one rate fits all; coefficients are reported in the
+        user's units all the same. None for yes, unless columns are sparse or come in a stream.
     class_weight : dict, 'balanced' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
         (n_classes * rows of the class).
@@ -1299,7 +1301,7 @@ class SGDClassifier(Streaming, OddsIfLogistic):
         validation_fraction: float = 0.1,
         shuffle: bool = True,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: bool | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -1373,8 +1375,9 @@ class SGDRegressor(InterceptInArray, Streaming, Regressor):
         Another order of the rows in every pass.
     fit_intercept : bool, default=True
         Whether there is an intercept (which is never penalised).
-    standardize : bool, default=False
-        Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+    standardize : bool or None, default=None
+        Bring columns to mean 0 and deviation 1 first, so that one rate fits all; coefficients are reported in the
+        user's units all the same. None for yes, unless columns are sparse or come in a stream.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -1438,7 +1441,7 @@ class SGDRegressor(InterceptInArray, Streaming, Regressor):
         validation_fraction: float = 0.1,
         shuffle: bool = True,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: bool | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -14,6 +14,7 @@ mod evaluate;
 mod exchange;
 mod forest;
 mod linear;
+mod linear_hard;
 mod metrics;
 mod model_file;
 mod multiclass;

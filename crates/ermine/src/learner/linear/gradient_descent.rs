@@ -120,7 +120,7 @@ impl Learner for GradientDescent {
             rows.push(w);
         }
         let p = x.n_columns();
-        let wrong = used.len().ge(&2).then(|| zero_one(&x, &targets, prepared.weights(), &rows));
+        let wrong = used.len().ge(&2).then(|| zero_one(&margins(&x, &rows), &targets, prepared.weights()));
         drop(x);
         let outcomes: Vec<_> = runs.iter().map(|run| run.outcome.clone()).collect();
         let penalty = PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p);
@@ -169,11 +169,15 @@ pub fn problems(data: &Dataset) -> Result<Problems<'_>> {
     Ok(((0..classes.n_problems()).map(|k| Cow::Owned(classes.signs(k))).collect(), classes.used))
 }
 
-/// The share of rows on the wrong side, where the highest score (or the sign of a single one) decides.
-pub fn zero_one(x: &Design, targets: &[Cow<'_, [f64]>], weights: Option<&[f64]>, rows: &[Vec<f64>]) -> f64 {
+/// The margins of all rows, for each of several points: coefficients, then the intercept if there is one.
+pub fn margins(x: &Design, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let p = x.n_columns();
-    let margins: Vec<Vec<f64>> = rows.iter().map(|w| x.times(&w[..p], w.get(p).copied().unwrap_or(0.0))).collect();
-    let wrong = |i: usize| match &margins[..] {
+    points.iter().map(|w| x.times(&w[..p], w.get(p).copied().unwrap_or(0.0))).collect()
+}
+
+/// The share of rows on the wrong side, where the highest score (or the sign of a single one) decides.
+pub fn zero_one(margins: &[Vec<f64>], targets: &[Cow<'_, [f64]>], weights: Option<&[f64]>) -> f64 {
+    let wrong = |i: usize| match margins {
         // As predictions: a margin of 0 is for the first class.
         [z] => f64::from((z[i] > 0.0) != (targets[0][i] > 0.0)),
         _ => {
@@ -234,7 +238,8 @@ impl GradientDescent {
         };
         let mut run = descent::minimise(&risk, &mut w, &options)?;
         let Risk { y, weights, .. } = &risk;
-        run.outcome.lower_bound = assess(loss, options.penalty, x, y, weights.as_deref(), &w).1;
+        let margins = x.times(&w[..x.n_columns()], w.get(x.n_columns()).copied().unwrap_or(0.0));
+        run.outcome.lower_bound = assess(loss, options.penalty, x, y, weights.as_deref(), &w, &margins).1;
         Ok((run, w))
     }
 }

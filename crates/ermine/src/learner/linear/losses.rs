@@ -149,7 +149,7 @@ impl PenaltyName {
     }
 }
 
-/// The objective of a point (coefficients, then the intercept if there is one) and a lower bound on its minimum, where the penalty gives one.
+/// The objective of a point (coefficients, then the intercept if there is one) with its margins, and a lower bound on its minimum, where the penalty gives one.
 pub fn assess<L: Loss>(
     loss: L,
     penalty: Penalty,
@@ -157,6 +157,7 @@ pub fn assess<L: Loss>(
     y: &[f64],
     weights: Option<&[f64]>,
     w: &[f64],
+    margins: &[f64],
 ) -> (f64, Option<f64>) {
     let p = x.n_columns();
     let (l1, lambda) = match penalty {
@@ -165,7 +166,6 @@ pub fn assess<L: Loss>(
         Penalty::Elastic { lambda, ratio } => (lambda * ratio, lambda * (1.0 - ratio)),
         Penalty::None | Penalty::Lp { .. } => (0.0, 0.0),
     };
-    let margins = x.times(&w[..p], w.get(p).copied().unwrap_or(0.0));
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let total: f64 = (0..y.len()).map(weight).sum();
     let risk: f64 = (0..y.len()).map(|i| weight(i) * loss.value(margins[i], y[i])).sum::<f64>() / total;

@@ -113,13 +113,17 @@ impl Learner for Perceptron {
                 intercepts.push(one.intercept);
             }
             drop(x);
+            let mut certificate = self.certificate(&learned);
             if let Some(scaling) = scaling {
                 ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+                if learned.iter().any(|l| l.bound.is_some()) {
+                    certificate.notes.push("R and gamma are those of columns with deviation 1".into());
+                }
             }
             let (map, names, link) = (prepared.map, prepared.names, Link::Scores);
             let (course, inference) = (course(&learned), Vec::new());
             let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
-            return Ok(Trained { fitted: Box::new(fitted), certificate: self.certificate(&learned) });
+            return Ok(Trained { fitted: Box::new(fitted), certificate });
         }
         let (x, scaling) = self.columns(&prepared, true)?;
         let (rows, p) = (dense_rows(&x), x.n_columns());

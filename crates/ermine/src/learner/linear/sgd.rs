@@ -7,7 +7,7 @@
 //! features become numbers, and their scale, is learned from the first rows.
 
 use super::fitted::{Course, Linear, Link};
-use super::gradient_descent::{DESCENT, DEVIATION_1, Problems, problems, zero_one};
+use super::gradient_descent::{DESCENT, DEVIATION_1, Problems, margins, problems, zero_one};
 use super::losses::{LossName, PenaltyName, assess, with_loss};
 use super::prepare::{Prepared, Scaling, scaled};
 use super::sgd_model::SgdModel;
@@ -157,12 +157,13 @@ impl StochasticGradientDescent {
                 "the weights grew beyond all bounds: a smaller eta0, a penalty or standardize = true keeps them finite",
             ));
         }
-        let mut certificate = self.certificate(loss, &x, &targets, prepared.weights(), &rows);
+        let margins = margins(&x, &rows);
+        let mut certificate = self.certificate(loss, &x, &targets, prepared.weights(), &rows, &margins);
         if start.scaling.is_some() && self.penalty.is_some() {
             certificate.objective += DEVIATION_1;
         }
         if used.len() > 1 {
-            let share = zero_one(&x, &targets, prepared.weights(), &rows);
+            let share = zero_one(&margins, &targets, prepared.weights());
             certificate.notes.push(format!("0-1 loss on the training rows: {share:.6}"));
         }
         if !ended.iter().all(|e| *e) {
@@ -296,15 +297,16 @@ impl StochasticGradientDescent {
         targets: &[Cow<'_, [f64]>],
         weights: Option<&[f64]>,
         rows: &[Vec<f64>],
+        margins: &[Vec<f64>],
     ) -> Certificate {
         let objective =
             format!("mean {loss} loss{}", PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p));
         let p = x.n_columns();
-        let of = |y: &[f64], w: &[f64]| {
+        let of = |(y, (w, z)): (&Cow<'_, [f64]>, (&Vec<f64>, &Vec<f64>))| {
             let w = if self.fit_intercept { w } else { &w[..p] };
-            with_loss!(loss, self.epsilon, self.quantile, |l| assess(l, self.penalty(), x, y, weights, w))
+            with_loss!(loss, self.epsilon, self.quantile, |l| assess(l, self.penalty(), x, y, weights, w, z))
         };
-        let parts: Vec<(f64, Option<f64>)> = targets.iter().zip(rows).map(|(y, w)| of(y, w)).collect();
+        let parts: Vec<(f64, Option<f64>)> = targets.iter().zip(rows.iter().zip(margins)).map(of).collect();
         let value = parts.iter().map(|p| p.0).sum();
         let bound: Option<f64> = parts.iter().map(|p| p.1).sum();
         let mut certificate = report::unproven(objective, value, None, "steps on single rows come with no guarantee");
