@@ -88,6 +88,7 @@ class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: i
 
     _learner = "nearest-neighbors"
     _parameters = ("n_neighbors", "max_neighbors", "weights", "kernel_width", "metric", "p", "covariance", "standardize", "tie", "tie_metric", "algorithm", "search_width", "keep")
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -189,6 +190,7 @@ class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
 
     _learner = "nearest-neighbors"
     _parameters = ("n_neighbors", "max_neighbors", "weights", "kernel_width", "metric", "p", "covariance", "standardize", "algorithm", "search_width")
+    _takes_sparse = True
     _multi_output = True
 
     def __init__(
@@ -294,6 +296,7 @@ class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # ty
 
     _learner = "nearest-neighbors"
     _parameters = ("radius", "weights", "kernel_width", "metric", "p", "covariance", "standardize", "tie", "tie_metric", "algorithm", "search_width", "keep")
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -390,6 +393,7 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
 
     _learner = "nearest-neighbors"
     _parameters = ("radius", "weights", "kernel_width", "metric", "p", "covariance", "standardize", "algorithm", "search_width")
+    _takes_sparse = True
     _multi_output = True
 
     def __init__(

@@ -537,7 +537,7 @@ fn numbers_too_large_to_measure_are_refused() {
 fn sparse_columns_give_what_dense_ones_give() {
     let dense: Vec<f64> =
         (0..120 * 9).map(|i| if i * 7919 % 5 == 0 { f64::from((i * 31 % 17) - 8) } else { 0.0 }).collect();
-    let codes: Vec<f64> = (0..120).map(|i| f64::from(i % 3)).collect();
+    let codes: Vec<f64> = dense.chunks(9).map(|row| f64::from(u8::from(row.iter().sum::<f64>() > 0.0))).collect();
     let column = |j: usize| {
         let there = |i: &usize| dense[i * 9 + j] != 0.0;
         let rows: Vec<u32> = (0..120).filter(there).map(|i| i as u32).collect();
