@@ -83,18 +83,13 @@ impl Moments {
         if vanished.is_empty() {
             return Ok(());
         }
-        let (mut buffer, mut row, mut first) = (Vec::new(), vec![0.0; p], vec![0.0; p]);
-        x.row_into(0, &mut buffer, &mut first);
-        let mut range = vec![0.0f64; p];
-        for i in 1..x.n_rows() {
-            x.row_into(i, &mut buffer, &mut row);
-            vanished.iter().for_each(|&j| range[j] = range[j].max((row[j] - first[j]).abs()));
-        }
-        match vanished.iter().find(|&&j| range[j] > 64.0 * f64::EPSILON * first[j].abs()) {
-            Some(&j) => Err(Error::data(format!(
+        let varied =
+            |(_, (low, high)): &(&usize, (f64, f64))| high - low > 64.0 * f64::EPSILON * low.abs().max(high.abs());
+        match vanished.iter().zip(ranges(x, &vanished)).find(varied) {
+            Some((j, (low, high))) => Err(Error::data(format!(
                 "the numbers of column {} differ by no more than {:.1e}, too little for products in double precision: a multiple of them is needed",
                 j + 1,
-                range[j]
+                high - low
             ))),
             None => Ok(()),
         }
@@ -103,6 +98,28 @@ impl Moments {
     /// The intercept that belongs to coefficients for target `o`.
     pub fn intercept(&self, o: usize, coefficients: &[f64]) -> f64 {
         self.y_mean[o] - coefficients.iter().zip(&self.x_mean).map(|(w, m)| w * m).sum::<f64>()
+    }
+}
+
+/// The least and the largest number of each of some columns, which rise.
+fn ranges(x: &Design, chosen: &[usize]) -> Vec<(f64, f64)> {
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let widen = |(low, high): (f64, f64), v: f64| (low.min(v), high.max(v));
+    match x {
+        Design::Dense(x) => chosen.iter().map(|&j| (0..x.n_rows()).map(|i| x.get(i, j)).fold(none, widen)).collect(),
+        Design::Sparse(x) => {
+            let mut found = vec![(0, none); chosen.len()];
+            for i in 0..x.n_rows() {
+                let (places, numbers) = x.rows().line(i);
+                for (&place, &v) in places.iter().zip(numbers) {
+                    if let Ok(at) = chosen.binary_search(&(place as usize)) {
+                        found[at] = (found[at].0 + 1, widen(found[at].1, v));
+                    }
+                }
+            }
+            // What is not there is 0.
+            found.iter().map(|&(n, range)| if n < x.n_rows() { widen(range, 0.0) } else { range }).collect()
+        }
     }
 }
 

@@ -303,7 +303,7 @@ impl StochasticGradientDescent {
             format!("mean {loss} loss{}", PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p));
         let p = x.n_columns();
         let of = |(y, (w, z)): (&Cow<'_, [f64]>, (&Vec<f64>, &Vec<f64>))| {
-            let w = if self.fit_intercept { w } else { &w[..p] };
+            let w = if self.fit_intercept { &w[..] } else { &w[..p] };
             with_loss!(loss, self.epsilon, self.quantile, |l| assess(l, self.penalty(), x, y, weights, w, z))
         };
         let parts: Vec<(f64, Option<f64>)> = targets.iter().zip(rows.iter().zip(margins)).map(of).collect();
