@@ -3,7 +3,7 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -49,6 +49,8 @@ class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: i
         Which training rows are kept (classification).
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
+    metric_params : dict or None, default=None
+        What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -106,6 +108,7 @@ class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: i
         search_width: int = 100,
         keep: Literal["all", "condensed", "edited"] = "all",
         leaf_size: int = 30,
+        metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -123,6 +126,7 @@ class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: i
         self.search_width = search_width
         self.keep = keep
         self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -156,6 +160,8 @@ class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
+    metric_params : dict or None, default=None
+        What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -205,6 +211,7 @@ class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
         leaf_size: int = 30,
+        metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -219,6 +226,7 @@ class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         self.algorithm = algorithm
         self.search_width = search_width
         self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -257,6 +265,8 @@ class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # ty
         Which training rows are kept (classification).
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
+    metric_params : dict or None, default=None
+        What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -311,6 +321,7 @@ class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # ty
         search_width: int = 100,
         keep: Literal["all", "condensed", "edited"] = "all",
         leaf_size: int = 30,
+        metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -327,6 +338,7 @@ class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # ty
         self.search_width = search_width
         self.keep = keep
         self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -359,6 +371,8 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
+    metric_params : dict or None, default=None
+        What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -405,6 +419,7 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
         leaf_size: int = 30,
+        metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -418,5 +433,6 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         self.algorithm = algorithm
         self.search_width = search_width
         self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.verbose = verbose
