@@ -36,7 +36,15 @@ TITLES = {
 }
 
 #: Functions that modules offer beside their classes.
-FUNCTIONS = {"linear_model": ("enet_path", "lasso_path")}
+FUNCTIONS = {"linear_model": ("enet_path", "lasso_path"), "tree": ("export_graphviz", "export_text", "plot_tree")}
+
+#: Names of scikit-learn's that modules hand over: estimators over any others, of ours or not.
+HANDED_OVER = {
+    "ensemble": ("StackingClassifier", "StackingRegressor", "VotingClassifier", "VotingRegressor"), "multioutput": ("MultiOutputRegressor", "RegressorChain"),
+}
+
+#: Where they live.
+FUNCTIONS_OF = {"linear_model": "_path", "tree": "_export"}
 
 #: Parameters that Python takes in another form than the rest of the house: type hint, type in words, documentation.
 PYTHON_FORM = {
@@ -131,7 +139,7 @@ COMMON = (
 #: Parameters of scikit-learn's twins that are taken without effect: type hint, default, type in words, why they have none.
 WITHOUT_EFFECT = {
     "copy_X": ("bool", "True", "bool", "X is never written to."),
-    "tol": ("float", "1e-6", "float", "the solution is exact."),
+    "tol": ("float | None", "1e-6", "float or None", "the solution is exact, or as good as it gets."),
     "max_iter": ("int | None", "None", "int or None", "the solution is exact."),
     "solver": ("str", None, "str", "there is one way, which chooses for itself."),
     "solver_options": ("Mapping[str, Any] | None", "None", "dict or None", "there is one way, which chooses for itself."),
@@ -142,8 +150,55 @@ WITHOUT_EFFECT = {
     "selection": ("Literal[\"cyclic\", \"random\"]", "\"cyclic\"", "{'cyclic', 'random'}", "the order of the columns is chosen as they need it."),
     "dual": ("bool", "False", "bool", "the solution is the same."),
     "intercept_scaling": ("float", "1.0", "float", "the intercept is never penalised."),
+    "eta0": ("float", "1.0", "float", "it multiplies all weights alike."),
+    "alpha": ("float", "0.0001", "float", "there is no penalty."),
+    "l1_ratio": ("float", "0.15", "float", "there is no penalty."),
+    "validation_fraction": ("float", "0.1", "float", "no rows are kept aside."),
+    "criterion": ("str", "\"friedman_mse\"", "str", "splits are judged by gradients and curvatures."),
     "leaf_size": ("int", "30", "int", "the index chooses its own."),
     "shrinking": ("bool", "True", "bool", "it is always done, and the solution is the same."),
+}
+
+#: Parameters of scikit-learn's twins that are said in other words here: type hint, default, type in words, what they mean. Of some but one value has a meaning.
+SAID_OTHERWISE = {
+    "LogisticRegression": {
+        "penalty": ("str | None", "\"deprecated\"", "{'l1', 'l2', 'elasticnet', None}", "As in earlier scikit-learn: 'l1' is ``l1_ratio=1``, 'l2' is ``l1_ratio=0``, None is ``C=inf``. By default ``l1_ratio`` and ``C`` say it."),
+    },
+    "Perceptron": {
+        "penalty": ("None", "None", "None", "There is none: SGDClassifier has penalties."),
+        "early_stopping": ("bool", "False", "bool", "No rows are kept aside: SGDClassifier can do it."),
+        "warm_start": ("bool", "False", "bool", "Every fit starts anew: SGDClassifier has ``partial_fit``."),
+    },
+    "SGDClassifier": {"warm_start": ("bool", "False", "bool", "Every fit starts anew: ``partial_fit`` goes on.")},
+    "SGDRegressor": {"warm_start": ("bool", "False", "bool", "Every fit starts anew: ``partial_fit`` goes on.")},
+    "RidgeCV": {
+        "scoring": ("None", "None", "None", "The squared error of rows left out is what is judged by: GridSearchCV over Ridge has other scores."),
+        "cv": ("None", "None", "None", "Each row is left out once, exactly, at the price of one fit: GridSearchCV over Ridge has folds."),
+        "store_cv_results": ("bool", "False", "bool", "``cv_errors_`` has the mean errors; those of single rows are not kept."),
+        "alpha_per_target": ("bool", "False", "bool", "One alpha is chosen for all targets."),
+    },
+    "CalibratedClassifierCV": {
+        "ensemble": ("bool | Literal[\"auto\"]", "\"auto\"", "bool or 'auto'", "One model of all rows is calibrated, by what it says about rows left out: what False means in scikit-learn."),
+    },
+    "LinearSVC": {"multi_class": ("Literal[\"ovr\"]", "\"ovr\"", "{'ovr'}", "Of more than two classes, one against the rest.")},
+} | dict.fromkeys(
+    ("KNeighborsClassifier", "KNeighborsRegressor", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor"),
+    {"metric_params": ("Mapping[str, Any] | None", "None", "dict or None", "What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.")},
+) | dict.fromkeys(
+    ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+    {
+        "alpha": ("float | None", "None", "float or None", "The quantile of ``loss=\"quantile\"``, as ``quantile_alpha`` says it; other losses don't look at it."),
+        "max_features": ("int | float | str | None", "None", "int, float, 'sqrt', 'log2' or None", "How many columns each split chooses among, as ``colsample_bynode`` says it by their share."),
+        "n_iter_no_change": ("int | None", "None", "int or None", "As ``early_stopping_rounds`` says it."),
+        "warm_start": ("bool", "False", "bool", "Whether fitting again keeps the rounds that are there and adds others, until there are ``n_estimators``."),
+    },
+)
+
+#: Words that a parameter may have in this class, where its learner has others for other tasks; and what it says of them, where that is less too.
+CHOICES = {
+    ("GradientBoostingClassifier", "loss"): (("auto", "log_loss"), None),
+    ("GradientBoostingRegressor", "loss"): (("auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"), None),
+    ("GradientBoostingRanker", "loss"): (("auto", "lambdarank", "pairwise"), None),
 }
 
 #: What scikit-learn's twins have for defaults.
@@ -241,17 +296,21 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
             if (entry.neighbors or entry.tells == ("_comparison", "Comparisons")) and p["name"] in CALLABLES:
                 function, what = CALLABLES[p["name"]]
                 hint, words, doc = f"{hint} | {function}", f"{words} or callable", f"{doc} {what}"
+            if (entry.name, p["name"]) in CHOICES:
+                choices, less = CHOICES[entry.name, p["name"]]
+                hint, words, doc = type_hint({"choice": choices}), type_words({"choice": choices}), less or doc
             if entry.kernels and p["name"] == "kernel":
                 hint, words, doc = f"{hint} | {OWN_KERNEL[0]}", f"{words} or callable", f"{doc} {OWN_KERNEL[1]}"
             default = dict(entry.defaults).get(p["name"], p["default"])
             if default is not p["default"]:
                 hint, words = hint.removesuffix(" | None"), words.removesuffix(" or None")
             own.append((p["name"], hint, literal(default), words, doc))
-    own.sort(key=lambda parameter: entry.positional.index(parameter[0]) if parameter[0] in entry.positional else len(entry.positional))
     for name in entry.without_effect:
         hint, default, words, why = WITHOUT_EFFECT[name]
         default = SOLVERS[entry.name] if default is None else default
         own.append((name, hint, default, words, f"Taken as scikit-learn takes it, and without effect: {why}"))
+    own += [(name, *SAID_OTHERWISE[entry.name][name]) for name in entry.said_otherwise]
+    own.sort(key=lambda parameter: entry.positional.index(parameter[0]) if parameter[0] in entry.positional else len(entry.positional))
     own += [PROBABILITY] * (entry.kernels and entry.task == "classification")
     return own + [RANDOM_STATE] * is_random(entry) + [WARM_START] * entry.goes_on + list(COMMON)
 
@@ -358,7 +417,8 @@ def module_source(module: str) -> str:
     functions, shown = FUNCTIONS.get(module, ()), SHOWN.get(module, ())
     names = ", ".join(f'"{name}"' for name in [*(entry.name for entry in entries), *functions, *shown])
     ours = {(home(entry, name), name) for entry in entries for name in bases(entry)} | ({("_estimator", "Estimator")} if "| Estimator" in body else set())
-    ours |= {("_path", name) for name in functions} | {(f"_{module}", name) for name in shown}
+    ours |= {(FUNCTIONS_OF[module], name) for name in functions} | {(f"_{module}", name) for name in shown}
+    ours |= {("_elsewhere", "handed_over")} if module in HANDED_OVER else set()
     imports = []
     for source, names_there in (("collections.abc", ("Callable", "Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
         used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body or f": {name} =" in body]
@@ -368,7 +428,8 @@ def module_source(module: str) -> str:
     for source in sorted({source for source, _ in ours}):
         imports.append(f"from ermine.{source} import {', '.join(sorted(name for there, name in ours if there == source))}")
     head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
-    return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", "", body, ""])
+    handed = [f"__getattr__ = handed_over({literal(module)}, __all__, {literal(HANDED_OVER[module])})", "", ""] if module in HANDED_OVER else []
+    return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", *handed, *[""] * (not handed), body, ""])
 
 
 def main() -> int:

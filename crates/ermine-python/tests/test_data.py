@@ -230,6 +230,16 @@ def test_models_read_any_frame(make):
     np.testing.assert_array_equal(model.predict_proba(four), model.predict_proba(first))
 
 
+def test_what_is_masked_is_missing():
+    for numbers in (X, X.astype(np.int32), X.astype(np.float32)):
+        masked = np.ma.masked_array(numbers, mask=X > 2)
+        want = np.where(X > 2, np.nan, X)
+        model = DecisionTreeClassifier().fit(masked, Y)
+        np.testing.assert_array_equal(model.predict_proba(masked), DecisionTreeClassifier().fit(want, Y).predict_proba(want))
+    texts = np.ma.masked_array(np.array([["a"], ["b"], ["b"], ["a"]], dtype=object), mask=[[0], [0], [1], [0]])
+    assert json.loads(DecisionStumpClassifier().fit(texts, [0, 1, 1, 0])._model.header())["schema"]["features"][0]["levels"] == ["a", "b"]
+
+
 def test_an_unseen_category_is_missing():
     pd = pytest.importorskip("pandas")
     model = DecisionStumpClassifier().fit(pd.DataFrame({"c": ["a", "a", "b", "b", None, None]}), [0, 0, 1, 1, 1, 1])

@@ -76,39 +76,24 @@ PARITY = {
 POSITIVE = {"positive": "coefficients have either sign"}
 OF_TREES = "boosting's own limits have XGBoost's names"
 BOOSTED = {
-    **dict.fromkeys(("ccp_alpha", "criterion", "max_features", "min_impurity_decrease", "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf"), OF_TREES),
-    "init": "fit takes init_score", "warm_start": "fit takes init_model", "n_iter_no_change": "early_stopping_rounds", "tol": "early_stopping_rounds",
+    **dict.fromkeys(("ccp_alpha", "min_impurity_decrease", "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf"), OF_TREES),
+    "init": "fit takes init_score", "tol": "early_stopping_rounds",
 }
 NO_PARAMETER = {
     "DummyClassifier": {"constant": "the baseline is the shares of the classes", "strategy": "the baseline is the shares of the classes", "random_state": "nothing is drawn"},
     "DummyRegressor": dict.fromkeys(("constant", "quantile", "strategy"), "the baseline is the mean"),
-    "GradientBoostingClassifier": BOOSTED | {"loss": "classes have the log loss"},
-    "GradientBoostingRegressor": BOOSTED | {"alpha": "quantile_alpha and huber_slope"},
+    "GradientBoostingClassifier": BOOSTED, "GradientBoostingRegressor": BOOSTED,
     "LinearRegression": POSITIVE, "Ridge": POSITIVE, "Lasso": POSITIVE, "ElasticNet": POSITIVE,
-    "RidgeCV": {
-        "alpha_per_target": "one alpha for all targets", "cv": "it is leave-one-out, exact", "scoring": "the squared error of rows left out", "store_cv_results": "cv_errors_ has the means",
-    },
     "LassoCV": POSITIVE | {"alphas": "n_alphas and eps say which"},
     "ElasticNetCV": POSITIVE | {"alphas": "n_alphas and eps say which"},
-    "LogisticRegression": {"penalty": "deprecated: l1_ratio and C"},
-    "Perceptron": {
-        **dict.fromkeys(("alpha", "l1_ratio", "penalty"), "a perceptron has no penalty: SGDClassifier"),
-        **dict.fromkeys(("early_stopping", "validation_fraction", "tol"), "it goes on until there are no mistakes, or max_iter"),
-        "eta0": "the step only scales the weights", "warm_start": "SGDClassifier has partial_fit",
-    },
-    "SGDClassifier": {"warm_start": "partial_fit"}, "SGDRegressor": {"warm_start": "partial_fit"},
-    "CalibratedClassifierCV": {"ensemble": "one model of all rows, calibrated on rows left out: what ensemble=False does"},
-    "KNeighborsClassifier": {"metric_params": "p and covariance"}, "KNeighborsRegressor": {"metric_params": "p and covariance"},
-    "RadiusNeighborsClassifier": {"metric_params": "p and covariance", "outlier_label": "a row without neighbours gets the most frequent class"},
-    "RadiusNeighborsRegressor": {"metric_params": "p and covariance"},
-    "LinearSVC": {"multi_class": "one against the rest"},
+    "RadiusNeighborsClassifier": {"outlier_label": "a row without neighbours gets the most frequent class"},
     "ClassifierChain": {"chain_method": "the labels before are those predicted", "cv": "a chain learns from the true labels"},
 }
 
 #: Attributes of fitted twins that are not there: {class: {attribute: why}}.
 DRAWS = {"estimators_samples_": "draws follow from the seed and are not kept"}
 SUM = {
-    "estimators_": "a sum of trees in one list, not estimators", "init_": "a number in the sum", "max_features_": OF_TREES, "n_trees_per_iteration_": "classes_ says it",
+    "estimators_": "a sum of trees in one list, not estimators", "init_": "a number in the sum",
     "train_score_": "the loss of the training rows is not computed; validation_loss_ is that of rows kept aside",
 }
 NO_ATTRIBUTE = {
@@ -118,12 +103,9 @@ NO_ATTRIBUTE = {
     "GradientBoostingClassifier": SUM, "GradientBoostingRegressor": SUM,
     "LinearRegression": {"singular_": "no singular values are computed"},
     "Ridge": {"solver_": "there is one way"},
-    "RidgeCV": {"best_score_": "cv_errors_ has the errors of all alphas"},
     "LassoCV": {"mse_path_": "cv_errors_ has the means over folds"}, "ElasticNetCV": {"mse_path_": "cv_errors_ has the means over folds"},
-    "Perceptron": {"t_": "n_iter_ and n_mistakes_"}, "SGDClassifier": {"t_": "n_iter_"}, "SGDRegressor": {"t_": "n_iter_"},
     "CalibratedClassifierCV": {"calibrated_classifiers_": "one model of all rows"},
-    "OneVsRestClassifier": {"label_binarizer_": "classes_ says it", "multilabel_": "ermine.multioutput has labels"},
-    "OneVsOneClassifier": {"pairwise_indices_": "kernels that are given are not cut"},
+    "OneVsRestClassifier": {"label_binarizer_": "classes_ says it"},
     "OutputCodeClassifier": {"code_book_": "describe() shows the codes"},
     "RadiusNeighborsClassifier": {"outlier_label_": "see the parameter"},
     "SVC": {"probA_": "deprecated", "probB_": "deprecated"},
@@ -131,14 +113,10 @@ NO_ATTRIBUTE = {
 }
 
 #: Methods of twins that are not there.
-DENSE = {"densify": "coef_ is dense", "sparsify": "coef_ is dense"}
-PATH = {"path": "enet_path and lasso_path"}
 IN_PARTS = {"set_partial_fit_request": "SGDClassifier learns in parts"}
 NO_METHOD = {
     "DummyRegressor": {"set_predict_request": "predict takes X only"},
-    "Lasso": PATH, "LassoCV": PATH, "ElasticNet": PATH, "ElasticNetCV": PATH,
-    "LogisticRegression": DENSE, "LinearSVC": DENSE, "SGDClassifier": DENSE, "SGDRegressor": DENSE,
-    "Perceptron": DENSE | IN_PARTS | {"partial_fit": "SGDClassifier learns in parts"},
+    "Perceptron": IN_PARTS | {"partial_fit": "SGDClassifier learns in parts"},
     "OneVsRestClassifier": IN_PARTS,
     "OneVsOneClassifier": IN_PARTS, "MultiOutputClassifier": IN_PARTS,
 }

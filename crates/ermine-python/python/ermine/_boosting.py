@@ -41,15 +41,58 @@ class Boosting(Explained):
     validation_loss_: np.ndarray
     n_estimators_: int
 
+    def _learner_params(self) -> dict[str, Any]:
+        """The parameters, with what scikit-learn's gradient boosting calls otherwise said in the words of the learner."""
+        params = super()._learner_params()
+        features, rounds, alpha = (getattr(self, name, None) for name in ("max_features", "n_iter_no_change", "alpha"))
+        for name, value, ours, usual in (("max_features", features, "colsample_bynode", 1.0), ("n_iter_no_change", rounds, "early_stopping_rounds", None), ("alpha", alpha, "quantile_alpha", (0.5,))):
+            if value is not None and params[ours] != usual:
+                raise ValueError(f"{name}={value!r} and {ours}={params[ours]!r} say the same thing twice")
+        if features is not None:
+            params["colsample_bynode"] = self._share_of_columns(features, self._n_columns)
+        if rounds is not None:
+            params["early_stopping_rounds"] = rounds
+        if alpha is not None and params["loss"] == "huber":
+            raise ValueError("alpha is the quantile of loss='quantile'; loss='huber' has huber_slope")
+        if alpha is not None and params["loss"] == "quantile":
+            params["quantile_alpha"] = [alpha]
+        return params
+
+    def _share_of_columns(self, most: Any, n: int) -> float:
+        """The share of ``n`` columns that ``max_features`` is."""
+        count = {"sqrt": n**0.5, "log2": np.log2(n)}.get(most) if isinstance(most, str) else most * n if isinstance(most, (float, np.floating)) and 0 < most <= 1 else most
+        if isinstance(most, bool) or not isinstance(count, (int, float, np.integer, np.floating)) or not 1 <= max(1, count) <= n or count <= 0:
+            raise ValueError(f"The 'max_features' parameter of {type(self).__name__} must be None, 'sqrt', 'log2', a whole number from 1 to {n} or a share up to 1. Got {most!r} instead.")
+        return max(1, int(count)) / n
+
+    #: How many columns the data has that is being fitted.
+    _n_columns = 1
+
+    @property
+    def n_trees_per_iteration_(self) -> int:
+        """How many trees a round has: one, or one for each of more than two classes, or each target or quantile."""
+        return len(json.loads(self._fitted().export("json"))["sections"]["start"])
+
+    @property
+    def max_features_(self) -> int:
+        """How many columns each split chose among."""
+        self._fitted()
+        most = getattr(self, "max_features", None)
+        return self.n_features_in_ if most is None else round(self._share_of_columns(most, self.n_features_in_) * self.n_features_in_)
+
     def _grow(self, table: Table, names: list[str] | None, target: Target, sample_weight: Any, note: dict[str, Any], extras: dict[str, Any]) -> Model:
         note = {"class": type(self).__name__, "names": names is not None, **note}
         progress = Bar() if self.verbose else None
+        self._n_columns = table.n_columns
+        if getattr(self, "warm_start", False) and extras["model"] is None:
+            extras["model"] = self.__dict__.get("_model")
         try:
             return self._named(boost)(
                 self._learner_params(), table, target, _target.weights(sample_weight, table.n_rows), extras,
                 seed=self._seed(), threads=threads(self.n_jobs), note=json.dumps(note), progress=progress, callback=self._callback(),
             )
         finally:
+            self.__dict__.pop("_n_columns", None)
             if progress is not None:
                 progress.close()
 

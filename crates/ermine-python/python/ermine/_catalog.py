@@ -42,6 +42,8 @@ class Entry(NamedTuple):
     positional: tuple[str, ...] = ()
     #: Parameters of scikit-learn's twin that say how it is to compute, not what: taken, so that programs run as they are, and without effect here.
     without_effect: tuple[str, ...] = ()
+    #: Parameters of scikit-learn's twin that its class says in the learner's own words.
+    said_otherwise: tuple[str, ...] = ()
     #: What else it can tell: another class, and where it lives.
     tells: tuple[str, str] | None = None
 
@@ -51,6 +53,9 @@ VOTES = ("tie", "tie_metric", "keep")
 
 #: Parameters of boosting that belong to losses of numbers.
 OF_NUMBERS = ("quantile_alpha", "huber_slope", "tweedie_variance_power")
+
+#: Words of scikit-learn's gradient boosting.
+BOOSTED = ("max_features", "n_iter_no_change", "warm_start")
 
 #: How scikit-learn's coordinate descent may go about it.
 OF_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "selection")
@@ -80,10 +85,12 @@ CATALOG: tuple[Entry, ...] = (
     Entry("ensemble", "ComparisonForestClassifier", "comparison-forest", "classification", tells=("_comparison", "Comparisons")),
     Entry("ensemble", "ComparisonForestRegressor", "comparison-forest", "regression", tells=("_comparison", "Comparisons")),
     Entry(
-        "ensemble", "GradientBoostingClassifier", "gradient-boosting", "classification", hidden=("loss", *OF_NUMBERS),
+        "ensemble", "GradientBoostingClassifier", "gradient-boosting", "classification", hidden=OF_NUMBERS, without_effect=("criterion",), said_otherwise=BOOSTED,
         base=("_boosting", "BoostingClassifier"),
     ),
-    Entry("ensemble", "GradientBoostingRegressor", "gradient-boosting", "regression", base=("_boosting", "BoostingRegressor")),
+    Entry(
+        "ensemble", "GradientBoostingRegressor", "gradient-boosting", "regression", without_effect=("criterion",), said_otherwise=("alpha", *BOOSTED), base=("_boosting", "BoostingRegressor"),
+    ),
     Entry("ensemble", "GradientBoostingRanker", "gradient-boosting", "ranking", hidden=OF_NUMBERS, base=("_boosting", "BoostingRanker")),
     Entry("ensemble", "AdaBoostClassifier", "adaboost", "classification", hidden=("loss",), seeded=True, many="BoostedClasses", positional=("estimator",)),
     Entry(
@@ -92,38 +99,47 @@ CATALOG: tuple[Entry, ...] = (
     ),
     Entry("linear_model", "LinearRegression", "linear-regression", "regression", without_effect=("copy_X", "tol")),
     Entry("linear_model", "Ridge", "ridge", "regression", positional=("alpha",), without_effect=("copy_X", "max_iter", "tol", "solver", "random_state"), tells=("_linear", "Direct")),
-    Entry("linear_model", "RidgeCV", "ridge-cv", "regression", positional=("alphas",), without_effect=("gcv_mode",)),
+    Entry(
+        "linear_model", "RidgeCV", "ridge-cv", "regression", positional=("alphas",), without_effect=("gcv_mode",),
+        said_otherwise=("scoring", "cv", "store_cv_results", "alpha_per_target"), tells=("_linear", "LeaveOneOut"),
+    ),
     Entry("linear_model", "Lasso", "lasso", "regression", positional=("alpha",), without_effect=OF_DESCENT, tells=("_linear", "Penalised")),
     Entry("linear_model", "LassoCV", "lasso-cv", "regression", without_effect=("precompute", "copy_X", "selection"), tells=("_folds", "PenalisedCV")),
     Entry("linear_model", "ElasticNet", "elastic-net", "regression", positional=("alpha",), without_effect=OF_DESCENT, tells=("_linear", "Penalised")),
     Entry("linear_model", "ElasticNetCV", "elastic-net-cv", "regression", without_effect=("precompute", "copy_X", "selection"), tells=("_folds", "PenalisedCV")),
-    Entry("linear_model", "LogisticRegression", "logistic-regression", "classification", log_odds=True, without_effect=("solver", "dual", "intercept_scaling", "warm_start", "random_state")),
+    Entry(
+        "linear_model", "LogisticRegression", "logistic-regression", "classification", log_odds=True, positional=("penalty",), without_effect=("solver", "dual", "intercept_scaling", "warm_start", "random_state"),
+        said_otherwise=("penalty",), tells=("_linear", "PenaltyByName"),
+    ),
     Entry("linear_model", "LADRegressor", "least-absolute-deviations", "regression"),
     Entry("linear_model", "QuantileRegressor", "quantile-regression", "regression", without_effect=("solver", "solver_options")),
     Entry("linear_model", "HuberRegressor", "huber-regression", "regression", without_effect=("warm_start",), tells=("_linear", "Robust")),
     Entry("linear_model", "HalfspaceLP", "halfspace", "classification"),
-    Entry("linear_model", "Perceptron", "perceptron", "classification"),
-    Entry("linear_model", "SGDClassifier", "sgd", "classification", hidden=("quantile",), stream=True, positional=("loss",), base=("_linear", "OddsIfLogistic")),
-    Entry("linear_model", "SGDRegressor", "sgd", "regression", hidden=("class_weight",), stream=True, positional=("loss",), tells=("_linear", "InterceptInArray")),
+    Entry(
+        "linear_model", "Perceptron", "perceptron", "classification", without_effect=("eta0", "tol", "alpha", "l1_ratio", "validation_fraction"),
+        said_otherwise=("penalty", "early_stopping", "warm_start"), tells=("_linear", "Unpenalised"),
+    ),
+    Entry("linear_model", "SGDClassifier", "sgd", "classification", hidden=("quantile",), stream=True, positional=("loss",), said_otherwise=("warm_start",), base=("_linear", "OddsIfLogistic")),
+    Entry("linear_model", "SGDRegressor", "sgd", "regression", hidden=("class_weight",), stream=True, positional=("loss",), said_otherwise=("warm_start",), tells=("_linear", "InterceptInArray")),
     Entry("linear_model", "GradientDescentClassifier", "gradient-descent", "classification", hidden=("quantile",)),
     Entry("linear_model", "GradientDescentRegressor", "gradient-descent", "regression", hidden=("class_weight",)),
-    Entry("calibration", "CalibratedClassifierCV", "calibrated", "classification", positional=("estimator",), tells=("_folds", "CrossValidated")),
+    Entry("calibration", "CalibratedClassifierCV", "calibrated", "classification", positional=("estimator",), said_otherwise=("ensemble",), tells=("_folds", "Calibrated")),
     Entry("multiclass", "OneVsRestClassifier", "one-vs-rest", "classification", positional=("estimator",), base=OVER),
     Entry("multiclass", "OneVsOneClassifier", "one-vs-one", "classification", positional=("estimator",), base=OVER),
     Entry("multiclass", "OutputCodeClassifier", "output-code", "classification", positional=("estimator",), base=OVER),
-    Entry("neighbors", "KNeighborsClassifier", "nearest-neighbors", "classification", hidden=("radius",), neighbors=True, positional=("n_neighbors",), without_effect=("leaf_size",)),
-    Entry("neighbors", "KNeighborsRegressor", "nearest-neighbors", "regression", hidden=("radius", *VOTES), neighbors=True, positional=("n_neighbors",), without_effect=("leaf_size",)),
+    Entry("neighbors", "KNeighborsClassifier", "nearest-neighbors", "classification", hidden=("radius",), neighbors=True, positional=("n_neighbors",), without_effect=("leaf_size",), said_otherwise=("metric_params",)),
+    Entry("neighbors", "KNeighborsRegressor", "nearest-neighbors", "regression", hidden=("radius", *VOTES), neighbors=True, positional=("n_neighbors",), without_effect=("leaf_size",), said_otherwise=("metric_params",)),
     Entry(
         "neighbors", "RadiusNeighborsClassifier", "nearest-neighbors", "classification",
-        hidden=("n_neighbors", "max_neighbors"), neighbors=True, defaults=(("radius", 1.0),), positional=("radius",), without_effect=("leaf_size",),
+        hidden=("n_neighbors", "max_neighbors"), neighbors=True, defaults=(("radius", 1.0),), positional=("radius",), without_effect=("leaf_size",), said_otherwise=("metric_params",),
     ),
     Entry(
         "neighbors", "RadiusNeighborsRegressor", "nearest-neighbors", "regression",
-        hidden=("n_neighbors", "max_neighbors", *VOTES), neighbors=True, defaults=(("radius", 1.0),), positional=("radius",), without_effect=("leaf_size",),
+        hidden=("n_neighbors", "max_neighbors", *VOTES), neighbors=True, defaults=(("radius", 1.0),), positional=("radius",), without_effect=("leaf_size",), said_otherwise=("metric_params",),
     ),
     Entry("svm", "SVC", "svc", "classification", base=("_svm", "KernelClassifier"), kernels=True, without_effect=("shrinking", "random_state")),
     Entry("svm", "SVR", "svr", "regression", base=("_svm", "KernelRegressor"), kernels=True, without_effect=("shrinking",)),
-    Entry("svm", "LinearSVC", "linear-svc", "classification", positional=("penalty", "loss")),
+    Entry("svm", "LinearSVC", "linear-svc", "classification", positional=("penalty", "loss"), said_otherwise=("multi_class",), tells=("_linear", "Coefficients")),
     Entry("svm", "LinearSVR", "linear-svr", "regression", tells=("_linear", "InterceptInArray")),
     Entry("multioutput", "MultiOutputClassifier", "binary-relevance", "multilabel", base=("_labels", "LabelByLabelClassifier"), positional=("estimator",)),
     Entry("multioutput", "ClassifierChain", "classifier-chain", "multilabel", base=("_labels", "ChainClassifier"), positional=("estimator",)),

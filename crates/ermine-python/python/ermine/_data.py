@@ -63,7 +63,7 @@ def _from_array(X: Any, owner: str) -> Table:
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(f"X is a {type(X).__name__}, which holds no data yet: call its collect().")
-    array = np.asarray(X)
+    array = _unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     check_shape(array.shape, owner)
@@ -74,6 +74,16 @@ def _from_array(X: Any, owner: str) -> Table:
         table = Table.from_array(_as_float(array, "X"))
     assert table is not None
     return table
+
+
+def _unmasked(X: np.ma.MaskedArray) -> np.ndarray:
+    """The array of a masked one, in which what is masked is missing."""
+    if not np.ma.is_masked(X):
+        return np.asarray(X)
+    text = X.dtype.kind in "OUS"
+    array = np.array(X.data, dtype=object if text else X.dtype if X.dtype.kind in "fc" else np.float64)
+    array[np.ma.getmaskarray(X)] = None if text else np.nan
+    return array
 
 
 def _as_float(array: np.ndarray, what: str) -> np.ndarray:

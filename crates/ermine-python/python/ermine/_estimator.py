@@ -22,6 +22,10 @@ from ermine._shown import Shown
 from ermine._sklearn import not_fitted, warn, when_imported
 
 
+#: Words of scikit-learn for what a learner calls otherwise: Friedman's improvement is the fall of the squared error, and SAMME is discrete boosting of many classes.
+ALSO_SAID = {("criterion", "friedman_mse"): "squared_error", ("algorithm", "SAMME"): "discrete"}
+
+
 def _plain_value(value: Any) -> Any:
     """A parameter as the learner takes it: weights of classes as words, an array (``alphas=np.logspace(-3, 3)``) as a list."""
     if isinstance(value, Mapping):
@@ -110,10 +114,20 @@ class Estimator(Shown):
         params = {name: getattr(self, name) for name in self._parameters}
         estimator = params.get("estimator")
         if not (estimator is None or isinstance(estimator, (str, Estimator))):
-            raise ValueError(f"The 'estimator' parameter of {type(self).__name__} must be an estimator of ermine, or the name of a learner. Got {estimator!r} instead.")
+            raise ValueError(
+                f"The 'estimator' parameter of {type(self).__name__} must be an estimator of ermine, or the name of a learner. Got {estimator!r} instead. "
+                f"scikit-learn's own {type(self).__name__} takes any estimator, a pipeline among them, also one that ends in an estimator of ermine."
+            )
         # None is scikit-learn's word for the usual one.
         given = {name: value for name, value in params.items() if not (value is None and name in ("cv", "estimator", "max_samples", "monotonic_cst"))}
+        given = {name: ALSO_SAID.get((name, value), value) if isinstance(value, str) else value for name, value in given.items()}
         return {name: _plain_value(value) for name, value in given.items()}
+
+    def _refuse(self, name: str, allowed: tuple[Any, ...], instead: str) -> None:
+        """Refuses a value of a parameter that is taken from scikit-learn's twin, but has one meaning only."""
+        value = getattr(self, name)
+        if not any(value is one or (isinstance(value, (str, bool, np.bool_)) and value == one) for one in allowed):
+            raise ValueError(f"The {name!r} parameter of {type(self).__name__} must be {' or '.join(map(repr, allowed))}: {instead}. Got {value!r} instead.")
 
     def _named(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """The same work, whose complaints about parameters are those that users of scikit-learn know."""

@@ -35,7 +35,7 @@ class CrossValidated(Estimator):
             self.__dict__.pop("_fold_of_rows", None)
 
     def _gives_folds(self) -> bool:
-        return hasattr(self.cv, "split") or (hasattr(self.cv, "__iter__") and not isinstance(self.cv, str))
+        return not isinstance(self.cv, str) and (hasattr(self.cv, "split") or hasattr(self.cv, "__iter__"))
 
     def _folds(self) -> dict[str, Any]:
         return {"folds": self._fold_of_rows} if "_fold_of_rows" in self.__dict__ else {}
@@ -47,3 +47,16 @@ class CrossValidated(Estimator):
 
 class PenalisedCV(CrossValidated, Penalised):
     """A linear model whose penalty is chosen by cross-validation."""
+
+
+class Calibrated(CrossValidated):
+    """An estimator whose probabilities are calibrated on rows left out."""
+
+    def _learner_params(self) -> dict[str, Any]:
+        self._refuse("ensemble", ("auto", False), "one model of all rows is calibrated")
+        if isinstance(self.cv, str):
+            raise ValueError(
+                f"The 'cv' parameter of {type(self).__name__} must be a number of folds, a splitter, or pairs of row numbers. Got {self.cv!r} instead. "
+                "scikit-learn's own CalibratedClassifierCV(FrozenEstimator(model)) calibrates a model that is already fitted."
+            )
+        return super()._learner_params()

@@ -1,18 +1,102 @@
 """What some linear models can tell beside their coefficients."""
 
+import json
 from typing import Any, Self
 
 import numpy as np
 
 from ermine._ermine import Model
 from ermine._estimator import Estimator, MarginClassifier
+from ermine._path import enet_path, lasso_path
 from ermine._reduction import only_if
+
+
+class Coefficients(Estimator):
+    """A linear model whose coefficients can be shown sparse or dense; predictions don't depend on it."""
+
+    coef_: Any
+
+    def densify(self) -> Self:
+        """Shows ``coef_`` as an array."""
+        self._fitted()
+        self.coef_ = self.coef_.toarray() if hasattr(self.coef_, "toarray") else self.coef_
+        return self
+
+    def sparsify(self) -> Self:
+        """Shows ``coef_`` as a sparse matrix of scipy."""
+        from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+        self._fitted()
+        self.coef_ = csr_matrix(self.coef_)
+        return self
+
+    def _learner_params(self) -> dict[str, Any]:
+        if hasattr(self, "multi_class"):
+            self._refuse("multi_class", ("ovr",), "one class against the rest is what there is")
+        return super()._learner_params()
+
+
+class PenaltyByName(Coefficients):
+    """A linear model whose penalty may also be said as in earlier scikit-learn."""
+
+    penalty: str | None
+    l1_ratio: float | None
+    C: float
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()
+        named = {"l1": 1.0, "l2": 0.0, "elasticnet": self.l1_ratio, "deprecated": self.l1_ratio, None: 0.0}
+        if self.penalty not in named:
+            raise ValueError(f"The 'penalty' parameter of {type(self).__name__} must be 'l1', 'l2', 'elasticnet' or None. Got {self.penalty!r} instead.")
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ValueError("l1_ratio must be specified when penalty is elasticnet.")
+        ratio = named[self.penalty]
+        return params | {"l1_ratio": 0.0 if ratio is None else ratio} | ({"C": np.inf} if self.penalty is None else {})
+
+
+class Unpenalised(Coefficients):
+    """A perceptron."""
+
+    def _learner_params(self) -> dict[str, Any]:
+        self._refuse("penalty", (None,), "a perceptron has none; SGDClassifier has")
+        self._refuse("early_stopping", (False,), "SGDClassifier can keep rows aside")
+        self._refuse("warm_start", (False,), "SGDClassifier goes on with partial_fit")
+        return super()._learner_params()
+
+    @property
+    def t_(self) -> int:
+        """How many rows it has looked at, and one."""
+        return steps(self)
+
+
+def steps(estimator: Any) -> int:
+    """How many rows the passes of an estimator have looked at, and one, as scikit-learn counts."""
+    return int(estimator.n_iter_ * json.loads(estimator._fitted().header())["n_rows"] + 1)
+
+
+class LeaveOneOut(Estimator):
+    """Ridge regression that leaves each row out once."""
+
+    cv_errors_: np.ndarray
+
+    def _learner_params(self) -> dict[str, Any]:
+        self._refuse("scoring", (None,), "rows left out are judged by their squared errors; GridSearchCV over Ridge has other scores")
+        self._refuse("cv", (None,), "each row is left out once, exactly, at the price of one fit; GridSearchCV over Ridge has folds")
+        self._refuse("store_cv_results", (False,), "the errors of single rows are not kept")
+        self._refuse("alpha_per_target", (False,), "one alpha is chosen for all targets")
+        return super()._learner_params()
+
+    @property
+    def best_score_(self) -> float:
+        """The least error on rows left out, with a minus, so that higher is better."""
+        return -float(np.min(self.cv_errors_)) if self._fitted() else 0.0
 
 
 class Penalised(Estimator):
     """A linear model with an L1 penalty, solved to a duality gap."""
 
     coef_: np.ndarray
+    path = staticmethod(enet_path)
 
     @property
     def dual_gap_(self) -> float:
@@ -30,7 +114,7 @@ class Penalised(Estimator):
         return csr_matrix(np.atleast_2d(self.coef_))
 
 
-class InterceptInArray(Estimator):
+class InterceptInArray(Coefficients):
     """A linear model of one target whose intercept is an array, as its twin's in scikit-learn."""
 
     intercept_: np.ndarray
@@ -40,7 +124,7 @@ class InterceptInArray(Estimator):
         self.intercept_ = np.atleast_1d(self.intercept_)
 
 
-class OddsIfLogistic(MarginClassifier):
+class OddsIfLogistic(Coefficients, MarginClassifier):
     """A linear model of classes that gives probabilities if its loss is the logistic one."""
 
     loss: str | None

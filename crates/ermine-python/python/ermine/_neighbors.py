@@ -110,6 +110,17 @@ def _texts(X: Any) -> list[str]:
     return [str(text) for text in texts]
 
 
+def _metric_params(given: Any) -> dict[str, Any]:
+    """What a metric needs, as scikit-learn says it, in the words of the learner."""
+    params = dict(given or {})
+    said: dict[str, Any] = {"p": float(params.pop("p"))} if "p" in params else {}
+    if "VI" in params:
+        said["covariance"] = np.linalg.inv(np.asarray(params.pop("VI"), dtype=np.float64))
+    if params:
+        raise ValueError(f"metric_params may hold 'p' and 'VI', not {sorted(params)}")
+    return said
+
+
 class Neighbors:
     """What estimators of nearest neighbours share."""
 
@@ -243,6 +254,7 @@ class Neighbors:
 
     def _learner_params(self) -> dict[str, Any]:
         params = super()._learner_params()  # type: ignore[misc]
+        params |= _metric_params(getattr(self, "metric_params", None))
         if params.get("covariance") is not None:
             params["covariance"] = np.asarray(params["covariance"], dtype=np.float64).ravel().tolist()
         if "weights" in params and params["weights"] is None:

@@ -98,6 +98,16 @@ class OverClassifier(ProbabilisticClassifier):
 class CodedClassifier(Parts, OverClassifier):
     """Many classes by parts for two."""
 
+    @property
+    def multilabel_(self) -> bool:
+        """Whether rows have sets of labels: they have one class each."""
+        return not self._fitted()
+
+    @property
+    def pairwise_indices_(self) -> None:
+        """Of which rows each part saw the kernel values: kernels that are given are not cut."""
+        self._fitted()
+
     def decision_function(self, X: Any) -> np.ndarray:
         """How sure the estimator is of each class for each row, in the order of ``classes_``; for two classes one number, which is positive for the second of them."""
         scores = self._predict(X, "margins")

@@ -8,12 +8,22 @@ import numpy as np
 from ermine import _target
 from ermine._ermine import partial_fit, threads
 from ermine._estimator import Classifier, Estimator
+from ermine._linear import steps
 
 
 class Streaming(Estimator):
     """Estimators that go on learning from rows that come in pieces."""
 
     classes_: np.ndarray
+
+    def _learner_params(self) -> dict[str, Any]:
+        self._refuse("warm_start", (False,), "partial_fit goes on")
+        return super()._learner_params()
+
+    @property
+    def t_(self) -> int:
+        """How many rows it has looked at, and one."""
+        return steps(self)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learns from the next rows, with one pass over them.

@@ -12,6 +12,9 @@ from ermine._estimator import Estimator
 #: Kinds of questions in a model file: a number up to a threshold, a branch for each category, a set of categories; odd ones send missing values to the right.
 LEAF, AT_MOST, EACH, IN_SET = 0, (1, 2), (3, 4), (5, 6)
 
+#: What stands for the column of a leaf, which asks about none.
+LEAF_FEATURE = -2
+
 
 class PruningPath(NamedTuple):
     """The path of cost-complexity pruning, from the whole tree to its root."""
@@ -61,7 +64,7 @@ class TreeArrays:
         self._n_children[branches] = numbers[branches].astype(int) + (kinds[branches] == EACH[1])
         self.children_left = np.where(leaf, -1, first)
         self.children_right = np.where(leaf, -1, first + 1)
-        self.feature = np.where(leaf, -2, np.array(sections["feature"], dtype=np.int64))
+        self.feature = np.where(leaf, LEAF_FEATURE, np.array(sections["feature"], dtype=np.int64))
         self.threshold = np.where(np.isin(kinds, AT_MOST), numbers, np.nan)
         self.threshold[leaf] = -2.0
         self.missing_go_to_left = np.isin(kinds, (AT_MOST[1], IN_SET[1])).astype(np.uint8)
@@ -140,6 +143,10 @@ class Tree(Estimator):
     def tree_(self) -> TreeArrays:
         """The nodes of the tree in arrays, made when it is asked for."""
         return tree_arrays(self._fitted())
+
+    def _levels(self) -> list[list[str]]:
+        """The names of the categories of each column; none for numbers."""
+        return [feature.get("levels", []) for feature in json.loads(self._fitted().header())["schema"]["features"]]
 
     @property
     def max_features_(self) -> int:

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ermine._estimator import Estimator, ProbabilisticClassifier
-from ermine._folds import CrossValidated
+from ermine._folds import Calibrated
 
 __all__ = ["CalibratedClassifierCV"]
 
 
-class CalibratedClassifierCV(CrossValidated, ProbabilisticClassifier):
+class CalibratedClassifierCV(Calibrated, ProbabilisticClassifier):
     """Probabilities that mean what they say, and the class of least cost, over any learner of classes.
 
     Parameters
@@ -30,6 +30,8 @@ class CalibratedClassifierCV(CrossValidated, ProbabilisticClassifier):
     costs : list of float, default=()
         The cost of missing each class, in the order of the classes; all the same if not given. The class of least
         expected cost is predicted.
+    ensemble : bool or 'auto', default="auto"
+        One model of all rows is calibrated, by what it says about rows left out: what False means in scikit-learn.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -73,6 +75,7 @@ class CalibratedClassifierCV(CrossValidated, ProbabilisticClassifier):
         method: Literal["sigmoid", "isotonic", "temperature"] = "sigmoid",
         cv: Any = 5,
         costs: Sequence[float] = (),
+        ensemble: bool | Literal["auto"] = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -81,6 +84,7 @@ class CalibratedClassifierCV(CrossValidated, ProbabilisticClassifier):
         self.method = method
         self.cv = cv
         self.costs = costs
+        self.ensemble = ensemble
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

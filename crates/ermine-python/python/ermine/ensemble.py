@@ -10,11 +10,14 @@ import numpy as np
 
 from ermine._boosting import BoostingClassifier, BoostingRanker, BoostingRegressor
 from ermine._comparison import Comparisons
+from ermine._elsewhere import handed_over
 from ermine._ensemble import Bag, BoostedClasses, BoostedNumbers, Forest, QuantileForest
 from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor
 from ermine._reduction import OverClassifier
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "ComparisonForestClassifier", "ComparisonForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor", "GradientBoostingRanker", "AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor"]
+
+__getattr__ = handed_over("ensemble", __all__, ("StackingClassifier", "StackingRegressor", "VotingClassifier", "VotingRegressor"))
 
 
 class RandomForestClassifier(Forest, ProbabilisticClassifier):
@@ -771,6 +774,8 @@ class GradientBoostingClassifier(BoostingClassifier):
 
     Parameters
     ----------
+    loss : {'auto', 'log_loss'}, default="auto"
+        What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
         0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a
@@ -844,6 +849,14 @@ class GradientBoostingClassifier(BoostingClassifier):
         The share of the rows that is kept aside for early stopping.
     base_score : float or None, default=None
         The score that all rows start from; none for the best constant.
+    criterion : str, default="friedman_mse"
+        Taken as scikit-learn takes it, and without effect: splits are judged by gradients and curvatures.
+    max_features : int, float, 'sqrt', 'log2' or None, default=None
+        How many columns each split chooses among, as ``colsample_bynode`` says it by their share.
+    n_iter_no_change : int or None, default=None
+        As ``early_stopping_rounds`` says it.
+    warm_start : bool, default=False
+        Whether fitting again keeps the rounds that are there and adds others, until there are ``n_estimators``.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -882,13 +895,14 @@ class GradientBoostingClassifier(BoostingClassifier):
     """
 
     _learner = "gradient-boosting"
-    _parameters = ("n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score")
+    _parameters = ("loss", "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "grow_policy", "tree_method", "max_bins", "reg_lambda", "reg_alpha", "gamma", "min_child_weight", "max_delta_step", "subsample", "sampling_method", "top_rate", "other_rate", "rate_drop", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "monotone_constraints", "interaction_constraints", "max_cat_to_onehot", "min_cat_to_statistic", "max_cat_threshold", "cat_smooth", "cat_l2", "early_stopping_rounds", "eval_metric", "validation_fraction", "base_score")
     _takes_sparse = True
     _is_random = True
 
     def __init__(
         self,
         *,
+        loss: Literal["auto", "log_loss"] = "auto",
         n_estimators: int = 0,
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
@@ -920,10 +934,15 @@ class GradientBoostingClassifier(BoostingClassifier):
         eval_metric: Literal["loss", "error_rate", "auc", "mae", "rmse"] = "loss",
         validation_fraction: float = 0.1,
         base_score: float | None = None,
+        criterion: str = "friedman_mse",
+        max_features: int | float | str | None = None,
+        n_iter_no_change: int | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.loss = loss
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_leaf_nodes = max_leaf_nodes
@@ -955,6 +974,10 @@ class GradientBoostingClassifier(BoostingClassifier):
         self.eval_metric = eval_metric
         self.validation_fraction = validation_fraction
         self.base_score = base_score
+        self.criterion = criterion
+        self.max_features = max_features
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -965,7 +988,7 @@ class GradientBoostingRegressor(BoostingRegressor):
 
     Parameters
     ----------
-    loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
+    loss : {'auto', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie'}, default="auto"
         What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
@@ -1046,6 +1069,16 @@ class GradientBoostingRegressor(BoostingRegressor):
         The residual from which the Huber loss is linear.
     tweedie_variance_power : float, default=1.5
         The power of the mean that the variance follows in the Tweedie loss.
+    criterion : str, default="friedman_mse"
+        Taken as scikit-learn takes it, and without effect: splits are judged by gradients and curvatures.
+    alpha : float or None, default=None
+        The quantile of ``loss="quantile"``, as ``quantile_alpha`` says it; other losses don't look at it.
+    max_features : int, float, 'sqrt', 'log2' or None, default=None
+        How many columns each split chooses among, as ``colsample_bynode`` says it by their share.
+    n_iter_no_change : int or None, default=None
+        As ``early_stopping_rounds`` says it.
+    warm_start : bool, default=False
+        Whether fitting again keeps the rounds that are there and adds others, until there are ``n_estimators``.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -1088,7 +1121,7 @@ class GradientBoostingRegressor(BoostingRegressor):
     def __init__(
         self,
         *,
-        loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
+        loss: Literal["auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"] = "auto",
         n_estimators: int = 0,
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,
@@ -1123,6 +1156,11 @@ class GradientBoostingRegressor(BoostingRegressor):
         quantile_alpha: Sequence[float] = (0.5,),
         huber_slope: float = 1.0,
         tweedie_variance_power: float = 1.5,
+        criterion: str = "friedman_mse",
+        alpha: float | None = None,
+        max_features: int | float | str | None = None,
+        n_iter_no_change: int | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1162,6 +1200,11 @@ class GradientBoostingRegressor(BoostingRegressor):
         self.quantile_alpha = quantile_alpha
         self.huber_slope = huber_slope
         self.tweedie_variance_power = tweedie_variance_power
+        self.criterion = criterion
+        self.alpha = alpha
+        self.max_features = max_features
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1172,7 +1215,7 @@ class GradientBoostingRanker(BoostingRanker):
 
     Parameters
     ----------
-    loss : {'auto', 'log_loss', 'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie', 'lambdarank', 'pairwise'}, default="auto"
+    loss : {'auto', 'lambdarank', 'pairwise'}, default="auto"
         What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
@@ -1288,7 +1331,7 @@ class GradientBoostingRanker(BoostingRanker):
     def __init__(
         self,
         *,
-        loss: Literal["auto", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "lambdarank", "pairwise"] = "auto",
+        loss: Literal["auto", "lambdarank", "pairwise"] = "auto",
         n_estimators: int = 0,
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 31,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ermine._estimator import LogOddsClassifier, MarginClassifier, Regressor
 from ermine._folds import PenalisedCV
-from ermine._linear import Direct, InterceptInArray, OddsIfLogistic, Penalised, Robust
+from ermine._linear import Direct, InterceptInArray, LeaveOneOut, OddsIfLogistic, Penalised, PenaltyByName, Robust, Unpenalised
 from ermine._path import enet_path, lasso_path
 from ermine._streaming import Streaming
 
@@ -30,8 +30,8 @@ class LinearRegression(Regressor):
         With a degree above 1: only products of different columns, no powers.
     copy_X : bool, default=True
         Taken as scikit-learn takes it, and without effect: X is never written to.
-    tol : float, default=1e-6
-        Taken as scikit-learn takes it, and without effect: the solution is exact.
+    tol : float or None, default=1e-6
+        Taken as scikit-learn takes it, and without effect: the solution is exact, or as good as it gets.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -79,7 +79,7 @@ class LinearRegression(Regressor):
         degree: int = 1,
         interaction_only: bool = False,
         copy_X: bool = True,
-        tol: float = 1e-6,
+        tol: float | None = 1e-6,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -111,8 +111,8 @@ class Ridge(Direct, Regressor):
         Taken as scikit-learn takes it, and without effect: X is never written to.
     max_iter : int or None, default=None
         Taken as scikit-learn takes it, and without effect: the solution is exact.
-    tol : float, default=1e-6
-        Taken as scikit-learn takes it, and without effect: the solution is exact.
+    tol : float or None, default=1e-6
+        Taken as scikit-learn takes it, and without effect: the solution is exact, or as good as it gets.
     solver : str, default="auto"
         Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
     random_state : int, RandomState instance or None, default=None
@@ -161,7 +161,7 @@ class Ridge(Direct, Regressor):
         interaction_only: bool = False,
         copy_X: bool = True,
         max_iter: int | None = None,
-        tol: float = 1e-6,
+        tol: float | None = 1e-6,
         solver: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -181,7 +181,7 @@ class Ridge(Direct, Regressor):
         self.verbose = verbose
 
 
-class RidgeCV(Regressor):
+class RidgeCV(LeaveOneOut, Regressor):
     """Ridge regression with the penalty that has the least leave-one-out error.
 
     Parameters
@@ -198,6 +198,14 @@ class RidgeCV(Regressor):
         With a degree above 1: only products of different columns, no powers.
     gcv_mode : str or None, default=None
         Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
+    scoring : None, default=None
+        The squared error of rows left out is what is judged by: GridSearchCV over Ridge has other scores.
+    cv : None, default=None
+        Each row is left out once, exactly, at the price of one fit: GridSearchCV over Ridge has folds.
+    store_cv_results : bool, default=False
+        ``cv_errors_`` has the mean errors; those of single rows are not kept.
+    alpha_per_target : bool, default=False
+        One alpha is chosen for all targets.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -247,6 +255,10 @@ class RidgeCV(Regressor):
         degree: int = 1,
         interaction_only: bool = False,
         gcv_mode: str | None = None,
+        scoring: None = None,
+        cv: None = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -256,6 +268,10 @@ class RidgeCV(Regressor):
         self.degree = degree
         self.interaction_only = interaction_only
         self.gcv_mode = gcv_mode
+        self.scoring = scoring
+        self.cv = cv
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -674,11 +690,14 @@ class ElasticNetCV(PenalisedCV, Regressor):
         self.verbose = verbose
 
 
-class LogisticRegression(LogOddsClassifier):
+class LogisticRegression(PenaltyByName, LogOddsClassifier):
     """Log odds as linear functions: two or many classes, with L1, L2 or both, or no penalty.
 
     Parameters
     ----------
+    penalty : {'l1', 'l2', 'elasticnet', None}, default="deprecated"
+        As in earlier scikit-learn: 'l1' is ``l1_ratio=1``, 'l2' is ``l1_ratio=0``, None is ``C=inf``. By default
+        ``l1_ratio`` and ``C`` say it.
     C : float, default=1.0
         The inverse of the penalty's strength; inf for no penalty.
     l1_ratio : float, default=0.0
@@ -749,6 +768,7 @@ class LogisticRegression(LogOddsClassifier):
 
     def __init__(
         self,
+        penalty: str | None = "deprecated",
         *,
         C: float = 1.0,
         l1_ratio: float = 0.0,
@@ -767,6 +787,7 @@ class LogisticRegression(LogOddsClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -1079,7 +1100,7 @@ class HalfspaceLP(MarginClassifier):
         self.verbose = verbose
 
 
-class Perceptron(MarginClassifier):
+class Perceptron(Unpenalised, MarginClassifier):
     """Mistakes drive the weights: online, averaged, in batches or with a kernel; mistakes and their bound.
 
     Parameters
@@ -1109,6 +1130,22 @@ class Perceptron(MarginClassifier):
     class_weight : dict, 'balanced' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
         (n_classes * rows of the class).
+    eta0 : float, default=1.0
+        Taken as scikit-learn takes it, and without effect: it multiplies all weights alike.
+    tol : float or None, default=1e-6
+        Taken as scikit-learn takes it, and without effect: the solution is exact, or as good as it gets.
+    alpha : float, default=0.0001
+        Taken as scikit-learn takes it, and without effect: there is no penalty.
+    l1_ratio : float, default=0.15
+        Taken as scikit-learn takes it, and without effect: there is no penalty.
+    validation_fraction : float, default=0.1
+        Taken as scikit-learn takes it, and without effect: no rows are kept aside.
+    penalty : None, default=None
+        There is none: SGDClassifier has penalties.
+    early_stopping : bool, default=False
+        No rows are kept aside: SGDClassifier can do it.
+    warm_start : bool, default=False
+        Every fit starts anew: SGDClassifier has ``partial_fit``.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -1169,6 +1206,14 @@ class Perceptron(MarginClassifier):
         degree: int = 1,
         standardize: bool | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        eta0: float = 1.0,
+        tol: float | None = 1e-6,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        validation_fraction: float = 0.1,
+        penalty: None = None,
+        early_stopping: bool = False,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1184,6 +1229,14 @@ class Perceptron(MarginClassifier):
         self.degree = degree
         self.standardize = standardize
         self.class_weight = class_weight
+        self.eta0 = eta0
+        self.tol = tol
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.validation_fraction = validation_fraction
+        self.penalty = penalty
+        self.early_stopping = early_stopping
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1236,6 +1289,8 @@ class SGDClassifier(Streaming, OddsIfLogistic):
     class_weight : dict, 'balanced' or None, default=None
         How much rows of each class count: {class: weight}, 1 for a class that is not named; 'balanced' for n_samples /
         (n_classes * rows of the class).
+    warm_start : bool, default=False
+        Every fit starts anew: ``partial_fit`` goes on.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -1303,6 +1358,7 @@ class SGDClassifier(Streaming, OddsIfLogistic):
         fit_intercept: bool = True,
         standardize: bool | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1327,6 +1383,7 @@ class SGDClassifier(Streaming, OddsIfLogistic):
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1378,6 +1435,8 @@ class SGDRegressor(InterceptInArray, Streaming, Regressor):
     standardize : bool or None, default=None
         Bring columns to mean 0 and deviation 1 first, so that one rate fits all; coefficients are reported in the
         user's units all the same. None for yes, unless columns are sparse or come in a stream.
+    warm_start : bool, default=False
+        Every fit starts anew: ``partial_fit`` goes on.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -1442,6 +1501,7 @@ class SGDRegressor(InterceptInArray, Streaming, Regressor):
         shuffle: bool = True,
         fit_intercept: bool = True,
         standardize: bool | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1466,6 +1526,7 @@ class SGDRegressor(InterceptInArray, Streaming, Regressor):
         self.shuffle = shuffle
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

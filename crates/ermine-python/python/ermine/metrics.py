@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ermine import _ermine, _target
+from ermine._elsewhere import handed_over
 from ermine._sklearn import warn
 
 __all__ = [
@@ -504,3 +505,6 @@ def kendall_tau(x: Any, y: Any) -> float:
     a, b = (np.require(_target.labels_like(values), np.float64, ["C", "A"]) for values in (x, y))
     _target.check_rows(len(a), len(b))
     return _ermine.order(a, b, 1, False)[3]
+
+
+__getattr__ = handed_over("metrics", __all__)

@@ -1,7 +1,8 @@
 """The best setting of an estimator, by cross-validation; learning and validation curves.
 
 ``GridSearchCV`` and ``RandomizedSearchCV`` have scikit-learn's names and attributes, and search inside the core: where one fit gives the models of many settings (the rounds of
-boosting, the strength of ridge, of the lasso or of pruning, the number of neighbours, the price of slack) it is shared among them. Estimators of Ermine can be given to scikit-learn's own searches as well.
+boosting, the strength of ridge, of the lasso or of pruning, the number of neighbours, the price of slack) it is shared among them. What the core can't do (a pipeline, a score of one's own,
+distributions to draw from) is done by scikit-learn, where it is installed; so are all names of ``sklearn.model_selection`` that are not here.
 """
 
 import itertools
@@ -13,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ermine import _target
+from ermine._elsewhere import handed_over
 from ermine._ermine import curve as _curve
 from ermine._ermine import search as _search
 from ermine._ermine import threads
@@ -20,6 +22,7 @@ from ermine._estimator import Classifier, Estimator
 from ermine._plain import Bare
 from ermine._progress import Bar
 from ermine._reduction import only_if
+from ermine._scoring import score_by
 from ermine._sklearn import not_fitted
 
 __all__ = ["GridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV", "cross_val_score", "learning_curve", "validation_curve"]
@@ -62,6 +65,18 @@ def _check(estimator: Any) -> None:
         raise TypeError(f"{estimator!r} is not an estimator of Ermine; scikit-learn's own search takes any estimator")
     if estimator._functions():
         raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
+
+
+def _scikit_learn(estimator: Any, scoring: Any, *more: bool) -> Any:
+    """``sklearn.model_selection`` where the core can't do what is asked for, or else ``None``."""
+    ours = isinstance(estimator, Estimator) and not estimator._functions() and (scoring is None or (isinstance(scoring, str) and scoring in SCORERS))
+    if ours and not any(more):
+        return None
+    try:
+        import sklearn.model_selection  # type: ignore[import-untyped]
+    except ImportError:
+        return None  # what follows says why it can't be done
+    return sklearn.model_selection
 
 
 def _copy(estimator: Estimator, params: Mapping[str, Any]) -> Any:
@@ -118,12 +133,15 @@ def _best_has(name: str) -> Any:
 class _SearchCV(Bare):
     """What searches share: results, the best estimator, and predicting with it."""
 
-    estimator: Estimator
-    scoring: str | None
+    estimator: Any
+    scoring: Any
     n_jobs: int | None
-    refit: bool
+    refit: Any
     cv: Any
     verbose: int
+    pre_dispatch: Any
+    error_score: Any
+    return_train_score: bool
     _names: tuple[str, ...]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -169,6 +187,20 @@ class _SearchCV(Bare):
         self.best_params_ = params[self.best_index_]
         self.best_score_ = float(means[self.best_index_])
 
+    def _search_elsewhere(self, theirs: Any, name: str, X: Any, y: Any, sample_weight: Any, **own: Any) -> Self:
+        """Searches by scikit-learn, and takes on what it found."""
+        search = getattr(theirs, name)(
+            self.estimator, **own, scoring=self.scoring, n_jobs=self.n_jobs, refit=self.refit, cv=self.cv, verbose=self.verbose, error_score=self.error_score,
+            return_train_score=self.return_train_score, pre_dispatch=self.pre_dispatch,
+        )
+        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        of_best = ("n_features_in_", "feature_names_in_", "classes_")
+        self.__dict__.update({name: value for name, value in vars(search).items() if name.endswith("_") and name not in of_best})
+        return self
+
+    def _must_be_elsewhere(self) -> bool:
+        return bool(self.return_train_score) or self.error_score == "raise" or not isinstance(self.refit, (bool, np.bool_))
+
     def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.refit:
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -207,8 +239,11 @@ class _SearchCV(Bare):
         return self._best().decision_function(X)
 
     def score(self, X: Any, y: Any) -> float:
-        """The score of the best estimator."""
-        return self._best().score(X, y)
+        """The score of the best estimator, by ``scoring``."""
+        best, scorer = self._best(), self.__dict__.get("scorer_")
+        if scorer is not None:  # scikit-learn's, as it searched; of several scores, the one that the best was chosen by
+            return float((scorer[self.refit] if isinstance(scorer, dict) else scorer)(best, X, y))
+        return best.score(X, y) if self.scoring is None else score_by(self.scoring, best, X, y)
 
     @property
     def n_features_in_(self) -> int:
@@ -255,20 +290,22 @@ class GridSearchCV(_SearchCV):
 
     Parameters
     ----------
-    estimator : estimator of Ermine
-        What is searched.
+    estimator : estimator
+        What is searched. Estimators of Ermine are searched inside the core, others by scikit-learn.
     param_grid : dict, or list of dicts
         The values of each parameter that are tried.
-    scoring : str, default=None
-        The name of the score, as in scikit-learn; None for accuracy or R squared.
+    scoring : str, callable, list or dict, default=None
+        The name of the score, as in scikit-learn; None for accuracy or R squared. Scores that the core doesn't know, functions and several scores are left to scikit-learn.
     n_jobs : int, default=None
         How many threads to use.
-    refit : bool, default=True
+    refit : bool, str or callable, default=True
         Whether the best setting is fitted on all rows.
     cv : int, splitter or iterable, default=None
         The number of folds (None for 5; classes are spread evenly), something with ``split``, or pairs of row numbers.
     verbose : int, default=0
         Whether a bar shows the progress.
+    pre_dispatch, error_score, return_train_score
+        As in scikit-learn, where it searches; ``error_score="raise"`` and ``return_train_score=True`` make it search.
 
     Attributes
     ----------
@@ -288,11 +325,11 @@ class GridSearchCV(_SearchCV):
     {'alpha': 0.01}
     """
 
-    _names = ("estimator", "param_grid", "scoring", "n_jobs", "refit", "cv", "verbose")
+    _names = ("estimator", "param_grid", "scoring", "n_jobs", "refit", "cv", "verbose", "pre_dispatch", "error_score", "return_train_score")
 
     def __init__(
-        self, estimator: Estimator, param_grid: Any, *, scoring: str | None = None, n_jobs: int | None = None, refit: bool = True, cv: Any = None,
-        verbose: int = 0,
+        self, estimator: Any, param_grid: Any, *, scoring: Any = None, n_jobs: int | None = None, refit: Any = True, cv: Any = None, verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs", error_score: Any = np.nan, return_train_score: bool = False,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -301,9 +338,16 @@ class GridSearchCV(_SearchCV):
         self.refit = refit
         self.cv = cv
         self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
+        self.error_score = error_score
+        self.return_train_score = return_train_score
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Searches."""
+        self.__dict__.pop("scorer_", None)
+        theirs = _scikit_learn(self.estimator, self.scoring, self._must_be_elsewhere())
+        if theirs is not None:
+            return self._search_elsewhere(theirs, "GridSearchCV", X, y, sample_weight, param_grid=self.param_grid)
         grids = [self.param_grid] if isinstance(self.param_grid, Mapping) else list(self.param_grid)
         # The order of scikit-learn: names in the order of the alphabet, the last one running fastest.
         axes = [{name: _listed(grid[name]) for name in sorted(grid)} for grid in grids]
@@ -331,34 +375,49 @@ class RandomizedSearchCV(_SearchCV):
 
     Parameters
     ----------
-    estimator : estimator of Ermine
+    estimator : estimator
         What is searched. Its own setting is among those that are tried.
+    param_distributions : dict, or list of dicts, default=None
+        Values or distributions of each parameter to draw from, which is left to scikit-learn; None for the ranges that the learner declares.
     n_iter : int, default=10
         How many settings; along a path (rounds, strengths, neighbours) each is tried with several values.
-    scoring, n_jobs, refit, cv, verbose
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in ``GridSearchCV``.
     random_state : int, default=0
         The seed of the settings.
     """
 
-    _names = ("estimator", "n_iter", "scoring", "n_jobs", "refit", "cv", "verbose", "random_state")
+    _names = (
+        "estimator", "param_distributions", "n_iter", "scoring", "n_jobs", "refit", "cv", "verbose", "pre_dispatch", "random_state", "error_score", "return_train_score",
+    )
     _halving = False
 
     def __init__(
-        self, estimator: Estimator, *, n_iter: int = 10, scoring: str | None = None, n_jobs: int | None = None, refit: bool = True, cv: Any = None,
-        verbose: int = 0, random_state: int = 0,
+        self, estimator: Any, param_distributions: Any = None, *, n_iter: int = 10, scoring: Any = None, n_jobs: int | None = None, refit: Any = True, cv: Any = None,
+        verbose: int = 0, pre_dispatch: Any = "2*n_jobs", random_state: Any = 0, error_score: Any = np.nan, return_train_score: bool = False,
     ) -> None:
         self.estimator = estimator
+        self.param_distributions = param_distributions
         self.n_iter = n_iter
         self.scoring = scoring
         self.n_jobs = n_jobs
         self.refit = refit
         self.cv = cv
         self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
         self.random_state = random_state
+        self.error_score = error_score
+        self.return_train_score = return_train_score
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Searches."""
+        self.__dict__.pop("scorer_", None)
+        if self.param_distributions is not None:
+            theirs = None if self._halving else _scikit_learn(self.estimator, self.scoring, True)
+            if theirs is None:
+                raise ValueError(f"param_distributions of {type(self).__name__} need scikit-learn's own search; without them, the ranges that the learner declares are drawn from")
+            own = {"param_distributions": self.param_distributions, "n_iter": self.n_iter, "random_state": self.random_state}
+            return self._search_elsewhere(theirs, "RandomizedSearchCV", X, y, sample_weight, **own)
         trials = _tried(
             self.estimator, X, y, sample_weight, settings=None, trials=self.n_iter, halving=self._halving, cv=self.cv, scoring=self.scoring,
             seed=self.random_state, n_jobs=self.n_jobs, verbose=self.verbose,
@@ -374,13 +433,19 @@ class HalvingRandomSearchCV(RandomizedSearchCV):
     _halving = True
 
 
-def cross_val_score(estimator: Estimator, X: Any, y: Any, *, scoring: str | None = None, cv: Any = None, n_jobs: int | None = None, sample_weight: Any = None) -> np.ndarray:
-    """The score of each split of a cross-validation, as scikit-learn's function of this name gives it.
+def cross_val_score(
+    estimator: Any, X: Any, y: Any = None, *, scoring: Any = None, cv: Any = None, n_jobs: int | None = None, sample_weight: Any = None, **others: Any,
+) -> np.ndarray:
+    """The score of each split of a cross-validation, as scikit-learn's function of this name gives it. Other estimators, scores and arguments are left to it.
 
     >>> from ermine.dummy import DummyRegressor
     >>> [float(s) for s in cross_val_score(DummyRegressor(), [[0.0]] * 4, [1.0, 2.0, 1.0, 2.0], cv=[([0, 1], [2, 3])])]
     [0.0]
     """
+    theirs = _scikit_learn(estimator, scoring, bool(others))
+    if theirs is not None:
+        weights = {} if sample_weight is None else {"params": {"sample_weight": sample_weight} | (others.pop("params", None) or {})}
+        return theirs.cross_val_score(estimator, X, y, scoring=scoring, cv=cv, n_jobs=n_jobs, **weights, **others)
     _check(estimator)
     trials = _tried(estimator, X, y, sample_weight, settings=[estimator._learner_params()], cv=cv, scoring=scoring, n_jobs=n_jobs)
     (_, folds, refused, _), = trials
@@ -405,8 +470,8 @@ def _scored(
 
 
 def learning_curve(
-    estimator: Estimator, X: Any, y: Any, *, train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0), cv: Any = None, scoring: str | None = None,
-    n_jobs: int | None = None, random_state: int = 0, sample_weight: Any = None,
+    estimator: Any, X: Any, y: Any, *, train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0), cv: Any = None, scoring: Any = None,
+    n_jobs: int | None = None, random_state: Any = 0, sample_weight: Any = None, **others: Any,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores by the number of rows learned from: numbers of rows, scores on the rows learned from, scores on the tested rows (a line for each number, a column for each split).
 
@@ -417,6 +482,10 @@ def learning_curve(
     >>> sizes.tolist(), learned.shape
     ([8, 15], (2, 4))
     """
+    theirs = _scikit_learn(estimator, scoring, bool(others))
+    if theirs is not None:
+        weights = {} if sample_weight is None else {"params": {"sample_weight": sample_weight}}
+        return theirs.learning_curve(estimator, X, y, train_sizes=train_sizes, cv=cv, scoring=scoring, n_jobs=n_jobs, random_state=random_state, **weights, **others)
     _check(estimator)
     sizes = np.asarray(train_sizes, dtype=float).ravel()
     if sizes.size == 0 or not np.isfinite(sizes).all():
@@ -437,8 +506,8 @@ def learning_curve(
 
 
 def validation_curve(
-    estimator: Estimator, X: Any, y: Any, *, param_name: str, param_range: Any, cv: Any = None, scoring: str | None = None,
-    n_jobs: int | None = None, sample_weight: Any = None,
+    estimator: Any, X: Any, y: Any, *, param_name: str, param_range: Any, cv: Any = None, scoring: Any = None,
+    n_jobs: int | None = None, sample_weight: Any = None, **others: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores by the values of one parameter: on the rows learned from, and on the tested rows (a line for each value, a column for each split).
 
@@ -448,9 +517,16 @@ def validation_curve(
     >>> learned.shape, bool(learned[1].min() > learned[0].max())
     ((2, 4), True)
     """
+    theirs = _scikit_learn(estimator, scoring, bool(others))
+    if theirs is not None:
+        weights = {} if sample_weight is None else {"params": {"sample_weight": sample_weight}}
+        return theirs.validation_curve(estimator, X, y, param_name=param_name, param_range=param_range, cv=cv, scoring=scoring, n_jobs=n_jobs, **weights, **others)
     _check(estimator)
     settings = [_copy(estimator, {param_name: value})._learner_params() for value in param_range]
     if not settings:
         raise ValueError("param_range has no values")
     found = _scored(estimator, X, y, sample_weight, settings=settings, shares=None, scoring=scoring, cv=cv, random_state=0, n_jobs=n_jobs)
     return np.array([learned for _, learned, _ in found]), np.array([tested for _, _, tested in found])
+
+
+__getattr__ = handed_over("model_selection", __all__)

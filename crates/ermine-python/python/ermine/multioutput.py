@@ -8,10 +8,13 @@ from typing import Literal
 
 import numpy as np
 
+from ermine._elsewhere import handed_over
 from ermine._estimator import Estimator
 from ermine._labels import ChainClassifier, LabelByLabelClassifier, ProbabilisticLabelClassifier
 
 __all__ = ["MultiOutputClassifier", "ClassifierChain", "LabelPowersetClassifier"]
+
+__getattr__ = handed_over("multioutput", __all__, ("MultiOutputRegressor", "RegressorChain"))
 
 
 class MultiOutputClassifier(LabelByLabelClassifier):

@@ -3,7 +3,7 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -49,6 +49,8 @@ class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: i
         Which training rows are kept (classification).
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
+    metric_params : dict or None, default=None
+        What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -107,6 +109,7 @@ class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: i
         search_width: int = 100,
         keep: Literal["all", "condensed", "edited"] = "all",
         leaf_size: int = 30,
+        metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -124,6 +127,7 @@ class KNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # type: i
         self.search_width = search_width
         self.keep = keep
         self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -157,6 +161,8 @@ class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
+    metric_params : dict or None, default=None
+        What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -207,6 +213,7 @@ class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
         leaf_size: int = 30,
+        metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -221,6 +228,7 @@ class KNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         self.algorithm = algorithm
         self.search_width = search_width
         self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -259,6 +267,8 @@ class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # ty
         Which training rows are kept (classification).
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
+    metric_params : dict or None, default=None
+        What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -314,6 +324,7 @@ class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # ty
         search_width: int = 100,
         keep: Literal["all", "condensed", "edited"] = "all",
         leaf_size: int = 30,
+        metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -330,6 +341,7 @@ class RadiusNeighborsClassifier(NeighborClasses, ProbabilisticClassifier):  # ty
         self.search_width = search_width
         self.keep = keep
         self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -362,6 +374,8 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
+    metric_params : dict or None, default=None
+        What the metric needs: 'p' of minkowski, or 'VI' of mahalanobis, the inverse of ``covariance``.
     n_jobs : int, default=None
         How many threads to use: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one.
         The model doesn't depend on it.
@@ -409,6 +423,7 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
         leaf_size: int = 30,
+        metric_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -422,5 +437,6 @@ class RadiusNeighborsRegressor(Neighbors, Regressor):  # type: ignore[misc]
         self.algorithm = algorithm
         self.search_width = search_width
         self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.verbose = verbose

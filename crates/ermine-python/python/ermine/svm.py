@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ermine._estimator import MarginClassifier, Regressor
-from ermine._linear import InterceptInArray
+from ermine._linear import Coefficients, InterceptInArray
 from ermine._svm import KernelClassifier, KernelRegressor, OneClassSVM, StringKernel, is_psd
 
 __all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM", "StringKernel", "is_psd"]
@@ -253,7 +253,7 @@ class SVR(KernelRegressor):
         self.verbose = verbose
 
 
-class LinearSVC(MarginClassifier):
+class LinearSVC(Coefficients, MarginClassifier):
     """Linear support vector classification for many rows, dense or sparse, with L1 or L2 loss and penalty.
 
     Parameters
@@ -281,6 +281,8 @@ class LinearSVC(MarginClassifier):
         Most passes or Newton steps.
     standardize : bool, default=False
         Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+    multi_class : {'ovr'}, default="ovr"
+        Of more than two classes, one against the rest.
     random_state : int, RandomState instance or None, default=None
         Every random choice follows from it; the same number gives the same model.
     n_jobs : int, default=None
@@ -336,6 +338,7 @@ class LinearSVC(MarginClassifier):
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         max_iter: int = 1000,
         standardize: bool = False,
+        multi_class: Literal["ovr"] = "ovr",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -350,6 +353,7 @@ class LinearSVC(MarginClassifier):
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.standardize = standardize
+        self.multi_class = multi_class
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

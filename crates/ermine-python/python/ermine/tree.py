@@ -12,9 +12,10 @@ from ermine._comparison import Comparisons
 from ermine._density import Densities
 from ermine._ensemble import Explained
 from ermine._estimator import ProbabilisticClassifier, Regressor
+from ermine._export import export_graphviz, export_text, plot_tree
 from ermine._tree import Tree
 
-__all__ = ["DecisionStumpClassifier", "DecisionStumpRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor", "Id3Classifier", "C45Classifier", "OptimalTreeClassifier", "ObliqueTreeClassifier", "ObliqueTreeRegressor", "DensityTreeClassifier", "QuadTreeClassifier", "QuadTreeRegressor", "ComparisonTreeClassifier", "ComparisonTreeRegressor"]
+__all__ = ["DecisionStumpClassifier", "DecisionStumpRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor", "Id3Classifier", "C45Classifier", "OptimalTreeClassifier", "ObliqueTreeClassifier", "ObliqueTreeRegressor", "DensityTreeClassifier", "QuadTreeClassifier", "QuadTreeRegressor", "ComparisonTreeClassifier", "ComparisonTreeRegressor", "export_graphviz", "export_text", "plot_tree"]
 
 
 class DecisionStumpClassifier(Explained, ProbabilisticClassifier):

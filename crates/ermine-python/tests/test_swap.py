@@ -1,0 +1,191 @@
+"""Programs for scikit-learn after their imports were swapped: names, parameters and attributes that they use mean the same here."""
+
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+import sklearn.model_selection
+import sklearn.neighbors
+import sklearn.tree
+from sklearn.datasets import make_classification, make_regression
+
+from ermine import calibration, ensemble, linear_model, metrics, model_selection, multiclass, multioutput, neighbors, svm, tree
+
+X, Y = make_classification(200, 5, n_informative=3, n_redundant=0, random_state=0)
+X = X.astype(np.float32).astype(float)
+XR, YR = make_regression(200, 5, n_informative=3, noise=10.0, random_state=0)
+XR = XR.astype(np.float32).astype(float)
+
+
+# Parameters by other words
+
+
+@pytest.mark.parametrize("params", [{"penalty": "l1"}, {"penalty": "l2", "C": 0.3}, {"penalty": None}, {"penalty": "elasticnet", "l1_ratio": 0.5}])
+def test_penalties_by_name(params):
+    now = {"l1": {"l1_ratio": 1.0}, "l2": {}, None: {"C": np.inf}, "elasticnet": {"l1_ratio": 0.5}}[params["penalty"]]
+    a = linear_model.LogisticRegression(**params).fit(X, Y)
+    b = linear_model.LogisticRegression(**{"C": params.get("C", 1.0)} | now).fit(X, Y)
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+    with pytest.raises(ValueError, match="'penalty' parameter"):
+        linear_model.LogisticRegression(penalty="l3").fit(X, Y)
+
+
+def test_boosting_in_words_of_scikit_learn():
+    def both(**params):
+        return ensemble.GradientBoostingRegressor(n_estimators=8, random_state=0, **params).fit(XR, YR)
+
+    np.testing.assert_array_equal(both(max_features=3).predict(XR), both(colsample_bynode=0.6).predict(XR))
+    np.testing.assert_array_equal(both(max_features="sqrt").predict(XR), both(colsample_bynode=0.4).predict(XR))
+    assert both(max_features="sqrt").max_features_ == 2 and both().max_features_ == 5
+    np.testing.assert_array_equal(both(loss="quantile", alpha=0.9).predict(XR), both(loss="quantile", quantile_alpha=[0.9]).predict(XR))
+    early = ensemble.GradientBoostingClassifier(n_estimators=300, learning_rate=1.0, n_iter_no_change=3, random_state=0).fit(X, Y)
+    assert early.n_estimators_ < 300
+    assert ensemble.GradientBoostingClassifier(loss="log_loss", n_estimators=3, criterion="squared_error").fit(X, Y).n_estimators_ == 3
+    for wrong, words in (({"max_features": 9}, "max_features"), ({"max_features": "auto"}, "max_features"), ({"alpha": 0.9, "loss": "huber"}, "huber_slope"), ({"n_iter_no_change": 3, "early_stopping_rounds": 4}, "twice")):
+        with pytest.raises(ValueError, match=words):
+            both(**wrong)
+
+
+def test_boosting_goes_on_by_warm_start():
+    model = ensemble.GradientBoostingClassifier(n_estimators=5, warm_start=True, random_state=0).fit(X, Y)
+    first = model.predict_proba(X)
+    model.set_params(n_estimators=12).fit(X, Y)
+    assert model.n_estimators_ == 12
+    np.testing.assert_array_equal(list(model.staged_predict_proba(X))[4], first)
+    whole = ensemble.GradientBoostingClassifier(n_estimators=12, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
+
+
+def test_words_for_the_same_criterion_and_algorithm():
+    np.testing.assert_array_equal(tree.DecisionTreeRegressor(criterion="friedman_mse").fit(XR, YR).predict(XR), tree.DecisionTreeRegressor(criterion="squared_error").fit(XR, YR).predict(XR))
+    np.testing.assert_array_equal(ensemble.AdaBoostClassifier(n_estimators=5, algorithm="SAMME").fit(X, Y).predict(X), ensemble.AdaBoostClassifier(n_estimators=5).fit(X, Y).predict(X))
+
+
+def test_what_a_metric_needs():
+    covariance = np.cov(X.T) + np.eye(5)
+    a = neighbors.KNeighborsClassifier(metric="mahalanobis", metric_params={"VI": np.linalg.inv(covariance)}).fit(X, Y)
+    b = sklearn.neighbors.KNeighborsClassifier(metric="mahalanobis", metric_params={"VI": np.linalg.inv(covariance)}).fit(X, Y)
+    np.testing.assert_allclose(a.kneighbors(X[:9])[0], b.kneighbors(X[:9])[0], atol=1e-9)
+    np.testing.assert_array_equal(
+        neighbors.KNeighborsRegressor(metric="minkowski", metric_params={"p": 3}).fit(XR, YR).predict(XR), neighbors.KNeighborsRegressor(metric="minkowski", p=3).fit(XR, YR).predict(XR)
+    )
+    with pytest.raises(ValueError, match="metric_params may hold"):
+        neighbors.KNeighborsClassifier(metric_params={"w": [1]}).fit(X, Y)
+
+
+ONE_VALUE = [
+    (lambda: linear_model.Perceptron(penalty="l2"), "SGDClassifier"), (lambda: linear_model.Perceptron(early_stopping=True), "SGDClassifier"),
+    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"), (lambda: linear_model.RidgeCV(cv=5), "GridSearchCV"), (lambda: linear_model.RidgeCV(scoring="r2"), "GridSearchCV"),
+    (lambda: calibration.CalibratedClassifierCV(ensemble=True), "one model of all rows"), (lambda: calibration.CalibratedClassifierCV(cv="prefit"), "FrozenEstimator"),
+    (lambda: svm.LinearSVC(multi_class="crammer_singer"), "rest"), (lambda: multiclass.OneVsRestClassifier(sklearn.linear_model.Ridge()), "a pipeline among them"),
+]
+
+
+@pytest.mark.parametrize("make, words", ONE_VALUE)
+def test_what_is_not_there_says_what_is(make, words):
+    with pytest.raises(ValueError, match=words):
+        make().fit(X, Y)
+
+
+def test_usual_values_written_out():
+    assert linear_model.Perceptron(max_iter=40, tol=1e-3, eta0=0.1, penalty=None, random_state=0).fit(X, Y).t_ > 200
+    assert linear_model.RidgeCV(alphas=[0.1, 1.0], cv=None, store_cv_results=False).fit(XR, YR).best_score_ < 0
+    assert calibration.CalibratedClassifierCV(svm.LinearSVC(), ensemble=False).fit(X, Y).predict_proba(X).shape == (200, 2)
+
+
+# Attributes
+
+
+def test_coefficients_dense_or_sparse():
+    model = linear_model.LogisticRegression(l1_ratio=1.0, C=0.1).fit(X, Y)
+    before = model.predict_proba(X)
+    assert model.sparsify().coef_.shape == (1, 5) and not isinstance(model.coef_, np.ndarray)
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert isinstance(model.densify().coef_, np.ndarray)
+
+
+# Names
+
+
+def test_text_of_trees_is_theirs():
+    for ours, theirs, (x, y) in ((tree.DecisionTreeClassifier, sklearn.tree.DecisionTreeClassifier, (X, Y)), (tree.DecisionTreeRegressor, sklearn.tree.DecisionTreeRegressor, (XR, YR))):
+        a, b = ours(max_depth=3).fit(x, y), theirs(max_depth=3, random_state=0).fit(x, y)
+        for options in ({}, {"max_depth": 1}, {"decimals": 4, "spacing": 1}, {"feature_names": list("abcde")}) + ((({"show_weights": True},)) if ours is tree.DecisionTreeClassifier else ()):
+            assert tree.export_text(a, **options) == sklearn.tree.export_text(b, **options)
+    assert "class: no" in tree.export_text(tree.DecisionTreeClassifier(max_depth=1).fit(X, Y), class_names=["no", "yes"])
+    with pytest.raises(ValueError, match="feature_names must contain 5"):
+        tree.export_text(a, feature_names=["a"])
+    with pytest.raises(TypeError, match="decision tree of ermine"):
+        tree.export_text(b)
+
+
+def test_trees_over_categories_as_text():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"colour": ["red", "green", "blue", "black"] * 15})
+    y = [0, 1, 0, 2] * 15
+    said = tree.export_text(tree.DecisionTreeClassifier().fit(frame, y), feature_names=["colour"])
+    assert "colour in {" in said and "not colour in {" in said
+    assert "colour = black" in tree.export_text(tree.C45Classifier().fit(frame, y), feature_names=["colour"])
+
+
+def test_graphs_of_trees(tmp_path):
+    model = tree.DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    graph = tree.export_graphviz(model, filled=True, rounded=True, feature_names=['a"b', *"cdef"])
+    nodes = model.tree_.node_count
+    assert graph.count(" -> ") == nodes - 1 and graph.count("samples = ") == nodes and "fillcolor" in graph and '\\"' in graph
+    tree.export_graphviz(model, tmp_path / "tree.dot")
+    with open(tmp_path / "other.dot", "w") as file:
+        tree.export_graphviz(model, file)
+    assert (tmp_path / "tree.dot").read_text() == (tmp_path / "other.dot").read_text() == tree.export_graphviz(model)
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    assert len(tree.plot_tree(model, filled=True)) == nodes and len(tree.plot_tree(model, max_depth=1)) == 3
+
+
+def test_names_that_are_scikit_learns_own():
+    for module, names in {
+        model_selection: ("train_test_split", "KFold", "StratifiedKFold", "cross_validate", "cross_val_predict"), metrics: ("make_scorer", "mean_absolute_percentage_error", "RocCurveDisplay"),
+        ensemble: ("VotingClassifier", "StackingRegressor"), multioutput: ("MultiOutputRegressor",),
+    }.items():
+        theirs = importlib.import_module(module.__name__.replace("ermine", "sklearn"))
+        for name in names:
+            assert getattr(module, name) is getattr(theirs, name)
+        with pytest.raises(AttributeError, match="has no attribute"):
+            module.no_such_thing
+    # An estimator that is not ours is never passed off as one.
+    assert not hasattr(ensemble, "HistGradientBoostingClassifier") and not hasattr(ensemble, "IsolationForest")
+    code = "import sys; sys.modules['sklearn'] = None\nimport ermine.metrics\ntry: ermine.metrics.make_scorer\nexcept AttributeError as error: print(error)"
+    assert "not installed" in subprocess.run([sys.executable, "-c", code], check=True, text=True, capture_output=True).stdout
+
+
+def test_searches_that_the_core_cannot_do():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    ours, theirs = model_selection, sklearn.model_selection
+    cv = theirs.KFold(3)
+    cases = [
+        (make_pipeline(StandardScaler(), svm.SVC()), {"svc__C": [1, 10]}, {}), (svm.SVC(), {"C": [1, 10]}, {"scoring": "f1"}), (svm.SVC(), {"C": [1, 10]}, {"return_train_score": True}),
+        (svm.SVC(), {"C": [1, 10]}, {"scoring": ["accuracy", "f1"], "refit": "f1"}),
+    ]
+    for estimator, grid, options in cases:
+        a, b = (module.GridSearchCV(estimator, grid, cv=cv, **options).fit(X, Y) for module in (ours, theirs))
+        assert a.best_params_ == b.best_params_ and a.score(X, Y) == b.score(X, Y) and set(a.cv_results_) == set(b.cv_results_)
+        np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    drawn = ours.RandomizedSearchCV(svm.SVC(), {"C": [1, 10, 100]}, n_iter=2, random_state=0, cv=cv).fit(X, Y)
+    assert drawn.best_params_ == theirs.RandomizedSearchCV(svm.SVC(), {"C": [1, 10, 100]}, n_iter=2, random_state=0, cv=cv).fit(X, Y).best_params_
+    np.testing.assert_array_equal(ours.cross_val_score(cases[0][0], X, Y, cv=cv), theirs.cross_val_score(cases[0][0], X, Y, cv=cv))
+    np.testing.assert_array_equal(ours.cross_val_score(svm.SVC(), X, Y, cv=cv, scoring="f1"), theirs.cross_val_score(svm.SVC(), X, Y, cv=cv, scoring="f1"))
+
+
+@pytest.mark.parametrize("scoring", model_selection.SCORERS)
+def test_a_search_is_scored_by_its_score(scoring):
+    of_numbers = scoring == "r2" or scoring.startswith(("neg_m", "neg_root"))
+    estimator, grid = (linear_model.Ridge(), {"alpha": [1e5, 1e6]}) if of_numbers else (linear_model.LogisticRegression(), {"C": [0.1, 1.0]})
+    y = np.abs(YR) + 100 if of_numbers else Y
+    cv = sklearn.model_selection.KFold(3)
+    a, b = (module.GridSearchCV(estimator, grid, scoring=scoring, cv=cv).fit(XR, y) for module in (model_selection, sklearn.model_selection))
+    assert a.score(XR, y) == pytest.approx(b.score(XR, y), rel=1e-9)
