@@ -235,7 +235,8 @@ impl DecisionTree {
             return Err(Error::data(format!("{} rows are too few to keep some for validation", data.n_rows())));
         }
         let grown = self.grow(&kept, context)?;
-        let loss = prune::loss_by_node(&grown.tree, validation.features(), row_kind(&validation), self.row_loss(&validation));
+        let loss =
+            prune::loss_by_node(&grown.tree, validation.features(), row_kind(&validation), self.row_loss(&validation));
         Ok((grown, loss, validation.n_rows()))
     }
 

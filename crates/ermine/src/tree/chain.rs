@@ -274,7 +274,12 @@ mod tests {
         Features::new(Arc::new(Table::new(columns.into_iter().enumerate().map(column).collect()).unwrap()))
     }
 
-    fn by<C: NodeCriterion + Clone>(criterion: &C, features: &Features, options: &GrowOptions, rule: ChainRule) -> Grown {
+    fn by<C: NodeCriterion + Clone>(
+        criterion: &C,
+        features: &Features,
+        options: &GrowOptions,
+        rule: ChainRule,
+    ) -> Grown {
         grow_by(criterion.clone(), features, options, rule, &Silent).unwrap()
     }
 
@@ -312,7 +317,7 @@ mod tests {
                 prop_assert_eq!(grown.count[node] as usize, here.len());
                 prop_assert!(near(tree.weight[node], summary.weight, 0.0));
                 prop_assert!(near(grown.cost[node], summary.cost, slack * summary.weight));
-                let spread = 1e-9 * (summary.cost / summary.weight).sqrt();
+                let spread = 1e-9 * (summary.cost / summary.weight).max(0.0).sqrt();
                 prop_assert!(tree.value(node).iter().zip(&value).all(|(a, b)| near(*a, *b, spread)));
                 let limits = Limits { min_samples: options.min_samples_leaf.max(1), ..Limits::NONE };
                 let order = |f: usize| {
@@ -320,14 +325,18 @@ mod tests {
                     let mut order = here.clone();
                     order.sort_by(|&a, &b| x(a).total_cmp(&x(b)).then(a.cmp(&b)));
                     let tie = |i: usize| if i > 0 && x(order[i]) == x(order[i - 1]) { TIE } else { 0 };
-                    (0..order.len()).map(|i| order[i] | tie(i) | criterion.mark(order[i] as usize)).collect::<Vec<u32>>()
+                    (0..order.len())
+                        .map(|i| order[i] | tie(i) | criterion.mark(order[i] as usize))
+                        .collect::<Vec<u32>>()
                 };
                 let gain = |f: usize, n_left: Option<usize>| {
                     let present = order(f);
                     let column = Segment { present: &present, missing: &[] };
                     match n_left {
                         None => prepared.best_threshold(&state, column, &limits).map(|best| best.gain),
-                        Some(n_left) => prepared.gain_at(&state, column, Threshold { n_left, missing_left: false }, &limits),
+                        Some(n_left) => {
+                            prepared.gain_at(&state, column, Threshold { n_left, missing_left: false }, &limits)
+                        }
                     }
                 };
                 let best = (0..features.n_columns()).filter_map(|f| gain(f, None)).reduce(f64::max);
@@ -338,7 +347,10 @@ mod tests {
                 let is_left = |row: &u32| features.number(*row as usize, feature as usize) <= threshold;
                 let (left, right): (Vec<u32>, Vec<u32>) = here.iter().partition(|&row| is_left(row));
                 let found = gain(feature as usize, Some(left.len()));
-                prop_assert!(found.zip(best).is_some_and(|(found, best)| found >= best - 1e-10 * summary.cost), "{found:?} {best:?}");
+                prop_assert!(
+                    found.zip(best).is_some_and(|(found, best)| found >= best - 1e-10 * summary.cost),
+                    "{found:?} {best:?}"
+                );
                 let children = tree.children(node);
                 (rows[children.start], rows[children.start + 1]) = (left, right);
             }

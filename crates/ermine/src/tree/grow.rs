@@ -261,7 +261,8 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         range: Range<usize>,
         state: C::Node,
     ) -> Pending<C::Node> {
-        let run = if self.rule.is_small(parent.range.len() - range.len(), parent.range.len()) { parent.run + 1 } else { 0 };
+        let run =
+            if self.rule.is_small(parent.range.len() - range.len(), parent.range.len()) { parent.run + 1 } else { 0 };
         Pending {
             node: self.out.tree.child[parent.node as usize] + side as u32,
             range,

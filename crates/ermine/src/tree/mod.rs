@@ -49,12 +49,12 @@ pub mod predict;
 
 pub use forest::Forest;
 
-use engine::deep::{Asked, DEEP, Paths};
 use crate::error::{Error, Result};
 use crate::matrix::Features;
 use crate::section::Sections;
 use crate::split::Test;
 use crate::table::Column;
+use engine::deep::{Asked, DEEP, Paths};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
