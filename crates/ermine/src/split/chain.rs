@@ -2,7 +2,7 @@
 //!
 //! **Idea.** Where every split takes a few rows off the end of a node, what is left is nearly what was there before, and looking at all of it again makes growing quadratic. What a split gains is a convex
 //! function of the weight n and the sum s on its left side (the cost of a side is n times a concave function of s / n), and taking rows away only moves the points (n, s) behind them. So
-//! a column is kept as a tree of segments: blocks of 64 rows, pairs of blocks, pairs of pairs; each with the [hull](super::hull) of its cuts, counted from where the segment begins. Taking a row away
+//! a column is kept as a tree of segments: blocks of 64 rows, pairs of blocks, pairs of pairs; each with the convex hull (`hull`) of its cuts, counted from where the segment begins. Taking a row away
 //! makes the hulls on its way to the root anew; the best cut is found from the root down, leaving out segments of which no corner gains enough.
 //!
 //! **Several classes.** Each class has its own plane (n, weight of the class). The gain of a split is at most the sum of what the planes gain (see [`ClassWeights`](super::classes::ClassWeights)): segments

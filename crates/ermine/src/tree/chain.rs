@@ -23,9 +23,6 @@ use crate::split::exact::Threshold;
 use crate::split::node::{NodeCriterion, ROW, Summary, TIE};
 use std::ops::Range;
 
-/// A chain whose hulls have so many corners that a row taken away costs more than a look at one in so many rows is given up.
-const WORTH: usize = 8;
-
 /// What is a chain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChainRule {
@@ -35,11 +32,13 @@ pub(super) struct ChainRule {
     pub share: usize,
     /// A node of fewer rows is searched faster as it is.
     pub least: usize,
+    /// A chain is given up where a row taken away changes more corners of a column's hulls than this share of the rows.
+    pub corners: f64,
 }
 
 impl Default for ChainRule {
     fn default() -> Self {
-        ChainRule { run: 64, share: 64, least: 2048 }
+        ChainRule { run: 64, share: 64, least: 2048, corners: 0.125 }
     }
 }
 
@@ -195,7 +194,7 @@ impl<C: NodeCriterion> Grower<'_, C> {
         let middle = pending.range.start + n_left;
         let ranges = [pending.range.start..middle, middle..pending.range.end];
         self.write_few(&chain, &few, &ranges[side_of_few]);
-        let is_worth = n_corners / few.len() <= chain.columns.len() * n / WORTH;
+        let is_worth = n_corners as f64 <= self.rule.corners * (few.len() * chain.columns.len()) as f64 * n as f64;
         if !is_worth {
             pending.run = 0;
         }
@@ -261,9 +260,9 @@ mod tests {
 
     /// Every node is in a chain, as long as its splits take at most one in `share` rows.
     const fn always(share: usize) -> ChainRule {
-        ChainRule { run: 0, share, least: 2 }
+        ChainRule { run: 0, share, least: 2, corners: f64::INFINITY }
     }
-    const NEVER: ChainRule = ChainRule { run: u32::MAX, share: 64, least: usize::MAX };
+    const NEVER: ChainRule = ChainRule { run: u32::MAX, ..always(64) };
 
     fn draw(seed: u64, place: u64, i: usize) -> u64 {
         crate::rng::place(seed ^ place, i as u64)

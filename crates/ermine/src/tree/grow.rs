@@ -3,7 +3,7 @@
 //! **Idea.** Large nodes are taken level by level: the columns are dealt out to the threads, each thread sweeps its columns for all nodes of the level
 //! and then parts them, so that a column stays in the cache of one core. Nodes of at most `SUBTREE` rows become subtrees, renumbered from 0
 //! so that all they need lies close together; each is grown to its end by one thread. With a limit on leaves the node with the largest gain comes
-//! first instead. There is no recursion: a chain as deep as the data has rows is a long list, nothing more; and what is left of a node after many small splits is searched by a [form](super::chain) that
+//! first instead. There is no recursion: a chain as deep as the data has rows is a long list, nothing more; and what is left of a node after many small splits is searched by a form (`chain`) that
 //! need not look at all of it again.
 //!
 //! **Choice.** The largest gain wins; of equal gains the lower column, then the lower threshold. What is chosen doesn't depend on threads.
