@@ -51,6 +51,31 @@ def rows(n):
     return make
 
 
+def chain(name, n):
+    """A sorted column whose answers alternate: every split takes one row, and the tree is as deep as there are rows. Fitting and predicting all rows."""
+
+    def make():
+        import numpy as np
+
+        X = np.arange(n, dtype="float64")[:, None]
+        return {"X": X, "y": np.arange(n) % 2}
+
+    def prepare(data):
+        import importlib
+
+        estimator = getattr(importlib.import_module("ermine.tree"), name)
+
+        def run():
+            model = estimator(n_jobs=2).fit(data["X"], data["y"])
+            model.predict(data["X"])
+            return model
+
+        return run
+
+    kind = "classes" if name == "DecisionTreeClassifier" else "numbers"
+    return Job(f"tree, a chain of {kind}, {n:,} x 1", make, {OURS: prepare}, quality, {}, 3)
+
+
 def memory_of(key):
     """A line of /proc/self/status in bytes."""
     with open("/proc/self/status") as status:
@@ -109,6 +134,8 @@ JOBS = [
     Job("tree, 100,000 x 20", rows(100_000), contenders("DecisionTreeClassifier"), quality, {}, 3),
     Job("tree, 1,000,000 x 20", rows(1_000_000), {OURS: contenders("DecisionTreeClassifier")[OURS]}, quality, {}, 2),
     Job("tree, memory, 1,000,000 x 20", rows(1_000_000), {OURS: measured(contenders("DecisionTreeClassifier")[OURS])}, extra_memory, {}, 1),
+    *(chain("DecisionTreeClassifier", 1 << k) for k in (14, 16, 18)),
+    *(chain("DecisionTreeRegressor", 1 << k) for k in (14, 16, 18)),
     optimal(3, 5),
     optimal(4, 2),
 ]

@@ -235,7 +235,8 @@ impl DecisionTree {
             return Err(Error::data(format!("{} rows are too few to keep some for validation", data.n_rows())));
         }
         let grown = self.grow(&kept, context)?;
-        let loss = prune::loss_by_node(&grown.tree, validation.features(), self.row_loss(&validation));
+        let loss =
+            prune::loss_by_node(&grown.tree, validation.features(), row_kind(&validation), self.row_loss(&validation));
         Ok((grown, loss, validation.n_rows()))
     }
 
@@ -264,7 +265,7 @@ impl DecisionTree {
             kept.sort_unstable();
             let (kept, held) = (data.select(&kept)?, data.select(&held)?);
             let part = self.grow(&kept, context)?;
-            let loss = prune::loss_by_node(&part.tree, held.features(), self.row_loss(&held));
+            let loss = prune::loss_by_node(&part.tree, held.features(), row_kind(&held), self.row_loss(&held));
             curves.push(prune::losses_along_path(&part, &loss));
         }
         let path = prune::cost_complexity_path(grown);
@@ -272,7 +273,8 @@ impl DecisionTree {
         let middle = |i: usize| path.get(i + 1).map_or(path[i].alpha, |next| (path[i].alpha * next.alpha).sqrt());
         let at = |alpha: f64| -> f64 {
             let in_fold = |curve: &Vec<(f64, f64)>| {
-                curve.iter().take_while(|(from, _)| *from <= alpha).last().map_or(0.0, |(_, loss)| *loss)
+                let n_below = curve.partition_point(|(from, _)| *from <= alpha);
+                curve[..n_below].last().map_or(0.0, |(_, loss)| *loss)
             };
             curves.iter().map(in_fold).sum()
         };
@@ -416,6 +418,18 @@ impl DecisionTree {
             proofs: vec![Proof::Nothing { because: because.into() }],
             notes: notes.map(|(way, count)| format!("{count} splits of nominal columns were found {way}")).collect(),
         })
+    }
+}
+
+/// Rows with the same target and weight lose the same in every node; of several targets, every row is its own kind.
+fn row_kind(data: &Dataset) -> impl Fn(usize) -> (u64, u64) + '_ {
+    move |row| {
+        let target = match data.target() {
+            Target::Classes { codes, .. } => u64::from(codes[row]),
+            Target::Values { values, n_outputs: 1 } => values[row].to_bits(),
+            Target::Values { .. } => row as u64,
+        };
+        (target, data.row_weight(row).to_bits())
     }
 }
 

@@ -10,8 +10,12 @@
 //! thresholds of several orders: by the first principal component of the class shares (Coppersmith, Hong and Hosking 1999) and by the share
 //! of each class.
 //!
+//! **Chains.** The gain of K classes is at most the sum over classes of what the split gains in telling that class from the others (half of it for Gini, where the two are equal): for the entropy, what
+//! the sum has too much is the gain of sum_k (W - w_k) log2(W / (W - w_k)), which is concave in the weights like any impurity, so that no split makes it more.
+//!
 //! **Cost.** O(1) for each entry (error: O(K)); enumeration O(2^c K) for c categories.
 
+use super::chain::{PLANES, RowSums, Sums};
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
@@ -72,13 +76,44 @@ impl ClassWeights {
         classes
     }
 
-    fn running<'a>(&'a self, node: &'a Weights) -> RunningClasses<'a> {
-        let part = |sum: fn(&Self, f64) -> f64| node.classes.iter().map(|&w| sum(self, w)).sum();
-        let right_part = match self.impurity {
-            Impurity::Gini => part(|_, w| w * w),
-            Impurity::Entropy => part(Self::x_log2_x),
-            Impurity::Error => 0.0,
+    /// A node with these class weights; its prediction is appended to `value`.
+    fn weighed(&self, classes: Vec<f64>, value: &mut Vec<f64>) -> (Summary, Weights) {
+        let total: f64 = classes.iter().sum();
+        let cost = self.impurity.cost(&classes);
+        value.extend(classes.iter().map(|w| w / total));
+        let pure = classes.iter().filter(|&&w| w > 0.0).count() < 2;
+        (Summary { weight: total, cost, pure }, Weights { classes, total, cost })
+    }
+
+    /// What a split gains, from sums of squares or of x log2 x over the classes of each side.
+    #[inline]
+    fn gain(&self, node: &Weights, left: (&[f64], f64, f64), right: (&[f64], f64)) -> f64 {
+        let ((left, a, left_part), (right, right_part)) = (left, right);
+        let b = node.total - a;
+        if b <= 0.0 {
+            return f64::NAN;
+        }
+        let cost = match self.impurity {
+            Impurity::Gini => node.total - left_part / a - right_part / b,
+            Impurity::Entropy => self.x_log2_x(a) - left_part + self.x_log2_x(b) - right_part,
+            Impurity::Error => {
+                let most = |side: &[f64]| side.iter().fold(0.0f64, |most, &w| most.max(w));
+                node.total - most(left) - most(right)
+            }
         };
+        node.cost - cost
+    }
+
+    /// What the impurity needs of the weights of a side: a sum over classes.
+    fn part(&self, weights: &[f64]) -> f64 {
+        match self.impurity {
+            Impurity::Gini => weights.iter().map(|w| w * w).sum(),
+            Impurity::Entropy => weights.iter().map(|&w| self.x_log2_x(w)).sum(),
+            Impurity::Error => 0.0,
+        }
+    }
+
+    fn running<'a>(&'a self, node: &'a Weights) -> RunningClasses<'a> {
         RunningClasses {
             criterion: self,
             node,
@@ -86,7 +121,7 @@ impl ClassWeights {
             right: node.classes.clone(),
             left_total: 0.0,
             left_part: 0.0,
-            right_part,
+            right_part: self.part(&node.classes),
         }
     }
 
@@ -133,12 +168,7 @@ impl NodeCriterion for ClassWeights {
     }
 
     fn prepare(&mut self, entries: &[u32], value: &mut Vec<f64>) -> (Summary, Weights) {
-        let classes = self.class_weights(entries);
-        let total: f64 = classes.iter().sum();
-        let cost = self.impurity.cost(&classes);
-        value.extend(classes.iter().map(|w| w / total));
-        let pure = classes.iter().filter(|&&w| w > 0.0).count() < 2;
-        (Summary { weight: total, cost, pure }, Weights { classes, total, cost })
+        self.weighed(self.class_weights(entries), value)
     }
 
     fn weight(&self, entries: &[u32]) -> f64 {
@@ -195,6 +225,47 @@ impl NodeCriterion for ClassWeights {
         let counts = state.classes.iter().rev().fold(0u64, |word, &count| word << 8 | count as u64);
         // SAFETY: twigs are searched only where they are available.
         unsafe { twig::classes::best(twig, node, counts, state.cost, self.grid(state)) }
+    }
+
+    fn n_planes(&self) -> usize {
+        let few = self.n_classes <= PLANES && self.impurity != Impurity::Error;
+        if few { self.n_classes } else { 0 }
+    }
+
+    fn row_sums(&self, _: f64, row: usize) -> RowSums {
+        let weight = self.weight_of(row);
+        RowSums { weight, plane: self.codes[row] as usize, sum: weight, ..RowSums::NONE }
+    }
+
+    fn prepare_sums(&self, sums: &Sums, value: &mut Vec<f64>) -> Option<(Summary, Weights)> {
+        Some(self.weighed(sums.planes[..self.n_classes].to_vec(), value))
+    }
+
+    /// What telling one class from the others gains.
+    fn plane_gain(&self, node: &Weights, plane: usize, weight: f64, sum: f64) -> f64 {
+        let (total, of_class) = (node.total, node.classes[plane]);
+        if weight <= 0.0 || weight >= total {
+            return 0.0;
+        }
+        if self.impurity == Impurity::Gini {
+            let d = sum * total - weight * of_class;
+            return d * d / (total * weight * (total - weight));
+        }
+        let entropy = |w: f64, k: f64| self.x_log2_x(w) - self.x_log2_x(k) - self.x_log2_x(w - k);
+        entropy(total, of_class) - entropy(weight, sum) - entropy(total - weight, of_class - sum)
+    }
+
+    fn gain_of_sums(&self, node: &Weights, sums: &Sums) -> f64 {
+        let left = &sums.planes[..self.n_classes];
+        let mut right = [0.0; PLANES];
+        let right = &mut right[..self.n_classes];
+        right.iter_mut().zip(&node.classes).zip(left).for_each(|((r, all), l)| *r = (all - l).max(0.0));
+        self.gain(node, (left, sums.weight, self.part(left)), (right, self.part(right)))
+    }
+
+    fn noise(&self, node: &Weights) -> f64 {
+        let log = if self.impurity == Impurity::Gini { 1.0 } else { 1.0 + node.total.log2().abs() };
+        1e-15 * self.n_classes as f64 * node.total * log
     }
 
     fn cost_of(&self, node: &Weights, value: &[f64]) -> f64 {
@@ -277,21 +348,8 @@ impl Running for RunningClasses<'_> {
 
     #[inline]
     fn gain(&self) -> f64 {
-        let (a, b) = (self.left_total, self.node.total - self.left_total);
-        if b <= 0.0 {
-            return f64::NAN;
-        }
-        let cost = match self.criterion.impurity {
-            Impurity::Gini => self.node.total - self.left_part / a - self.right_part / b,
-            Impurity::Entropy => {
-                self.criterion.x_log2_x(a) - self.left_part + self.criterion.x_log2_x(b) - self.right_part
-            }
-            Impurity::Error => {
-                let most = |side: &[f64]| side.iter().fold(0.0f64, |most, &w| most.max(w));
-                self.node.total - most(&self.left) - most(&self.right)
-            }
-        };
-        self.node.cost - cost
+        let left = (&self.left[..], self.left_total, self.left_part);
+        self.criterion.gain(self.node, left, (&self.right, self.right_part))
     }
 
     fn weights(&self) -> (f64, f64) {

@@ -15,6 +15,7 @@
 //!
 //! **Ties** between thresholds: the lower one wins, missing values on the left before missing values on the right.
 
+use super::chain::{RowSums, Sums};
 use super::exact::Threshold;
 use super::twig::{ROWS, Twig, TwigNode, TwigSplit};
 
@@ -204,6 +205,41 @@ pub trait NodeCriterion: Send + Sync + Sized {
     /// The best split of a node of a twig whose rows have these entries; only asked where [`twig_marks`](Self::twig_marks) gave marks.
     fn best_in_twig(&self, _state: &Self::Node, _twig: &Twig, _node: TwigNode, _entries: &[u32]) -> Option<TwigSplit> {
         None
+    }
+
+    /// How many sums, beside the weight of a side, decide what a split gains, for searches in [chains](super::chain); 0 if there is no such search.
+    fn n_planes(&self) -> usize {
+        0
+    }
+
+    /// The number around which a chain that begins at this node adds up.
+    fn reference(&self, _node: &Self::Node) -> f64 {
+        0.0
+    }
+
+    /// What a row adds to its side, around a reference.
+    fn row_sums(&self, _reference: f64, _row: usize) -> RowSums {
+        RowSums::NONE
+    }
+
+    /// As [`prepare`](Self::prepare), from what the rows of the node add up to; `None` where that would not be precise.
+    fn prepare_sums(&self, _sums: &Sums, _value: &mut Vec<f64>) -> Option<(Summary, Self::Node)> {
+        None
+    }
+
+    /// A convex function of the weight and one sum on the left. What a split gains is at most the sum of these over all planes.
+    fn plane_gain(&self, _node: &Self::Node, _plane: usize, _weight: f64, _sum: f64) -> f64 {
+        f64::INFINITY
+    }
+
+    /// What a split gains with this on the left.
+    fn gain_of_sums(&self, _node: &Self::Node, _left: &Sums) -> f64 {
+        f64::NAN
+    }
+
+    /// How far gains may be above the sum of what their planes gain, by rounding.
+    fn noise(&self, _node: &Self::Node) -> f64 {
+        0.0
     }
 
     /// The marks that the entries of a row carry: [`LABEL`] or nothing.

@@ -12,6 +12,7 @@
 //! intervals.
 
 use super::blocks::{Block, could_win};
+use super::chain::{RowSums, Sums};
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{
@@ -131,6 +132,13 @@ impl TwoClassCounts {
         }
     }
 
+    /// A node of `n` rows, `p` of them of the second class; its prediction is appended to `value`.
+    fn counted(&self, n: f64, p: f64, value: &mut Vec<f64>) -> (Summary, Counts) {
+        let cost = self.impurity.cost(&[n - p, p]);
+        value.extend([(n - p) / n, p / n]);
+        (Summary { weight: n, cost, pure: p == 0.0 || p == n }, Counts { n, p, cost })
+    }
+
     fn running<'a>(&'a self, node: &'a Counts) -> RunningCounts<'a> {
         RunningCounts { criterion: self, node, n: 0.0, p: 0.0 }
     }
@@ -160,11 +168,8 @@ impl NodeCriterion for TwoClassCounts {
     }
 
     fn prepare(&mut self, entries: &[u32], value: &mut Vec<f64>) -> (Summary, Counts) {
-        let n = entries.len() as f64;
-        let p = entries.iter().filter(|&&e| e & LABEL != 0).count() as f64;
-        let cost = self.impurity.cost(&[n - p, p]);
-        value.extend([(n - p) / n, p / n]);
-        (Summary { weight: n, cost, pure: p == 0.0 || p == n }, Counts { n, p, cost })
+        let positives = entries.iter().filter(|&&e| e & LABEL != 0).count();
+        self.counted(entries.len() as f64, positives as f64, value)
     }
 
     fn weight(&self, entries: &[u32]) -> f64 {
@@ -237,6 +242,35 @@ impl NodeCriterion for TwoClassCounts {
         let (counts, grid) = (twig::counts::TwoClasses { n: state.n, p: state.p }, self.grid(state));
         // SAFETY: twigs are searched only where they are available.
         unsafe { twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain(state, n, p))) }
+    }
+
+    fn n_planes(&self) -> usize {
+        1
+    }
+
+    fn row_sums(&self, _: f64, row: usize) -> RowSums {
+        RowSums { weight: 1.0, sum: f64::from(self.codes[row]), ..RowSums::NONE }
+    }
+
+    fn prepare_sums(&self, sums: &Sums, value: &mut Vec<f64>) -> Option<(Summary, Counts)> {
+        Some(self.counted(sums.weight, sums.planes[0], value))
+    }
+
+    fn plane_gain(&self, node: &Counts, _: usize, weight: f64, sum: f64) -> f64 {
+        if weight > 0.0 && weight < node.n { self.gain(node, weight, sum) } else { 0.0 }
+    }
+
+    fn gain_of_sums(&self, node: &Counts, left: &Sums) -> f64 {
+        self.gain(node, left.weight, left.planes[0])
+    }
+
+    fn noise(&self, node: &Counts) -> f64 {
+        // Counts are exact. The formula of Gini has no differences but of whole numbers; that of the entropy has, of numbers as large as n log n.
+        match self.impurity {
+            Impurity::Gini => 1e-15 * node.cost,
+            Impurity::Entropy => 1e-15 * node.n * node.n.log2(),
+            Impurity::Error => 0.0,
+        }
     }
 
     fn cost_of(&self, node: &Counts, value: &[f64]) -> f64 {

@@ -8,6 +8,7 @@
 
 use super::Tree;
 use super::engine::Engine;
+use super::engine::deep::is_deep;
 use crate::error::{Error, Result};
 use crate::section::Sections;
 use crate::split::Test;
@@ -78,6 +79,8 @@ pub struct Forest {
     shared: HashMap<Vec<u64>, u32>,
     /// The form for many rows, made on first use.
     engine: OnceLock<Engine>,
+    /// Whether trees are very deep, found out on first use.
+    deep: OnceLock<bool>,
 }
 
 /// Where the parts of a forest go when it is added to another.
@@ -143,7 +146,7 @@ impl Forest {
 
     /// Adds a tree.
     pub fn push(&mut self, tree: &Tree) {
-        self.engine = OnceLock::new();
+        (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
         if self.shared.is_empty() {
             self.share_again();
         }
@@ -183,7 +186,7 @@ impl Forest {
 
     /// Adds the trees of other forests: trees that were made side by side are put together side by side.
     pub fn append(&mut self, others: &[Forest]) {
-        self.engine = OnceLock::new();
+        (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
         if self.shared.is_empty() {
             self.share_again();
         }
@@ -243,6 +246,11 @@ impl Forest {
         }
     }
 
+    /// Whether its leaves are very deep on average, as those of a chain are.
+    pub(super) fn is_deep(&self) -> bool {
+        *self.deep.get_or_init(|| is_deep(self))
+    }
+
     /// The form for many rows.
     pub(super) fn engine(&self, n_features: usize) -> &Engine {
         self.engine.get_or_init(|| Engine::new(&[self], n_features))
@@ -285,7 +293,7 @@ impl Forest {
     /// Keeps the first trees only.
     pub fn truncate(&mut self, n_trees: usize) {
         if let Some(&end) = self.roots.get(n_trees) {
-            self.engine = OnceLock::new();
+            (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
             self.nodes.truncate(end as usize);
             self.weights.truncate(end as usize);
             self.roots.truncate(n_trees);

@@ -3,13 +3,15 @@
 //! **Idea.** Large nodes are taken level by level: the columns are dealt out to the threads, each thread sweeps its columns for all nodes of the level
 //! and then parts them, so that a column stays in the cache of one core. Nodes of at most `SUBTREE` rows become subtrees, renumbered from 0
 //! so that all they need lies close together; each is grown to its end by one thread. With a limit on leaves the node with the largest gain comes
-//! first instead. There is no recursion: a chain as deep as the data has rows is a long list, nothing more.
+//! first instead. There is no recursion: a chain as deep as the data has rows is a long list, nothing more; and what is left of a node after many small splits is searched by a form (`chain`) that
+//! need not look at all of it again.
 //!
 //! **Choice.** The largest gain wins; of equal gains the lower column, then the lower threshold. What is chosen doesn't depend on threads.
 //!
 //! **Cost.** O(d n) for each level, O(d n log n) for a balanced tree. Memory: 4 bytes for each value, and a tree.
 
 use super::Tree;
+use super::chain::{Chain, ChainRule};
 use super::orders::{Orders, Parting, RowSet};
 use super::search::{Choice, Place, Searcher};
 use super::twig::TwigRoom;
@@ -95,6 +97,10 @@ pub(super) struct Pending<N> {
     pub path: u64,
     pub bounds: (f64, f64),
     pub state: N,
+    /// How many splits right above it took few rows only.
+    pub run: u32,
+    /// The rows, where that is a long run: they are not in the orders then.
+    pub chain: Option<Box<Chain>>,
 }
 
 /// Grows a tree on all rows.
@@ -104,10 +110,21 @@ pub fn grow<C: NodeCriterion>(
     options: &GrowOptions,
     observer: &dyn Observer,
 ) -> Result<Grown> {
+    grow_by(criterion, features, options, ChainRule::default(), observer)
+}
+
+/// The same with another rule on what is a chain.
+pub(super) fn grow_by<C: NodeCriterion>(
+    criterion: C,
+    features: &Features,
+    options: &GrowOptions,
+    rule: ChainRule,
+    observer: &dyn Observer,
+) -> Result<Grown> {
     let orders = Orders::new(features, features.sorted_once(), |row| criterion.mark(row))?;
     let n = features.n_rows();
     let rows = (0..n as u32).collect();
-    let mut grower = Grower::new(criterion, orders, features, rows, options);
+    let mut grower = Grower::new(criterion, orders, features, rows, (options, rule));
     let root = grower.root();
     let drive = || -> Result<Grown> {
         match options.max_leaf_nodes {
@@ -128,6 +145,9 @@ pub(super) struct Grower<'a, C> {
     /// The row of the features behind each of ours.
     pub rows: Vec<u32>,
     pub options: &'a GrowOptions,
+    pub rule: ChainRule,
+    /// The number of each row in its chain.
+    pub number: Vec<u32>,
     /// Empty but while nodes are parted: the rows of the smaller side of each.
     set: RowSet,
     buffer: Vec<u32>,
@@ -135,9 +155,15 @@ pub(super) struct Grower<'a, C> {
 }
 
 impl<'a, C: NodeCriterion> Grower<'a, C> {
-    fn new(criterion: C, orders: Orders, features: &'a Features, rows: Vec<u32>, options: &'a GrowOptions) -> Self {
-        let set = RowSet::new(rows.len());
-        Grower { criterion, orders, features, rows, options, set, buffer: Vec::new(), out: Grown::default() }
+    fn new(
+        criterion: C,
+        orders: Orders,
+        features: &'a Features,
+        rows: Vec<u32>,
+        (options, rule): (&'a GrowOptions, ChainRule),
+    ) -> Self {
+        let (set, number, buffer) = (RowSet::new(rows.len()), Vec::new(), Vec::new());
+        Grower { criterion, orders, features, rows, options, rule, number, set, buffer, out: Grown::default() }
     }
 
     fn root(&mut self) -> Option<Pending<C::Node>> {
@@ -146,19 +172,24 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         self.out.tree.width = self.criterion.width();
         let (summary, state) = self.add_node(&entries);
         let bounds = (f64::NEG_INFINITY, f64::INFINITY);
-        let root = Pending { node: 0, range: 0..n, depth: 0, path: 1, bounds, state };
+        let root = Pending { node: 0, range: 0..n, depth: 0, path: 1, bounds, state, run: 0, chain: None };
         self.may_split(&summary, n, 0).then_some(root)
     }
 
     /// Adds a leaf with these entries to the tree.
     pub fn add_node(&mut self, entries: &[u32]) -> (Summary, C::Node) {
         let (summary, state) = self.criterion.prepare(entries, &mut self.out.tree.value);
+        self.add_leaf(&summary, entries.len());
+        (summary, state)
+    }
+
+    /// Adds a leaf of `n` rows whose prediction stands in the tree already.
+    pub fn add_leaf(&mut self, summary: &Summary, n: usize) {
         self.out.tree.test.push(Test::Leaf);
         self.out.tree.child.push(0);
         self.out.tree.weight.push(summary.weight);
         self.out.cost.push(summary.cost);
-        self.out.count.push(entries.len() as u32);
-        (summary, state)
+        self.out.count.push(n as u32);
     }
 
     pub fn may_split(&self, summary: &Summary, n: usize, depth: usize) -> bool {
@@ -179,7 +210,15 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
     }
 
     /// Splits a node of the tree; gives back the children that may be split further and, if there are any, how to part the columns for them.
-    fn split(&mut self, pending: &Pending<C::Node>, mut choice: Choice) -> (Vec<Pending<C::Node>>, Option<Parting>) {
+    pub fn split(
+        &mut self,
+        mut pending: Pending<C::Node>,
+        mut choice: Choice,
+    ) -> (Vec<Pending<C::Node>>, Option<Parting>) {
+        if let Some(chain) = pending.chain.take() {
+            return self.peel(pending, chain, choice);
+        }
+        let pending = &pending;
         let (mut left, mut right) = self.sides(pending, &choice);
         let left_is_heavier = self.criterion.weight(&left) > self.criterion.weight(&right);
         if let (Place::Categories(parts), true) = (&mut choice.place, left_is_heavier) {
@@ -202,9 +241,8 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let mut children = Vec::new();
         for (side, ((summary, state), range)) in sides.into_iter().zip(ranges).enumerate() {
             if self.may_split(&summary, range.len(), pending.depth + 1) {
-                let path = rng::place(pending.path, side as u64);
-                let node = (first + side) as u32;
-                children.push(Pending { node, range, depth: pending.depth + 1, path, bounds: bounds[side], state });
+                let child = self.child_of(pending, side, range, state);
+                children.push(Pending { bounds: bounds[side], ..child });
             }
         }
         if children.is_empty() {
@@ -213,6 +251,28 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let left_is_set = left.len() <= right.len();
         self.set.insert(if left_is_set { &left } else { &right }.iter().map(|entry| entry & ROW));
         (children, Some(Parting { range: pending.range.clone(), n_left: left.len(), left_is_set }))
+    }
+
+    /// The left or right child of a node that was just split, with its rows and what is known about it.
+    pub fn child_of(
+        &self,
+        parent: &Pending<C::Node>,
+        side: usize,
+        range: Range<usize>,
+        state: C::Node,
+    ) -> Pending<C::Node> {
+        let run =
+            if self.rule.is_small(parent.range.len() - range.len(), parent.range.len()) { parent.run + 1 } else { 0 };
+        Pending {
+            node: self.out.tree.child[parent.node as usize] + side as u32,
+            range,
+            depth: parent.depth + 1,
+            path: rng::place(parent.path, side as u64),
+            bounds: parent.bounds,
+            state,
+            run,
+            chain: None,
+        }
     }
 
     /// The entries that go left and those that go right.
@@ -292,14 +352,15 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let mut stack: Vec<Pending<C::Node>> = root.into_iter().collect();
         let mut room = TwigRoom::default();
         while let Some(mut pending) = stack.pop() {
-            if self.is_twig(&pending) {
+            self.enter(&mut pending);
+            if pending.chain.is_none() && self.is_twig(&pending) {
                 match self.grow_twig(pending, &mut room) {
                     None => continue,
                     Some(back) => pending = back,
                 }
             }
             let Some(choice) = self.searcher().search(&pending) else { continue };
-            let (children, parting) = self.split(&pending, choice);
+            let (children, parting) = self.split(pending, choice);
             if let Some(parting) = parting {
                 for column in &mut self.orders.columns {
                     column.partition(&parting, &self.set, &mut self.buffer);
@@ -317,9 +378,10 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let mut subtrees = Vec::new();
         while !level.is_empty() {
             report(observer, Event::Step { done: self.out.tree.n_nodes() as u64, score: None })?;
+            level.iter_mut().for_each(|pending| self.enter(pending));
             let choices = self.searcher().search_level(&level);
             let (mut next, mut parted) = (Vec::new(), Vec::new());
-            for (pending, choice) in level.iter().zip(choices) {
+            for (pending, choice) in level.into_iter().zip(choices) {
                 let Some(choice) = choice else { continue };
                 let (children, parting) = self.split(pending, choice);
                 parted.extend(parting);
@@ -328,7 +390,10 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             self.partition_all(&parted);
             let (large, small): (Vec<_>, Vec<_>) = next.into_iter().partition(|p| p.range.len() > SUBTREE);
             level = large;
-            subtrees.extend(small);
+            for mut pending in small {
+                self.leave(&mut pending);
+                subtrees.push(pending);
+            }
         }
         // Subtrees share no rows, so that one array numbers the rows of them all.
         let mut new_row = vec![0; self.rows.len()];
@@ -344,6 +409,9 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
 
     fn partition_all(&mut self, parted: &[Parting]) {
         let set = &self.set;
+        if parted.is_empty() {
+            return;
+        }
         let each = self.orders.columns.len().div_ceil(rayon::current_num_threads());
         self.orders.columns.par_chunks_mut(each).for_each(|columns| {
             let mut buffer = Vec::new();
@@ -367,11 +435,13 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let ours = self.rows_of(pending);
         let orders = self.orders.take(&pending.range, new_row);
         let rows = ours.iter().map(|&row| self.rows[row as usize]).collect();
-        let mut grower = Grower::new(self.criterion.select(&ours), orders, self.features, rows, self.options);
+        let criterion = self.criterion.select(&ours);
+        let mut grower = Grower::new(criterion, orders, self.features, rows, (self.options, self.rule));
         let root = grower.root().map(|root| Pending {
             depth: pending.depth,
             path: pending.path,
             bounds: pending.bounds,
+            run: pending.run,
             ..root
         });
         grower.depth_first(root);
@@ -403,8 +473,9 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let mut arrivals: Vec<Pending<C::Node>> = root.into_iter().collect();
         let mut n_leaves = 1;
         loop {
-            for pending in arrivals.drain(..) {
+            for mut pending in arrivals.drain(..) {
                 order += 1;
+                self.enter(&mut pending);
                 if let Some(choice) = self.searcher().search_wide(&pending) {
                     heap.push(Waiting { gain: choice.gain, order, pending, choice });
                 }
@@ -415,7 +486,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             }
             let Some(Waiting { pending, choice, .. }) = heap.pop() else { return Ok(()) };
             n_leaves += 1;
-            let (children, parting) = self.split(&pending, choice);
+            let (children, parting) = self.split(pending, choice);
             arrivals = children;
             self.partition_all(parting.as_slice());
         }

@@ -67,14 +67,19 @@ impl<C: NodeCriterion> Searcher<'_, C> {
     /// The best split of a node that gains enough.
     pub fn search(&self, pending: &Pending<C::Node>) -> Option<Choice> {
         let n_columns = self.orders.columns.len();
-        let choice = if self.draws() { self.search_drawn(pending) } else { self.search_all(pending, 0..n_columns) };
+        let choice = match &pending.chain {
+            Some(chain) => chain.search(self.criterion, &pending.state, self.limits(pending, 0).min_samples),
+            None if self.draws() => self.search_drawn(pending),
+            None => self.search_all(pending, 0..n_columns),
+        };
         choice.filter(|choice| self.is_enough(choice))
     }
 
     /// As [`search`](Self::search), with the columns of a large node dealt out to all threads.
     pub fn search_wide(&self, pending: &Pending<C::Node>) -> Option<Choice> {
         const WIDE: usize = 1 << 16;
-        if self.draws() || pending.range.len() * self.orders.columns.len() < WIDE {
+        let small = pending.range.len() * self.orders.columns.len() < WIDE;
+        if small || self.draws() || pending.chain.is_some() {
             return self.search(pending);
         }
         self.search_level(std::slice::from_ref(pending)).pop().flatten()
@@ -82,6 +87,10 @@ impl<C: NodeCriterion> Searcher<'_, C> {
 
     /// The best split of each node, on all threads.
     pub fn search_level(&self, level: &[Pending<C::Node>]) -> Vec<Option<Choice>> {
+        if level.iter().all(|pending| pending.chain.is_some()) {
+            // Too little work to be shared out.
+            return level.iter().map(|pending| self.search(pending)).collect();
+        }
         if self.draws() {
             return level.par_iter().map(|pending| self.search(pending)).collect();
         }
@@ -90,14 +99,22 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let starts: Vec<usize> = (0..n_columns).step_by(each).collect();
         let of_block = |&start: &usize| -> Vec<Option<Choice>> {
             let columns = start..(start + each).min(n_columns);
-            level.iter().map(|pending| self.search_all(pending, columns.clone())).collect()
+            let search = |pending: &Pending<C::Node>| match pending.chain {
+                Some(_) => None,
+                None => self.search_all(pending, columns.clone()),
+            };
+            level.iter().map(search).collect()
         };
         let blocks: Vec<Vec<Option<Choice>>> = starts.par_iter().map(of_block).collect();
         let mut best: Vec<Option<Choice>> = level.iter().map(|_| None).collect();
         for block in blocks {
             best.iter_mut().zip(block).for_each(|(best, next)| keep(best, next));
         }
-        best.into_iter().map(|choice| choice.filter(|choice| self.is_enough(choice))).collect()
+        let enough = |(choice, pending): (Option<Choice>, &Pending<C::Node>)| match pending.chain {
+            Some(_) => self.search(pending),
+            None => choice.filter(|choice| self.is_enough(choice)),
+        };
+        best.into_iter().zip(level).map(enough).collect()
     }
 
     pub fn draws(&self) -> bool {

@@ -328,16 +328,45 @@ fn n_nodes(model: &Model) -> usize {
 
 #[test]
 fn chains_neither_overflow_nor_take_for_ever() {
-    // Each split takes a row or two off the end.
-    let chain = made(5000, |i, _| i as f64, 1, |i| (i % 2) as u32, 2);
+    // Each split takes a row or two off the end: quadratic work would take minutes.
+    let n = 100_000;
+    for k in [2, 3] {
+        let chain = made(n, |i, _| i as f64, 1, |i| (i % k) as u32, k);
+        let model = DecisionTree::default().fit(&chain).unwrap();
+        assert_eq!(errors(&model, &chain), 0);
+        let depth = model.fitted::<FittedTree>().unwrap().tree().depth();
+        assert!(depth > n / 10, "{depth}");
+        let words = [Some(model.text()), model.rules(), model.svg(), model.html(), model.dot()];
+        assert!(words.iter().all(|words| words.as_ref().is_some_and(|words| words.len() < 1 << 22)));
+        assert_eq!(model.pruning_path().unwrap().last().unwrap().2, 1);
+        let bytes = model.to_bytes().unwrap();
+        let again = Model::from_bytes(&bytes).unwrap();
+        assert_eq!(again.predict_data(&chain).unwrap().values(), model.predict_data(&chain).unwrap().values());
+        let context = Context { threads: Some(3), ..Default::default() };
+        let on_three = ermine::learner::fit(&DecisionTree::default(), &chain, &context).unwrap();
+        assert!(on_three.to_bytes().unwrap() == bytes);
+        let predictor = model.predictor().unwrap();
+        let mut shares = vec![0.0; k];
+        predictor.predict(&[77_777.0], &mut shares).unwrap();
+        assert_eq!(shares[77_777 % k], 1.0);
+    }
+    let values: Vec<f64> = (0..n).map(|i| (i % 2) as f64 / 3.0).collect();
+    let target = Target::Values { values: values.clone(), n_outputs: 1 };
+    let chain = made(n, |i, _| i as f64, 1, |_| 0, 2);
+    let numbers = Dataset::from_parts(chain.features().clone(), target, Task::Regression).unwrap();
+    let model = DecisionTree::default().fit(&numbers).unwrap();
+    assert_eq!(model.predict_data(&numbers).unwrap().values(), values);
+    assert!(model.fitted::<FittedTree>().unwrap().tree().depth() > n / 10);
+}
+
+#[test]
+fn chains_are_pruned() {
+    let chain = made(50_000, |i, _| i as f64, 1, |i| (i % 2) as u32, 2);
     let model = DecisionTree::default().fit(&chain).unwrap();
-    assert_eq!(errors(&model, &chain), 0);
-    let depth = model.fitted::<FittedTree>().unwrap().tree().depth();
-    assert!(depth > 1000, "{depth}");
-    assert!(!model.text().is_empty() && model.rules().is_some() && model.svg().is_some() && model.html().is_some());
-    assert_eq!(model.pruning_path().unwrap().last().unwrap().2, 1);
-    let learner = DecisionTree { pruning: Some(Pruning::CrossValidation), ..Default::default() };
-    assert!(n_nodes(&learner.fit(&chain).unwrap()) <= n_nodes(&model));
+    for pruning in [Pruning::CrossValidation, Pruning::ReducedError, Pruning::Greedy, Pruning::Pessimistic] {
+        let learner = DecisionTree { pruning: Some(pruning), ..Default::default() };
+        assert!(n_nodes(&learner.fit(&chain).unwrap()) <= n_nodes(&model), "{pruning}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! **Nothing is allocated** and nothing is locked: codes and bytes are on the stack.
 
 use super::super::forest::Forest;
+use super::deep::Deep;
 use super::sliced::{Program, Sliced};
 
 /// Trees of a register of bytes.
@@ -27,6 +28,8 @@ const NOWHERE: u8 = u8::MAX;
 pub struct OneRow {
     forests: Vec<Forest>,
     lanes: Option<Box<Lanes>>,
+    /// Where trees are very deep.
+    deep: Option<Box<Deep>>,
     width: usize,
 }
 
@@ -54,8 +57,9 @@ impl OneRow {
     pub fn new(forests: Vec<Forest>, n_features: usize) -> OneRow {
         let all: Vec<&Forest> = forests.iter().collect();
         let lanes = Lanes::new(&all, n_features).map(Box::new);
+        let deep = Deep::new(&all).map(Box::new);
         let width = forests.first().map_or(0, |forest| forest.width);
-        OneRow { forests, lanes, width }
+        OneRow { forests, lanes, deep, width }
     }
 
     /// How many sums there are.
@@ -75,8 +79,16 @@ impl OneRow {
 
     /// The same by walking.
     fn walk(&self, row: &[f64], sums: &mut [f64]) {
-        for (forest, sums) in self.forests.iter().zip(sums.chunks_exact_mut(self.width.max(1))) {
-            forest.add_walks_of_row(row, sums);
+        let forests = self.forests.iter().zip(sums.chunks_exact_mut(self.width.max(1)));
+        for (i, (forest, sums)) in forests.enumerate() {
+            let Some(deep) = &self.deep else {
+                forest.add_walks_of_row(row, sums);
+                continue;
+            };
+            for tree in 0..forest.n_trees() {
+                let value = forest.value(deep.walk((i, forest), tree, row));
+                sums.iter_mut().zip(value).for_each(|(sum, v)| *sum += v);
+            }
         }
     }
 }
