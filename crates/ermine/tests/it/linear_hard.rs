@@ -67,11 +67,11 @@ proptest! {
 
     /// Where there is an intercept, the means of columns change no prediction.
     #[test]
-    fn means_do_not_matter(seed in 0u64..1000, power in 0i32..9) {
+    fn means_do_not_matter(seed in 0u64..1000, power in 0i32..8) {
         let rows = draw(60, 3, seed);
         let shift = 10f64.powi(power);
         let moved: Vec<Vec<f64>> = rows.iter().map(|r| vec![r[0] + shift, r[1], r[2] - shift]).collect();
-        let y: Vec<f64> = (0..60).map(|i| rows[i][0] - rows[i][1] + if i % 7 == 0 { 5.0 } else { 0.3 * rows[i][2] }).collect();
+        let y: Vec<f64> = (0..60).map(|i| rows[i][0] - rows[i][1] + if i % 7 == 0 { 5.0 } else { rows[i][1] * rows[i][2] }).collect();
         let codes: Vec<usize> = rows.iter().map(|r| usize::from(r[0] + r[1] * r[2] > 0.0)).collect();
         prop_assume!(codes.contains(&0) && codes.contains(&1));
         let three: Vec<usize> = (0..60).map(|i| codes[i] + usize::from(rows[i][1] > 0.3)).collect();
