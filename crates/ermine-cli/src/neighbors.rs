@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "radius")]
     k: Option<u32>,
     /// All neighbours within this distance
-    #[arg(long, value_name = "DISTANCE")]
+    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     radius: Option<f64>,
     /// Where to write them, .csv or .csv.gz; stdout if not given
     #[arg(long, short, value_name = "FILE.csv")]
