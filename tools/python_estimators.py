@@ -173,7 +173,6 @@ SAID_OTHERWISE = {
     "SGDRegressor": {"warm_start": ("bool", "False", "bool", "Every fit starts anew: ``partial_fit`` goes on.")},
     "RidgeCV": {
         "scoring": ("None", "None", "None", "The squared error of rows left out is what is judged by: GridSearchCV over Ridge has other scores."),
-        "cv": ("None", "None", "None", "Each row is left out once, exactly, at the price of one fit: GridSearchCV over Ridge has folds."),
         "store_cv_results": ("bool", "False", "bool", "``cv_errors_`` has the mean errors; those of single rows are not kept."),
         "alpha_per_target": ("bool", "False", "bool", "One alpha is chosen for all targets."),
     },

@@ -78,7 +78,7 @@ def test_what_a_metric_needs():
 
 ONE_VALUE = [
     (lambda: linear_model.Perceptron(penalty="l2"), "SGDClassifier"), (lambda: linear_model.Perceptron(early_stopping=True), "SGDClassifier"),
-    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"), (lambda: linear_model.RidgeCV(cv=5), "GridSearchCV"), (lambda: linear_model.RidgeCV(scoring="r2"), "GridSearchCV"),
+    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"), (lambda: linear_model.RidgeCV(scoring="r2"), "GridSearchCV"),
     (lambda: calibration.CalibratedClassifierCV(ensemble=True), "one model of all rows"), (lambda: calibration.CalibratedClassifierCV(cv="prefit"), "FrozenEstimator"),
     (lambda: svm.LinearSVC(multi_class="crammer_singer"), "rest"), (lambda: multiclass.OneVsRestClassifier(sklearn.linear_model.Ridge()), "a pipeline among them"),
 ]
@@ -92,7 +92,7 @@ def test_what_is_not_there_says_what_is(make, words):
 
 def test_usual_values_written_out():
     assert linear_model.Perceptron(max_iter=40, tol=1e-3, eta0=0.1, penalty=None, random_state=0).fit(X, Y).t_ > 200
-    assert linear_model.RidgeCV(alphas=[0.1, 1.0], cv=None, store_cv_results=False).fit(XR, YR).best_score_ < 0
+    assert linear_model.RidgeCV(alphas=[0.1, 1.0], store_cv_results=False).fit(XR, YR).best_score_ < 0
     assert calibration.CalibratedClassifierCV(svm.LinearSVC(), ensemble=False).fit(X, Y).predict_proba(X).shape == (200, 2)
 
 

@@ -84,6 +84,7 @@ NO_PARAMETER = {
     "DummyRegressor": dict.fromkeys(("constant", "quantile", "strategy"), "the baseline is the mean"),
     "GradientBoostingClassifier": BOOSTED, "GradientBoostingRegressor": BOOSTED,
     "LinearRegression": POSITIVE, "Ridge": POSITIVE, "Lasso": POSITIVE, "ElasticNet": POSITIVE,
+    "RidgeCV": {"cv": "it is leave-one-out, exact"},
     "LassoCV": POSITIVE | {"alphas": "n_alphas and eps say which"},
     "ElasticNetCV": POSITIVE | {"alphas": "n_alphas and eps say which"},
     "RadiusNeighborsClassifier": {"outlier_label": "a row without neighbours gets the most frequent class"},

@@ -81,7 +81,6 @@ class LeaveOneOut(Estimator):
 
     def _learner_params(self) -> dict[str, Any]:
         self._refuse("scoring", (None,), "rows left out are judged by their squared errors; GridSearchCV over Ridge has other scores")
-        self._refuse("cv", (None,), "each row is left out once, exactly, at the price of one fit; GridSearchCV over Ridge has folds")
         self._refuse("store_cv_results", (False,), "the errors of single rows are not kept")
         self._refuse("alpha_per_target", (False,), "one alpha is chosen for all targets")
         return super()._learner_params()

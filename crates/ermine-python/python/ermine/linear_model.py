@@ -200,8 +200,6 @@ class RidgeCV(LeaveOneOut, Regressor):
         Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
     scoring : None, default=None
         The squared error of rows left out is what is judged by: GridSearchCV over Ridge has other scores.
-    cv : None, default=None
-        Each row is left out once, exactly, at the price of one fit: GridSearchCV over Ridge has folds.
     store_cv_results : bool, default=False
         ``cv_errors_`` has the mean errors; those of single rows are not kept.
     alpha_per_target : bool, default=False
@@ -256,7 +254,6 @@ class RidgeCV(LeaveOneOut, Regressor):
         interaction_only: bool = False,
         gcv_mode: str | None = None,
         scoring: None = None,
-        cv: None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
         n_jobs: int | None = None,
@@ -269,7 +266,6 @@ class RidgeCV(LeaveOneOut, Regressor):
         self.interaction_only = interaction_only
         self.gcv_mode = gcv_mode
         self.scoring = scoring
-        self.cv = cv
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
         self.n_jobs = n_jobs
