@@ -14,7 +14,7 @@ from ermine._ermine import Table
 from ermine.dummy import DummyClassifier
 from ermine.ensemble import AdaBoostClassifier, RandomForestClassifier
 from ermine.neighbors import KNeighborsClassifier
-from ermine.tree import DecisionStumpClassifier, DecisionTreeClassifier
+from ermine.tree import DecisionStumpClassifier, DecisionTreeClassifier, QuadTreeClassifier
 
 rng = np.random.default_rng(0)
 X = rng.integers(-4, 5, size=(80, 5)).astype(np.float64)
@@ -287,8 +287,10 @@ def test_sparse_goes_to_learners_that_take_it(form):
     for model in (DecisionStumpClassifier(), DecisionTreeClassifier(), RandomForestClassifier(n_estimators=5, random_state=0), AdaBoostClassifier(n_estimators=5)):
         dense = clone(model).fit(S.toarray(), Y)
         np.testing.assert_array_equal(model.fit(S, Y).predict_proba(S), dense.predict_proba(S.toarray()))
+    neighbors, dense = (KNeighborsClassifier().fit(form, Y) for form in (S, S.toarray()))
+    np.testing.assert_array_equal(neighbors.predict_proba(S), dense.predict_proba(S.toarray()))
     with pytest.raises(TypeError, match="Sparse data was passed"):
-        KNeighborsClassifier().fit(S, Y)
+        QuadTreeClassifier().fit(S, Y)
 
 
 def test_sparse_duplicates_and_disorder():

@@ -23,7 +23,7 @@ from ermine.multioutput import ClassifierChain, LabelPowersetClassifier, MultiOu
 from ermine.neighbors import KNeighborsClassifier
 from ermine.ranking import BipartiteRanker, OmegaRanker, PairwiseRanker, RankSVM
 from ermine.svm import SVC, LinearSVC
-from ermine.tree import DecisionTreeClassifier
+from ermine.tree import DecisionTreeClassifier, QuadTreeClassifier
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_sparse_tables_go_to_those_who_take_them(queries):
         dense, sparse = (cls(base, random_state=0).fit(form, y) for form in (X, scipy.sparse.csr_matrix(X)))
         np.testing.assert_array_equal(dense.predict(X), sparse.predict(scipy.sparse.csr_matrix(X)))
     with pytest.raises(TypeError, match="[Ss]parse"):
-        OneVsRestClassifier(KNeighborsClassifier()).fit(scipy.sparse.csr_matrix(X), y)
+        OneVsRestClassifier(QuadTreeClassifier()).fit(scipy.sparse.csr_matrix(X), y)
     assert OneVsRestClassifier("linear-svc").fit(scipy.sparse.csr_matrix(X), y).score(scipy.sparse.csr_matrix(X), y) > 0.8
     X, y, qid = queries
     X = np.where(abs(X) < 0.5, 0.0, X)
