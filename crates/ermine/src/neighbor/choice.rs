@@ -18,6 +18,8 @@ const FEW_FEATURES: usize = 6;
 const MANY_FEATURES: usize = 128;
 /// A point read by the tree costs about four times a point read in order, so a tree must read less than this share of the points.
 const WORTH_IT: f64 = 0.25;
+/// The same where rows are kept as given and embedded whenever they are read, which costs many times the reading.
+const WORTH_EMBEDDING: f64 = 0.02;
 /// A wider walk in a graph is a mistake: it would see everything.
 const MAX_WIDTH: usize = 1 << 20;
 
@@ -74,11 +76,13 @@ impl Choice {
         }
     }
 
-    /// The wish, if the metric allows it; else what suits the rows. `trial` builds a box tree and says what share of it a query reads.
+    /// The wish, if the metric allows it; else what suits the rows. `trial` builds a box tree and says what share of it a query reads; `given` says that rows are
+    /// embedded whenever they are read.
     pub(super) fn make(
         rows: &Rows<'_>,
         metric: &Metric,
         wish: Option<Kind>,
+        given: bool,
         trial: impl FnOnce() -> f64,
     ) -> Result<Choice> {
         let (n, d) = (rows.n_rows(), rows.n_features());
@@ -105,7 +109,7 @@ impl Choice {
             (Kind::Scan, format!("{d} columns are many"))
         } else {
             let share = trial();
-            let kind = if share < WORTH_IT { Kind::BoxTree } else { Kind::Scan };
+            let kind = if share < if given { WORTH_EMBEDDING } else { WORTH_IT } { Kind::BoxTree } else { Kind::Scan };
             (kind, format!("in a trial a kd_tree read {:.0}% of the rows", 100.0 * share.min(1.0)))
         };
         Ok(Choice { kind, reason, recall: None })

@@ -500,7 +500,7 @@ fn raise(source: Source<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Cho
     };
     let rows = kept.as_ref().map_or(seen, Points::view);
     let mut tried = None;
-    let choice = Choice::make(&rows, metric, wish, || match tried.insert(box_tree(&rows, metric, given)) {
+    let choice = Choice::make(&rows, metric, wish, given, || match tried.insert(box_tree(&rows, metric, given)) {
         Engine::BoxTreeF32(tree) => tree.share_read(metric),
         Engine::BoxTreeF64(tree) => tree.share_read(metric),
         _ => 1.0,

@@ -1,11 +1,12 @@
 //! Building the tree: order the points by median splits, then lay them out in leaves and take the boxes from the bottom up.
 
+use super::numbers::Numbers;
 use super::tight::Tight;
-use super::{BoxTree, LEAF, Leaves, places};
+use super::{BoxTree, LEAF, Leaves};
 use crate::neighbor::aligned::Aligned;
 use crate::neighbor::lanes::LANES;
 use crate::neighbor::measured::SPARE_SHARE;
-use crate::neighbor::row_sets::RowSets;
+use crate::neighbor::packed::bits;
 use crate::neighbor::rows::Element;
 use rayon::prelude::*;
 
@@ -17,11 +18,14 @@ const SAMPLE: usize = 64;
 impl<E: Element> BoxTree<E> {
     /// A tree over the rows of `values`, `n_features` numbers each, which the metric measures as they are. There is at least one row.
     pub(in crate::neighbor) fn build(values: &[E], n_features: usize) -> BoxTree<E> {
-        let order = ordered(values, n_features);
+        let as_sets = needs_sets::<E>(values.len() / n_features, n_features, n_features);
+        let order = ordered(values, n_features, as_sets);
         let leaves = lay_out(values, n_features, &order);
         let boxes = all_boxes(&leaves, order.len(), n_features);
-        let tree = BoxTree::of(leaves, n_features, (n_features, false), &order, boxes, largest(values));
-        tree.tightened()
+        let rows = numbered(&order, as_sets);
+        let (n_points, leaves) = (order.len(), Leaves::Plain(leaves));
+        let (width, given, largest) = (n_features, false, largest(values));
+        BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes }.tightened()
     }
 
     /// A tree over rows that are kept as given: `embedded` are the same rows as the metric measures them, `width` numbers each.
@@ -31,25 +35,14 @@ impl<E: Element> BoxTree<E> {
         embedded: &[f64],
         width: usize,
     ) -> BoxTree<E> {
-        let order = ordered(embedded, width);
+        let as_sets = needs_sets::<E>(values.len() / n_features, n_features, width);
+        let order = ordered(embedded, width, as_sets);
         let boxes = all_boxes(&lay_out(embedded, width, &order), order.len(), width);
         let leaves = lay_out(values, n_features, &order);
-        BoxTree::of(leaves, n_features, (width, true), &order, boxes, largest(embedded)).tightened()
-    }
-
-    fn of(
-        leaves: Aligned<E>,
-        n_features: usize,
-        (width, given): (usize, bool),
-        order: &[u64],
-        boxes: Vec<Aligned<f32>>,
-        largest: f64,
-    ) -> BoxTree<E> {
-        let n_points = order.len();
-        let order: Vec<u32> = order.iter().map(|&entry| entry as u32).collect();
-        let rows = RowSets::new(&order, LEAF, places(n_points));
-        let leaves = Leaves::Plain(leaves);
-        BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes }
+        let rows = numbered(&order, as_sets);
+        let (n_points, leaves) = (order.len(), Leaves::Plain(leaves));
+        let (given, largest) = (true, largest(embedded));
+        BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes }.tightened()
     }
 
     /// The same tree with packed leaves, if it takes too much memory without and less with.
@@ -66,8 +59,25 @@ impl<E: Element> BoxTree<E> {
     }
 }
 
-/// The rows in the order of the tree, ascending within each leaf (in the low halves).
-fn ordered<E: Element>(values: &[E], n_features: usize) -> Vec<u64> {
+/// Whether plain row numbers, with the boxes, would take more than the share of the points that there is for them.
+fn needs_sets<E: Element>(n_points: usize, n_features: usize, width: usize) -> bool {
+    let levels = std::iter::successors(Some(n_points.div_ceil(LEAF).div_ceil(LANES)), |&nodes| {
+        (nodes > 1).then(|| nodes.div_ceil(LANES))
+    });
+    let boxes = levels.sum::<usize>() * 2 * LANES * width * size_of::<f32>();
+    let leaves = n_points.div_ceil(LEAF) * LEAF * n_features * E::BYTES;
+    let numbers = n_points * bits(n_points as u32 - 1) as usize / 8 + 16;
+    (boxes + leaves + numbers) as f64 > (1.0 + SPARE_SHARE) * (n_points * n_features * E::BYTES) as f64
+}
+
+/// The row numbers of an order.
+fn numbered(order: &[u64], as_sets: bool) -> Numbers {
+    let rows: Vec<u32> = order.iter().map(|&entry| entry as u32).collect();
+    Numbers::new(&rows, as_sets)
+}
+
+/// The rows (in the low halves) in the order of the tree, ascending within each leaf if they are to be sets.
+fn ordered<E: Element>(values: &[E], n_features: usize, as_sets: bool) -> Vec<u64> {
     let n_points = values.len() / n_features;
     let mut order: Vec<u64> = (0..n_points as u64).collect();
     let mut run = LEAF;
@@ -75,6 +85,9 @@ fn ordered<E: Element>(values: &[E], n_features: usize) -> Vec<u64> {
         run *= LANES;
     }
     split(values, n_features, &mut order, run);
+    if as_sets {
+        order.par_chunks_mut(LEAF).for_each(|leaf| leaf.sort_unstable_by_key(|&entry| entry as u32));
+    }
     order
 }
 
@@ -124,12 +137,10 @@ fn range<E: Element>(values: &[E]) -> (f32, f32) {
     (round_down(low), round_up(high))
 }
 
-/// Orders `order` (row numbers in the low halves) so that every run of `run` points is a subtree, down to leaves, where rows ascend.
+/// Orders `order` (row numbers in the low halves) so that every run of `run` points is a subtree, down to leaves.
 fn split<E: Element>(values: &[E], d: usize, order: &mut [u64], mut run: usize) {
     while order.len() <= run {
         if run == LEAF {
-            order.iter_mut().for_each(|entry| *entry &= u64::from(u32::MAX));
-            order.sort_unstable();
             return;
         }
         run /= LANES;

@@ -10,14 +10,15 @@
 //! might be among the k nearest is kept, then measured by [`Metric::distance`] in double precision.
 //!
 //! **Cost.** Build n log2(n / LEAF) selections, on all cores. Memory beside the points: 1/24 of them (of half of them, in double
-//! precision) for boxes and `log2(n) - 3.3` bits (rounded up) per point for its row number ([`super::row_sets`]). Where that is more than 30% of the points (one or two columns), their
-//! numbers are packed ([`tight`]).
+//! precision) for boxes and ceil(log2 n) bits per point for its row number. Where that is more than 30% of the points (few columns), row numbers take some four bits less
+//! ([`super::row_sets`]); where it still is, the points' own numbers are packed ([`tight`]).
 //!
 //! **Rows kept as given** (cosine, Mahalanobis: [`Metric::keeps_given`]) lie in the leaves as they are; boxes are around the embedded rows, and a leaf is embedded when it is read.
 //!
 //! Reference: Bentley (1975), "Multidimensional binary search trees used for associative searching".
 
 mod build;
+mod numbers;
 mod search;
 mod tight;
 
@@ -27,10 +28,10 @@ use super::aligned::Aligned;
 use super::lanes::LANES;
 use super::metric::Metric;
 use super::nearest::Nearest;
-use super::row_sets::RowSets;
 use super::rows::Element;
 use crate::error::{Error, Result};
 use crate::section::Sections;
+use numbers::Numbers;
 use std::ops::Range;
 use tight::Tight;
 
@@ -50,8 +51,8 @@ pub(super) struct BoxTree<E> {
     /// Whether kept rows are as given, and embedded when they are measured.
     given: bool,
     leaves: Leaves<E>,
-    /// The row numbers of the points of each leaf.
-    rows: RowSets,
+    /// The row numbers of the points.
+    rows: Numbers,
     /// The largest absolute value of a row as it is measured.
     largest: f64,
     /// Nodes of each level, leaves' parents first; per node and column 16 lower and 16 upper bounds.
@@ -111,7 +112,7 @@ impl<E: Element> BoxTree<E> {
         if n_points == 0 || n_points > u32::MAX as usize || n_features == 0 {
             return Err(broken());
         }
-        let rows = RowSets::load(sections, n_points, LEAF, places(n_points))?;
+        let rows = Numbers::load(sections, n_points)?;
         let n_leaves = n_points.div_ceil(LEAF);
         let leaves = if sections.has("packed leaves") {
             Leaves::Tight(Tight::from_bytes::<E>(sections.u8s("packed leaves")?, n_points, n_features)?)
@@ -154,8 +155,7 @@ impl<E: Element> BoxTree<E> {
     /// The row number of the point in `place`.
     #[inline(always)]
     fn row_at(&self, place: usize) -> u32 {
-        let first = place / LEAF * LEAF;
-        self.rows.get(place / LEAF, &(first..self.n_points.min(first + LEAF)), place - first)
+        self.rows.get(place, self.n_points)
     }
 
     /// Copies the point in `place`, as it is kept, to `out`.

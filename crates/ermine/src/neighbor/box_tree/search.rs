@@ -45,7 +45,14 @@ pub(in crate::neighbor) struct Scratch {
 pub(in crate::neighbor) struct Rooms {
     single: Vec<[f32; LEAF]>,
     double: Vec<[f64; LEAF]>,
-    embedded: Vec<[f64; LEAF]>,
+    embedded: Embedding,
+}
+
+/// Columns of an embedded leaf, and of some of its points while they are embedded.
+#[derive(Default)]
+pub(in crate::neighbor) struct Embedding {
+    columns: Vec<[f64; LEAF]>,
+    lanes: Vec<[f64; LANES]>,
 }
 
 /// (sum as bits, place), smallest first while `wanted` limits them.
@@ -230,7 +237,7 @@ pub(in crate::neighbor) trait Gap: Element {
     /// `values - query`; `narrow` is the query in single precision.
     fn gap<const SET: u8>(values: &[Self; LANES], query: f64, narrow: f32) -> Wide;
     /// Room for a leaf of such numbers, and for an embedded one.
-    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[Self; LEAF]>, &mut Vec<[f64; LEAF]>);
+    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[Self; LEAF]>, &mut Embedding);
 }
 
 impl Gap for f32 {
@@ -238,7 +245,7 @@ impl Gap for f32 {
     fn gap<const SET: u8>(values: &[f32; LANES], _: f64, narrow: f32) -> Wide {
         Wide::gap::<SET>(values, narrow)
     }
-    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f32; LEAF]>, &mut Vec<[f64; LEAF]>) {
+    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f32; LEAF]>, &mut Embedding) {
         (&mut rooms.single, &mut rooms.embedded)
     }
 }
@@ -248,7 +255,7 @@ impl Gap for f64 {
     fn gap<const SET: u8>(values: &[f64; LANES], query: f64, _: f32) -> Wide {
         Wide::wide_gap::<SET>(values, query)
     }
-    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f64; LEAF]>, &mut Vec<[f64; LEAF]>) {
+    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f64; LEAF]>, &mut Embedding) {
         (&mut rooms.double, &mut rooms.embedded)
     }
 }
@@ -284,14 +291,22 @@ impl Reader for Embedded<'_> {
 
     #[inline(always)]
     fn read<'a, E: Gap>(self, tree: &'a BoxTree<E>, leaf: usize, rooms: &'a mut Rooms) -> &'a [[f64; LEAF]] {
-        let (room, embedded) = E::rooms(rooms);
+        let (room, Embedding { lanes, columns: embedded }) = E::rooms(rooms);
         embedded.resize(tree.width, [0.0; LEAF]);
-        for (to, from) in embedded.iter_mut().zip(kept_leaf(tree, leaf, room)) {
-            for place in 0..LEAF {
-                to[place] = from[place].wide();
+        lanes.resize(tree.width, [0.0; LANES]);
+        let kept = kept_leaf(tree, leaf, room);
+        // A register or two at a time: whole columns would go to memory and back in every step.
+        for first in (0..LEAF).step_by(LANES) {
+            for (to, from) in lanes.iter_mut().zip(kept) {
+                for (to, from) in to.iter_mut().zip(&from[first..first + LANES]) {
+                    *to = from.wide();
+                }
+            }
+            self.0.embed_lanes(tree.n_features, lanes);
+            for (to, from) in embedded.iter_mut().zip(lanes.iter()) {
+                to[first..first + LANES].copy_from_slice(from);
             }
         }
-        self.0.embed_lanes(tree.n_features, embedded);
         let n = (tree.n_points - leaf * LEAF).min(LEAF);
         if n < LEAF {
             embedded.iter_mut().for_each(|column| column[n..].fill(f64::INFINITY));
