@@ -139,7 +139,7 @@ fn mistakes_are_named_with_a_way_out() {
     place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--learner", "forrest"]).fails(2, &["forest"]);
     place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "0"]).fails(2, &["'0' is not a time"]);
     place
-        .run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "0.000001s"])
+        .run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--budget", "0.000001s", "--quiet"])
         .fails(1, &["the time was over"]);
     place.run(&["compare", &table, "-t", "species", "--budget", "0s"]).fails(2, &["'0s' is not a time"]);
     place.run(&["tune", &table, "-t", "species", "-o", "m.ermine", "--trials", "0"]).fails(2, &["trials"]);

@@ -384,7 +384,9 @@ fn a_forest_is_grown_in_two_goes_looked_into_and_predicts_quantiles() {
     let values = &place.run(&[&dependence[..], &["--json"]].concat()).succeeds().json()["dependence"];
     let means: Vec<f64> = values["means"].as_array().unwrap().iter().map(|m| m[0].as_f64().unwrap()).collect();
     assert!(means[means.len() - 1] > means[0] + 300.0, "longer flippers, heavier birds: {means:?}");
-    place.run(&["show", "whole.ermine", "--dependence", "flipper", "--on", &penguins]).fails(1, &["did you mean"]);
+    place
+        .run(&["show", "whole.ermine", "--dependence", "flipper", "--on", &penguins])
+        .fails(2, &["no column named 'flipper'", "flipper_length_mm"]);
     place.run(&["show", "whole.ermine", "--dependence", "flipper"]).fails(2, &["--on"]);
     place.run(&["show", "whole.ermine", "--tree", "12"]).fails(1, &["member 12 was asked for, but there are 12"]);
     let said = place.run(&["predict", "whole.ermine", &penguins, "--quantiles", "0.1,0.9"]).succeeds();

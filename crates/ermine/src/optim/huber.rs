@@ -253,8 +253,11 @@ impl HuberRegression<'_> {
         let (products, _) = self.rows().weighted(&weights, &weights);
         let jitter = if share > 0.0 { 1e-10 } else { 0.0 };
         let h = Matrix::from_fn(gradient.len(), gradient.len(), |i, j| {
-            let own = if i == j { products[(i, j)] * jitter + if i < p { costs[i] } else { 0.0 } } else { 0.0 };
-            products[(i, j)] + own - taken[i] * taken[j]
+            let cost = if i == j && i < p { costs[i] } else { 0.0 };
+            // A column of zeros has no curvature and no gradient: any number here leaves its coefficient where it is.
+            let own = if i == j && products[(i, j)] + cost == 0.0 { 1.0 } else { cost };
+            let more = if i == j { products[(i, j)] * jitter } else { 0.0 };
+            products[(i, j)] + own + more - taken[i] * taken[j]
         });
         let mut direction = gradient.to_vec();
         Cholesky::new(&h, 1e-13)?.solve(&mut direction);

@@ -283,7 +283,9 @@ mod tests {
             prop_assert!((heights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{heights:?}");
             for (&n, height) in counts.iter().zip(&heights) {
                 let share = n as f64 / values.len() as f64;
-                prop_assert!((height - share).abs() < 0.1, "{height} {share}");
+                // Of few rows, a difference that chance may have made is not cut out.
+                let chance = 1.0 / (values.len() as f64).sqrt();
+                prop_assert!((height - share).abs() < 0.1 + chance, "{height} {share}");
             }
         }
     }
