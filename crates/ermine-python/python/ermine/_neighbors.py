@@ -454,6 +454,11 @@ class NearestNeighbors(Bare):
         self.leaf_size = leaf_size
         self.n_jobs = n_jobs
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Indexes rows. ``y`` is not looked at."""
         k = _check_k(self.n_neighbors, sys.maxsize, False)

@@ -60,10 +60,14 @@ pub struct HuberSolution {
 
 /// Shares of the upper bound's curvature that are tried, one after the other.
 const SHARES: [f64; 4] = [0.0, 1e-4, 1e-2, 1.0];
+/// The least scales that are allowed, one after the other, as shares of the largest target: where the best scale is 0 (with `epsilon` near 1 the objective is that of least absolute deviations), corners appear
+/// little by little. Residuals smaller than the last are rounding, and have no scale.
+const FLOORS: [f64; 9] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-13];
 /// A violation of the optimality conditions that rounding explains.
 const ROUNDING: f64 = 1e-8;
 
 /// Where the method stands.
+#[derive(Clone)]
 struct Point {
     w: Vec<f64>,
     residuals: Vec<f64>,
@@ -79,28 +83,42 @@ impl HuberRegression<'_> {
         if self.intercept {
             w[p] = median(self.y);
         }
-        // Residuals smaller than this are rounding, and have no scale.
-        let size = lanes::max_abs(self.y);
-        let floor = (1e-13 * size).max(f64::MIN_POSITIVE);
-        let mut point = self.at(w, floor);
-        let (mut status, mut n_iterations) = (Status::Limit, 0);
+        let floors = FLOORS.map(|share| (share * lanes::max_abs(self.y)).max(f64::MIN_POSITIVE));
+        let mut n_iterations = 0;
+        let (mut point, mut status) = (self.at(w, floors[0]), Status::Limit);
+        let mut settled: Option<Point> = None;
+        for floor in floors {
+            (point, status) = self.descend(self.at(point.w, floor), floor, &mut n_iterations)?;
+            if status == Status::Converged {
+                settled = Some(point.clone());
+            }
+        }
+        // Where rounding hides the corners of the last floor, the one before is as good.
+        if let Some(before) = settled.filter(|before| before.value <= point.value * (1.0 + 1e-9)) {
+            (point, status) = (before, Status::Converged);
+        }
+        let gradient = self.gradient(&point);
+        Ok(self.solution(point, &gradient, floors[floors.len() - 1], status, n_iterations))
+    }
+
+    /// Goes down from a point as far as it goes, with scales of at least `floor`.
+    fn descend(&self, mut point: Point, floor: f64, n_iterations: &mut usize) -> Result<(Point, Status)> {
         let mut gradient = self.gradient(&point);
-        while n_iterations < self.max_iterations {
+        while *n_iterations < self.max_iterations {
             let score = Some(("objective", point.value));
-            report(self.observer, Event::Step { done: n_iterations as u64, score })?;
+            report(self.observer, Event::Step { done: *n_iterations as u64, score })?;
             if self.violation(&gradient) <= self.tolerance || point.value <= 4.0 * floor {
-                status = Status::Converged;
-                break;
+                return Ok((point, Status::Converged));
             }
             let Some(next) = self.step(&point, &gradient, floor) else {
-                status = if self.violation(&gradient) <= ROUNDING { Status::Converged } else { Status::Stalled };
-                break;
+                let rounding = self.violation(&gradient) <= ROUNDING;
+                return Ok((point, if rounding { Status::Converged } else { Status::Stalled }));
             };
-            n_iterations += 1;
+            *n_iterations += 1;
             point = next;
             gradient = self.gradient(&point);
         }
-        Ok(self.solution(point, &gradient, floor, status, n_iterations))
+        Ok((point, Status::Limit))
     }
 
     fn solution(
@@ -349,9 +367,11 @@ mod tests {
     fn objective(problem: &HuberRegression, w: &[f64], s: f64) -> f64 {
         let fits = problem.rows().times(w);
         let loss = |i: usize| {
-            let z = (problem.y[i] - fits[i]).abs() / s;
+            let away = (problem.y[i] - fits[i]).abs();
+            let z = away / s;
             let h = if z <= problem.epsilon { z * z } else { 2.0 * problem.epsilon * z - problem.epsilon.powi(2) };
-            problem.weight(i) * (s + s * h)
+            // Without a scale, losses are straight.
+            problem.weight(i) * if s == 0.0 { 2.0 * problem.epsilon * away } else { s + s * h }
         };
         let cost: f64 = problem.costs.iter().zip(w).map(|(c, b)| c * b * b).sum();
         ((0..fits.len()).map(loss).sum::<f64>() + cost) / problem.total()
