@@ -253,7 +253,7 @@ impl Index {
         let width = |given: bool| if given { n_features } else { embedded };
         let missing = metric.takes_missing();
         let points =
-            || Ok::<_, Error>(Points::load(sections, "points", width(given), is_f32, missing)?.as_given(given));
+            || Ok::<_, Error>(Points::load(sections, "points", width(given), is_f32, missing)?.with_given(given));
         let allowed = Choice::possible(choice.kind, &metric) && !(metric.is_plain() && (given || about.waiting_given));
         let engine = match choice.kind {
             Kind::BoxTree if is_f32 => {
@@ -273,7 +273,7 @@ impl Index {
             }
         };
         let (narrow, later) = (about.waiting_is_f32, about.waiting_given);
-        let waiting = Points::load(sections, "waiting", width(later), narrow, missing)?.as_given(later);
+        let waiting = Points::load(sections, "waiting", width(later), narrow, missing)?.with_given(later);
         if engine.len() == 0 || engine.len() != n_indexed || !allowed {
             return Err(Error::model_file("the parts of a neighbour index don't fit together"));
         }
@@ -383,7 +383,7 @@ impl Engine {
             Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.n_features(),
             Engine::Scan(scan) => scan.points().n_features(),
         };
-        Points::empty(n_features, self.is_f32()).as_given(self.is_given())
+        Points::empty(n_features, self.is_f32()).with_given(self.is_given())
     }
 
     /// How many queries make a piece of work: enough pieces for all cores, and for a scan enough queries in each to
@@ -432,10 +432,10 @@ impl Engine {
         }
         match self {
             Engine::BoxTreeF32(t) => {
-                in_order(t.n_points(), t.n_features(), true, |f| t.for_each(f)).as_given(t.is_given())
+                in_order(t.n_points(), t.n_features(), true, |f| t.for_each(f)).with_given(t.is_given())
             }
             Engine::BoxTreeF64(t) => {
-                in_order(t.n_points(), t.n_features(), false, |f| t.for_each(f)).as_given(t.is_given())
+                in_order(t.n_points(), t.n_features(), false, |f| t.for_each(f)).with_given(t.is_given())
             }
             Engine::Vantage(points, _) => points.clone(),
             Engine::Scan(scan) => scan.points().clone(),
@@ -508,14 +508,14 @@ fn raise(source: Source<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Cho
     let engine = match choice.kind {
         Kind::BoxTree => tried.unwrap_or_else(|| box_tree(&rows, metric, given)),
         Kind::VantageTree => {
-            let points = Points::copy(&rows).as_given(given);
+            let points = Points::copy(&rows).with_given(given);
             let most = Measured::new(&points, metric).spare();
             let tree = VantageTree::build(&RowSpace { points: &points, metric }, most);
             Engine::Vantage(points, tree)
         }
         Kind::Scan => {
             drop(tried);
-            Engine::Scan(Scan::new(Points::copy(&rows).as_given(given), metric))
+            Engine::Scan(Scan::new(Points::copy(&rows).with_given(given), metric))
         }
         Kind::Graph { width } => {
             let points = Points::copy(&rows);

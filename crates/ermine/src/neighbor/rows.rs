@@ -285,7 +285,7 @@ impl Points {
 
     /// The same rows, as given or as the metric measures them.
     #[must_use]
-    pub(super) fn as_given(self, given: bool) -> Points {
+    pub(super) fn with_given(self, given: bool) -> Points {
         Points { given, ..self }
     }
 

@@ -222,7 +222,8 @@ fn n_nodes(levels: u32) -> usize {
 
 /// Where the leaves lie, in the order of their numbers.
 fn leaf_ranges(n: usize, levels: u32) -> Vec<Range<usize>> {
-    let mut ranges = vec![0..n];
+    let all = 0..n;
+    let mut ranges = vec![all];
     for _ in 0..levels {
         ranges = ranges.iter().map(halves).flat_map(|(near, far)| [near, far]).collect();
     }

@@ -74,7 +74,8 @@ proptest! {
         let codes: Vec<usize> = rows.iter().map(|r| usize::from(r[0] + r[1] * r[2] > 0.0)).collect();
         prop_assume!(codes.contains(&0) && codes.contains(&1));
         let three: Vec<usize> = (0..60).map(|i| codes[i] + usize::from(rows[i][1] > 0.3)).collect();
-        let jobs: [(&str, &[(&str, &str)], [Dataset; 2]); 3] = [
+        type Job<'a> = (&'a str, &'a [(&'a str, &'a str)], [Dataset; 2]);
+        let jobs: [Job<'_>; 3] = [
             ("logistic-regression", &[], [&rows, &moved].map(|rows| classes(rows, &codes))),
             ("logistic-regression", &[("l1_ratio", "1")], [&rows, &moved].map(|rows| classes(rows, &codes))),
             ("logistic-regression", &[], [&rows, &moved].map(|rows| classes(rows, &three))),

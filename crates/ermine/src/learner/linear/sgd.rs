@@ -302,11 +302,11 @@ impl StochasticGradientDescent {
         let objective =
             format!("mean {loss} loss{}", PenaltyName::words(self.penalty, self.alpha, self.l1_ratio, self.p));
         let p = x.n_columns();
-        let of = |(y, (w, z)): (&Cow<'_, [f64]>, (&Vec<f64>, &Vec<f64>))| {
+        let parts = targets.iter().zip(rows.iter().zip(margins)).map(|(y, (w, z))| {
             let w = if self.fit_intercept { &w[..] } else { &w[..p] };
             with_loss!(loss, self.epsilon, self.quantile, |l| assess(l, self.penalty(), x, y, weights, w, z))
-        };
-        let parts: Vec<(f64, Option<f64>)> = targets.iter().zip(rows.iter().zip(margins)).map(of).collect();
+        });
+        let parts: Vec<(f64, Option<f64>)> = parts.collect();
         let value = parts.iter().map(|p| p.0).sum();
         let bound: Option<f64> = parts.iter().map(|p| p.1).sum();
         let mut certificate = report::unproven(objective, value, None, "steps on single rows come with no guarantee");
