@@ -13,7 +13,7 @@
 //! | a user's own | a function | none, or the triangle inequality if the user vouches for it |
 //!
 //! Cosine and Mahalanobis are Euclidean in disguise: [`Metric::embed`] turns a row into one whose Euclidean distances
-//! are the wanted ones, when it enters an index or, where it would then take more room ([`Metric::keeps_given`]), whenever it is measured. For cosine `norm(u - v)^2 / 2 = 1 - u'v` on rows of length 1, which
+//! are the wanted ones, when it enters an index or, where it would then take more room (`keeps_given`), whenever it is measured. For cosine `norm(u - v)^2 / 2 = 1 - u'v` on rows of length 1, which
 //! also keeps small distances accurate where `1 - u'v` would cancel. A row of zeros has no direction: it gets a direction
 //! of its own (one more coordinate), at distance 1 from every other row and 0 from another row of zeros.
 //!

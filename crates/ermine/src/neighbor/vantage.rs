@@ -7,8 +7,8 @@
 //!
 //! **Exactness.** Distances are rounded; [`Space::slack`] widens each test by what rounding may have done to its three distances.
 //!
-//! **Cost.** Build n log2(n / leaf) distances. Memory about `log2(n / leaf) + 2` bits a point for which points are where ([`super::row_sets`]) and 20 bytes a leaf for the
-//! distances. A leaf has up to [`LEAF`] points, or twice, four times, ... as many, until the whole fits in what it is given: among rows of one or two
+//! **Cost.** Build n log2(n / leaf) distances. Memory about `log2(n / leaf) + 2` bits a point for which points are where (`row_sets`) and 20 bytes a leaf for the
+//! distances. A leaf has up to `LEAF` points, or twice, four times, ... as many, until the whole fits in what it is given: among rows of one or two
 //! numbers, leaves are large.
 //!
 //! Reference: Yianilos (1993), "Data structures and algorithms for nearest neighbor search in general metric spaces".
