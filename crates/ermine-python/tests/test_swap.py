@@ -189,3 +189,12 @@ def test_a_search_is_scored_by_its_score(scoring):
     cv = sklearn.model_selection.KFold(3)
     a, b = (module.GridSearchCV(estimator, grid, scoring=scoring, cv=cv).fit(XR, y) for module in (model_selection, sklearn.model_selection))
     assert a.score(XR, y) == pytest.approx(b.score(XR, y), rel=1e-9)
+
+
+def test_trees_deeper_than_the_stack_are_exported():
+    n = 3000
+    deep = tree.DecisionTreeClassifier().fit(np.arange(n)[:, None], np.arange(n) % 2)
+    assert deep.get_depth() == n - 1
+    assert tree.export_graphviz(deep).count("->") == 2 * n - 2
+    # As long as what was left out, and the three levels that were not.
+    assert f"truncated branch of depth {n - 3}\n" in tree.export_text(deep, max_depth=2)

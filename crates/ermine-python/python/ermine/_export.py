@@ -67,9 +67,12 @@ class _Words:
         weights = ", ".join(f"{v * self.tree.weighted_n_node_samples[node]:.{decimals}f}" for v in value)
         return (f" weights: [{weights}]" if show_weights else "") + f" class: {self.classes[int(np.argmax(value))]}"
 
-    def depth(self, node: int) -> int:
-        """How many nodes lie on the longest way down from a node."""
-        return 1 + max((self.depth(child) for child in self.tree.children(node)), default=0)
+    def heights(self) -> np.ndarray:
+        """How many nodes lie on the longest way down from each node. Children have higher numbers than their parents; a tree may be as deep as it has rows."""
+        height = np.ones(self.tree.node_count, dtype=np.int64)
+        for node in range(self.tree.node_count - 1, -1, -1):
+            height[node] += max((height[child] for child in self.tree.children(node)), default=0)
+        return height
 
 
 def export_text(
@@ -111,21 +114,23 @@ def export_text(
     <BLANKLINE>
     """
     words = _Words(decision_tree, feature_names, class_names, decimals)
+    heights = words.heights()
     lines: list[str] = []
-
-    def write(node: int, depth: int) -> None:
+    # Nodes to write with their depth and what leads to them, the next one last: a list in place of recursion.
+    waiting: list[tuple[int, int, str | None]] = [(0, 1, None)]
+    while waiting:
+        node, depth, led = waiting.pop()
+        if led is not None:
+            lines.append(led)
         indent = (("|" + " " * spacing) * depth)[:-spacing] + "-" * spacing
         leaf = words.tree.feature[node] == LEAF_FEATURE
-        if depth > max_depth + 1 and words.depth(node) > 1:
-            lines.append(f"{indent} truncated branch of depth {words.depth(node)}")
+        if depth > max_depth + 1 and heights[node] > 1:
+            lines.append(f"{indent} truncated branch of depth {heights[node]}")
         elif leaf:
             lines.append(f"{indent}{words.value(node, show_weights)}")
         else:
-            for child, said in words.answers(node):
-                lines.append(f"{indent} {said}")
-                write(child, depth + 1)
+            waiting += [(child, depth + 1, f"{indent} {said}") for child, said in words.answers(node)][::-1]
 
-    write(0, 1)
     return "\n".join(lines) + "\n"
 
 
@@ -185,17 +190,22 @@ def export_graphviz(
     def quoted(text: str) -> str:
         return text.replace("\\", "\\\\").replace('"', '\\"')
 
-    def write(node: int, depth: int) -> None:
+    # Nodes to write with their depth, and lines, the next one last: a list in place of recursion.
+    waiting: list[tuple[int, int] | str] = [(0, 0)]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            lines.append(item)
+            continue
+        node, depth = item
         label = "\\n".join(quoted(line) for line in _box(words, node, impurity))
         colour = f', fillcolor="{_shade(words, node)}"' if filled else ""
         lines.append(f'{node} [label="{label}"{colour}] ;')
         if words.tree.feature[node] == LEAF_FEATURE or (max_depth is not None and depth >= max_depth):
-            return
-        for child, said in words.answers(node):
-            write(child, depth + 1)
-            lines.append(f'{node} -> {child} [label="{quoted(said)}"] ;' if len(words.tree.children(node)) > 2 else f"{node} -> {child} ;")
-
-    write(0, 0)
+            continue
+        many = len(words.tree.children(node)) > 2
+        for child, said in [*words.answers(node)][::-1]:
+            waiting += [f'{node} -> {child} [label="{quoted(said)}"] ;' if many else f"{node} -> {child} ;", (child, depth + 1)]
     graph = "\n".join([*lines, "}"]) + "\n"
     if out_file is None:
         return graph
@@ -264,18 +274,20 @@ def plot_tree(
 
         ax = matplotlib.pyplot.gca()
     ax.set_axis_off()
-    places: dict[int, tuple[float, int]] = {}
-    n_leaves = 0
-
-    def place(node: int, depth: int) -> float:
-        nonlocal n_leaves
-        shown = [] if max_depth is not None and depth >= max_depth else words.tree.children(node)
-        across = [place(child, depth + 1) for child in shown]
-        n_leaves += not across
-        places[node] = (sum(across) / len(across) if across else n_leaves - 0.5, depth)
-        return places[node][0]
-
-    place(0, 0)
+    # From the root on, each node before what is below it, left before right.
+    depths, waiting = {0: 0}, [0]
+    shown: dict[int, list[int]] = {}
+    while waiting:
+        node = waiting.pop()
+        shown[node] = [] if max_depth is not None and depths[node] >= max_depth else words.tree.children(node)
+        depths.update(dict.fromkeys(shown[node], depths[node] + 1))
+        waiting += shown[node][::-1]
+    ends = [node for node, below in shown.items() if not below]
+    across = {node: place + 0.5 for place, node in enumerate(ends)}
+    for node, below in reversed(shown.items()):
+        if below:
+            across[node] = sum(across[child] for child in below) / len(below)
+    places, n_leaves = {node: (across[node], depths[node]) for node in shown}, len(ends)
     rows = 1 + max(depth for _, depth in places.values())
     at = {node: (across / n_leaves, 1 - (depth + 0.5) / rows) for node, (across, depth) in places.items()}
     parents = words.tree.parents()

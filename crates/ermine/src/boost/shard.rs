@@ -108,9 +108,8 @@ fn partition_bytes(
     {
         let mut set = [0u32; 8];
         left.iter().enumerate().for_each(|(slot, &go)| set[slot / 32] |= u32::from(go) << (slot % 32));
-        let place = Place { column, n_columns };
         // SAFETY: the processor has the feature; all rows are rows of the store.
-        return unsafe { partition_avx512(blocks, place, &set, rows, spare) };
+        return unsafe { partition_avx512(blocks, Place { column, n_columns }, &set, rows, spare) };
     }
     partition(bytes, column, n_columns, left, rows, spare)
 }
@@ -124,6 +123,7 @@ struct Place {
 
 impl Place {
     /// Where the code of a row is.
+    #[inline(always)]
     fn of(self, row: u32) -> usize {
         let row = row as usize;
         row + row / BLOCK * (self.n_columns - 1) * BLOCK + self.column * BLOCK
@@ -167,17 +167,11 @@ unsafe fn partition_avx512(blocks: &[u8], place: Place, set: &[u32; 8], rows: &m
         n_left += go.count_ones() as usize;
         n_right += go.count_zeros() as usize;
     }
-    for i in full..rows.len() {
-        let row = rows[i];
+    let is_left = |row: u32| {
         let code = blocks[place.of(row)] as usize;
-        let go = (set[code / 32] >> (code % 32) & 1) as usize;
-        rows[n_left] = row;
-        spare[n_right] = row;
-        n_left += go;
-        n_right += 1 - go;
-    }
-    rows[n_left..].copy_from_slice(&spare[..n_right]);
-    n_left
+        (set[code / 32] >> (code % 32) & 1) as u8
+    };
+    partition_rest((full, n_left), is_left, rows, spare)
 }
 
 /// Sends rows to the left (front) or to the right, keeping their order. Gives back how many are on the left.
@@ -191,21 +185,26 @@ fn partition<C: Code>(
 ) -> usize {
     match bytes.blocks() {
         Some(blocks) => {
-            let (start, skip) = (column * BLOCK, (n_columns - 1) * BLOCK);
-            let code = |row: u32| blocks[row as usize + row as usize / BLOCK * skip + start];
-            partition_by(|row| left[code(row).index()], rows, spare)
+            let place = Place { column, n_columns };
+            partition_rest((0, 0), |row| left[blocks[place.of(row)].index()], rows, spare)
         }
         None => {
             let (codes, stride) = (bytes.rows(), bytes.stride());
-            partition_by(|row| left[codes[row as usize * stride + column].index()], rows, spare)
+            partition_rest((0, 0), |row| left[codes[row as usize * stride + column].index()], rows, spare)
         }
     }
 }
 
+/// Sends the rows from `first` on, after `n_left` of those before went left and the others are in `spare`.
 #[inline(always)]
-fn partition_by(is_left: impl Fn(u32) -> u8, rows: &mut [u32], spare: &mut [u32]) -> usize {
-    let (mut n_left, mut n_right) = (0, 0);
-    for i in 0..rows.len() {
+fn partition_rest(
+    (first, mut n_left): (usize, usize),
+    is_left: impl Fn(u32) -> u8,
+    rows: &mut [u32],
+    spare: &mut [u32],
+) -> usize {
+    let mut n_right = first - n_left;
+    for i in first..rows.len() {
         let row = rows[i];
         let go = is_left(row) as usize;
         // Written to both sides, counted on one: no branch to mispredict. `n_left <= i`, so nothing unread is overwritten.

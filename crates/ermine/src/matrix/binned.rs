@@ -10,6 +10,7 @@
 //! binary search for each value. 1 byte for each value up to 255 bins, 2 bytes above.
 
 use super::features::Features;
+use super::order;
 use crate::rng;
 use crate::table::{Column, MISSING, Values};
 use rand::RngExt;
@@ -149,10 +150,7 @@ fn sort(values: &mut [f64]) {
     if values.len() < 1 << BITS {
         return values.sort_unstable_by(f64::total_cmp);
     }
-    // The bits of a number as a key in the same order: negative numbers reversed, below positive ones.
-    let key = |x: f64| x.to_bits() ^ if x.is_sign_negative() { u64::MAX } else { 1 << 63 };
-    let number = |key: u64| f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key });
-    let mut keys: Vec<u64> = values.iter().map(|&x| key(x)).collect();
+    let mut keys: Vec<u64> = values.iter().map(|&x| order::key(x)).collect();
     let mut sorted = vec![0u64; keys.len()];
     for shift in (0..64).step_by(BITS as usize) {
         let digit = |key: u64| (key >> shift) as usize & ((1 << BITS) - 1);
@@ -169,7 +167,7 @@ fn sort(values: &mut [f64]) {
         }
         std::mem::swap(&mut keys, &mut sorted);
     }
-    values.iter_mut().zip(&keys).for_each(|(x, &key)| *x = number(key));
+    values.iter_mut().zip(&keys).for_each(|(x, &key)| *x = order::number(key));
 }
 
 /// Rows of the table to make cuts from: all, or one from each of [`SAMPLE_ROWS`] stretches of equal length.

@@ -10,6 +10,7 @@
 //! | [`ranked`] | bins of equal count, straight from the sorted order |
 //! | [`encode`] | categories and missing values turned into numbers; the encoding is part of the model |
 //! | [`design`] | all features as numbers for linear methods, without a copy where they are numbers already |
+//! | `order` | whole numbers in the order of floating-point numbers |
 //! | [`pages`] | memory in large pages, for rows that are read out of order |
 //! | [`polynomial`] | products of columns up to a degree |
 //! | [`sparse`] | the encoded matrix with its zeros left out |
@@ -23,6 +24,7 @@ pub mod design;
 pub mod encode;
 pub mod features;
 pub mod labels;
+pub(crate) mod order;
 pub mod pages;
 pub mod polynomial;
 pub mod ranked;

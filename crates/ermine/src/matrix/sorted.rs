@@ -11,6 +11,7 @@
 //! **Cost.** O(n) time for each column as long as runs are short, O(n log n) at worst; 4 bytes for each value.
 
 use super::features::Features;
+use super::order;
 use crate::table::{Column, MISSING, Values};
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -131,7 +132,7 @@ fn sort_codes(codes: &[u32]) -> SortedColumn {
 /// Sorts numbers; NaN is missing, and -0 equals 0.
 fn sort_numbers(values: &[f64]) -> SortedColumn {
     let single = values.iter().all(|&x| f64::from(x as f32) == x || x.is_nan());
-    let key = |x: f64| if single { u32_key(x as f32 + 0.0) } else { (u64_key(x + 0.0) >> 32) as u32 };
+    let key = |x: f64| if single { order::key_f32(x as f32 + 0.0) } else { (order::key(x + 0.0) >> 32) as u32 };
     let (present, missing) = split_missing(values.iter().map(|&x| (!x.is_nan()).then(|| key(x))));
     let mut order = sort_by_upper_half(present);
     if !single {
@@ -170,18 +171,6 @@ fn finish(order: Vec<u64>, missing: Vec<u32>, equal: impl Fn(u64, u64) -> bool) 
     entries.extend(order.windows(2).map(|pair| pair[1] as u32 | tie(pair)));
     entries.extend_from_slice(&missing);
     SortedColumn { entries, n_missing: missing.len() }
-}
-
-/// A whole number with the order of `x`, which is not NaN.
-fn u32_key(x: f32) -> u32 {
-    let bits = x.to_bits();
-    bits ^ (((bits as i32 >> 31) as u32) | 1 << 31)
-}
-
-/// A whole number with the order of `x`, which is not NaN.
-fn u64_key(x: f64) -> u64 {
-    let bits = x.to_bits();
-    bits ^ (((bits as i64 >> 63) as u64) | 1 << 63)
 }
 
 /// Sorts words by their upper 32 bits, keeping the order of equal ones: least significant digit first, 11 bits a pass.

@@ -2,6 +2,7 @@
 //! `f64`, any stride); [`Points`] owns one, row after row, in the type it came with.
 
 use crate::error::{Error, Result};
+use crate::matrix::order;
 use crate::section::Sections;
 
 /// A number as points keep it.
@@ -34,14 +35,11 @@ impl Element for f32 {
     }
     #[inline(always)]
     fn rank(self) -> u64 {
-        let bits = self.to_bits();
-        // All bits of a negative number turn, of a positive one the sign alone.
-        u64::from(bits ^ ((bits as i32 >> 31) as u32 | 1 << 31))
+        u64::from(order::key_f32(self))
     }
     #[inline(always)]
     fn unrank(rank: u64) -> Self {
-        let rank = rank as u32;
-        f32::from_bits(rank ^ ((!rank as i32 >> 31) as u32 | 1 << 31))
+        order::number_f32(rank as u32)
     }
     fn put(sections: &mut Sections, name: &str, values: &[Self]) {
         sections.put_f32s(name, values);
@@ -63,12 +61,11 @@ impl Element for f64 {
     }
     #[inline(always)]
     fn rank(self) -> u64 {
-        let bits = self.to_bits();
-        bits ^ ((bits as i64 >> 63) as u64 | 1 << 63)
+        order::key(self)
     }
     #[inline(always)]
     fn unrank(rank: u64) -> Self {
-        f64::from_bits(rank ^ ((!rank as i64 >> 63) as u64 | 1 << 63))
+        order::number(rank)
     }
     fn put(sections: &mut Sections, name: &str, values: &[Self]) {
         sections.put_f64s(name, values);

@@ -14,6 +14,7 @@
 //! **Reference.** Burges, From RankNet to LambdaRank to LambdaMART, 2010. The normalisation is LightGBM's.
 
 use super::Objective;
+use crate::matrix::order;
 use crate::simd::exp::sigmoid;
 use std::ops::Range;
 
@@ -193,12 +194,9 @@ fn discount(place: usize) -> f64 {
 
 /// The documents by falling score; those with the same score in their order.
 fn ranked(scores: &[f64]) -> Vec<usize> {
-    // Whole numbers in the order of a total order over floating-point numbers, from the highest down: quicker to compare.
-    let key = |score: f64| {
-        let bits = score.to_bits() as i64;
-        !(bits ^ (((bits >> 63) as u64) >> 1) as i64)
-    };
-    let mut order: Vec<(i64, u32)> = scores.iter().enumerate().map(|(i, &score)| (key(score), i as u32)).collect();
+    // The highest has the lowest key; of the same, the first comes first.
+    let of = |(i, &score): (usize, &f64)| (!order::key(score), i as u32);
+    let mut order: Vec<(u64, u32)> = scores.iter().enumerate().map(of).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, i)| i as usize).collect()
 }

@@ -166,20 +166,25 @@ impl StochasticGradientDescent {
             let share = zero_one(&margins, &targets, prepared.weights());
             certificate.notes.push(format!("0-1 loss on the training rows: {share:.6}"));
         }
-        if !ended.iter().all(|e| *e) {
-            let limit = format!("{} passes, before the loss stopped falling", self.max_iter);
+        let at_zero = self.at_zero(loss, &targets, prepared.weights());
+        if let Some(limit) = self.limit(&ended, certificate.value, at_zero) {
             certificate.status = Status::Limit(limit);
-        }
-        // A piece of a stream is too little to tell.
-        if (self.max_iter > 1 || self.tol.is_some())
-            && certificate.value.is_none_or(|value| value > 1.1 * self.at_zero(loss, &targets, prepared.weights()))
-        {
-            let found = "a loss above that of coefficients of zero: steps were too long (a smaller eta0 or standardize = true helps)";
-            certificate.status = Status::Limit(found.into());
         }
         drop(x);
         let linear = self.linear(data, prepared, used, rows, &start);
         Ok(Trained { fitted: Box::new(SgdModel::new(linear, start.states, start.scaling)), certificate })
+    }
+
+    /// What stopped it before its end, if anything did: `value` is the objective reached, `at_zero` that of coefficients of zero.
+    fn limit(&self, ended: &[bool], value: Option<f64>, at_zero: f64) -> Option<String> {
+        // A piece of a stream is too little to tell.
+        let can_tell = self.max_iter > 1 || self.tol.is_some();
+        if can_tell && value.is_none_or(|value| value > 1.1 * at_zero) {
+            let found = "a loss above that of coefficients of zero: steps were too long (a smaller eta0 or standardize = true helps)";
+            return Some(found.into());
+        }
+        let all = ended.iter().all(|e| *e);
+        (!all).then(|| format!("{} passes, before the loss stopped falling", self.max_iter))
     }
 
     /// The objective of coefficients that are all zero.
