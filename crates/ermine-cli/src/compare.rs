@@ -293,18 +293,19 @@ impl Trials<'_> {
     /// Tries settings of the best learners; a better one becomes a row of its own.
     fn tune(&self, outcome: &mut Outcome) {
         outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
-        let best: Vec<&'static str> =
-            outcome.rows.iter().map(|row| row.learner).filter(|name| *name != BASELINE).take(TUNED).collect();
-        let n = best.len() as u32;
-        for (i, name) in (0..).zip(best) {
-            // What is left of the time is dealt evenly to those that wait.
-            let left = self.args.budget.map(|budget| budget.saturating_sub(self.start.elapsed()) / (n - i));
-            let until = left.and_then(|left| Instant::now().checked_add(left));
-            let tuned = if self.over() { Err(Error::Stopped) } else { self.tune_one(name, until) };
+        let rivals = outcome.rows.iter().filter(|row| row.learner != BASELINE).take(TUNED);
+        let best: Vec<(&'static str, f64)> = rivals.map(|row| (row.learner, row.seconds)).collect();
+        for (i, &(name, seconds)) in best.iter().enumerate() {
+            // Half of the time that is left is for the better one of those that wait, all of it for the last.
+            let parts = if i + 1 < best.len() { 2 } else { 1 };
+            let left = self.args.budget.map(|budget| budget.saturating_sub(self.start.elapsed()) / parts);
+            let strategy = self.strategy(left, seconds);
+            let tuned = if self.over() { Err(Error::Stopped) } else { self.tune_one(name, strategy, left) };
             self.progress.clear();
             match tuned {
                 Ok((row, stopped)) => {
-                    outcome.rows.extend(row);
+                    let as_it_is = outcome.rows.iter().find(|r| r.learner == name).and_then(|r| r.scores.first());
+                    outcome.rows.extend(row.filter(|row| order(row.scores.first(), as_it_is).is_lt()));
                     if stopped {
                         outcome.remarks.push(format!("{name}: not all settings tried: {}", self.whose_end()));
                     }
@@ -328,14 +329,33 @@ impl Trials<'_> {
         if interrupt::stopped() { "stopped by Ctrl-C" } else { "the budget is spent" }
     }
 
+    /// How settings are tried in the time that is left, where one on all rows takes so many seconds: if that is too little for all, most on few rows.
+    fn strategy(&self, left: Option<Duration>, seconds: f64) -> Strategy {
+        let trials = self.args.trials + 1;
+        let affordable = left.map_or(f64::INFINITY, |left| left.as_secs_f64() / seconds.max(1e-3));
+        // Each round of halving takes about as long as one setting on all rows, and has a third as many settings as the one before.
+        let rounds = (affordable as usize).saturating_sub(1);
+        let fewer = 3_usize.saturating_pow(rounds.try_into().unwrap_or(u32::MAX)).min(trials);
+        match affordable >= trials as f64 || rounds == 0 || self.data.n_rows() <= 2 * PROBED_ROWS {
+            true => Strategy::Random { trials },
+            false => Strategy::Halving { trials: fewer },
+        }
+    }
+
     /// The best of some settings of a learner, if it isn't its default; and whether the search was stopped.
-    fn tune_one(&self, name: &str, until: Option<Instant>) -> ermine::Result<(Option<Row>, bool)> {
+    fn tune_one(
+        &self,
+        name: &str,
+        strategy: Strategy,
+        left: Option<Duration>,
+    ) -> ermine::Result<(Option<Row>, bool)> {
+        let until = left.and_then(|left| Instant::now().checked_add(left));
         let learner = registry::learner(name)?;
         let space = Space::declared(&*learner);
         let what = Search {
             learner: &*learner,
             space: &space,
-            strategy: Strategy::Random { trials: self.args.trials + 1 },
+            strategy,
             splits: self.splits,
             measure: self.measures[0],
         };

@@ -103,15 +103,15 @@ params! {
         /// What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
         loss: Loss = Loss::Auto;
         /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
-        n_estimators: usize = 0, range Range::at_least(0.0), tune Log(50.0, 1000.0);
+        n_estimators: usize = 0, range Range::at_least(0.0);
         /// What the weights of each tree's leaves are multiplied by.
         learning_rate: f64 = 0.1, range Range::above_to(0.0, 1e6), tune Log(0.01, 0.3);
         /// Most leaves of a tree; none for no limit.
         max_leaf_nodes: Option<usize> = Some(31), range Range::at_least(2.0), tune Log(7.0, 127.0);
         /// Longest way from the root of a tree to a leaf; none for no limit.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
-        /// Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise), or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
-        grow_policy: GrowPolicy = GrowPolicy::Auto;
+        /// Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise), or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows (of all rows, where there are classes and more than 2,000 of them).
+        grow_policy: GrowPolicy = GrowPolicy::Auto, tune Each;
         /// Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct values).
         tree_method: TreeMethod = TreeMethod::Hist;
         /// Into how many bins the values of a column are cut.
@@ -119,9 +119,9 @@ params! {
         /// L2 penalty on leaf weights.
         reg_lambda: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(0.001, 100.0);
         /// L1 penalty on leaf weights.
-        reg_alpha: f64 = 0.0, range Range::between(0.0, 1e100), tune Linear(0.0, 10.0);
+        reg_alpha: f64 = 0.0, range Range::between(0.0, 1e100), tune Log(0.001, 10.0);
         /// The least that a split must lower the objective by.
-        gamma: f64 = 0.0, range Range::at_least(0.0), tune Linear(0.0, 5.0);
+        gamma: f64 = 0.0, range Range::at_least(0.0), tune Log(0.001, 5.0);
         /// The least sum of curvatures in a leaf.
         min_child_weight: f64 = 1.0, range Range::at_least(0.0), tune Log(0.01, 30.0);
         /// Largest weight of a leaf, without its sign; 0 for no limit.

@@ -170,7 +170,7 @@ impl Boosting<'_> {
         }
         let fixed = self.init_score.is_some() || self.params.rate_drop > 0.0;
         let parts = if fixed { Vec::new() } else { rounds::parts(data, context.seed)? };
-        let chosen = if parts.len() > 1 { self.params.on_small_data() } else { self.params.clone() };
+        let chosen = if parts.len() > 1 { self.params.on_small_data(data) } else { self.params.clone() };
         let params = |n_estimators: usize| GradientBoosting { n_estimators, ..chosen.clone() };
         let mut models: Vec<Boosted> = Vec::new();
         for (train, watch) in &parts {

@@ -7,9 +7,12 @@ use crate::boost::sample::Goss;
 use crate::boost::train::Training;
 use crate::error::{Error, Result};
 use crate::learner::Context;
-use crate::matrix::Dataset;
+use crate::matrix::{Dataset, Task};
 use crate::split::histogram::Regularised;
 use crate::split::histogram::categories::Caution;
+
+/// Rows from which on classes are learned from all rows in every round.
+const SEVERAL_ROWS: usize = 2000;
 
 impl GradientBoosting {
     /// Refuses what parameters ask of columns that can't have it, before any work is done.
@@ -43,17 +46,19 @@ impl GradientBoosting {
     }
 
     /// The parameters where the number of rounds is found on small data: weaker trees and smaller steps, which predict better there and are affordable.
-    pub(super) fn on_small_data(&self) -> GradientBoosting {
+    pub(super) fn on_small_data(&self, data: &Dataset) -> GradientBoosting {
         if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.iter().any(|&c| c != 0) {
             return self.clone();
         }
         let usual = GradientBoosting::default();
+        // Probabilities of many rows are better learned from all of them; see docs/decisions/010.
+        let all_rows = data.task() == Task::Classification && data.n_rows() > SEVERAL_ROWS;
         GradientBoosting {
             grow_policy: GrowPolicy::Symmetric,
             max_leaf_nodes: self.max_leaf_nodes.filter(|_| self.max_leaf_nodes != usual.max_leaf_nodes),
             learning_rate: 0.5 * self.learning_rate,
             min_child_weight: 0.1 * self.min_child_weight,
-            subsample: self.subsample.min(0.8),
+            subsample: if all_rows { self.subsample } else { self.subsample.min(0.8) },
             ..self.clone()
         }
     }
