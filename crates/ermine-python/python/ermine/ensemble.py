@@ -790,7 +790,8 @@ class GradientBoostingClassifier(BoostingClassifier):
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
         or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
         small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning
-        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
+        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows (of all rows, where there are
+        classes and more than 2,000 of them).
     tree_method : {'hist', 'exact'}, default="hist"
         Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
         values).
@@ -1004,7 +1005,8 @@ class GradientBoostingRegressor(BoostingRegressor):
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
         or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
         small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning
-        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
+        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows (of all rows, where there are
+        classes and more than 2,000 of them).
     tree_method : {'hist', 'exact'}, default="hist"
         Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
         values).
@@ -1231,7 +1233,8 @@ class GradientBoostingRanker(BoostingRanker):
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
         or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
         small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning
-        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows.
+        rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows (of all rows, where there are
+        classes and more than 2,000 of them).
     tree_method : {'hist', 'exact'}, default="hist"
         Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct
         values).
