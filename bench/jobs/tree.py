@@ -51,14 +51,30 @@ def rows(n):
     return make
 
 
-def chain(name, n):
-    """A sorted column whose answers alternate: every split takes one row, and the tree is as deep as there are rows. Fitting and predicting all rows."""
+# Which answers stand along the sorted column of a chain, and who learns them.
+CHAINS = {
+    "classes": ("DecisionTreeClassifier", {}, lambda i: i % 2),
+    "20 classes": ("DecisionTreeClassifier", {}, lambda i: i % 20),
+    "classes by their errors": ("DecisionTreeClassifier", {"criterion": "error"}, lambda i: i % 3),
+    "classes, values missing": ("DecisionTreeClassifier", {}, lambda i: (i - i // 10) % 2),
+    "numbers": ("DecisionTreeRegressor", {}, lambda i: i % 2),
+    "two numbers": ("DecisionTreeRegressor", {}, lambda i: i[:, None] % (2, 3)),
+    "medians": ("DecisionTreeRegressor", {"criterion": "absolute_error"}, lambda i: i % 2),
+    "counts": ("DecisionTreeRegressor", {"criterion": "poisson"}, lambda i: i % 2 + 1),
+}
+
+
+def chain(kind, n):
+    """A sorted column whose answers alternate: every split takes one row or two, and the tree is as deep as there are rows. Fitting and predicting all rows."""
+    name, params, answers = CHAINS[kind]
 
     def make():
         import numpy as np
 
         X = np.arange(n, dtype="float64")[:, None]
-        return {"X": X, "y": np.arange(n) % 2}
+        if "missing" in kind:
+            X[::10] = np.nan
+        return {"X": X, "y": answers(np.arange(n))}
 
     def prepare(data):
         import importlib
@@ -66,13 +82,12 @@ def chain(name, n):
         estimator = getattr(importlib.import_module("ermine.tree"), name)
 
         def run():
-            model = estimator(n_jobs=2).fit(data["X"], data["y"])
+            model = estimator(n_jobs=2, **params).fit(data["X"], data["y"])
             model.predict(data["X"])
             return model
 
         return run
 
-    kind = "classes" if name == "DecisionTreeClassifier" else "numbers"
     return Job(f"tree, a chain of {kind}, {n:,} x 1", make, {OURS: prepare}, quality, {}, 3)
 
 
@@ -134,8 +149,7 @@ JOBS = [
     Job("tree, 100,000 x 20", rows(100_000), contenders("DecisionTreeClassifier"), quality, {}, 3),
     Job("tree, 1,000,000 x 20", rows(1_000_000), {OURS: contenders("DecisionTreeClassifier")[OURS]}, quality, {}, 2),
     Job("tree, memory, 1,000,000 x 20", rows(1_000_000), {OURS: measured(contenders("DecisionTreeClassifier")[OURS])}, extra_memory, {}, 1),
-    *(chain("DecisionTreeClassifier", 1 << k) for k in (14, 16, 18)),
-    *(chain("DecisionTreeRegressor", 1 << k) for k in (14, 16, 18)),
+    *(chain(kind, 1 << k) for kind in CHAINS for k in (14, 16, 18)),
     optimal(3, 5),
     optimal(4, 2),
 ]

@@ -11,11 +11,12 @@
 //! of each class.
 //!
 //! **Chains.** The gain of K classes is at most the sum over classes of what the split gains in telling that class from the others (half of it for Gini, where the two are equal): for the entropy, what
-//! the sum has too much is the gain of sum_k (W - w_k) log2(W / (W - w_k)), which is concave in the weights like any impurity, so that no split makes it more.
+//! the sum has too much is the gain of sum_k (W - w_k) log2(W / (W - w_k)), which is concave in the weights like any impurity, so that no split makes it more. For the training error
+//! a plane is a pair of classes, one predicted on the left and the other on the right: the gain is the largest of what the pairs gain, exactly.
 //!
 //! **Cost.** O(1) for each entry (error: O(K)); enumeration O(2^c K) for c categories.
 
-use super::chain::{PLANES, RowSums, Sums};
+use super::chain::{RowSums, Tally};
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
@@ -76,6 +77,12 @@ impl ClassWeights {
         classes
     }
 
+    /// The classes that a plane of the training error has on the left and on the right: all pairs of different ones.
+    fn pair(&self, plane: usize) -> (usize, usize) {
+        let (left, right) = (plane / (self.n_classes - 1), plane % (self.n_classes - 1));
+        (left, right + usize::from(right >= left))
+    }
+
     /// A node with these class weights; its prediction is appended to `value`.
     fn weighed(&self, classes: Vec<f64>, value: &mut Vec<f64>) -> (Summary, Weights) {
         let total: f64 = classes.iter().sum();
@@ -85,10 +92,9 @@ impl ClassWeights {
         (Summary { weight: total, cost, pure }, Weights { classes, total, cost })
     }
 
-    /// What a split gains, from sums of squares or of x log2 x over the classes of each side.
+    /// What a split gains with weight `a` on the left, from what the impurity needs of each side.
     #[inline]
-    fn gain(&self, node: &Weights, left: (&[f64], f64, f64), right: (&[f64], f64)) -> f64 {
-        let ((left, a, left_part), (right, right_part)) = (left, right);
+    fn gain(&self, node: &Weights, a: f64, left_part: f64, right_part: f64) -> f64 {
         let b = node.total - a;
         if b <= 0.0 {
             return f64::NAN;
@@ -96,20 +102,17 @@ impl ClassWeights {
         let cost = match self.impurity {
             Impurity::Gini => node.total - left_part / a - right_part / b,
             Impurity::Entropy => self.x_log2_x(a) - left_part + self.x_log2_x(b) - right_part,
-            Impurity::Error => {
-                let most = |side: &[f64]| side.iter().fold(0.0f64, |most, &w| most.max(w));
-                node.total - most(left) - most(right)
-            }
+            Impurity::Error => node.total - left_part - right_part,
         };
         node.cost - cost
     }
 
-    /// What the impurity needs of the weights of a side: a sum over classes.
-    fn part(&self, weights: &[f64]) -> f64 {
+    /// What the impurity needs of the weights of a side: their squares, x log2 x, or the largest.
+    fn part(&self, weights: impl Iterator<Item = f64>) -> f64 {
         match self.impurity {
-            Impurity::Gini => weights.iter().map(|w| w * w).sum(),
-            Impurity::Entropy => weights.iter().map(|&w| self.x_log2_x(w)).sum(),
-            Impurity::Error => 0.0,
+            Impurity::Gini => weights.map(|w| w * w).sum(),
+            Impurity::Entropy => weights.map(|w| self.x_log2_x(w)).sum(),
+            Impurity::Error => weights.fold(0.0, f64::max),
         }
     }
 
@@ -121,7 +124,7 @@ impl ClassWeights {
             right: node.classes.clone(),
             left_total: 0.0,
             left_part: 0.0,
-            right_part: self.part(&node.classes),
+            right_part: self.part(node.classes.iter().copied()),
         }
     }
 
@@ -228,21 +231,41 @@ impl NodeCriterion for ClassWeights {
     }
 
     fn n_planes(&self) -> usize {
-        let few = self.n_classes <= PLANES && self.impurity != Impurity::Error;
-        if few { self.n_classes } else { 0 }
+        if self.impurity == Impurity::Error { self.n_classes * (self.n_classes - 1) } else { self.n_classes }
     }
 
-    fn row_sums(&self, _: f64, row: usize) -> RowSums {
-        let weight = self.weight_of(row);
-        RowSums { weight, plane: self.codes[row] as usize, sum: weight, ..RowSums::NONE }
+    fn row_sums(&self, _: &Weights, rows: &[u32]) -> RowSums {
+        let mut sums = RowSums::new(self.n_classes, 1, Vec::new());
+        for row in rows.iter().map(|&row| row as usize) {
+            let weight = self.weight_of(row);
+            sums.push(weight, 0.0, self.codes[row] as usize, [weight]);
+        }
+        sums
     }
 
-    fn prepare_sums(&self, sums: &Sums, value: &mut Vec<f64>) -> Option<(Summary, Weights)> {
-        Some(self.weighed(sums.planes[..self.n_classes].to_vec(), value))
+    fn prepare_sums(&self, _: &RowSums, _: &Tally, sums: &[f64], value: &mut Vec<f64>) -> Option<(Summary, Weights)> {
+        Some(self.weighed(sums.to_vec(), value))
     }
 
-    /// What telling one class from the others gains.
+    /// A class, or what one class has more than another.
+    fn plane(&self, plane: usize, sums: &[f64]) -> f64 {
+        if self.impurity != Impurity::Error {
+            return sums[plane];
+        }
+        let (left, right) = self.pair(plane);
+        sums[left] - sums[right]
+    }
+
+    fn gain_of_planes(&self, gains: impl Iterator<Item = f64>) -> f64 {
+        // One class on both sides gains nothing.
+        if self.impurity == Impurity::Error { gains.fold(0.0, f64::max) } else { gains.sum() }
+    }
+
+    /// What telling one class from the others gains; what predicting one class on the left and another on the right does.
     fn plane_gain(&self, node: &Weights, plane: usize, weight: f64, sum: f64) -> f64 {
+        if self.impurity == Impurity::Error {
+            return sum + node.classes[self.pair(plane).1] - (node.total - node.cost);
+        }
         let (total, of_class) = (node.total, node.classes[plane]);
         if weight <= 0.0 || weight >= total {
             return 0.0;
@@ -255,16 +278,13 @@ impl NodeCriterion for ClassWeights {
         entropy(total, of_class) - entropy(weight, sum) - entropy(total - weight, of_class - sum)
     }
 
-    fn gain_of_sums(&self, node: &Weights, sums: &Sums) -> f64 {
-        let left = &sums.planes[..self.n_classes];
-        let mut right = [0.0; PLANES];
-        let right = &mut right[..self.n_classes];
-        right.iter_mut().zip(&node.classes).zip(left).for_each(|((r, all), l)| *r = (all - l).max(0.0));
-        self.gain(node, (left, sums.weight, self.part(left)), (right, self.part(right)))
+    fn gain_of_sums(&self, node: &Weights, weight: f64, sums: &[f64]) -> f64 {
+        let right = node.classes.iter().zip(sums).map(|(all, left)| (all - left).max(0.0));
+        self.gain(node, weight, self.part(sums.iter().copied()), self.part(right))
     }
 
     fn noise(&self, node: &Weights) -> f64 {
-        let log = if self.impurity == Impurity::Gini { 1.0 } else { 1.0 + node.total.log2().abs() };
+        let log = if self.impurity == Impurity::Entropy { 1.0 + node.total.log2().abs() } else { 1.0 };
         1e-15 * self.n_classes as f64 * node.total * log
     }
 
@@ -348,8 +368,11 @@ impl Running for RunningClasses<'_> {
 
     #[inline]
     fn gain(&self) -> f64 {
-        let left = (&self.left[..], self.left_total, self.left_part);
-        self.criterion.gain(self.node, left, (&self.right, self.right_part))
+        let parts = match self.criterion.impurity {
+            Impurity::Error => [&self.left, &self.right].map(|side| self.criterion.part(side.iter().copied())),
+            _ => [self.left_part, self.right_part],
+        };
+        self.criterion.gain(self.node, self.left_total, parts[0], parts[1])
     }
 
     fn weights(&self) -> (f64, f64) {

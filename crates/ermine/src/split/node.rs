@@ -15,7 +15,7 @@
 //!
 //! **Ties** between thresholds: the lower one wins, missing values on the left before missing values on the right.
 
-use super::chain::{RowSums, Sums};
+use super::chain::{RowSums, Tally};
 use super::exact::Threshold;
 use super::twig::{ROWS, Twig, TwigNode, TwigSplit};
 
@@ -207,37 +207,53 @@ pub trait NodeCriterion: Send + Sync + Sized {
         None
     }
 
-    /// How many sums, beside the weight of a side, decide what a split gains, for searches in [chains](super::chain); 0 if there is no such search.
+    /// How many planes there are for searches in [chains](super::chain); 0 if there is no such search.
     fn n_planes(&self) -> usize {
         0
     }
 
-    /// The number around which a chain that begins at this node adds up.
-    fn reference(&self, _node: &Self::Node) -> f64 {
-        0.0
-    }
-
-    /// What a row adds to its side, around a reference.
-    fn row_sums(&self, _reference: f64, _row: usize) -> RowSums {
-        RowSums::NONE
+    /// What these rows add to their sides, in a chain that begins at this node.
+    fn row_sums(&self, _node: &Self::Node, _rows: &[u32]) -> RowSums {
+        RowSums::new(0, 0, Vec::new())
     }
 
     /// As [`prepare`](Self::prepare), from what the rows of the node add up to; `None` where that would not be precise.
-    fn prepare_sums(&self, _sums: &Sums, _value: &mut Vec<f64>) -> Option<(Summary, Self::Node)> {
+    fn prepare_sums(
+        &self,
+        _rows: &RowSums,
+        _tally: &Tally,
+        _sums: &[f64],
+        _value: &mut Vec<f64>,
+    ) -> Option<(Summary, Self::Node)> {
         None
     }
 
-    /// A convex function of the weight and one sum on the left. What a split gains is at most the sum of these over all planes.
+    /// The second coordinate of a plane, beside the weight: it is linear in the sums.
+    fn plane(&self, plane: usize, sums: &[f64]) -> f64 {
+        sums[plane]
+    }
+
+    /// A convex function of the weight and the coordinate of a plane on the left.
     fn plane_gain(&self, _node: &Self::Node, _plane: usize, _weight: f64, _sum: f64) -> f64 {
         f64::INFINITY
     }
 
-    /// What a split gains with this on the left.
-    fn gain_of_sums(&self, _node: &Self::Node, _left: &Sums) -> f64 {
+    /// What a split gains at most, from what its planes gain.
+    fn gain_of_planes(&self, gains: impl Iterator<Item = f64>) -> f64 {
+        gains.sum()
+    }
+
+    /// Whether a split may gain anything that has `before` and a part of `segment` on the left.
+    fn may_gain(&self, _node: &Self::Node, _before: &[f64], _segment: &[f64]) -> bool {
+        true
+    }
+
+    /// What a split gains with this weight and these sums on the left.
+    fn gain_of_sums(&self, _node: &Self::Node, _weight: f64, _sums: &[f64]) -> f64 {
         f64::NAN
     }
 
-    /// How far gains may be above the sum of what their planes gain, by rounding.
+    /// How far gains may be above what their planes say, by rounding.
     fn noise(&self, _node: &Self::Node) -> f64 {
         0.0
     }

@@ -6,11 +6,18 @@
 //!
 //! **Nominal columns.** One number: by the order of the means, which is exact. Several: all bipartitions of up to [`ENUMERATED`] categories, above the orders of the means of each number.
 //!
+//! **Chains.** What several numbers gain is a sum over them, each a convex function of its weight and sum: x ln(x / a) is convex in both, as x^2 / a is. The cost of what is left of a chain follows from what its rows
+//! cost around the means m' with which the chain began: around its own means m, it is less by weight times the loss of m' where the number is m.
+//!
 //! **Cost.** O(outputs) for each entry.
 
+use super::chain::{NEAR, RowSums, Tally};
 use super::classes::ENUMERATED;
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
+
+/// What is this share of the left side's sum, or less, is nothing.
+const NOTHING: f64 = 1e-12;
 
 /// Which loss is summed up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +43,8 @@ pub struct Sums {
     weight: f64,
     means: Vec<f64>,
     cost: f64,
+    /// How far the means are from where the sums of a [chain](super::chain) are centred; empty outside of chains.
+    shift: Vec<f64>,
 }
 
 impl Numbers {
@@ -98,15 +107,54 @@ impl Numbers {
         best.map(|(gain, set)| (gain, (0..groups.len()).map(|g| set >> g & 1 == 1).collect()))
     }
 
-    fn cost(&self, entries: &[u32], means: &[f64]) -> f64 {
-        let rows = entries.iter().map(|e| (e & ROW) as usize);
-        let loss = |y: f64, mean: f64| match self.loss {
+    /// What a number `y` costs where `mean` is predicted.
+    fn loss(&self, y: f64, mean: f64) -> f64 {
+        match self.loss {
             Loss::Squared => (y - mean) * (y - mean),
             Loss::Poisson if y > 0.0 => y * (y / mean).ln() - y + mean,
             Loss::Poisson => mean - y,
-        };
-        let of_row = |row: usize| self.of_row(row).iter().zip(means).map(|(&y, &m)| loss(y, m)).sum::<f64>();
+        }
+    }
+
+    fn cost(&self, entries: &[u32], means: &[f64]) -> f64 {
+        let rows = entries.iter().map(|e| (e & ROW) as usize);
+        let of_row = |row: usize| self.of_row(row).iter().zip(means).map(|(&y, &m)| self.loss(y, m)).sum::<f64>();
         rows.map(|row| self.weight_of(row) * of_row(row)).sum::<f64>() / self.n_outputs as f64
+    }
+
+    /// What a split gains with this weight and these sums, around the node's means for the squared error, on the left.
+    fn gain(&self, node: &Sums, a: f64, sums: impl Iterator<Item = f64>) -> f64 {
+        let b = node.weight - a;
+        if b <= 0.0 {
+            return f64::NAN;
+        }
+        let outputs = sums.zip(&node.means);
+        let total: f64 = match self.loss {
+            Loss::Squared => outputs.map(|(s, _)| s * s * node.weight / (a * b)).sum(),
+            Loss::Poisson => outputs
+                .map(|(left, mean)| {
+                    // What is left of the right side after rounding may be a hair below zero.
+                    let right = node.weight * mean - left;
+                    if left <= 0.0 || right <= NOTHING * left {
+                        return f64::NAN;
+                    }
+                    left * (left / (a * mean)).ln() + right * (right / (b * mean)).ln()
+                })
+                .sum(),
+        };
+        total / self.n_outputs as f64
+    }
+
+    /// For each row the first one in the order of their numbers that has the same.
+    fn first_alike(&self, rows: &[u32]) -> Vec<u32> {
+        let of = |i: u32| self.of_row(rows[i as usize] as usize);
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        order.sort_by(|&i, &j| of(i).partial_cmp(of(j)).unwrap_or(std::cmp::Ordering::Equal));
+        let mut first = vec![0; rows.len()];
+        for alike in order.chunk_by(|&i, &j| of(i) == of(j)) {
+            alike.iter().for_each(|&i| first[i as usize] = rows[alike[0] as usize]);
+        }
+        first
     }
 }
 
@@ -134,7 +182,7 @@ impl NodeCriterion for Numbers {
         }
         let cost = if pure { 0.0 } else { self.cost(entries, &means) };
         value.extend(&means);
-        (Summary { weight, cost, pure }, Sums { weight, means, cost })
+        (Summary { weight, cost, pure }, Sums { weight, means, cost, shift: Vec::new() })
     }
 
     fn weight(&self, entries: &[u32]) -> f64 {
@@ -172,6 +220,106 @@ impl NodeCriterion for Numbers {
             return CategoryOrders::Enumerated(self.enumerate(node, &sums, &sizes, limits));
         }
         CategoryOrders::Heuristic((0..self.n_outputs).map(mean).collect())
+    }
+
+    fn n_planes(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// The sums of the numbers, around the node's means for the squared error; what they cost around these; and for the squared error the numbers as they are.
+    fn row_sums(&self, node: &Sums, rows: &[u32]) -> RowSums {
+        let n_sums = self.n_outputs * if self.loss == Loss::Squared { 3 } else { 2 };
+        let mut sums = RowSums::new(n_sums, n_sums, node.means.clone());
+        for (&row, first) in rows.iter().zip(self.first_alike(rows)) {
+            let w = self.weight_of(row as usize);
+            let numbers = || self.of_row(row as usize).iter().zip(&node.means).map(|(&y, &mean)| (y, mean));
+            let costs = numbers().map(|(y, mean)| w * self.loss(y, mean));
+            match self.loss {
+                Loss::Squared => {
+                    let parts =
+                        numbers().map(|(y, mean)| w * (y - mean)).chain(costs).chain(numbers().map(|(y, _)| w * y));
+                    sums.push(w, f64::from(first), 0, parts);
+                }
+                Loss::Poisson => sums.push(w, f64::from(first), 0, numbers().map(|(y, _)| w * y).chain(costs)),
+            }
+        }
+        sums
+    }
+
+    /// Costs are differences of two sums, precise as long as each mean is near where the chain began.
+    fn prepare_sums(
+        &self,
+        rows: &RowSums,
+        tally: &Tally,
+        sums: &[f64],
+        value: &mut Vec<f64>,
+    ) -> Option<(Summary, Sums)> {
+        let (weight, pure) = (tally.weight, tally.low == tally.high);
+        let (k, mut cost) = (self.n_outputs, 0.0);
+        let (mut means, mut shift) = (Vec::with_capacity(k), vec![0.0; k]);
+        for output in 0..k {
+            let (sum, around) = (sums[output], sums[k + output]);
+            let less = match self.loss {
+                Loss::Squared => {
+                    shift[output] = sum / weight;
+                    means.push(sums[2 * k + output] / weight);
+                    sum * shift[output]
+                }
+                Loss::Poisson => {
+                    means.push(sum / weight);
+                    weight * self.loss(sum / weight, rows.reference[output])
+                }
+            };
+            // An output whose numbers are all the same costs what their mean was rounded by.
+            let rounding = 1e-14 * rows.reference[output];
+            let nothing = weight * if self.loss == Loss::Squared { rounding * rounding } else { rounding };
+            if around > nothing {
+                if !pure && around - less < NEAR * around {
+                    return None;
+                }
+                cost += around - less;
+            }
+        }
+        let mut cost = cost / k as f64;
+        if pure {
+            (means, cost) = (self.of_row(tally.low as usize).to_vec(), 0.0);
+        }
+        value.extend(&means);
+        Some((Summary { weight, cost, pure }, Sums { weight, means, cost, shift }))
+    }
+
+    fn plane_gain(&self, node: &Sums, plane: usize, weight: f64, sum: f64) -> f64 {
+        let right_weight = node.weight - weight;
+        if weight <= 0.0 || right_weight <= 0.0 {
+            return 0.0;
+        }
+        let mean = node.means[plane];
+        let side = |sum: f64, weight: f64| if sum > 0.0 { sum * (sum / (weight * mean)).ln() } else { 0.0 };
+        let gain = match self.loss {
+            Loss::Squared => (sum - weight * node.shift[plane]).powi(2) * node.weight / (weight * right_weight),
+            Loss::Poisson => side(sum, weight) + side(node.weight * mean - sum, right_weight),
+        };
+        gain / self.n_outputs as f64
+    }
+
+    /// A side of nothing but zeros is not allowed by the deviance.
+    fn may_gain(&self, node: &Sums, before: &[f64], segment: &[f64]) -> bool {
+        let both = |((left, more), mean): ((&f64, &f64), &f64)| {
+            left + more > 0.0 && node.weight * mean - left > NOTHING * left
+        };
+        self.loss == Loss::Squared || before.iter().zip(segment).zip(&node.means).all(both)
+    }
+
+    fn gain_of_sums(&self, node: &Sums, weight: f64, sums: &[f64]) -> f64 {
+        self.gain(node, weight, sums.iter().zip(&node.shift).map(|(sum, shift)| sum - weight * shift))
+    }
+
+    fn noise(&self, node: &Sums) -> f64 {
+        match self.loss {
+            Loss::Squared => 1e-13 * node.cost,
+            // Logarithms of numbers near 1, times the sums.
+            Loss::Poisson => 1e-14 * node.weight * node.means.iter().sum::<f64>(),
+        }
     }
 
     fn cost_of(&self, node: &Sums, value: &[f64]) -> f64 {
@@ -216,25 +364,7 @@ impl Running for RunningSums<'_> {
     }
 
     fn gain(&self) -> f64 {
-        let (a, b) = (self.weight, self.node.weight - self.weight);
-        if b <= 0.0 {
-            return f64::NAN;
-        }
-        let outputs = self.sums.iter().zip(&self.node.means);
-        let total: f64 = match self.criterion.loss {
-            Loss::Squared => outputs.map(|(s, _)| s * s * self.node.weight / (a * b)).sum(),
-            Loss::Poisson => outputs
-                .map(|(&left, mean)| {
-                    // What is left of the right side after rounding may be a hair below zero.
-                    let right = self.node.weight * mean - left;
-                    if left <= 0.0 || right <= 1e-12 * left {
-                        return f64::NAN;
-                    }
-                    left * (left / (a * mean)).ln() + right * (right / (b * mean)).ln()
-                })
-                .sum(),
-        };
-        total / self.sums.len() as f64
+        self.criterion.gain(self.node, self.weight, self.sums.iter().copied())
     }
 
     fn weights(&self) -> (f64, f64) {

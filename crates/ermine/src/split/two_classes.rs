@@ -12,7 +12,7 @@
 //! intervals.
 
 use super::blocks::{Block, could_win};
-use super::chain::{RowSums, Sums};
+use super::chain::{RowSums, Tally};
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{
@@ -248,20 +248,28 @@ impl NodeCriterion for TwoClassCounts {
         1
     }
 
-    fn row_sums(&self, _: f64, row: usize) -> RowSums {
-        RowSums { weight: 1.0, sum: f64::from(self.codes[row]), ..RowSums::NONE }
+    fn row_sums(&self, _: &Counts, rows: &[u32]) -> RowSums {
+        let mut sums = RowSums::new(1, 1, Vec::new());
+        rows.iter().for_each(|&row| sums.push(1.0, 0.0, 0, [f64::from(self.codes[row as usize])]));
+        sums
     }
 
-    fn prepare_sums(&self, sums: &Sums, value: &mut Vec<f64>) -> Option<(Summary, Counts)> {
-        Some(self.counted(sums.weight, sums.planes[0], value))
+    fn prepare_sums(
+        &self,
+        _: &RowSums,
+        tally: &Tally,
+        sums: &[f64],
+        value: &mut Vec<f64>,
+    ) -> Option<(Summary, Counts)> {
+        Some(self.counted(tally.weight, sums[0], value))
     }
 
     fn plane_gain(&self, node: &Counts, _: usize, weight: f64, sum: f64) -> f64 {
         if weight > 0.0 && weight < node.n { self.gain(node, weight, sum) } else { 0.0 }
     }
 
-    fn gain_of_sums(&self, node: &Counts, left: &Sums) -> f64 {
-        self.gain(node, left.weight, left.planes[0])
+    fn gain_of_sums(&self, node: &Counts, weight: f64, sums: &[f64]) -> f64 {
+        self.gain(node, weight, sums[0])
     }
 
     fn noise(&self, node: &Counts) -> f64 {

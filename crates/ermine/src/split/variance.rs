@@ -8,7 +8,7 @@
 //!
 //! **Cost.** About a nanosecond for each entry. **Accuracy.** Sums are in double precision, centred at every node: no cancellation of squares.
 
-use super::chain::{RowSums, Sums};
+use super::chain::{NEAR, RowSums, Tally};
 use super::exact::Threshold;
 use super::node::{
     Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, TIE, gain_at, sweep,
@@ -18,9 +18,6 @@ use super::two_classes::positions;
 
 /// How many columns are swept at once.
 const LANES: usize = 8;
-
-/// The share of the squares around another point that the squared error is at least, where it is taken from them: then no more than two or three digits are lost.
-const NEAR: f64 = 1e-2;
 
 /// The squared error around the mean, of one number for each row.
 #[derive(Debug, Clone)]
@@ -279,25 +276,32 @@ impl NodeCriterion for Variance {
         1
     }
 
-    fn reference(&self, node: &Moments) -> f64 {
-        node.mean
+    /// Around the node's mean: the numbers, their squares, and the numbers as they are.
+    fn row_sums(&self, node: &Moments, rows: &[u32]) -> RowSums {
+        let mut sums = RowSums::new(3, 3, Vec::new());
+        for row in rows.iter().map(|&row| row as usize) {
+            let (weight, number) = (self.weight_of(row), self.values[row]);
+            let distance = number - node.mean;
+            sums.push(weight, number, 0, [weight * distance, weight * distance * distance, weight * number]);
+        }
+        sums
     }
 
-    fn row_sums(&self, reference: f64, row: usize) -> RowSums {
-        let (weight, number) = (self.weight_of(row), self.values[row]);
-        let distance = number - reference;
-        RowSums { weight, plane: 0, sum: weight * distance, square: weight * distance * distance, number }
-    }
-
-    /// The squared error is a difference of two sums, precise as long as the mean is near the reference.
-    fn prepare_sums(&self, sums: &Sums, value: &mut Vec<f64>) -> Option<(Summary, Moments)> {
-        let (weight, pure) = (sums.weight, sums.low == sums.high);
-        let shift = sums.planes[0] / weight;
-        let cost = sums.square - sums.planes[0] * shift;
-        if !pure && cost < NEAR * sums.square {
+    /// The squared error is a difference of two sums, precise as long as the mean is near where the chain began.
+    fn prepare_sums(
+        &self,
+        _: &RowSums,
+        tally: &Tally,
+        sums: &[f64],
+        value: &mut Vec<f64>,
+    ) -> Option<(Summary, Moments)> {
+        let (weight, pure) = (tally.weight, tally.low == tally.high);
+        let shift = sums[0] / weight;
+        let cost = sums[1] - sums[0] * shift;
+        if !pure && cost < NEAR * sums[1] {
             return None;
         }
-        let (mean, cost) = if pure { (sums.low, 0.0) } else { (sums.number / weight, cost) };
+        let (mean, cost) = if pure { (tally.low, 0.0) } else { (sums[2] / weight, cost) };
         value.push(mean);
         Some((Summary { weight, cost, pure }, Moments { weight, mean, cost, shift }))
     }
@@ -308,10 +312,10 @@ impl NodeCriterion for Variance {
         if weight > 0.0 && right > 0.0 { sum * sum * node.weight / (weight * right) } else { 0.0 }
     }
 
-    fn gain_of_sums(&self, node: &Moments, left: &Sums) -> f64 {
-        let gain = self.plane_gain(node, 0, left.weight, left.planes[0]);
+    fn gain_of_sums(&self, node: &Moments, weight: f64, sums: &[f64]) -> f64 {
+        let gain = self.plane_gain(node, 0, weight, sums[0]);
         // Very unequal weights may leave nothing of the lighter side.
-        if left.weight < node.weight { gain } else { f64::NAN }
+        if weight < node.weight { gain } else { f64::NAN }
     }
 
     fn noise(&self, node: &Moments) -> f64 {

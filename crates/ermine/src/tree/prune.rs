@@ -272,29 +272,43 @@ pub fn reduced_error(grown: &Grown, loss: &[f64], slack: f64) -> Grown {
 /// C4.5's pruning: reduced error with the upper limit of each node's training errors in place of validation errors.
 pub fn pessimistic(grown: &Grown, confidence: f64) -> Grown {
     let tree = &grown.tree;
+    let pessimism = Pessimism::new(confidence);
     let limit = |node: usize| {
         let best = tree.value(node).iter().fold(0.0f64, |best, &share| best.max(share));
         let n = tree.weight[node];
         let errors = n * (1.0 - best);
-        errors + added_errors(n, errors, confidence)
+        errors + pessimism.added_errors(n, errors)
     };
     let loss: Vec<f64> = (0..tree.n_nodes()).map(limit).collect();
     // Quinlan's programs give the leaf a tenth of an error.
     reduced_error(grown, &loss, 0.1)
 }
 
-/// How many errors to add to `e` of `n`, so that their share is the upper limit of its confidence interval (Quinlan 1993, 4.2).
-pub fn added_errors(n: f64, e: f64, confidence: f64) -> f64 {
-    let none = n * (1.0 - (confidence.ln() / n).exp());
-    if e < 1e-6 {
-        none
-    } else if e < 0.9999 {
-        none + e * (added_errors(n, 1.0, confidence) - none)
-    } else if e + 0.5 >= n {
-        0.67 * (n - e)
-    } else {
-        let z = normal_quantile(1.0 - confidence);
-        let (z2, share) = (z * z, (e + 0.5) / n);
+/// How much worse than on its training rows a node is taken to be.
+struct Pessimism {
+    confidence: f64,
+    /// Where the normal distribution has that much above it.
+    z: f64,
+}
+
+impl Pessimism {
+    fn new(confidence: f64) -> Pessimism {
+        Pessimism { confidence, z: normal_quantile(1.0 - confidence) }
+    }
+
+    /// How many errors to add to `e` of `n`, so that their share is the upper limit of its confidence interval (Quinlan 1993, 4.2).
+    fn added_errors(&self, n: f64, e: f64) -> f64 {
+        let none = n * (1.0 - (self.confidence.ln() / n).exp());
+        if e < 1e-6 {
+            return none;
+        }
+        if e < 0.9999 {
+            return none + e * (self.added_errors(n, 1.0) - none);
+        }
+        if e + 0.5 >= n {
+            return 0.67 * (n - e);
+        }
+        let (z, z2, share) = (self.z, self.z * self.z, (e + 0.5) / n);
         let upper =
             (share + z2 / (2.0 * n) + z * (share / n - share * share / n + z2 / (4.0 * n * n)).sqrt()) / (1.0 + z2 / n);
         (upper * n - e).max(0.0)
@@ -454,10 +468,10 @@ mod tests {
     fn upper_limits_are_those_of_the_book() {
         // Quinlan 1993, 4.2: U_25%(0, 6) = 0.206, U_25%(0, 9) = 0.143, U_25%(0, 1) = 0.750.
         for (n, share) in [(6.0, 0.206), (9.0, 0.143), (1.0, 0.750)] {
-            assert!((added_errors(n, 0.0, 0.25) / n - share).abs() < 5e-4);
+            assert!((Pessimism::new(0.25).added_errors(n, 0.0) / n - share).abs() < 5e-4);
         }
         // U_25%(1, 16) = 0.157, which the programs approximate.
-        assert!(((1.0 + added_errors(16.0, 1.0, 0.25)) / 16.0 - 0.157).abs() < 5e-3);
+        assert!(((1.0 + Pessimism::new(0.25).added_errors(16.0, 1.0)) / 16.0 - 0.157).abs() < 5e-3);
         assert!((normal_quantile(0.75) - 0.674_489_750_196).abs() < 1e-9);
     }
 }

@@ -68,7 +68,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
     pub fn search(&self, pending: &Pending<C::Node>) -> Option<Choice> {
         let n_columns = self.orders.columns.len();
         let choice = match &pending.chain {
-            Some(chain) => chain.search(self.criterion, &pending.state, self.limits(pending, 0).min_samples),
+            Some(chain) => chain.search(self.criterion, &pending.state, &self.limits(pending, 0)),
             None if self.draws() => self.search_drawn(pending),
             None => self.search_all(pending, 0..n_columns),
         };
