@@ -384,6 +384,8 @@ class LassoCV(PenalisedCV, Regressor):
         How many strengths are tried, from the least that makes all coefficients zero downwards.
     eps : float, default=0.001
         The smallest strength tried, as a share of the largest.
+    alphas : list of float, default=()
+        The strengths that are tried, where they are given.
     cv : int, splitter or iterable, default=5
         How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
         is tested in exactly one.
@@ -443,7 +445,7 @@ class LassoCV(PenalisedCV, Regressor):
     """
 
     _learner = "lasso-cv"
-    _parameters = ("n_alphas", "eps", "cv", "fit_intercept", "standardize", "max_iter", "tol")
+    _parameters = ("n_alphas", "eps", "alphas", "cv", "fit_intercept", "standardize", "max_iter", "tol")
     _takes_sparse = True
     _is_random = True
 
@@ -452,6 +454,7 @@ class LassoCV(PenalisedCV, Regressor):
         *,
         n_alphas: int = 100,
         eps: float = 0.001,
+        alphas: Sequence[float] = (),
         cv: Any = 5,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -466,6 +469,7 @@ class LassoCV(PenalisedCV, Regressor):
     ) -> None:
         self.n_alphas = n_alphas
         self.eps = eps
+        self.alphas = alphas
         self.cv = cv
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -593,6 +597,8 @@ class ElasticNetCV(PenalisedCV, Regressor):
         How many strengths are tried, from the least that makes all coefficients zero downwards.
     eps : float, default=0.001
         The smallest strength tried, as a share of the largest.
+    alphas : list of float, default=()
+        The strengths that are tried, where they are given.
     cv : int, splitter or iterable, default=5
         How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
         is tested in exactly one.
@@ -652,7 +658,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
     """
 
     _learner = "elastic-net-cv"
-    _parameters = ("l1_ratio", "n_alphas", "eps", "cv", "fit_intercept", "standardize", "max_iter", "tol")
+    _parameters = ("l1_ratio", "n_alphas", "eps", "alphas", "cv", "fit_intercept", "standardize", "max_iter", "tol")
     _takes_sparse = True
     _is_random = True
 
@@ -662,6 +668,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
         l1_ratio: Sequence[float] = (0.5,),
         n_alphas: int = 100,
         eps: float = 0.001,
+        alphas: Sequence[float] = (),
         cv: Any = 5,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -677,6 +684,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
         self.l1_ratio = l1_ratio
         self.n_alphas = n_alphas
         self.eps = eps
+        self.alphas = alphas
         self.cv = cv
         self.fit_intercept = fit_intercept
         self.standardize = standardize
