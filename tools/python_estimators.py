@@ -59,6 +59,7 @@ PYTHON_FORM = {
               "count from 1. Costs must be symmetric, must not fall with the distance, and must keep the triangle inequality."),
     "cv": ("Any", "int, splitter or iterable",
            "How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row is tested in exactly one."),
+    "constant": ("Any", "str, int, float, array-like or None", "Which constant, where the strategy is ``\"constant\"``: a class, or a number for each target."),
     "covariance": ("Any", "array-like of shape (n_features, n_features) or None",
                    "The covariance of the mahalanobis metric (of the columns after encoding); estimated from the training rows if None."),
 }
@@ -198,6 +199,11 @@ CHOICES = {
     ("GradientBoostingClassifier", "loss"): (("auto", "log_loss"), None),
     ("GradientBoostingRegressor", "loss"): (("auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"), None),
     ("GradientBoostingRanker", "loss"): (("auto", "lambdarank", "pairwise"), None),
+    ("DummyClassifier", "strategy"): (
+        ("prior", "most_frequent", "stratified", "uniform", "constant"),
+        "What is said: the shares of the classes, of which the largest is predicted ('prior'); the most frequent class for certain; classes drawn by their shares ('stratified') or all alike ('uniform'); the ``constant``.",
+    ),
+    ("DummyRegressor", "strategy"): (("mean", "median", "quantile", "constant"), "What is said for every row."),
 }
 
 #: What scikit-learn's twins have for defaults.

@@ -80,13 +80,10 @@ BOOSTED = {
     "init": "fit takes init_score", "tol": "early_stopping_rounds",
 }
 NO_PARAMETER = {
-    "DummyClassifier": {"constant": "the baseline is the shares of the classes", "strategy": "the baseline is the shares of the classes", "random_state": "nothing is drawn"},
-    "DummyRegressor": dict.fromkeys(("constant", "quantile", "strategy"), "the baseline is the mean"),
     "GradientBoostingClassifier": BOOSTED, "GradientBoostingRegressor": BOOSTED,
     "LinearRegression": POSITIVE, "Ridge": POSITIVE, "Lasso": POSITIVE, "ElasticNet": POSITIVE,
     "RidgeCV": {"cv": "it is leave-one-out, exact"},
-    "LassoCV": POSITIVE | {"alphas": "n_alphas and eps say which"},
-    "ElasticNetCV": POSITIVE | {"alphas": "n_alphas and eps say which"},
+    "LassoCV": POSITIVE, "ElasticNetCV": POSITIVE,
     "RadiusNeighborsClassifier": {"outlier_label": "a row without neighbours gets the most frequent class"},
     "ClassifierChain": {"chain_method": "the labels before are those predicted", "cv": "a chain learns from the true labels"},
 }
@@ -94,11 +91,10 @@ NO_PARAMETER = {
 #: Attributes of fitted twins that are not there: {class: {attribute: why}}.
 DRAWS = {"estimators_samples_": "draws follow from the seed and are not kept"}
 SUM = {
-    "estimators_": "a sum of trees in one list, not estimators", "init_": "a number in the sum",
+    "init_": "a number in the sum",
     "train_score_": "the loss of the training rows is not computed; validation_loss_ is that of rows kept aside",
 }
 NO_ATTRIBUTE = {
-    "DummyClassifier": {"sparse_output_": "classes are never sparse"},
     "RandomForestClassifier": DRAWS, "RandomForestRegressor": DRAWS, "ExtraTreesClassifier": DRAWS, "ExtraTreesRegressor": DRAWS,
     "BaggingClassifier": DRAWS, "BaggingRegressor": DRAWS,
     "GradientBoostingClassifier": SUM, "GradientBoostingRegressor": SUM,

@@ -31,7 +31,7 @@ class Entry(NamedTuple):
     #: Takes a function for a kernel.
     kernels: bool = False
     #: Defaults that differ from the learner's.
-    defaults: tuple[tuple[str, float], ...] = ()
+    defaults: tuple[tuple[str, float | str | None], ...] = ()
     #: Another base class than the task's, and where it lives.
     base: tuple[str, str] | None = None
     #: What it can tell because it is made of many: a class of ``_ensemble``.
@@ -62,8 +62,10 @@ OF_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "selection")
 OVER = ("_reduction", "CodedClassifier")
 
 CATALOG: tuple[Entry, ...] = (
-    Entry("dummy", "DummyClassifier", "baseline", "classification", poor_score=True, tells=("_dummy", "Prior")),
-    Entry("dummy", "DummyRegressor", "baseline", "regression", poor_score=True, tells=("_dummy", "Constant")),
+    Entry(
+        "dummy", "DummyClassifier", "baseline", "classification", hidden=("quantile",), poor_score=True, seeded=True, defaults=(("strategy", "prior"), ("constant", None)), tells=("_dummy", "Prior"),
+    ),
+    Entry("dummy", "DummyRegressor", "baseline", "regression", poor_score=True, defaults=(("strategy", "mean"), ("constant", None)), tells=("_dummy", "Constant")),
     Entry("tree", "DecisionStumpClassifier", "decision-stump", "classification", poor_score=True, many="Explained"),
     Entry("tree", "DecisionStumpRegressor", "decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True, many="Explained"),
     Entry("tree", "DecisionTreeClassifier", "decision-tree", "classification", seeded=True, tree=True, many="Explained"),

@@ -48,6 +48,15 @@ class CrossValidated(Estimator):
 class PenalisedCV(CrossValidated, Penalised):
     """A linear model whose penalty is chosen by cross-validation."""
 
+    alphas: Any
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()
+        alphas = params.pop("alphas", None)
+        if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
+            return params | {"n_alphas": int(alphas)}
+        return params | {"alphas": [] if alphas is None else np.asarray(alphas, dtype=np.float64).ravel().tolist()}
+
 
 class Calibrated(CrossValidated):
     """An estimator whose probabilities are calibrated on rows left out."""

@@ -380,6 +380,8 @@ class LassoCV(PenalisedCV, Regressor):
         How many strengths are tried, from the least that makes all coefficients zero downwards.
     eps : float, default=0.001
         The smallest strength tried, as a share of the largest.
+    alphas : list of float, default=()
+        The strengths that are tried, where they are given.
     cv : int, splitter or iterable, default=5
         How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
         is tested in exactly one.
@@ -439,7 +441,7 @@ class LassoCV(PenalisedCV, Regressor):
     """
 
     _learner = "lasso-cv"
-    _parameters = ("n_alphas", "eps", "cv", "fit_intercept", "standardize", "max_iter", "tol")
+    _parameters = ("n_alphas", "eps", "alphas", "cv", "fit_intercept", "standardize", "max_iter", "tol")
     _takes_sparse = True
     _is_random = True
 
@@ -448,6 +450,7 @@ class LassoCV(PenalisedCV, Regressor):
         *,
         n_alphas: int = 100,
         eps: float = 0.001,
+        alphas: Sequence[float] = (),
         cv: Any = 5,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -462,6 +465,7 @@ class LassoCV(PenalisedCV, Regressor):
     ) -> None:
         self.n_alphas = n_alphas
         self.eps = eps
+        self.alphas = alphas
         self.cv = cv
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -589,6 +593,8 @@ class ElasticNetCV(PenalisedCV, Regressor):
         How many strengths are tried, from the least that makes all coefficients zero downwards.
     eps : float, default=0.001
         The smallest strength tried, as a share of the largest.
+    alphas : list of float, default=()
+        The strengths that are tried, where they are given.
     cv : int, splitter or iterable, default=5
         How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
         is tested in exactly one.
@@ -648,7 +654,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
     """
 
     _learner = "elastic-net-cv"
-    _parameters = ("l1_ratio", "n_alphas", "eps", "cv", "fit_intercept", "standardize", "max_iter", "tol")
+    _parameters = ("l1_ratio", "n_alphas", "eps", "alphas", "cv", "fit_intercept", "standardize", "max_iter", "tol")
     _takes_sparse = True
     _is_random = True
 
@@ -658,6 +664,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
         l1_ratio: Sequence[float] = (0.5,),
         n_alphas: int = 100,
         eps: float = 0.001,
+        alphas: Sequence[float] = (),
         cv: Any = 5,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -673,6 +680,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
         self.l1_ratio = l1_ratio
         self.n_alphas = n_alphas
         self.eps = eps
+        self.alphas = alphas
         self.cv = cv
         self.fit_intercept = fit_intercept
         self.standardize = standardize

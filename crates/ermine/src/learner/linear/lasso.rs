@@ -70,6 +70,8 @@ params! {
         n_alphas: usize = 100, range Range::between(1.0, 1e6);
         /// The smallest strength tried, as a share of the largest.
         eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
+        /// The strengths that are tried, where they are given.
+        alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
         /// How many folds.
         cv: usize = 5, range Range::at_least(2.0);
         /// Whether there is an intercept (which is never penalised).
@@ -92,6 +94,8 @@ params! {
         n_alphas: usize = 100, range Range::between(1.0, 1e6);
         /// The smallest strength tried, as a share of the largest.
         eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
+        /// The strengths that are tried, where they are given.
+        alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
         /// How many folds.
         cv: usize = 5, range Range::at_least(2.0);
         /// Whether there is an intercept (which is never penalised).
@@ -369,8 +373,9 @@ impl Learner for LassoCv {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let LassoCv { n_alphas, eps, cv, fit_intercept, standardize, max_iter, tol } = self.clone();
-        let net = ElasticNetCv { l1_ratio: vec![1.0], n_alphas, eps, cv, fit_intercept, standardize, max_iter, tol };
+        let LassoCv { n_alphas, eps, alphas, cv, fit_intercept, standardize, max_iter, tol } = self.clone();
+        let l1_ratio = vec![1.0];
+        let net = ElasticNetCv { l1_ratio, n_alphas, eps, alphas, cv, fit_intercept, standardize, max_iter, tol };
         net.train(data, context)
     }
 }
@@ -391,7 +396,7 @@ impl Learner for ElasticNetCv {
             for &l1_ratio in &self.l1_ratio {
                 let net = self.net(l1_ratio);
                 let problem = net.problem(&x, y, prepared.weights());
-                let alphas = problem.grid(self.n_alphas, self.eps);
+                let alphas = self.strengths(&problem);
                 let errors = folds.errors(&problem, &alphas, context)?;
                 let choices: Vec<(f64, f64)> = alphas.into_iter().zip(errors).collect();
                 // The first of equal errors has the strongest penalty.
@@ -417,6 +422,17 @@ impl Learner for ElasticNetCv {
 }
 
 impl ElasticNetCv {
+    /// The strengths to try, falling.
+    fn strengths(&self, problem: &Problem<'_>) -> Vec<f64> {
+        if self.alphas.is_empty() {
+            return problem.grid(self.n_alphas, self.eps);
+        }
+        let mut alphas = self.alphas.clone();
+        alphas.sort_unstable_by(|a, b| b.total_cmp(a));
+        alphas.dedup();
+        alphas
+    }
+
     fn net(&self, l1_ratio: f64) -> ElasticNet {
         ElasticNet {
             alpha: 1.0,
