@@ -193,7 +193,12 @@ fn call(listener: &Bound<'_, PyAny>, state: &State) -> PyResult<()> {
 /// from the number of cores where it is negative, as in joblib.
 #[pyfunction]
 #[pyo3(signature = (n_jobs = None))]
-pub fn threads(n_jobs: Option<i64>) -> PyResult<usize> {
+pub fn threads(n_jobs: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let wrong = |n_jobs: &Bound<'_, PyAny>| match n_jobs.repr() {
+        Ok(got) => PyValueError::new_err(format!("The 'n_jobs' parameter must be an int or None. Got {got} instead.")),
+        Err(error) => error,
+    };
+    let n_jobs = n_jobs.map(|n_jobs| n_jobs.extract::<i64>().map_err(|_| wrong(n_jobs))).transpose()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     match n_jobs {
         None => {

@@ -254,10 +254,11 @@ def test_models_read_any_frame(make):
 
 
 def test_capsules_need_no_other_library(tmp_path):
-    """A frame of polars, in a program that can't import pyarrow or pandas; and one that pyarrow made, after polars is gone."""
+    """A frame of polars, in a program that can't import pyarrow or pandas; and one of pyarrow (which looks for pandas), in one that can't import polars."""
     code = """
 import sys
-sys.modules["{hidden}"] = sys.modules["pandas"] = sys.modules["sklearn"] = sys.modules["scipy"] = None
+for hidden in {hidden}:
+    sys.modules[hidden] = None
 import {shown} as library
 from ermine.ensemble import RandomForestClassifier
 data = {{"a": [1.0, 2.0, None, 4.0] * 10, "b": ["u", "v", "u", None] * 10, "c": [True, None, False, True] * 10}}
@@ -270,7 +271,7 @@ model = RandomForestClassifier(5, random_state=0).fit(Frame(), y)
 assert model.feature_names_in_.tolist() == ["a", "b", "c"] and model.score(Frame(), y) == 1.0
 print(model.predict(frame).tolist() == y)
 """
-    for shown, hidden, make in (("polars", "pyarrow", "DataFrame"), ("pyarrow", "polars", "table")):
+    for shown, hidden, make in (("polars", ["pyarrow", "pandas", "sklearn", "scipy"], "DataFrame"), ("pyarrow", ["polars", "sklearn", "scipy"], "table")):
         pytest.importorskip(shown)
         said = subprocess.run([sys.executable, "-c", code.format(shown=shown, hidden=hidden, make=make)], check=True, text=True, capture_output=True).stdout
         assert said == "True\n"
@@ -356,6 +357,42 @@ def test_frames_of_one_type_of_any_size(tmp_path):
         model.save(tmp_path / "model.ermine")
         loaded = ermine.load(tmp_path / "model.ermine")
         assert loaded.feature_names_in_.tolist() == ["a", "b", "c"] and loaded.score(frame, key) == 1.0
+
+
+def test_types_of_polars_and_pandas_that_are_their_own():
+    """Columns without a value and wide integers of polars; its enums, which have an order; views of text in pandas."""
+    pl, pd, pa = (pytest.importorskip(name) for name in ("polars", "pandas", "pyarrow"))
+    key = [0, 0, 1, 1]
+    frame = pl.DataFrame({"none": [None] * 4, "wide": pl.Series([1, 2, 3, None], dtype=pl.Int128), "size": pl.Series(["low", "mid", "high", None], dtype=pl.Enum(["low", "mid", "high"]))})
+    model = DecisionStumpClassifier().fit(frame, key)
+    features = json.loads(model._model.header())["schema"]["features"]
+    assert [feature["kind"] for feature in features] == ["numeric", "numeric", "ordinal"] and features[2]["levels"] == ["low", "mid", "high"]
+    assert model.predict(frame[:3]).tolist() == key[:3]
+    view = pd.DataFrame({"text": pd.Series(["u", "u", None, "v"], dtype=pd.ArrowDtype(pa.string_view()))})
+    assert DecisionStumpClassifier().fit(view, key).predict(view).tolist() == key
+
+
+def test_pieces_of_arrow_frames():
+    """Rows from the middle of a frame, by either capsule, and numbers that are not aligned."""
+    pa = pytest.importorskip("pyarrow")
+    columns = {"n": [9.0, 1, 2, 3, 4, 9], "s": ["z", "a", "b", "a", None, "q"], "b": [True, False, True, None, True, False]}
+    whole = pa.StructArray.from_arrays([pa.array(values) for values in columns.values()], names=list(columns))
+    middle = pa.Table.from_batches([pa.RecordBatch.from_struct_array(whole)]).slice(1, 4)
+
+    class Piece:
+        """Rows of an array that say where they start, while its columns don't."""
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return whole.slice(1, 4).__arrow_c_array__(requested_schema)
+
+    copied = pa.table({name: values[1:5] for name, values in columns.items()})
+    fit = lambda frame: DecisionTreeClassifier().fit(frame, [0, 0, 1, 1])
+    models = [fit(frame) for frame in (copied, middle, middle.to_batches()[0], Piece(), OnlyCapsule(middle))]
+    assert len({model._model.to_bytes() for model in models}) == 1
+    raw = bytearray(1 + 8 * 4)
+    raw[1:] = np.arange(4.0).tobytes()
+    odd = pa.table({"x": pa.Array.from_buffers(pa.float64(), 4, [None, pa.py_buffer(memoryview(raw)[1:])])})
+    assert fit(odd).predict(odd).tolist() == [0, 0, 1, 1]
 
 
 def test_columns_of_other_types_are_refused_by_name():

@@ -181,6 +181,16 @@ def test_without_scikit_learn():
 def test_importing_ermine_imports_little():
     said = python("import ermine, sys; print(sorted(m for m in ('numpy', 'sklearn', 'scipy', 'inspect', 'json') if m in sys.modules))")
     assert said == "[]\n"
+    said = python(
+        """
+        import importlib, sys
+        from ermine._catalog import MODULES
+        for module in MODULES:
+            importlib.import_module(f"ermine.{module}")
+        print([m for m in ("numpy.ma", "numpy.random", "sklearn", "scipy", "html", "logging", "importlib.metadata") if m in sys.modules])
+        """
+    )
+    assert said == "[]\n"
 
 
 def test_progress_is_shown_as_a_line(capsys, monkeypatch):

@@ -13,6 +13,7 @@ import sklearn.neighbors
 import sklearn.tree
 from sklearn.datasets import make_classification, make_regression
 
+import ermine
 from ermine import calibration, dummy, ensemble, linear_model, metrics, model_selection, multiclass, multioutput, neighbors, svm, tree
 
 X, Y = make_classification(200, 5, n_informative=3, n_redundant=0, random_state=0)
@@ -45,6 +46,13 @@ def test_baselines_of_numbers(params, weighted, y):
     a, b = dummy.DummyRegressor(**params).fit(XR[: len(y)], y, **weight), sklearn.dummy.DummyRegressor(**params).fit(XR[: len(y)], y, **weight)
     np.testing.assert_allclose(a.predict(XR), b.predict(XR), rtol=1e-12)
     np.testing.assert_allclose(a.constant_, b.constant_, rtol=1e-12)
+
+
+def test_baselines_in_files(tmp_path):
+    for model, x, y in ((dummy.DummyClassifier(strategy="constant", constant=1), X, Y), (dummy.DummyRegressor(strategy="constant", constant=2.5), XR, YR), (dummy.DummyRegressor(strategy="median"), XR, YR)):
+        model.fit(x, y).save(tmp_path / "model.ermine")
+        loaded = ermine.load(tmp_path / "model.ermine")
+        assert loaded.get_params() == model.get_params() and (loaded.predict(x) == model.predict(x)).all()
 
 
 def test_baselines_refuse():
@@ -114,6 +122,27 @@ def test_strengths_that_are_given():
         linear_model.LassoCV(alphas=[-1.0]).fit(XR, YR)
 
 
+def test_errors_of_folds_are_theirs():
+    """The strengths, the error of each on each fold, and the choice, with and without weights."""
+    for weight in (None, np.random.default_rng(0).random(200)):
+        for name, more in (("LassoCV", {}), ("ElasticNetCV", {"l1_ratio": 0.7, "cv": 3}), ("LassoCV", {"cv": sklearn.model_selection.KFold(7, shuffle=True, random_state=1)})):
+            a = getattr(linear_model, name)(**more).fit(XR, YR, sample_weight=weight)
+            b = getattr(sklearn.linear_model, name)(tol=1e-9, max_iter=100_000, **more).fit(XR, YR, sample_weight=weight)
+            np.testing.assert_allclose(a.alphas_, b.alphas_)
+            np.testing.assert_allclose(a.mse_path_, b.mse_path_, rtol=1e-5)
+            assert a.alpha_ == pytest.approx(b.alpha_)
+            np.testing.assert_allclose(a.cv_errors_, np.average(b.mse_path_, axis=1) if weight is None else a.cv_errors_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("more", [{"cv": 4}, {"cv": sklearn.model_selection.KFold(3, shuffle=True, random_state=0)}, {"cv": 4, "scoring": "neg_mean_absolute_error"}, {"cv": 3, "scoring": "explained_variance"}, {"cv": 4, "fit_intercept": False}])
+def test_ridge_by_cross_validation(more):
+    alphas = [0.01, 1.0, 30.0, 100.0]
+    a, b = (of.RidgeCV(alphas=alphas, **more).fit(XR, YR) for of in (linear_model, sklearn.linear_model))
+    assert a.alpha_ == b.alpha_ and a.best_score_ == pytest.approx(b.best_score_)
+    np.testing.assert_allclose(a.coef_, b.coef_)
+    assert a.set_params(cv=None, scoring=None).fit(XR, YR).best_score_ == pytest.approx(sklearn.linear_model.RidgeCV(alphas=alphas, fit_intercept=a.fit_intercept).fit(XR, YR).best_score_)
+
+
 def test_what_a_metric_needs():
     covariance = np.cov(X.T) + np.eye(5)
     a = neighbors.KNeighborsClassifier(metric="mahalanobis", metric_params={"VI": np.linalg.inv(covariance)}).fit(X, Y)
@@ -128,7 +157,7 @@ def test_what_a_metric_needs():
 
 ONE_VALUE = [
     (lambda: linear_model.Perceptron(penalty="l2"), "SGDClassifier"), (lambda: linear_model.Perceptron(early_stopping=True), "SGDClassifier"),
-    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"), (lambda: linear_model.RidgeCV(scoring="r2"), "GridSearchCV"),
+    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"), (lambda: linear_model.RidgeCV(scoring="r2"), "with cv"),
     (lambda: calibration.CalibratedClassifierCV(ensemble=True), "one model of all rows"), (lambda: calibration.CalibratedClassifierCV(cv="prefit"), "FrozenEstimator"),
     (lambda: svm.LinearSVC(multi_class="crammer_singer"), "rest"), (lambda: multiclass.OneVsRestClassifier(sklearn.linear_model.Ridge()), "a pipeline among them"),
 ]

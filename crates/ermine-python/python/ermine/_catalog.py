@@ -103,7 +103,7 @@ CATALOG: tuple[Entry, ...] = (
     Entry("linear_model", "Ridge", "ridge", "regression", positional=("alpha",), without_effect=("copy_X", "max_iter", "tol", "solver", "random_state"), tells=("_linear", "Direct")),
     Entry(
         "linear_model", "RidgeCV", "ridge-cv", "regression", positional=("alphas",), without_effect=("gcv_mode",),
-        said_otherwise=("scoring", "store_cv_results", "alpha_per_target"), tells=("_linear", "LeaveOneOut"),
+        said_otherwise=("cv", "scoring", "store_cv_results", "alpha_per_target"), tells=("_folds", "LeaveOneOut"),
     ),
     Entry("linear_model", "Lasso", "lasso", "regression", positional=("alpha",), without_effect=OF_DESCENT, tells=("_linear", "Penalised")),
     Entry("linear_model", "LassoCV", "lasso-cv", "regression", without_effect=("precompute", "copy_X", "selection"), tells=("_folds", "PenalisedCV")),

@@ -5,6 +5,9 @@ without a copy. Categories stay categories: a pandas categorical keeps its level
 values boolean, and missing values stay missing. Messages are those that users of scikit-learn know.
 """
 
+# Types by name only: numpy's masked arrays and random numbers are loaded when they are needed.
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -61,7 +64,7 @@ def check_shape(shape: tuple[int, ...], owner: str) -> None:
 def _from_array(X: Any, owner: str) -> Table:
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
-    array = _unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
+    array = _unmasked(X) if _is_masked(X) else np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     check_shape(array.shape, owner)
@@ -72,6 +75,11 @@ def _from_array(X: Any, owner: str) -> Table:
         table = Table.from_array(_as_float(array, "X"))
     assert table is not None
     return table
+
+
+def _is_masked(X: Any) -> bool:
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(X, masked.MaskedArray)
 
 
 def _unmasked(X: np.ma.MaskedArray) -> np.ndarray:
@@ -143,6 +151,10 @@ def _speaks_arrow(X: Any) -> bool:
 
 def _from_arrow(X: Any, owner: str) -> tuple[Table, list[str] | None] | None:
     """The table of a frame of any library that speaks Arrow, which need not be installed; ``None`` where it turns out to be no frame."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(X, polars.DataFrame):
+        # Columns without a value and of wide integers are types of its own in Arrow.
+        X = X.cast({polars.Null: polars.Float64, polars.Int128: polars.Float64})
     table = Table.from_arrow(X)
     if table is None:
         return None
@@ -191,6 +203,8 @@ def _pandas_column(name: str, series: Any) -> Column:
             values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return _numeric(name, values)
     if dtype.kind == "O" or str(dtype).startswith(("str", "large_str")):
+        if str(dtype).startswith("string_view"):  # which pandas can't turn into objects
+            return _text_column(name, series.tolist())
         values = np.asarray(series.astype(object))
         if series.isna().all() or {type(v) for v in values[:100] if not _is_missing(v)} == {bool}:
             return _boolean(name, np.array([_number(value) for value in values]))

@@ -1,10 +1,14 @@
 """What baselines take and tell."""
 
+# Types by name only: numpy's masked arrays and random numbers are loaded when they are needed.
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 
 from ermine import _target
+from ermine._ermine import Model
 from ermine._estimator import Estimator, ProbabilisticClassifier
 
 
@@ -31,6 +35,11 @@ class Prior(ProbabilisticClassifier):
         # A label in an array is one of Python's after tolist.
         labels = [] if constant is None else np.atleast_1d(np.asarray(constant)).ravel().tolist()
         return params | {"constant": [_target.label_text(label) for label in labels]}
+
+    def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
+        super()._restore(model, header, note)
+        named = dict(zip(header["schema"]["classes"], self.classes_.tolist()))
+        self.constant = next((named[text] for text in self.constant if text in named), None)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         super().fit(X, y, sample_weight)
@@ -76,6 +85,11 @@ class Constant(Estimator):
             raise TypeError("Constant target value has to be specified when the constant strategy is used.")
         numbers = [] if constant is None else np.atleast_1d(np.asarray(constant, dtype=np.float64)).ravel().tolist()
         return params | {"constant": [repr(number) for number in numbers]}
+
+    def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
+        super()._restore(model, header, note)
+        numbers = [float(text) for text in self.constant]
+        self.constant = numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
     @property
     def constant_(self) -> np.ndarray:

@@ -123,7 +123,7 @@ def fit(
     own: dict[str, Any] | None = None,
     previous: Model | None = None,
     group: np.ndarray | None = None,
-    folds: np.ndarray | None = None,
+    folds: np.ndarray | int | None = None,
 ) -> Model: ...
 def partial_fit(
     params: dict[str, Any],

@@ -3,14 +3,17 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
-from collections.abc import Mapping, Sequence
+# Types by name only: numpy.random is loaded when it is needed.
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from ermine._estimator import LogOddsClassifier, MarginClassifier, Regressor
-from ermine._folds import PenalisedCV
-from ermine._linear import Direct, InterceptInArray, LeaveOneOut, OddsIfLogistic, Penalised, PenaltyByName, Robust, Unpenalised
+from ermine._folds import LeaveOneOut, PenalisedCV
+from ermine._linear import Direct, InterceptInArray, OddsIfLogistic, Penalised, PenaltyByName, Robust, Unpenalised
 from ermine._path import enet_path, lasso_path
 from ermine._streaming import Streaming
 
@@ -198,8 +201,10 @@ class RidgeCV(LeaveOneOut, Regressor):
         With a degree above 1: only products of different columns, no powers.
     gcv_mode : str or None, default=None
         Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
-    scoring : None, default=None
-        The squared error of rows left out is what is judged by: GridSearchCV over Ridge has other scores.
+    cv : None, int, splitter or iterable, default=None
+        None leaves each row out once, exactly and at the cost of one fit; otherwise as in GridSearchCV over Ridge.
+    scoring : str, callable or None, default=None
+        The score of the folds, where ``cv`` is given. Without, the squared error of rows left out is what is judged by.
     store_cv_results : bool, default=False
         ``cv_errors_`` has the mean errors; those of single rows are not kept.
     alpha_per_target : bool, default=False
@@ -253,7 +258,8 @@ class RidgeCV(LeaveOneOut, Regressor):
         degree: int = 1,
         interaction_only: bool = False,
         gcv_mode: str | None = None,
-        scoring: None = None,
+        cv: Any = None,
+        scoring: str | Callable[..., float] | None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
         n_jobs: int | None = None,
@@ -265,6 +271,7 @@ class RidgeCV(LeaveOneOut, Regressor):
         self.degree = degree
         self.interaction_only = interaction_only
         self.gcv_mode = gcv_mode
+        self.cv = cv
         self.scoring = scoring
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
@@ -383,8 +390,8 @@ class LassoCV(PenalisedCV, Regressor):
     alphas : list of float, default=()
         The strengths that are tried, where they are given.
     cv : int, splitter or iterable, default=5
-        How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
-        is tested in exactly one.
+        How many folds the rows are dealt to, in their order as scikit-learn does it; or a splitter of scikit-learn or
+        pairs of row numbers, of which each row is tested in exactly one.
     fit_intercept : bool, default=True
         Whether there is an intercept (which is never penalised).
     standardize : bool, default=False
@@ -596,8 +603,8 @@ class ElasticNetCV(PenalisedCV, Regressor):
     alphas : list of float, default=()
         The strengths that are tried, where they are given.
     cv : int, splitter or iterable, default=5
-        How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
-        is tested in exactly one.
+        How many folds the rows are dealt to, in their order as scikit-learn does it; or a splitter of scikit-learn or
+        pairs of row numbers, of which each row is tested in exactly one.
     fit_intercept : bool, default=True
         Whether there is an intercept (which is never penalised).
     standardize : bool, default=False
