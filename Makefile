@@ -32,7 +32,7 @@ python: $(VENV)/installed
 	. $(VENV)/bin/activate && maturin develop --release --quiet
 
 test-python: python
-	$(VENV)/bin/python -m pytest -q crates/ermine-python/tests
+	$(VENV)/bin/python -m pytest -q --tb=short --disable-warnings crates/ermine-python/tests
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p ermine --features parquet

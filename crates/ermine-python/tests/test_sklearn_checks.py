@@ -77,9 +77,6 @@ OF_LABELS = {
 
 #: Where the twin is not asked, or is asked something else.
 ASKED_OTHERWISE: dict[str, dict[str, str]] = {
-    "HuberRegressor": {
-        check: "its scale is zero where most rows are fitted exactly, and then several functions are minimal; the twin stops before its scale is zero" for check in DRAWS_SPARSE
-    },
     "OneVsOneClassifier": dict.fromkeys((DENSE, SPARSE), "its usual estimator draws rows for early stopping; the twin takes no weights, so it is not asked"),
     "CalibratedClassifierCV": dict.fromkeys((DENSE, SPARSE), "its usual estimator draws rows; over logistic regression, as scikit-learn asks its twin, it passes (below)"),
     "OneQuery": {check: "a query counts as its first row does" for check in DRAWS_SPARSE},
