@@ -386,7 +386,7 @@ def test_pieces_of_arrow_frames():
             return whole.slice(1, 4).__arrow_c_array__(requested_schema)
 
     copied = pa.table({name: values[1:5] for name, values in columns.items()})
-    fit = lambda frame: DecisionTreeClassifier().fit(frame, [0, 0, 1, 1])
+    fit = lambda frame: DecisionTreeClassifier(random_state=0).fit(frame, [0, 0, 1, 1])
     models = [fit(frame) for frame in (copied, middle, middle.to_batches()[0], Piece(), OnlyCapsule(middle))]
     assert len({model._model.to_bytes() for model in models}) == 1
     raw = bytearray(1 + 8 * 4)

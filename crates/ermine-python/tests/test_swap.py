@@ -49,7 +49,7 @@ def test_baselines_of_numbers(params, weighted, y):
 
 
 def test_baselines_in_files(tmp_path):
-    for model, x, y in ((dummy.DummyClassifier(strategy="constant", constant=1), X, Y), (dummy.DummyRegressor(strategy="constant", constant=2.5), XR, YR), (dummy.DummyRegressor(strategy="median"), XR, YR)):
+    for model, x, y in ((dummy.DummyClassifier(strategy="constant", constant=1, random_state=0), X, Y), (dummy.DummyRegressor(strategy="constant", constant=2.5), XR, YR), (dummy.DummyRegressor(strategy="median"), XR, YR)):
         model.fit(x, y).save(tmp_path / "model.ermine")
         loaded = ermine.load(tmp_path / "model.ermine")
         assert loaded.get_params() == model.get_params() and (loaded.predict(x) == model.predict(x)).all()

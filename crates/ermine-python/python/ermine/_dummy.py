@@ -9,7 +9,7 @@ import numpy as np
 
 from ermine import _target
 from ermine._ermine import Model
-from ermine._estimator import Estimator, ProbabilisticClassifier
+from ermine._estimator import ProbabilisticClassifier, Regressor
 
 
 def _random(state: Any) -> np.random.RandomState:
@@ -72,7 +72,7 @@ class Prior(ProbabilisticClassifier):
         return super().predict(X)
 
 
-class Constant(Estimator):
+class Constant(Regressor):
     """A baseline of numbers."""
 
     strategy: str
