@@ -97,6 +97,6 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report::permutation, module)?)?;
     module.add_function(wrap_pyfunction!(report::draw_curves, module)?)?;
     module.add_function(wrap_pyfunction!(report::draw_bars, module)?)?;
-    module.add_function(wrap_pyfunction!(job::threads, module)?)?;
+    module.add_function(wrap_pyfunction!(job::threads_of, module)?)?;
     Ok(())
 }
