@@ -123,15 +123,17 @@ def test_strengths_that_are_given():
 
 
 def test_errors_of_folds_are_theirs():
-    """The strengths, the error of each on each fold, and the choice, with and without weights."""
+    """The strengths, the error of each on each fold, and the choice; with weights, folds count by theirs, where scikit-learn takes all alike."""
     for weight in (None, np.random.default_rng(0).random(200)):
-        for name, more in (("LassoCV", {}), ("ElasticNetCV", {"l1_ratio": 0.7, "cv": 3}), ("LassoCV", {"cv": sklearn.model_selection.KFold(7, shuffle=True, random_state=1)})):
+        for name, more in (("LassoCV", {"cv": 5}), ("ElasticNetCV", {"l1_ratio": 0.7, "cv": 3}), ("LassoCV", {"cv": sklearn.model_selection.KFold(7, shuffle=True, random_state=1)})):
             a = getattr(linear_model, name)(**more).fit(XR, YR, sample_weight=weight)
             b = getattr(sklearn.linear_model, name)(tol=1e-9, max_iter=100_000, **more).fit(XR, YR, sample_weight=weight)
             np.testing.assert_allclose(a.alphas_, b.alphas_)
             np.testing.assert_allclose(a.mse_path_, b.mse_path_, rtol=1e-5)
-            assert a.alpha_ == pytest.approx(b.alpha_)
-            np.testing.assert_allclose(a.cv_errors_, np.average(b.mse_path_, axis=1) if weight is None else a.cv_errors_, rtol=1e-5)
+            folds = sklearn.model_selection.check_cv(more["cv"]).split(XR)
+            shares = None if weight is None else [weight[test].sum() for _, test in folds]
+            np.testing.assert_allclose(a.cv_errors_, np.average(b.mse_path_, axis=1, weights=shares), rtol=1e-5)
+            assert a.alpha_ == a.alphas_[np.argmin(a.cv_errors_)] and (weight is not None or a.alpha_ == pytest.approx(b.alpha_))
 
 
 @pytest.mark.parametrize("more", [{"cv": 4}, {"cv": sklearn.model_selection.KFold(3, shuffle=True, random_state=0)}, {"cv": 4, "scoring": "neg_mean_absolute_error"}, {"cv": 3, "scoring": "explained_variance"}, {"cv": 4, "fit_intercept": False}])

@@ -434,6 +434,8 @@ class LassoCV(PenalisedCV, Regressor):
         The strengths that were tried.
     cv_errors_ : ndarray of shape (n_alphas,)
         The error of each strength on rows left out.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        The same for each fold.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -647,6 +649,8 @@ class ElasticNetCV(PenalisedCV, Regressor):
         The strengths that were tried.
     cv_errors_ : ndarray of shape (n_alphas,)
         The error of each strength on rows left out.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        The same for each fold.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
