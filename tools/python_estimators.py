@@ -58,7 +58,8 @@ PYTHON_FORM = {
               "What it costs to confuse two places: 'all-pairs', 'top-K' (such as 'top-10'), 'dcg', a matrix of costs, or a function of two places, which "
               "count from 1. Costs must be symmetric, must not fall with the distance, and must keep the triangle inequality."),
     "cv": ("Any", "int, splitter or iterable",
-           "How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row is tested in exactly one."),
+           "How many folds the rows are dealt to, in their order as scikit-learn does it; or a splitter of scikit-learn or pairs of row numbers, of which each row is tested in exactly one."),
+    "constant": ("Any", "str, int, float, array-like or None", "Which constant, where the strategy is ``\"constant\"``: a class, or a number for each target."),
     "covariance": ("Any", "array-like of shape (n_features, n_features) or None",
                    "The covariance of the mahalanobis metric (of the columns after encoding); estimated from the training rows if None."),
 }
@@ -91,6 +92,7 @@ ATTRIBUTES = {
     "l1_ratio": ("float", "The share of L1 in the penalty that was chosen."),
     "alphas": ("ndarray of shape (n_alphas,)", "The strengths that were tried."),
     "cv_errors": ("ndarray of shape (n_alphas,)", "The error of each strength on rows left out."),
+    "mse_path": ("ndarray of shape (n_alphas, n_folds)", "The same for each fold."),
     "loss_curve": ("ndarray of shape (n_iter_,)", "The loss, objective or number of mistakes of each pass."),
     "scale": ("float", "The scale of the residuals."),
     "rank": ("int", "How many columns are linearly independent."),
@@ -172,7 +174,8 @@ SAID_OTHERWISE = {
     "SGDClassifier": {"warm_start": ("bool", "False", "bool", "Every fit starts anew: ``partial_fit`` goes on.")},
     "SGDRegressor": {"warm_start": ("bool", "False", "bool", "Every fit starts anew: ``partial_fit`` goes on.")},
     "RidgeCV": {
-        "scoring": ("None", "None", "None", "The squared error of rows left out is what is judged by: GridSearchCV over Ridge has other scores."),
+        "cv": ("Any", "None", "None, int, splitter or iterable", "None leaves each row out once, exactly and at the cost of one fit; otherwise as in GridSearchCV over Ridge."),
+        "scoring": ("str | Callable[..., float] | None", "None", "str, callable or None", "The score of the folds, where ``cv`` is given. Without, the squared error of rows left out is what is judged by."),
         "store_cv_results": ("bool", "False", "bool", "``cv_errors_`` has the mean errors; those of single rows are not kept."),
         "alpha_per_target": ("bool", "False", "bool", "One alpha is chosen for all targets."),
     },
@@ -198,6 +201,11 @@ CHOICES = {
     ("GradientBoostingClassifier", "loss"): (("auto", "log_loss"), None),
     ("GradientBoostingRegressor", "loss"): (("auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"), None),
     ("GradientBoostingRanker", "loss"): (("auto", "lambdarank", "pairwise"), None),
+    ("DummyClassifier", "strategy"): (
+        ("prior", "most_frequent", "stratified", "uniform", "constant"),
+        "What is said: the shares of the classes, of which the largest is predicted ('prior'); the most frequent class for certain; classes drawn by their shares ('stratified') or all alike ('uniform'); the ``constant``.",
+    ),
+    ("DummyRegressor", "strategy"): (("mean", "median", "quantile", "constant"), "What is said for every row."),
 }
 
 #: What scikit-learn's twins have for defaults.
@@ -426,7 +434,7 @@ def module_source(module: str) -> str:
     imports += ["import numpy as np", ""] * ("np." in body)
     for source in sorted({source for source, _ in ours}):
         imports.append(f"from ermine.{source} import {', '.join(sorted(name for there, name in ours if there == source))}")
-    head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n'
+    head = f'"""{TITLES[module]}\n\nWritten by tools/python_estimators.py from the parameters that the learners declare: change them there.\n"""\n\n# Types by name only: numpy.random is loaded when it is needed.\nfrom __future__ import annotations\n'
     handed = [f"__getattr__ = handed_over({literal(module)}, __all__, {literal(HANDED_OVER[module])})", "", ""] if module in HANDED_OVER else []
     return "\n".join([head, *imports, "", f"__all__ = [{names}]", "", *handed, *[""] * (not handed), body, ""])
 

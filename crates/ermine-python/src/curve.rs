@@ -41,7 +41,7 @@ pub fn curve(
     let learners = settings.iter().map(|s| value::learner(learner, s)).collect::<PyResult<Vec<_>>>()?;
     let measure = Measure::parse(measure).map_err(python)?;
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
-    let splits = splits_of(&data, splits, seed)?;
+    let splits = splits_of(&data, splits)?;
     let work = move |watch: &job::Watch| {
         let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
         points(&learners, shares.as_deref(), &data, &splits, measure, &context)

@@ -189,10 +189,22 @@ fn call(listener: &Bound<'_, PyAny>, state: &State) -> PyResult<()> {
     listener.call1((&state.what, state.done, state.total, state.score.clone())).map(drop)
 }
 
+/// How many threads `n_jobs` stands for, as Python says it.
+#[pyfunction(name = "threads")]
+#[pyo3(signature = (n_jobs = None))]
+pub fn threads_of(n_jobs: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let Some(n_jobs) = n_jobs else { return threads(None) };
+    match n_jobs.extract::<i64>() {
+        Ok(number) => threads(Some(number)),
+        Err(_) => {
+            let message = format!("The 'n_jobs' parameter must be an int or None. Got {} instead.", n_jobs.repr()?);
+            Err(PyValueError::new_err(message))
+        }
+    }
+}
+
 /// How many threads `n_jobs` stands for: all cores for `None` (or what OMP_NUM_THREADS allows, which joblib's workers set), and counted
 /// from the number of cores where it is negative, as in joblib.
-#[pyfunction]
-#[pyo3(signature = (n_jobs = None))]
 pub fn threads(n_jobs: Option<i64>) -> PyResult<usize> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     match n_jobs {

@@ -3,6 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`array`](mod@array) | numpy arrays as columns, without a copy |
+//! | [`arrow`] | frames that hand themselves over by Arrow's capsules |
 //! | [`table`] | `Table`: columns of arrays, codes and sparse matrices |
 //! | [`target`] | `Target`: class labels become codes, numbers stay numbers |
 //! | [`value`] | parameters from Python |
@@ -22,6 +23,7 @@
 //! shapes and names, and keeps scikit-learn's manners.
 
 mod array;
+mod arrow;
 mod boosting;
 mod curve;
 mod ensemble;
@@ -95,6 +97,6 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report::permutation, module)?)?;
     module.add_function(wrap_pyfunction!(report::draw_curves, module)?)?;
     module.add_function(wrap_pyfunction!(report::draw_bars, module)?)?;
-    module.add_function(wrap_pyfunction!(job::threads, module)?)?;
+    module.add_function(wrap_pyfunction!(job::threads_of, module)?)?;
     Ok(())
 }

@@ -15,7 +15,7 @@ use ermine::learner::linear::lasso::{ElasticNet, path};
 use ermine::learner::linear::sgd::StochasticGradientDescent;
 use ermine::learner::linear::sgd_model::Stream;
 use ermine::learner::{self, Context, fit::run};
-use ermine::matrix::{Features, Task};
+use ermine::matrix::{Dataset, Features, Splits, Task};
 use ermine::model::{Model as CoreModel, Output, Prediction, Predictor, Status};
 use ermine::neighbor::nearest::Neighbors;
 use ermine::param::Parameters;
@@ -39,7 +39,7 @@ pub struct Model {
     predictor: OnceLock<Option<Predictor>>,
 }
 
-/// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters, `group` the query of each row, `folds` the fold of each row.
+/// Learns a model, or goes on from a previous one. `note` is a text of JSON that is kept in the model for the Python package; `own` are functions in place of parameters, `group` the query of each row, `folds` the fold of each row, or how many folds there are.
 /// `progress` hears about the work now and then, `callback` of every step.
 #[pyfunction]
 #[pyo3(signature = (learner, params, table, target, weight, *, seed, threads, note, progress = None, callback = None, own = None, previous = None, group = None, folds = None))]
@@ -59,7 +59,7 @@ pub fn fit(
     own: Option<&Bound<'_, PyDict>>,
     previous: Option<&Model>,
     group: Option<&Bound<'_, PyArray1<u32>>>,
-    folds: Option<&Bound<'_, PyArray1<u32>>>,
+    folds: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
     let trouble = Trouble::default();
     let learner = match own.filter(|own| !own.is_empty()) {
@@ -69,8 +69,8 @@ pub fn fit(
     let weight = weight.map(array::numbers).transpose()?;
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let group = group.map(array::numbers).transpose()?;
-    let folds = folds.map(array::numbers).transpose()?;
     let data = target.dataset(table.inner.clone(), weight)?.with_group(group).map_err(python)?;
+    let folds = folds.map(|folds| folds_of(&data, folds)).transpose()?.flatten();
     let previous = previous.map(Model::core);
     let work = move |watch: &job::Watch| {
         let (previous, folds) = (previous.as_deref(), folds.as_deref());
@@ -80,6 +80,15 @@ pub fn fit(
     let mut model = trouble.check(job::run_heard(py, &job::Listeners { progress, callback }, work)?)?;
     model.set_note(PROGRAM, note);
     Ok(Model::of(model, trouble))
+}
+
+/// The fold of each row: as Python says, or of so many folds as scikit-learn cuts them. Where there are too few rows for them, it is for the learner to say what then.
+fn folds_of(data: &Dataset, folds: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
+    if let Ok(fold) = folds.cast::<PyArray1<u32>>() {
+        return array::numbers(fold).map(Some);
+    }
+    let splits = Splits::in_order(data, folds.extract()?).ok();
+    Ok(splits.and_then(|splits| splits.folds().map(|(fold, _)| fold.to_vec())))
 }
 
 /// Goes on learning by stochastic gradient descent, with one pass over these rows: from `before`, or from nothing.

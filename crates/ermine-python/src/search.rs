@@ -54,7 +54,7 @@ pub fn search(
     let space = listed.map_or_else(|| Space::declared(&*base), Space::of_settings);
     let measure = Measure::parse(measure).map_err(python)?;
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
-    let splits = splits_of(&data, splits, seed)?;
+    let splits = splits_of(&data, splits)?;
     let asked = space.clone();
     let work = move |watch: &job::Watch| {
         let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
@@ -72,10 +72,10 @@ fn setting(learner: &str, params: &Bound<'_, PyDict>) -> PyResult<Setting> {
     Ok(learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect())
 }
 
-/// The splits that Python gives: a number of folds, or pairs of rows.
-pub fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>, seed: u64) -> PyResult<Splits> {
+/// The splits that Python gives: a number of folds, which are those of scikit-learn, or pairs of rows.
+pub fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>) -> PyResult<Splits> {
     if let Ok(n_folds) = splits.extract::<usize>() {
-        return Splits::k_fold(data, n_folds, seed).map_err(python);
+        return Splits::in_order(data, n_folds).map_err(python);
     }
     let parts: Vec<Part> = splits.extract().map_err(|_| {
         PyValueError::new_err(

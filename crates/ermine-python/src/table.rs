@@ -1,6 +1,7 @@
 //! `Table`: what the Python package hands to learners and models.
 
 use crate::array;
+use crate::arrow;
 use crate::error::python;
 use ermine::table::{Buffer, Column, ColumnKind, Levels, MISSING, Table as CoreTable, Values};
 use numpy::{PyArray1, PyArrayMethods};
@@ -63,6 +64,24 @@ impl Table {
             Ok(Column::sparse(plain_name(j), n_rows, rows, values))
         };
         Table::new(starts.windows(2).enumerate().map(column).collect::<PyResult<_>>()?)
+    }
+
+    /// The columns of a frame that hands itself over by Arrow's capsules (`__arrow_c_stream__` or `__arrow_c_array__`); `None` where what it hands over is no frame.
+    #[staticmethod]
+    fn from_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>) -> PyResult<Option<Table>> {
+        let Some(frame) = arrow::frame(frame)? else { return Ok(None) };
+        if let Some((name, kind)) = frame.unreadable() {
+            let message = format!("column '{name}' holds {kind}; expected numbers, text, truth values or categories");
+            return Err(PyTypeError::new_err(message));
+        }
+        let table = py.detach(|| frame.table()).map_err(python)?;
+        Ok(Some(Table { inner: Arc::new(table) }))
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        self.inner.names()
     }
 
     #[getter]

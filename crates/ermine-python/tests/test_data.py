@@ -184,11 +184,34 @@ class OnlyCapsule:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
+class OnlyArrayCapsule(OnlyCapsule):
+    """One that hands itself over in one piece."""
+
+    __arrow_c_stream__ = property()  # type: ignore[assignment]
+
+    def __arrow_c_array__(self, requested_schema=None):
+        (batch,) = self.table.combine_chunks().to_batches()
+        return batch.__arrow_c_array__(requested_schema)
+
+
 def capsule_frame():
     return OnlyCapsule(arrow_frame())
 
 
-FRAMES = [pandas_frame, pandas_numpy_frame, pandas_arrow_frame, polars_frame, arrow_frame, capsule_frame]
+def chunked_capsule_frame():
+    """In pieces, each of which has a dictionary of its own."""
+    import pyarrow as pa
+
+    whole = arrow_frame()
+    pieces = [whole.slice(at, 7).to_pylist() for at in range(0, 60, 7)]
+    return OnlyCapsule(pa.concat_tables([pa.Table.from_pylist(rows, schema=whole.schema) for rows in pieces]))
+
+
+def array_capsule_frame():
+    return OnlyArrayCapsule(arrow_frame())
+
+
+FRAMES = [pandas_frame, pandas_numpy_frame, pandas_arrow_frame, polars_frame, arrow_frame, capsule_frame, chunked_capsule_frame, array_capsule_frame]
 
 
 #: For each column: which rows belong to the second class, and the kind of column.
@@ -203,7 +226,7 @@ KEYS = {
 
 def pick(frame, columns):
     if isinstance(frame, OnlyCapsule):
-        return OnlyCapsule(frame.table.select(columns))
+        return type(frame)(frame.table.select(columns))
     return frame.select(columns) if hasattr(frame, "select") else frame[columns]
 
 
@@ -228,6 +251,84 @@ def test_models_read_any_frame(make):
     model = DecisionStumpClassifier().fit(first, key)
     four = pick(make(), ["number", "whole", "text", "truth"])
     np.testing.assert_array_equal(model.predict_proba(four), model.predict_proba(first))
+
+
+def test_capsules_need_no_other_library(tmp_path):
+    """A frame of polars, in a program that can't import pyarrow or pandas; and one of pyarrow (which looks for pandas), in one that can't import polars."""
+    code = """
+import sys
+for hidden in {hidden}:
+    sys.modules[hidden] = None
+import {shown} as library
+from ermine.ensemble import RandomForestClassifier
+data = {{"a": [1.0, 2.0, None, 4.0] * 10, "b": ["u", "v", "u", None] * 10, "c": [True, None, False, True] * 10}}
+frame = library.{make}(data)
+class Frame:
+    def __arrow_c_stream__(self, requested_schema=None):
+        return frame.__arrow_c_stream__(requested_schema)
+y = [0, 1, 0, 1] * 10
+model = RandomForestClassifier(5, random_state=0).fit(Frame(), y)
+assert model.feature_names_in_.tolist() == ["a", "b", "c"] and model.score(Frame(), y) == 1.0
+print(model.predict(frame).tolist() == y)
+"""
+    for shown, hidden, make in (("polars", ["pyarrow", "pandas", "sklearn", "scipy"], "DataFrame"), ("pyarrow", ["polars", "sklearn", "scipy"], "table")):
+        pytest.importorskip(shown)
+        said = subprocess.run([sys.executable, "-c", code.format(shown=shown, hidden=hidden, make=make)], check=True, text=True, capture_output=True).stdout
+        assert said == "True\n"
+
+
+def test_columns_of_arrow_are_not_copied():
+    pa = pytest.importorskip("pyarrow")
+    values = np.arange(1000.0)
+    table = Table.from_arrow(OnlyCapsule(pa.table({"a": values, "b": values.astype(np.float32)})))
+    assert (table.n_rows, table.names) == (1000, ["a", "b"])
+    del values
+    assert DecisionStumpClassifier().fit(OnlyCapsule(pa.table({"a": np.arange(9.0)})), [0] * 4 + [1] * 5).predict([[3.0], [4.0]]).tolist() == [0, 1]
+
+
+def test_arrow_that_cannot_be_learned_from():
+    pa = pytest.importorskip("pyarrow")
+    fit = lambda table: DecisionStumpClassifier().fit(OnlyCapsule(table), [0, 1])
+    with pytest.raises(TypeError, match="column 'when' holds Date32"):
+        fit(pa.table({"x": [1.0, 2.0], "when": pa.array([1, 2], pa.date32())}))
+    with pytest.raises(TypeError, match="column 'tags' holds List"):
+        fit(pa.table({"tags": [[1], [2]]}))
+    with pytest.raises(ValueError, match="two columns are named 'x'"):
+        fit(pa.table([pa.array([1.0, 2.0])] * 2, names=["x", "x"]))
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        DecisionStumpClassifier().fit(pa.table({"x": pa.array([], pa.float64())}), [])
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        DecisionStumpClassifier().fit(pa.chunked_array([[1.0, 2.0]]), [0, 1])
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        DecisionStumpClassifier().fit(OnlyCapsule(pa.chunked_array([[1.0, 2.0]])), [0, 1])
+
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return 3
+
+    with pytest.raises(TypeError):
+        DecisionStumpClassifier().fit(Broken(), [0, 1])
+
+    def fails():
+        yield pa.record_batch({"x": [1.0]})
+        raise RuntimeError("the disk is gone")
+
+    with pytest.raises(ValueError, match="the disk is gone"):
+        DecisionStumpClassifier().fit(pa.RecordBatchReader.from_batches(pa.schema({"x": pa.float64()}), fails()), [0, 1])
+
+
+def test_a_null_among_the_values_of_a_dictionary_is_missing():
+    pa = pytest.importorskip("pyarrow")
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1]), pa.array(["x", None]))
+    model = DecisionStumpClassifier().fit(pa.table({"c": column}), [0, 1, 0, 1])
+    assert json.loads(model._model.header())["schema"]["features"][0]["levels"] == ["x"] and model.predict(pa.table({"c": [None, "x"]})).tolist() == [1, 0]
+
+
+def test_ordered_dictionaries_are_ordinal():
+    pa = pytest.importorskip("pyarrow")
+    column = pa.DictionaryArray.from_arrays(pa.array([2, 0, 1, None]), pa.array(["low", "mid", "high"]), ordered=True)
+    feature = json.loads(DecisionStumpClassifier().fit(pa.table({"c": column}), [0, 1, 0, 1])._model.header())["schema"]["features"][0]
+    assert (feature["kind"], feature["levels"]) == ("ordinal", ["low", "mid", "high"])
 
 
 def test_what_is_masked_is_missing():
@@ -256,6 +357,42 @@ def test_frames_of_one_type_of_any_size(tmp_path):
         model.save(tmp_path / "model.ermine")
         loaded = ermine.load(tmp_path / "model.ermine")
         assert loaded.feature_names_in_.tolist() == ["a", "b", "c"] and loaded.score(frame, key) == 1.0
+
+
+def test_types_of_polars_and_pandas_that_are_their_own():
+    """Columns without a value and wide integers of polars; its enums, which have an order; views of text in pandas."""
+    pl, pd, pa = (pytest.importorskip(name) for name in ("polars", "pandas", "pyarrow"))
+    key = [0, 0, 1, 1]
+    frame = pl.DataFrame({"none": [None] * 4, "wide": pl.Series([1, 2, 3, None], dtype=pl.Int128), "size": pl.Series(["low", "mid", "high", None], dtype=pl.Enum(["low", "mid", "high"]))})
+    model = DecisionStumpClassifier().fit(frame, key)
+    features = json.loads(model._model.header())["schema"]["features"]
+    assert [feature["kind"] for feature in features] == ["numeric", "numeric", "ordinal"] and features[2]["levels"] == ["low", "mid", "high"]
+    assert model.predict(frame[:3]).tolist() == key[:3]
+    view = pd.DataFrame({"text": pd.Series(["u", "u", None, "v"], dtype=pd.ArrowDtype(pa.string_view()))})
+    assert DecisionStumpClassifier().fit(view, key).predict(view).tolist() == key
+
+
+def test_pieces_of_arrow_frames():
+    """Rows from the middle of a frame, by either capsule, and numbers that are not aligned."""
+    pa = pytest.importorskip("pyarrow")
+    columns = {"n": [9.0, 1, 2, 3, 4, 9], "s": ["z", "a", "b", "a", None, "q"], "b": [True, False, True, None, True, False]}
+    whole = pa.StructArray.from_arrays([pa.array(values) for values in columns.values()], names=list(columns))
+    middle = pa.Table.from_batches([pa.RecordBatch.from_struct_array(whole)]).slice(1, 4)
+
+    class Piece:
+        """Rows of an array that say where they start, while its columns don't."""
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return whole.slice(1, 4).__arrow_c_array__(requested_schema)
+
+    copied = pa.table({name: values[1:5] for name, values in columns.items()})
+    fit = lambda frame: DecisionTreeClassifier(random_state=0).fit(frame, [0, 0, 1, 1])
+    models = [fit(frame) for frame in (copied, middle, middle.to_batches()[0], Piece(), OnlyCapsule(middle))]
+    assert len({model._model.to_bytes() for model in models}) == 1
+    raw = bytearray(1 + 8 * 4)
+    raw[1:] = np.arange(4.0).tobytes()
+    odd = pa.table({"x": pa.Array.from_buffers(pa.float64(), 4, [None, pa.py_buffer(memoryview(raw)[1:])])})
+    assert fit(odd).predict(odd).tolist() == [0, 0, 1, 1]
 
 
 def test_columns_of_other_types_are_refused_by_name():

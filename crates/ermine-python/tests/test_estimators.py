@@ -201,6 +201,8 @@ def test_a_report_takes_names_weights_and_words(data):
         ({"max_categories": 2.5}, "a whole number"),
         ({"max_categories": float("nan")}, "max_categories"),
         ({"n_jobs": 0}, "n_jobs"),
+        ({"n_jobs": "a"}, "'n_jobs' parameter must be an int or None. Got 'a' instead"),
+        ({"n_jobs": 1.5}, "'n_jobs' parameter must be an int or None. Got 1.5 instead"),
     ],
     ids=str,
 )

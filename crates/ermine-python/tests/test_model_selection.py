@@ -42,6 +42,22 @@ def test_the_same_scores_as_fitting_one_after_the_other(name):
     assert clone(a).fit(X, y).best_params_ == a.best_params_
 
 
+@pytest.mark.parametrize("cv", [None, 2, 3, 7, np.int64(4)])
+def test_a_number_of_folds_means_those_of_scikit_learn(cv):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(83, 3))
+    y = np.array(["b", "a", "c"])[rng.choice(3, 83, p=[0.5, 0.3, 0.2])]
+    np.testing.assert_allclose(ours.cross_val_score(DecisionTreeClassifier(), X, y, cv=cv), theirs.cross_val_score(DecisionTreeClassifier(), X, y, cv=cv))
+    np.testing.assert_allclose(ours.cross_val_score(Ridge(), X, X[:, 0] ** 2, cv=cv), theirs.cross_val_score(Ridge(), X, X[:, 0] ** 2, cv=cv))
+    a, b = (where.GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 4]}, cv=cv).fit(X, y) for where in (ours, theirs))
+    for k in range(a.n_splits_):
+        np.testing.assert_allclose(a.cv_results_[f"split{k}_test_score"], b.cv_results_[f"split{k}_test_score"])
+    with pytest.raises(ValueError, match="folds"):
+        ours.cross_val_score(Ridge(), X, X[:, 0], cv=84)
+    with pytest.raises(ValueError, match="folds"):
+        ours.cross_val_score(DecisionTreeClassifier(), X, y, cv=1)
+
+
 def test_settings_at_random_are_no_worse_than_the_estimator_itself():
     X, y = make_classification(300, 6, random_state=0)
     tree = DecisionTreeClassifier()

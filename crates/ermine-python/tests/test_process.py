@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -54,6 +55,34 @@ def test_many_threads_fit_at_once():
     with ThreadPoolExecutor(8) as pool:
         models = list(pool.map(lambda _: DecisionStumpClassifier(n_jobs=2).fit(X, Y)._model.to_bytes(), range(16)))
     assert len(set(models)) == 1
+
+
+def _runs_beside(work):
+    """How often another thread of Python gets its turn while ``work`` runs: a few times if the interpreter were held."""
+    turns, stop = 0, threading.Event()
+
+    def count():
+        nonlocal turns
+        while not stop.is_set():
+            turns += 1
+            time.sleep(0)
+
+    other = threading.Thread(target=count)
+    other.start()
+    before = turns
+    work()
+    during = turns - before
+    stop.set()
+    other.join()
+    return during
+
+
+def test_other_threads_run_while_one_fits_and_predicts():
+    from ermine.ensemble import GradientBoostingClassifier
+
+    model = GradientBoostingClassifier(n_estimators=400, n_jobs=1, random_state=0)
+    assert _runs_beside(lambda: model.fit(X, Y)) > 10
+    assert _runs_beside(lambda: model.predict(np.tile(X, (50, 1)))) > 10
 
 
 def _predict(model):
@@ -180,6 +209,16 @@ def test_without_scikit_learn():
 
 def test_importing_ermine_imports_little():
     said = python("import ermine, sys; print(sorted(m for m in ('numpy', 'sklearn', 'scipy', 'inspect', 'json') if m in sys.modules))")
+    assert said == "[]\n"
+    said = python(
+        """
+        import importlib, sys
+        from ermine._catalog import MODULES
+        for module in MODULES:
+            importlib.import_module(f"ermine.{module}")
+        print([m for m in ("numpy.ma", "numpy.random", "sklearn", "scipy", "html", "logging", "importlib.metadata") if m in sys.modules])
+        """
+    )
     assert said == "[]\n"
 
 

@@ -6,18 +6,64 @@ import sys
 
 import numpy as np
 import pytest
+import sklearn.dummy
 import sklearn.linear_model
 import sklearn.model_selection
 import sklearn.neighbors
 import sklearn.tree
 from sklearn.datasets import make_classification, make_regression
 
-from ermine import calibration, ensemble, linear_model, metrics, model_selection, multiclass, multioutput, neighbors, svm, tree
+import ermine
+from ermine import calibration, dummy, ensemble, linear_model, metrics, model_selection, multiclass, multioutput, neighbors, svm, tree
 
 X, Y = make_classification(200, 5, n_informative=3, n_redundant=0, random_state=0)
 X = X.astype(np.float32).astype(float)
 XR, YR = make_regression(200, 5, n_informative=3, noise=10.0, random_state=0)
 XR = XR.astype(np.float32).astype(float)
+
+
+# Baselines
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("params", [{}, {"strategy": "most_frequent"}, {"strategy": "prior"}, {"strategy": "stratified", "random_state": 3}, {"strategy": "uniform", "random_state": 3}, {"strategy": "constant", "constant": "b"}])
+def test_baselines_of_classes(params, weighted):
+    y = np.array(["a", "b", "c"])[np.random.default_rng(0).choice(3, 200, p=[0.5, 0.2, 0.3])]
+    weight = {"sample_weight": np.random.default_rng(1).random(200)} if weighted else {}
+    a, b = dummy.DummyClassifier(**params).fit(X, y, **weight), sklearn.dummy.DummyClassifier(**params).fit(X, y, **weight)
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X))
+    np.testing.assert_allclose(a.class_prior_, b.class_prior_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("params", [{}, {"strategy": "median"}, {"strategy": "quantile", "quantile": 0.3}, {"strategy": "quantile", "quantile": 1.0}, {"strategy": "constant", "constant": 1.5}])
+@pytest.mark.parametrize("y", [YR, YR[:199], np.stack([YR, YR**2], axis=1)], ids=["even", "odd", "two"])
+def test_baselines_of_numbers(params, weighted, y):
+    if "constant" in params and y.ndim == 2:
+        params = params | {"constant": [1.0, 2.0]}
+    weight = {"sample_weight": np.random.default_rng(1).integers(1, 4, len(y)).astype(float)} if weighted else {}
+    a, b = dummy.DummyRegressor(**params).fit(XR[: len(y)], y, **weight), sklearn.dummy.DummyRegressor(**params).fit(XR[: len(y)], y, **weight)
+    np.testing.assert_allclose(a.predict(XR), b.predict(XR), rtol=1e-12)
+    np.testing.assert_allclose(a.constant_, b.constant_, rtol=1e-12)
+
+
+def test_baselines_in_files(tmp_path):
+    for model, x, y in ((dummy.DummyClassifier(strategy="constant", constant=1, random_state=0), X, Y), (dummy.DummyRegressor(strategy="constant", constant=2.5), XR, YR), (dummy.DummyRegressor(strategy="median"), XR, YR)):
+        model.fit(x, y).save(tmp_path / "model.ermine")
+        loaded = ermine.load(tmp_path / "model.ermine")
+        assert loaded.get_params() == model.get_params() and (loaded.predict(x) == model.predict(x)).all()
+
+
+def test_baselines_refuse():
+    with pytest.raises(ValueError, match="'strategy' parameter of DummyClassifier"):
+        dummy.DummyClassifier(strategy="median").fit(X, Y)
+    with pytest.raises(ValueError, match="'strategy' parameter of DummyRegressor"):
+        dummy.DummyRegressor(strategy="prior").fit(X, Y)
+    with pytest.raises(ValueError, match="Constant target value"):
+        dummy.DummyClassifier(strategy="constant").fit(X, Y)
+    with pytest.raises(ValueError, match="no class named '7'"):
+        dummy.DummyClassifier(strategy="constant", constant=7).fit(X, Y)
 
 
 # Parameters by other words
@@ -64,6 +110,41 @@ def test_words_for_the_same_criterion_and_algorithm():
     np.testing.assert_array_equal(ensemble.AdaBoostClassifier(n_estimators=5, algorithm="SAMME").fit(X, Y).predict(X), ensemble.AdaBoostClassifier(n_estimators=5).fit(X, Y).predict(X))
 
 
+def test_strengths_that_are_given():
+    alphas, cv = [0.5, 5.0, 0.05], sklearn.model_selection.KFold(4)
+    for name, more in (("LassoCV", {}), ("ElasticNetCV", {"l1_ratio": 0.7})):
+        a = getattr(linear_model, name)(alphas=alphas, cv=cv, **more).fit(XR, YR)
+        b = getattr(sklearn.linear_model, name)(alphas=alphas, cv=cv, tol=1e-8, max_iter=100_000, **more).fit(XR, YR)
+        assert a.alpha_ == b.alpha_ and a.alphas_.tolist() == [5.0, 0.5, 0.05] == b.alphas_.tolist()
+        np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-4)
+    assert linear_model.LassoCV(alphas=7).fit(XR, YR).alphas_.shape == (7,)
+    with pytest.raises(ValueError, match="'alphas' parameter of LassoCV"):
+        linear_model.LassoCV(alphas=[-1.0]).fit(XR, YR)
+
+
+def test_errors_of_folds_are_theirs():
+    """The strengths, the error of each on each fold, and the choice; with weights, folds count by theirs, where scikit-learn takes all alike."""
+    for weight in (None, np.random.default_rng(0).random(200)):
+        for name, more in (("LassoCV", {"cv": 5}), ("ElasticNetCV", {"l1_ratio": 0.7, "cv": 3}), ("LassoCV", {"cv": sklearn.model_selection.KFold(7, shuffle=True, random_state=1)})):
+            a = getattr(linear_model, name)(**more).fit(XR, YR, sample_weight=weight)
+            b = getattr(sklearn.linear_model, name)(tol=1e-9, max_iter=100_000, **more).fit(XR, YR, sample_weight=weight)
+            np.testing.assert_allclose(a.alphas_, b.alphas_)
+            np.testing.assert_allclose(a.mse_path_, b.mse_path_, rtol=1e-5)
+            folds = sklearn.model_selection.check_cv(more["cv"]).split(XR)
+            shares = None if weight is None else [weight[test].sum() for _, test in folds]
+            np.testing.assert_allclose(a.cv_errors_, np.average(b.mse_path_, axis=1, weights=shares), rtol=1e-5)
+            assert a.alpha_ == a.alphas_[np.argmin(a.cv_errors_)] and (weight is not None or a.alpha_ == pytest.approx(b.alpha_))
+
+
+@pytest.mark.parametrize("more", [{"cv": 4}, {"cv": sklearn.model_selection.KFold(3, shuffle=True, random_state=0)}, {"cv": 4, "scoring": "neg_mean_absolute_error"}, {"cv": 3, "scoring": "explained_variance"}, {"cv": 4, "fit_intercept": False}])
+def test_ridge_by_cross_validation(more):
+    alphas = [0.01, 1.0, 30.0, 100.0]
+    a, b = (of.RidgeCV(alphas=alphas, **more).fit(XR, YR) for of in (linear_model, sklearn.linear_model))
+    assert a.alpha_ == b.alpha_ and a.best_score_ == pytest.approx(b.best_score_)
+    np.testing.assert_allclose(a.coef_, b.coef_)
+    assert a.set_params(cv=None, scoring=None).fit(XR, YR).best_score_ == pytest.approx(sklearn.linear_model.RidgeCV(alphas=alphas, fit_intercept=a.fit_intercept).fit(XR, YR).best_score_)
+
+
 def test_what_a_metric_needs():
     covariance = np.cov(X.T) + np.eye(5)
     a = neighbors.KNeighborsClassifier(metric="mahalanobis", metric_params={"VI": np.linalg.inv(covariance)}).fit(X, Y)
@@ -78,7 +159,7 @@ def test_what_a_metric_needs():
 
 ONE_VALUE = [
     (lambda: linear_model.Perceptron(penalty="l2"), "SGDClassifier"), (lambda: linear_model.Perceptron(early_stopping=True), "SGDClassifier"),
-    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"), (lambda: linear_model.RidgeCV(scoring="r2"), "GridSearchCV"),
+    (lambda: linear_model.SGDClassifier(warm_start=True), "partial_fit"), (lambda: linear_model.RidgeCV(scoring="r2"), "with cv"),
     (lambda: calibration.CalibratedClassifierCV(ensemble=True), "one model of all rows"), (lambda: calibration.CalibratedClassifierCV(cv="prefit"), "FrozenEstimator"),
     (lambda: svm.LinearSVC(multi_class="crammer_singer"), "rest"), (lambda: multiclass.OneVsRestClassifier(sklearn.linear_model.Ridge()), "a pipeline among them"),
 ]
@@ -97,6 +178,28 @@ def test_usual_values_written_out():
 
 
 # Attributes
+
+
+def test_trees_of_boosting_add_up():
+    for model, y in ((ensemble.GradientBoostingClassifier(n_estimators=6, random_state=0), Y), (ensemble.GradientBoostingClassifier(n_estimators=4, random_state=0), np.digitize(X[:, 0], [-1, 1]))):
+        model.fit(X, y)
+        trees = model.estimators_
+        assert trees.shape == (model.n_estimators_, model.n_trees_per_iteration_) and type(trees[0, 0]).__name__ == "DecisionTreeRegressor"
+        scores = np.stack([sum(one.predict(X) for one in column) for column in trees.T], axis=1)
+        start = model.decision_function(X).reshape(200, -1) - scores
+        np.testing.assert_allclose(start, np.broadcast_to(start[:1], start.shape), atol=1e-9)  # where the scores start is the same for all rows
+        assert trees[0, 0].tree_.node_count == trees[0, 0].tree_.n_leaves * 2 - 1 and "<=" in tree.export_text(trees[0, 0])
+    number = ensemble.GradientBoostingRegressor(n_estimators=3, random_state=0).fit(XR, YR)
+    start = number.predict(XR) - sum(one.predict(XR) for one in number.estimators_[:, 0])
+    np.testing.assert_allclose(start, YR.mean(), atol=1e-6)
+
+
+def test_trees_over_mean_targets_are_not_told_apart():
+    pd = pytest.importorskip("pandas")
+    many = pd.DataFrame({"city": [f"c{i % 90}" for i in range(600)]})
+    model = ensemble.GradientBoostingClassifier(n_estimators=3, random_state=0).fit(many, np.arange(600) % 90 < 40)
+    with pytest.raises(AttributeError, match="mean targets"):
+        model.estimators_
 
 
 def test_coefficients_dense_or_sparse():

@@ -15,6 +15,7 @@ from ermine._ermine import Model, Staged, Table, Target, boost, boosted_quantile
 from ermine._ensemble import Explained
 from ermine._estimator import Estimator, LogOddsClassifier, Regressor
 from ermine._progress import Bar
+from ermine._reduction import Parts
 from ermine._report import Report
 
 #: What ``fit`` takes beside the data.
@@ -67,6 +68,18 @@ class Boosting(Explained):
 
     #: How many columns the data has that is being fitted.
     _n_columns = 1
+
+    @property
+    def estimators_(self) -> np.ndarray:
+        """The trees, as an array of regressors of shape (n_estimators_, n_trees_per_iteration_), made when it is asked for.
+
+        What they predict adds up, with where the scores start, to the decision function, or to the number predicted: the learning rate is in it. Where a column has so many categories that it
+        was seen by its mean targets (``min_cat_to_statistic``), trees can't be told apart from that.
+        """
+        trees = Parts.estimators_.fget(self)  # type: ignore[attr-defined]
+        if not trees:
+            raise AttributeError(f"{type(self).__name__!r} has no estimators_ where a column of many categories was seen by its mean targets")
+        return np.array(trees, dtype=object).reshape(self.n_estimators_, -1)
 
     @property
     def n_trees_per_iteration_(self) -> int:

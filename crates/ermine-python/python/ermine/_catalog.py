@@ -31,7 +31,7 @@ class Entry(NamedTuple):
     #: Takes a function for a kernel.
     kernels: bool = False
     #: Defaults that differ from the learner's.
-    defaults: tuple[tuple[str, float], ...] = ()
+    defaults: tuple[tuple[str, float | str | None], ...] = ()
     #: Another base class than the task's, and where it lives.
     base: tuple[str, str] | None = None
     #: What it can tell because it is made of many: a class of ``_ensemble``.
@@ -62,8 +62,10 @@ OF_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "selection")
 OVER = ("_reduction", "CodedClassifier")
 
 CATALOG: tuple[Entry, ...] = (
-    Entry("dummy", "DummyClassifier", "baseline", "classification", poor_score=True, tells=("_dummy", "Prior")),
-    Entry("dummy", "DummyRegressor", "baseline", "regression", poor_score=True, tells=("_dummy", "Constant")),
+    Entry(
+        "dummy", "DummyClassifier", "baseline", "classification", hidden=("quantile",), poor_score=True, seeded=True, defaults=(("strategy", "prior"), ("constant", None)), tells=("_dummy", "Prior"),
+    ),
+    Entry("dummy", "DummyRegressor", "baseline", "regression", poor_score=True, defaults=(("strategy", "mean"), ("constant", None)), tells=("_dummy", "Constant")),
     Entry("tree", "DecisionStumpClassifier", "decision-stump", "classification", poor_score=True, many="Explained"),
     Entry("tree", "DecisionStumpRegressor", "decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True, many="Explained"),
     Entry("tree", "DecisionTreeClassifier", "decision-tree", "classification", seeded=True, tree=True, many="Explained"),
@@ -101,7 +103,7 @@ CATALOG: tuple[Entry, ...] = (
     Entry("linear_model", "Ridge", "ridge", "regression", positional=("alpha",), without_effect=("copy_X", "max_iter", "tol", "solver", "random_state"), tells=("_linear", "Direct")),
     Entry(
         "linear_model", "RidgeCV", "ridge-cv", "regression", positional=("alphas",), without_effect=("gcv_mode",),
-        said_otherwise=("scoring", "store_cv_results", "alpha_per_target"), tells=("_linear", "LeaveOneOut"),
+        said_otherwise=("cv", "scoring", "store_cv_results", "alpha_per_target"), tells=("_folds", "LeaveOneOut"),
     ),
     Entry("linear_model", "Lasso", "lasso", "regression", positional=("alpha",), without_effect=OF_DESCENT, tells=("_linear", "Penalised")),
     Entry("linear_model", "LassoCV", "lasso-cv", "regression", without_effect=("precompute", "copy_X", "selection"), tells=("_folds", "PenalisedCV")),

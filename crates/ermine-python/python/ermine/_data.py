@@ -5,6 +5,9 @@ without a copy. Categories stay categories: a pandas categorical keeps its level
 values boolean, and missing values stay missing. Messages are those that users of scikit-learn know.
 """
 
+# Types by name only: numpy's masked arrays and random numbers are loaded when they are needed.
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -31,13 +34,13 @@ def read(X: Any, owner: str, takes_sparse: bool) -> tuple[Table, list[str] | Non
                 f"Sparse data was passed for X, but dense data is required by {owner}. Use '.toarray()' to convert to a dense numpy array."
             )
         return _from_sparse(X, owner), None
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(f"X is a {type(X).__name__}, which holds no data yet: call its collect().")
     columns = _frame_columns(X)
-    if columns is None and _speaks_arrow(X):
-        X = _through_arrow(X)
-        columns = _frame_columns(X)
     if columns is not None:
         return _from_frame(*columns, X, owner)
-    return _from_array(X, owner), None
+    read = _from_arrow(X, owner) if _speaks_arrow(X) else None
+    return read if read is not None else (_from_array(X, owner), None)
 
 
 def check_shape(shape: tuple[int, ...], owner: str) -> None:
@@ -61,9 +64,7 @@ def check_shape(shape: tuple[int, ...], owner: str) -> None:
 def _from_array(X: Any, owner: str) -> Table:
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
-    if hasattr(X, "collect") and hasattr(X, "lazy"):
-        raise TypeError(f"X is a {type(X).__name__}, which holds no data yet: call its collect().")
-    array = _unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
+    array = _unmasked(X) if _is_masked(X) else np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     check_shape(array.shape, owner)
@@ -74,6 +75,11 @@ def _from_array(X: Any, owner: str) -> Table:
         table = Table.from_array(_as_float(array, "X"))
     assert table is not None
     return table
+
+
+def _is_masked(X: Any) -> bool:
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(X, masked.MaskedArray)
 
 
 def _unmasked(X: np.ma.MaskedArray) -> np.ndarray:
@@ -124,38 +130,36 @@ def _text(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-# Data frames
+# Data frames: those of pandas column by column, which needs nothing else; all others by Arrow's capsules.
 
 
 def _frame_columns(X: Any) -> tuple[list[Any], Iterator[Column] | np.ndarray] | None:
-    """The names of a frame's columns, and its columns (or all of them as one array); ``None`` if ``X`` isn't a frame."""
+    """The names of a frame of pandas, and its columns (or all of them as one array); ``None`` if ``X`` is something else."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         dtypes = set(X.dtypes)
         if len(X) < SMALL and len(dtypes) == 1 and dtypes <= {np.dtype(np.float64), np.dtype(np.float32)}:
             return list(X.columns), X.to_numpy()
         return list(X.columns), (_pandas_column(str(name), X.iloc[:, j]) for j, name in enumerate(X.columns))
-    if hasattr(X, "get_columns") and hasattr(X, "schema"):
-        return list(X.columns), (_polars_column(series) for series in X.get_columns())
-    if hasattr(X, "column_names") and hasattr(X, "schema"):
-        return list(X.column_names), (_arrow_column(name, X.column(j)) for j, name in enumerate(X.column_names))
     return None
 
 
 def _speaks_arrow(X: Any) -> bool:
-    """Whether it is a frame of another library that hands itself over by Arrow's capsules; a single column, which may do so too, is none."""
-    return hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2 and not hasattr(X, "type")
+    """Whether it hands itself over by Arrow's capsules; a single column, which may do so too, is no frame."""
+    speaks = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+    return speaks and len(getattr(X, "shape", (0, 0))) == 2 and not hasattr(X, "type")
 
 
-def _through_arrow(X: Any) -> Any:
-    """Any other frame that speaks Arrow, by way of pyarrow or polars."""
-    try:
-        import pyarrow  # type: ignore[import-untyped]
-
-        return pyarrow.table(X)
-    except ImportError:
-        import polars
-
-        return polars.DataFrame(X)
+def _from_arrow(X: Any, owner: str) -> tuple[Table, list[str] | None] | None:
+    """The table of a frame of any library that speaks Arrow, which need not be installed; ``None`` where it turns out to be no frame."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(X, polars.DataFrame):
+        # Columns without a value and of wide integers are types of its own in Arrow.
+        X = X.cast({polars.Null: polars.Float64, polars.Int128: polars.Float64})
+    table = Table.from_arrow(X)
+    if table is None:
+        return None
+    check_shape((table.n_rows, table.n_columns), owner)
+    return table, table.names
 
 
 def _from_frame(names: list[Any], columns: Iterator[Column] | np.ndarray, X: Any, owner: str) -> tuple[Table, list[str] | None]:
@@ -199,69 +203,13 @@ def _pandas_column(name: str, series: Any) -> Column:
             values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return _numeric(name, values)
     if dtype.kind == "O" or str(dtype).startswith(("str", "large_str")):
+        if str(dtype).startswith("string_view"):  # which pandas can't turn into objects
+            return _text_column(name, series.tolist())
         values = np.asarray(series.astype(object))
         if series.isna().all() or {type(v) for v in values[:100] if not _is_missing(v)} == {bool}:
             return _boolean(name, np.array([_number(value) for value in values]))
         return _object_column(name, values)
     raise TypeError(f"column {name!r} holds {dtype}; expected numbers, text, truth values or categories")
-
-
-def _polars_column(series: Any) -> Column:
-    name, dtype = series.name, series.dtype
-    kind = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
-    polars = sys.modules["polars"]
-    if kind == "Boolean":
-        return _boolean(name, series.cast(polars.Float64).to_numpy())
-    if dtype.is_numeric():
-        floating = dtype.is_float() and series.null_count() == 0
-        return _numeric(name, (series if floating else series.cast(polars.Float64)).to_numpy())
-    if kind in ("String", "Categorical", "Enum"):
-        if kind != "Enum":
-            series = series.cast(polars.String)
-            series = series.cast(polars.Enum(series.drop_nulls().unique().sort()))
-        codes = series.to_physical().cast(polars.UInt32).fill_null(int(MISSING)).to_numpy()
-        return (name, "nominal", codes, series.dtype.categories.to_list())
-    if kind == "Null":
-        return _numeric(name, np.full(len(series), np.nan))
-    raise TypeError(f"column {name!r} holds {dtype}; expected numbers, text, truth values or categories")
-
-
-def _arrow_column(name: str, column: Any) -> Column:
-    arrow = sys.modules["pyarrow"]
-    types, dtype = arrow.types, column.type
-    if types.is_boolean(dtype):
-        return _boolean(name, _arrow_numbers(column.cast(arrow.uint8())))
-    if types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype) or types.is_null(dtype):
-        return _numeric(name, _arrow_numbers(column))
-    text = types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype)
-    if text or types.is_dictionary(dtype):
-        encoded = column.dictionary_encode() if text else column
-        if isinstance(encoded, arrow.ChunkedArray):
-            encoded = encoded.unify_dictionaries().combine_chunks()
-        if isinstance(encoded, arrow.ChunkedArray):  # no chunk at all
-            return (name, "nominal", np.empty(0, np.uint32), [])
-        codes = np.asarray(encoded.indices.cast(arrow.int64()).fill_null(int(MISSING))).astype(np.uint32)
-        levels = [str(level) for level in encoded.dictionary.to_pylist()]
-        ordered = not text and dtype.ordered
-        return (name, "ordinal", codes, levels) if ordered else _sorted_levels(name, codes, levels)
-    raise TypeError(f"column {name!r} holds {dtype}; expected numbers, text, truth values or categories")
-
-
-def _arrow_numbers(column: Any) -> np.ndarray:
-    arrow = sys.modules["pyarrow"]
-    if column.null_count:
-        column = column.cast(arrow.float64())
-    if isinstance(column, arrow.ChunkedArray):
-        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return column.to_numpy(zero_copy_only=False)
-
-
-def _sorted_levels(name: str, codes: np.ndarray, levels: list[str]) -> Column:
-    """Levels in the order of their names, so that the order of the rows says nothing."""
-    order = sorted(range(len(levels)), key=levels.__getitem__)
-    new = np.full(len(levels) + 1, MISSING, np.uint32)
-    new[order] = np.arange(len(levels), dtype=np.uint32)
-    return (name, "nominal", new[np.minimum(codes, len(levels))], [levels[i] for i in order])
 
 
 def _numeric(name: str, values: np.ndarray) -> Column:

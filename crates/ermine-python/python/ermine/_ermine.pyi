@@ -15,12 +15,15 @@ Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 class Table:
     n_rows: int
     n_columns: int
+    names: list[str]
     @staticmethod
     def from_array(array: np.ndarray, names: list[str] | None = None) -> Table | None: ...
     @staticmethod
     def from_columns(columns: Sequence[tuple[str, str, np.ndarray, list[str] | None]]) -> Table: ...
     @staticmethod
     def from_sparse(n_rows: int, starts: np.ndarray, rows: np.ndarray, values: np.ndarray) -> Table: ...
+    @staticmethod
+    def from_arrow(frame: Any) -> Table | None: ...
 
 class Target:
     @staticmethod
@@ -120,7 +123,7 @@ def fit(
     own: dict[str, Any] | None = None,
     previous: Model | None = None,
     group: np.ndarray | None = None,
-    folds: np.ndarray | None = None,
+    folds: np.ndarray | int | None = None,
 ) -> Model: ...
 def partial_fit(
     params: dict[str, Any],

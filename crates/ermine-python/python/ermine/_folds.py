@@ -1,4 +1,4 @@
-"""Estimators that choose or calibrate by cross-validation, on folds of their own or of the user's."""
+"""Estimators that choose or calibrate by cross-validation, on folds of scikit-learn or of the user's."""
 
 from typing import Any, Self
 
@@ -38,15 +38,67 @@ class CrossValidated(Estimator):
         return not isinstance(self.cv, str) and (hasattr(self.cv, "split") or hasattr(self.cv, "__iter__"))
 
     def _folds(self) -> dict[str, Any]:
-        return {"folds": self._fold_of_rows} if "_fold_of_rows" in self.__dict__ else {}
+        if "_fold_of_rows" in self.__dict__:
+            return {"folds": self._fold_of_rows}
+        number = 5 if self.cv is None else self.cv
+        return {"folds": int(number)} if isinstance(number, (int, np.integer)) and number > 1 else {}
 
     def _learner_params(self) -> dict[str, Any]:
         params = super()._learner_params()
         return {name: value for name, value in params.items() if name != "cv"} if self._gives_folds() else params
 
 
+class LeaveOneOut(Estimator):
+    """Ridge regression that leaves each row out once; or, with ``cv``, folds of rows, as a search over Ridge does."""
+
+    alphas: Any
+    cv: Any
+    scoring: Any
+    cv_errors_: np.ndarray
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        self.__dict__.pop("_searched", None)
+        if self.cv is not None:
+            self._searched = self._search(X, y, sample_weight)
+        return super().fit(X, y, sample_weight)  # type: ignore[misc]
+
+    def _search(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
+        """The best strength by cross-validation, and its score."""
+        from ermine.linear_model import Ridge
+        from ermine.model_selection import GridSearchCV
+
+        same = {name: getattr(self, name) for name in ("fit_intercept", "standardize", "degree", "interaction_only", "n_jobs", "verbose")}
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)).tolist()
+        search = GridSearchCV(Ridge(**same), {"alpha": alphas}, cv=self.cv, scoring=self.scoring, n_jobs=self.n_jobs, refit=False)
+        search.fit(X, y, sample_weight)
+        return search.best_params_["alpha"], search.best_score_
+
+    def _learner_params(self) -> dict[str, Any]:
+        if self.cv is None:
+            self._refuse("scoring", (None,), "rows left out are judged by their squared errors; with cv there are other scores")
+        self._refuse("store_cv_results", (False,), "the errors of single rows are not kept")
+        self._refuse("alpha_per_target", (False,), "one alpha is chosen for all targets")
+        params = super()._learner_params()
+        return params | ({"alphas": [self._searched[0]]} if "_searched" in self.__dict__ else {})
+
+    @property
+    def best_score_(self) -> float:
+        """The score of the best strength: the error on rows left out with a minus, or with ``cv`` the mean score of the folds. Higher is better."""
+        self._fitted()
+        return float(self._searched[1]) if "_searched" in self.__dict__ else -float(np.min(self.cv_errors_))
+
+
 class PenalisedCV(CrossValidated, Penalised):
     """A linear model whose penalty is chosen by cross-validation."""
+
+    alphas: Any
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()
+        alphas = params.pop("alphas", None)
+        if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
+            return params | {"n_alphas": int(alphas)}
+        return params | {"alphas": [] if alphas is None else np.asarray(alphas, dtype=np.float64).ravel().tolist()}
 
 
 class Calibrated(CrossValidated):

@@ -74,23 +74,6 @@ def steps(estimator: Any) -> int:
     return int(estimator.n_iter_ * json.loads(estimator._fitted().header())["n_rows"] + 1)
 
 
-class LeaveOneOut(Estimator):
-    """Ridge regression that leaves each row out once."""
-
-    cv_errors_: np.ndarray
-
-    def _learner_params(self) -> dict[str, Any]:
-        self._refuse("scoring", (None,), "rows left out are judged by their squared errors; GridSearchCV over Ridge has other scores")
-        self._refuse("store_cv_results", (False,), "the errors of single rows are not kept")
-        self._refuse("alpha_per_target", (False,), "one alpha is chosen for all targets")
-        return super()._learner_params()
-
-    @property
-    def best_score_(self) -> float:
-        """The least error on rows left out, with a minus, so that higher is better."""
-        return -float(np.min(self.cv_errors_)) if self._fitted() else 0.0
-
-
 class Penalised(Estimator):
     """A linear model with an L1 penalty, solved to a duality gap."""
 

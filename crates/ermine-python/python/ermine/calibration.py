@@ -3,6 +3,9 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
+# Types by name only: numpy.random is loaded when it is needed.
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -25,8 +28,8 @@ class CalibratedClassifierCV(Calibrated, ProbabilisticClassifier):
     method : {'sigmoid', 'isotonic', 'temperature'}, default="sigmoid"
         How scores become probabilities.
     cv : int, splitter or iterable, default=5
-        How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
-        is tested in exactly one.
+        How many folds the rows are dealt to, in their order as scikit-learn does it; or a splitter of scikit-learn or
+        pairs of row numbers, of which each row is tested in exactly one.
     costs : list of float, default=()
         The cost of missing each class, in the order of the classes; all the same if not given. The class of least
         expected cost is predicted.

@@ -3,6 +3,9 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
+# Types by name only: numpy.random is loaded when it is needed.
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 

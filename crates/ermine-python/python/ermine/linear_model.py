@@ -3,14 +3,17 @@
 Written by tools/python_estimators.py from the parameters that the learners declare: change them there.
 """
 
-from collections.abc import Mapping, Sequence
+# Types by name only: numpy.random is loaded when it is needed.
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from ermine._estimator import LogOddsClassifier, MarginClassifier, Regressor
-from ermine._folds import PenalisedCV
-from ermine._linear import Direct, InterceptInArray, LeaveOneOut, OddsIfLogistic, Penalised, PenaltyByName, Robust, Unpenalised
+from ermine._folds import LeaveOneOut, PenalisedCV
+from ermine._linear import Direct, InterceptInArray, OddsIfLogistic, Penalised, PenaltyByName, Robust, Unpenalised
 from ermine._path import enet_path, lasso_path
 from ermine._streaming import Streaming
 
@@ -198,8 +201,10 @@ class RidgeCV(LeaveOneOut, Regressor):
         With a degree above 1: only products of different columns, no powers.
     gcv_mode : str or None, default=None
         Taken as scikit-learn takes it, and without effect: there is one way, which chooses for itself.
-    scoring : None, default=None
-        The squared error of rows left out is what is judged by: GridSearchCV over Ridge has other scores.
+    cv : None, int, splitter or iterable, default=None
+        None leaves each row out once, exactly and at the cost of one fit; otherwise as in GridSearchCV over Ridge.
+    scoring : str, callable or None, default=None
+        The score of the folds, where ``cv`` is given. Without, the squared error of rows left out is what is judged by.
     store_cv_results : bool, default=False
         ``cv_errors_`` has the mean errors; those of single rows are not kept.
     alpha_per_target : bool, default=False
@@ -253,7 +258,8 @@ class RidgeCV(LeaveOneOut, Regressor):
         degree: int = 1,
         interaction_only: bool = False,
         gcv_mode: str | None = None,
-        scoring: None = None,
+        cv: Any = None,
+        scoring: str | Callable[..., float] | None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
         n_jobs: int | None = None,
@@ -265,6 +271,7 @@ class RidgeCV(LeaveOneOut, Regressor):
         self.degree = degree
         self.interaction_only = interaction_only
         self.gcv_mode = gcv_mode
+        self.cv = cv
         self.scoring = scoring
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
@@ -380,9 +387,11 @@ class LassoCV(PenalisedCV, Regressor):
         How many strengths are tried, from the least that makes all coefficients zero downwards.
     eps : float, default=0.001
         The smallest strength tried, as a share of the largest.
+    alphas : list of float, default=()
+        The strengths that are tried, where they are given.
     cv : int, splitter or iterable, default=5
-        How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
-        is tested in exactly one.
+        How many folds the rows are dealt to, in their order as scikit-learn does it; or a splitter of scikit-learn or
+        pairs of row numbers, of which each row is tested in exactly one.
     fit_intercept : bool, default=True
         Whether there is an intercept (which is never penalised).
     standardize : bool, default=False
@@ -425,6 +434,8 @@ class LassoCV(PenalisedCV, Regressor):
         The strengths that were tried.
     cv_errors_ : ndarray of shape (n_alphas,)
         The error of each strength on rows left out.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        The same for each fold.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -439,7 +450,7 @@ class LassoCV(PenalisedCV, Regressor):
     """
 
     _learner = "lasso-cv"
-    _parameters = ("n_alphas", "eps", "cv", "fit_intercept", "standardize", "max_iter", "tol")
+    _parameters = ("n_alphas", "eps", "alphas", "cv", "fit_intercept", "standardize", "max_iter", "tol")
     _takes_sparse = True
     _is_random = True
 
@@ -448,6 +459,7 @@ class LassoCV(PenalisedCV, Regressor):
         *,
         n_alphas: int = 100,
         eps: float = 0.001,
+        alphas: Sequence[float] = (),
         cv: Any = 5,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -462,6 +474,7 @@ class LassoCV(PenalisedCV, Regressor):
     ) -> None:
         self.n_alphas = n_alphas
         self.eps = eps
+        self.alphas = alphas
         self.cv = cv
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -589,9 +602,11 @@ class ElasticNetCV(PenalisedCV, Regressor):
         How many strengths are tried, from the least that makes all coefficients zero downwards.
     eps : float, default=0.001
         The smallest strength tried, as a share of the largest.
+    alphas : list of float, default=()
+        The strengths that are tried, where they are given.
     cv : int, splitter or iterable, default=5
-        How many folds the rows are dealt to; or a splitter of scikit-learn or pairs of row numbers, of which each row
-        is tested in exactly one.
+        How many folds the rows are dealt to, in their order as scikit-learn does it; or a splitter of scikit-learn or
+        pairs of row numbers, of which each row is tested in exactly one.
     fit_intercept : bool, default=True
         Whether there is an intercept (which is never penalised).
     standardize : bool, default=False
@@ -634,6 +649,8 @@ class ElasticNetCV(PenalisedCV, Regressor):
         The strengths that were tried.
     cv_errors_ : ndarray of shape (n_alphas,)
         The error of each strength on rows left out.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        The same for each fold.
     certificate_ : Certificate
         What was minimised, and what is proven about it.
 
@@ -648,7 +665,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
     """
 
     _learner = "elastic-net-cv"
-    _parameters = ("l1_ratio", "n_alphas", "eps", "cv", "fit_intercept", "standardize", "max_iter", "tol")
+    _parameters = ("l1_ratio", "n_alphas", "eps", "alphas", "cv", "fit_intercept", "standardize", "max_iter", "tol")
     _takes_sparse = True
     _is_random = True
 
@@ -658,6 +675,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
         l1_ratio: Sequence[float] = (0.5,),
         n_alphas: int = 100,
         eps: float = 0.001,
+        alphas: Sequence[float] = (),
         cv: Any = 5,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -673,6 +691,7 @@ class ElasticNetCV(PenalisedCV, Regressor):
         self.l1_ratio = l1_ratio
         self.n_alphas = n_alphas
         self.eps = eps
+        self.alphas = alphas
         self.cv = cv
         self.fit_intercept = fit_intercept
         self.standardize = standardize

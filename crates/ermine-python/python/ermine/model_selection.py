@@ -5,6 +5,9 @@ boosting, the strength of ridge, of the lasso or of pruning, the number of neigh
 distributions to draw from) is done by scikit-learn, where it is installed; so are all names of ``sklearn.model_selection`` that are not here.
 """
 
+# Types by name only: numpy's masked arrays and random numbers are loaded when they are needed.
+from __future__ import annotations
+
 import itertools
 import json
 import time
@@ -301,7 +304,7 @@ class GridSearchCV(_SearchCV):
     refit : bool, str or callable, default=True
         Whether the best setting is fitted on all rows.
     cv : int, splitter or iterable, default=None
-        The number of folds (None for 5; classes are spread evenly), something with ``split``, or pairs of row numbers.
+        The number of folds (None for 5), which are those of scikit-learn: rows in their order, classes spread evenly; something with ``split``, or pairs of row numbers.
     verbose : int, default=0
         Whether a bar shows the progress.
     pre_dispatch, error_score, return_train_score

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Features, Schema};
 use crate::model::{Attribute, Fitted, Header, Output, TreeSum};
 use crate::section::Sections;
+use crate::split::Test;
 pub use crate::tree::Missing;
 use crate::tree::draw::{self, TreeView};
 use crate::tree::multiway::predict_fractional;
@@ -24,6 +25,11 @@ impl FittedTree {
     /// A model of a grown tree.
     pub(crate) fn new(grown: Grown, output: Output, missing: Missing) -> Self {
         FittedTree { grown, output, missing, alpha: None }
+    }
+
+    /// A tree of an ensemble as a model of its own.
+    pub(crate) fn part_of(tree: Tree, output: Output) -> Self {
+        FittedTree::new(grown(whole_tree(tree), output), output, Missing::Learned)
     }
 
     /// The same, pruned by an alpha that was found for it.
@@ -61,6 +67,35 @@ impl FittedTree {
         let alpha = if sections.has("ccp_alpha") { sections.f64s("ccp_alpha")?.first().copied() } else { None };
         Ok(Box::new(FittedTree { grown: Grown { tree, cost, count, searches: [0; 3] }, output, missing, alpha }))
     }
+}
+
+/// A tree whose inner nodes predict the mean of what is below them.
+fn whole_tree(mut tree: Tree) -> Tree {
+    let width = tree.width;
+    for node in (0..tree.n_nodes()).rev().filter(|&node| tree.test[node] != Test::Leaf) {
+        for k in 0..width {
+            let part = |child: usize| tree.weight[child] * tree.value[child * width + k];
+            let total: f64 = tree.children(node).map(|child| tree.weight[child]).sum();
+            let sum = tree.children(node).map(part).sum::<f64>();
+            // Trees of other programs may not know their weights.
+            tree.value[node * width + k] = if total > 0.0 { sum / total } else { 0.0 };
+        }
+    }
+    tree
+}
+
+/// A tree with what can be told of its nodes afterwards: how impure they are (of numbers, as far as the leaves differ), and how much is in them.
+fn grown(tree: Tree, output: Output) -> Grown {
+    let squares = |node: usize| tree.value(node).iter().map(|v| v * v).sum::<f64>();
+    let mut cost = vec![0.0; tree.n_nodes()];
+    for node in (0..tree.n_nodes()).rev() {
+        let between = |child: usize| tree.weight[child] * (squares(child) - squares(node));
+        let impurity = if output == Output::Values { 0.0 } else { tree.weight[node] * (1.0 - squares(node)) };
+        let below = |child: usize| cost[child] + between(child);
+        cost[node] = if tree.test[node] == Test::Leaf { impurity } else { tree.children(node).map(below).sum() };
+    }
+    let count = tree.weight.iter().map(|&w| w.round() as u32).collect();
+    Grown { tree, cost, count, searches: [0; 3] }
 }
 
 /// What the splits of each column gain, as a share of what all splits gain; zeros where there is no split.

@@ -6,6 +6,7 @@
 //! | repeated | the same several times, dealt anew |
 //! | leave one out | each row by a model of all others; quadratic, for small data |
 //! | time-ordered | each of k later stretches of rows, by a model of all rows before it |
+//! | in order | as k folds, but of rows that stand together, without chance |
 //! | holdout | one random share of the rows |
 //! | given | what the user says |
 //!
@@ -60,6 +61,34 @@ impl Splits {
         }
         let way = |time: usize| Way::Folds { fold: deal(data, n_folds, seed, time as u64), n_folds };
         Ok(Splits { ways: (0..times).map(way).collect(), n_rows: data.n_rows() })
+    }
+
+    /// `n_folds` folds without chance: stretches of rows as they stand, or of classes a stretch of each, so that every fold has its share of every class.
+    pub fn in_order(data: &Dataset, n_folds: usize) -> Result<Splits> {
+        let most = match (data.target(), data.group()) {
+            (Target::Classes { codes, labels }, None) => {
+                class_sizes(codes, labels.len()).into_iter().max().unwrap_or(0)
+            }
+            _ => n_units(data),
+        };
+        if n_folds < 2 || n_folds > most {
+            return Err(refuse("folds", n_folds, format!("a whole number from 2 to {most}")));
+        }
+        Ok(Splits { ways: vec![Way::Folds { fold: stretches(data, n_folds), n_folds }], n_rows: data.n_rows() })
+    }
+
+    /// The folds that rows belong to, as they are given; those without rows are left out.
+    pub fn of_folds(data: &Dataset, fold: &[u32]) -> Result<Splits> {
+        let mut known = fold.to_vec();
+        known.sort_unstable();
+        known.dedup();
+        if fold.len() != data.n_rows() || known.len() < 2 {
+            let (n, k, rows) = (fold.len(), known.len(), data.n_rows());
+            return Err(Error::data(format!("{k} folds of {n} rows: expected two or more, of all {rows} rows")));
+        }
+        let place = |f: &u32| known.binary_search(f).unwrap_or(0) as u32;
+        let way = Way::Folds { fold: fold.iter().map(place).collect(), n_folds: known.len() };
+        Ok(Splits { ways: vec![way], n_rows: fold.len() })
     }
 
     /// Each row, or group of rows, by itself.
@@ -214,6 +243,55 @@ fn deal(data: &Dataset, n_folds: usize, seed: u64, time: u64) -> Vec<u32> {
     }
 }
 
+fn class_sizes(codes: &[u32], n_classes: usize) -> Vec<usize> {
+    let mut sizes = vec![0; n_classes];
+    codes.iter().for_each(|&code| sizes[code as usize] += 1);
+    sizes
+}
+
+/// Deals rows to folds in stretches: where rows sorted by class (in the order in which classes come) would be dealt in turn, a fold gets as many rows of each class as it would then, but such that stand together.
+fn stretches(data: &Dataset, n_folds: usize) -> Vec<u32> {
+    let (Target::Classes { codes, labels }, None) = (data.target(), data.group()) else {
+        let n_units = n_units(data);
+        // The first folds have one more where they can't be even.
+        let long = n_units % n_folds * (n_units / n_folds + 1);
+        let fold = |unit: usize| {
+            let short = n_units / n_folds;
+            (if unit < long { unit / (short + 1) } else { n_units % n_folds + (unit - long) / short }) as u32
+        };
+        return match data.group() {
+            Some(group) => group.iter().map(|&g| fold(g as usize)).collect(),
+            None => (0..n_units).map(fold).collect(),
+        };
+    };
+    let sizes = class_sizes(codes, labels.len());
+    let (mut start, mut begun) = (vec![None; labels.len()], 0);
+    for &code in codes {
+        if start[code as usize].is_none() {
+            start[code as usize] = Some(begun);
+            begun += sizes[code as usize];
+        }
+    }
+    // How many of the sorted rows before `end` are dealt to a fold.
+    let dealt = |end: usize, fold: usize| (end + n_folds - 1 - fold) / n_folds;
+    let share = |class: usize, fold: usize| {
+        let start = start[class].unwrap_or(0);
+        dealt(start + sizes[class], fold) - dealt(start, fold)
+    };
+    // Of each class the fold that is being filled, and how many it still gets.
+    let mut filling: Vec<(usize, usize)> = (0..labels.len()).map(|class| (0, share(class, 0))).collect();
+    let next = |&code: &u32| {
+        let (fold, left) = &mut filling[code as usize];
+        while *left == 0 && *fold + 1 < n_folds {
+            *fold += 1;
+            *left = share(code as usize, *fold);
+        }
+        *left = left.saturating_sub(1);
+        *fold as u32
+    };
+    codes.iter().map(next).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,7 +345,46 @@ mod tests {
         assert_eq!(Splits::leave_one_out(&data).unwrap().len(), 10);
     }
 
+    #[test]
+    fn folds_in_order_are_those_of_the_peers() {
+        let numbers = Table::from_rows(&["x", "y"], &(0..7).map(|i| vec![0.0, f64::from(i) + 0.5]).collect::<Vec<_>>());
+        let numbers = numbers.unwrap().dataset("y").unwrap();
+        assert_eq!(Splits::in_order(&numbers, 3).unwrap().folds(), Some((&[0, 0, 0, 1, 1, 2, 2][..], 3)));
+        // What scikit-learn's StratifiedKFold(3) gives for these labels.
+        let names: Vec<Option<&str>> = "b a a b a c c a b a a".split(' ').map(Some).collect();
+        let table = Table::new(vec![Column::numeric("x", vec![0.0; 11]), Column::nominal("y", &names)]).unwrap();
+        let classes = table.dataset("y").unwrap();
+        let splits = Splits::in_order(&classes, 3).unwrap();
+        assert_eq!(splits.folds(), Some((&[0, 0, 0, 1, 1, 0, 1, 1, 2, 2, 2][..], 3)));
+        assert!(Splits::in_order(&classes, 7).is_err() && Splits::in_order(&classes, 1).is_err());
+        assert!(Splits::in_order(&numbers, 8).is_err());
+    }
+
+    #[test]
+    fn folds_that_are_given() {
+        let data = two_classes(5);
+        let splits = Splits::of_folds(&data, &[7, 2, 2, 7, 9]).unwrap();
+        assert_eq!(splits.folds(), Some((&[1, 0, 0, 1, 2][..], 3)));
+        assert!(Splits::of_folds(&data, &[1; 5]).is_err() && Splits::of_folds(&data, &[0, 1]).is_err());
+    }
+
     proptest! {
+        #[test]
+        fn folds_in_order_are_even_and_stand_together(codes in proptest::collection::vec(0usize..4, 8..80), n_folds in 2usize..6) {
+            let names: Vec<Option<&str>> = codes.iter().map(|&c| Some(["p", "q", "r", "s"][c])).collect();
+            let table = Table::new(vec![Column::numeric("x", vec![0.0; codes.len()]), Column::nominal("y", &names)]).unwrap();
+            let data = table.dataset("y").unwrap();
+            let Ok(splits) = Splits::in_order(&data, n_folds) else { return Ok(()) };
+            let (fold, k) = splits.folds().unwrap();
+            let count = |f: u32, c: Option<usize>| (0..fold.len()).filter(|&i| fold[i] == f && c.is_none_or(|c| codes[i] == c)).count();
+            for class in [None, Some(0), Some(1), Some(2), Some(3)] {
+                let counts: Vec<usize> = (0..k as u32).map(|f| count(f, class)).collect();
+                prop_assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
+                let rows = (0..fold.len()).filter(|&i| class.is_some_and(|c| codes[i] == c));
+                prop_assert!(rows.map(|i| fold[i]).is_sorted());
+            }
+        }
+
         #[test]
         fn a_holdout_has_its_share_of_every_class(n in 20usize..300, share in 0.1f64..0.9) {
             let data = two_classes(n);

@@ -6,13 +6,18 @@
 //! | [`mod@column`] | a column: its kind and its values |
 //! | [`read`] | which reader a file needs; the options that all readers share |
 //! | `csv`, `libsvm`, `columnar` | one reader for each format |
+//! | `frame` | frames of other libraries in memory, with the feature `arrow` |
 //! | [`infer`] | what kind of column a list of words is |
 
 pub mod buffer;
 pub mod column;
+#[cfg(feature = "arrow")]
+pub mod frame;
 pub mod infer;
 pub mod read;
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod block;
 #[cfg(feature = "parquet")]
 mod columnar;

@@ -3,12 +3,11 @@
 use super::judge::{LeafTargets, OutOfBag};
 use crate::chart::text::number;
 use crate::error::{Error, Result};
-use crate::learner::fitted_tree::{FittedTree, Missing};
+use crate::learner::fitted_tree::FittedTree;
 use crate::matrix::{Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeSum};
 use crate::section::Sections;
-use crate::split::Test;
-use crate::tree::{Forest, Grown, Tree};
+use crate::tree::Forest;
 use std::borrow::Cow;
 
 /// A fitted random forest or extra-trees.
@@ -122,9 +121,8 @@ impl Fitted for FittedForest {
     }
 
     fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
-        let tree = whole_tree(self.forest.tree(part));
         let mut sections = Sections::default();
-        FittedTree::new(grown(tree, self.output), self.output, Missing::Learned).save(&mut sections)?;
+        FittedTree::part_of(self.forest.tree(part), self.output).save(&mut sections)?;
         let because = format!("it is tree {part} of a forest");
         let certificate = Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
         Ok((Header { learner: "decision-tree".into(), certificate, ..header.clone() }, sections))
@@ -168,33 +166,6 @@ impl Staged for FittedForest {
     fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64> {
         said.iter().map(|sum| sum / n_stages as f64).collect()
     }
-}
-
-/// A tree whose inner nodes predict the mean of what is below them.
-fn whole_tree(mut tree: Tree) -> Tree {
-    let width = tree.width;
-    for node in (0..tree.n_nodes()).rev().filter(|&node| tree.test[node] != Test::Leaf) {
-        for k in 0..width {
-            let part = |child: usize| tree.weight[child] * tree.value[child * width + k];
-            let total: f64 = tree.children(node).map(|child| tree.weight[child]).sum();
-            tree.value[node * width + k] = tree.children(node).map(part).sum::<f64>() / total;
-        }
-    }
-    tree
-}
-
-/// A tree with what can be told of its nodes afterwards: how impure they are (of numbers, as far as the leaves differ), and how much is in them.
-fn grown(tree: Tree, output: Output) -> Grown {
-    let squares = |node: usize| tree.value(node).iter().map(|v| v * v).sum::<f64>();
-    let mut cost = vec![0.0; tree.n_nodes()];
-    for node in (0..tree.n_nodes()).rev() {
-        let between = |child: usize| tree.weight[child] * (squares(child) - squares(node));
-        let impurity = if output == Output::Values { 0.0 } else { tree.weight[node] * (1.0 - squares(node)) };
-        let below = |child: usize| cost[child] + between(child);
-        cost[node] = if tree.test[node] == Test::Leaf { impurity } else { tree.children(node).map(below).sum() };
-    }
-    let count = tree.weight.iter().map(|&w| w.round() as u32).collect();
-    Grown { tree, cost, count, searches: [0; 3] }
 }
 
 /// The columns with the highest importances, each with a bar.

@@ -2,8 +2,9 @@
 
 use crate::boost::booster::Booster;
 use crate::error::{Error, Result};
+use crate::learner::fitted_tree::FittedTree;
 use crate::matrix::{Features, Schema, TargetStatistics, Task};
-use crate::model::{Attribute, Fitted, Header, Link, Output, TreeSum};
+use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, TreeSum};
 use crate::section::Sections;
 use crate::split::Test;
 use crate::split::test::CodeSet;
@@ -156,6 +157,33 @@ impl Fitted for Boosted {
         self.statistics.save(sections);
         sections.put_f64s("importance", &self.importances);
         self.booster.save(sections)
+    }
+
+    fn n_parts(&self) -> usize {
+        // Trees that ask about mean targets ask about columns that rows don't have.
+        if self.statistics.is_empty() { self.booster.n_trees() } else { 0 }
+    }
+
+    /// A tree of numbers: what it adds to a score, the step of its round included.
+    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
+        if !self.statistics.is_empty() {
+            let need = "being told apart into trees, because some ask about mean targets of categories".into();
+            return Err(Error::Unsupported { learner: header.learner.clone(), need });
+        }
+        let mut sections = Sections::default();
+        FittedTree::part_of(self.booster.tree(part), Output::Values).save(&mut sections)?;
+        let target = header.schema.target.iter().take(1).cloned().collect();
+        let schema = Schema {
+            task: Task::Regression,
+            classes: Vec::new(),
+            n_outputs: 1,
+            group: None,
+            target,
+            ..header.schema.clone()
+        };
+        let because = format!("it is tree {part} of a sum");
+        let certificate = Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
+        Ok((Header { learner: "decision-tree".into(), schema, certificate, ..header.clone() }, sections))
     }
 
     fn tree_sum(&self) -> Option<TreeSum<'_>> {

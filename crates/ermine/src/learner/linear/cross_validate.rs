@@ -24,7 +24,7 @@ impl Folds {
     /// Deals the rows to `n` folds at random, unless the context says which fold each belongs to.
     pub fn draw(n_rows: usize, n: usize, context: &Context<'_>) -> Result<Folds> {
         if let Some(fold) = context.folds {
-            return Folds::given(fold);
+            return Folds::given(fold, n_rows);
         }
         if n_rows < n {
             return Err(Error::data(format!("too few rows for {n} folds: n_samples = {n_rows}")));
@@ -36,29 +36,47 @@ impl Folds {
         Ok(Folds { fold, n })
     }
 
-    fn given(fold: &[u32]) -> Result<Folds> {
+    fn given(fold: &[u32], n_rows: usize) -> Result<Folds> {
         let n = fold.iter().max().map_or(0, |&last| last as usize + 1);
-        let least = Error::data(format!("{n} folds of {} rows: at least two are needed", fold.len()));
-        if n < 2 { Err(least) } else { Ok(Folds { fold: fold.to_vec(), n }) }
+        let least = || Error::data(format!("{n} folds of {} rows: at least two are needed, of all rows", fold.len()));
+        if n < 2 || fold.len() != n_rows { Err(least()) } else { Ok(Folds { fold: fold.to_vec(), n }) }
     }
 
-    /// The mean squared error of each strength, over all rows, each predicted by the solution that hasn't seen it.
+    /// How many there are.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The mean squared error of each strength on each fold, by the solution that hasn't seen it, strength by strength.
     pub fn errors(&self, problem: &Lasso, lambdas: &[f64], context: &Context<'_>) -> Result<Vec<f64>> {
         let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
-        let total: f64 = (0..self.fold.len()).map(weight).sum();
-        let mut sums = vec![0.0; lambdas.len()];
+        let mut all = vec![0.0; lambdas.len() * self.n];
         report(context.observer, Event::Begin { what: "folds", total: Some(self.n as u64) })?;
         for k in 0..self.n as u32 {
             let held = |i: usize| self.fold[i] == k;
             let weights: Vec<f64> = (0..self.fold.len()).map(|i| if held(i) { 0.0 } else { weight(i) }).collect();
             let solutions = Lasso { weights: Some(&weights), ..*problem }.path(lambdas);
             let rows: Vec<usize> = (0..self.fold.len()).filter(|&i| held(i)).collect();
-            let errors = square_errors(problem, &rows, &solutions);
-            sums.iter_mut().zip(errors).for_each(|(sum, e)| *sum += e / total);
+            let total: f64 = rows.iter().map(|&i| weight(i)).sum();
+            for (line, error) in square_errors(problem, &rows, &solutions).into_iter().enumerate() {
+                // A fold without weight has no error.
+                all[line * self.n + k as usize] = if total > 0.0 { error / total } else { 0.0 };
+            }
             report(context.observer, Event::Step { done: u64::from(k) + 1, score: None })?;
         }
         report(context.observer, Event::End)?;
-        Ok(sums)
+        Ok(all)
+    }
+
+    /// The mean error of each strength over the folds: all alike, or by their weights where rows have weights.
+    pub fn means(&self, errors: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
+        let mut shares = vec![0.0; self.n];
+        match weights {
+            Some(weights) => self.fold.iter().zip(weights).for_each(|(&k, w)| shares[k as usize] += w),
+            None => self.fold.iter().for_each(|&k| shares[k as usize] = 1.0),
+        }
+        let total: f64 = shares.iter().sum();
+        errors.chunks_exact(self.n).map(|line| line.iter().zip(&shares).map(|(e, s)| e * s / total).sum()).collect()
     }
 }
 

@@ -46,6 +46,9 @@ pub struct Course {
     /// The strengths that were tried, with the error of each on rows left out.
     #[serde(skip)]
     pub choices: Vec<(f64, f64)>,
+    /// The error of each of them on each fold, strength by strength.
+    #[serde(skip)]
+    pub fold_errors: Vec<f64>,
     /// The objective (or loss) after each pass.
     #[serde(skip)]
     pub curve: Vec<f64>,
@@ -100,6 +103,12 @@ impl Linear {
         let pairs = sections.f64s("choices")?;
         course.choices = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         course.curve = sections.f64s("curve")?;
+        if sections.has("fold_errors") {
+            course.fold_errors = sections.f64s("fold_errors")?;
+            if course.choices.is_empty() || course.fold_errors.len() % course.choices.len() != 0 {
+                return Err(Error::model_file("each strength that was tried needs an error for each fold"));
+            }
+        }
         let inference = sections.f64s("inference")?;
         let inference: Vec<Inference> =
             inference.chunks(p + 5).map(Inference::from_numbers).collect::<Option<_>>().unwrap_or_default();
@@ -223,6 +232,9 @@ impl Fitted for Linear {
         sections.put_f64s("inference", &self.inference.iter().flat_map(Inference::to_numbers).collect::<Vec<_>>());
         sections.put_f64s("choices", &self.course.choices.iter().flat_map(|(a, e)| [*a, *e]).collect::<Vec<_>>());
         sections.put_f64s("curve", &self.course.curve);
+        if !self.course.fold_errors.is_empty() {
+            sections.put_f64s("fold_errors", &self.course.fold_errors);
+        }
         Ok(())
     }
 
@@ -260,6 +272,10 @@ impl Fitted for Linear {
         all.extend(single("n_mistakes", course.n_mistakes.map(|n| n as f64)));
         all.extend(line("alphas", course.choices.iter().map(|c| c.0).collect()));
         all.extend(line("cv_errors", course.choices.iter().map(|c| c.1).collect()));
+        if !course.fold_errors.is_empty() {
+            let shape = vec![course.choices.len(), course.fold_errors.len() / course.choices.len()];
+            all.push(Attribute { name: "mse_path", shape, values: course.fold_errors.clone() });
+        }
         all.extend(line("loss_curve", course.curve.clone()));
         if let [one] = &self.inference[..] {
             all.extend(single("rank", Some(one.rank)));

@@ -70,6 +70,8 @@ params! {
         n_alphas: usize = 100, range Range::between(1.0, 1e6);
         /// The smallest strength tried, as a share of the largest.
         eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
+        /// The strengths that are tried, where they are given.
+        alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
         /// How many folds.
         cv: usize = 5, range Range::at_least(2.0);
         /// Whether there is an intercept (which is never penalised).
@@ -92,6 +94,8 @@ params! {
         n_alphas: usize = 100, range Range::between(1.0, 1e6);
         /// The smallest strength tried, as a share of the largest.
         eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
+        /// The strengths that are tried, where they are given.
+        alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
         /// How many folds.
         cv: usize = 5, range Range::at_least(2.0);
         /// Whether there is an intercept (which is never penalised).
@@ -369,8 +373,9 @@ impl Learner for LassoCv {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let LassoCv { n_alphas, eps, cv, fit_intercept, standardize, max_iter, tol } = self.clone();
-        let net = ElasticNetCv { l1_ratio: vec![1.0], n_alphas, eps, cv, fit_intercept, standardize, max_iter, tol };
+        let LassoCv { n_alphas, eps, alphas, cv, fit_intercept, standardize, max_iter, tol } = self.clone();
+        let l1_ratio = vec![1.0];
+        let net = ElasticNetCv { l1_ratio, n_alphas, eps, alphas, cv, fit_intercept, standardize, max_iter, tol };
         net.train(data, context)
     }
 }
@@ -384,29 +389,32 @@ impl Learner for ElasticNetCv {
         let options = DesignOptions { degree: 1, interaction_only: false, references: false };
         let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
         let mut best: Option<(f64, ElasticNet, Course)> = None;
+        let n_folds;
         {
             let (x, _) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
             let (y, _) = data.values()?;
             let folds = cross_validate::Folds::draw(data.n_rows(), self.cv, context)?;
+            n_folds = folds.n();
             for &l1_ratio in &self.l1_ratio {
                 let net = self.net(l1_ratio);
                 let problem = net.problem(&x, y, prepared.weights());
-                let alphas = problem.grid(self.n_alphas, self.eps);
-                let errors = folds.errors(&problem, &alphas, context)?;
-                let choices: Vec<(f64, f64)> = alphas.into_iter().zip(errors).collect();
+                let alphas = self.strengths(&problem);
+                let fold_errors = folds.errors(&problem, &alphas, context)?;
+                let means = folds.means(&fold_errors, prepared.weights());
+                let choices: Vec<(f64, f64)> = alphas.into_iter().zip(means).collect();
                 // The first of equal errors has the strongest penalty.
                 let first_least = |a: (f64, f64), b: &(f64, f64)| if b.1 < a.1 { *b } else { a };
                 let (alpha, error) = choices.iter().fold((0.0, f64::INFINITY), first_least);
                 if best.as_ref().is_none_or(|(least, _, _)| error < *least) {
-                    let course = Course { alpha: Some(alpha), l1_ratio: Some(l1_ratio), choices, ..Course::default() };
+                    let (chosen, share) = (Some(alpha), Some(l1_ratio));
+                    let course = Course { alpha: chosen, l1_ratio: share, choices, fold_errors, ..Course::default() };
                     best = Some((error, ElasticNet { alpha, ..net }, course));
                 }
             }
         }
         let (_, net, course) = best.unwrap_or_else(|| (0.0, self.net(0.5), Course::default()));
         let chosen = format!(
-            "cross-validation in {} folds chose alpha = {}, l1_ratio = {}",
-            self.cv,
+            "cross-validation in {n_folds} folds chose alpha = {}, l1_ratio = {}",
             number(net.alpha),
             net.l1_ratio
         );
@@ -417,6 +425,17 @@ impl Learner for ElasticNetCv {
 }
 
 impl ElasticNetCv {
+    /// The strengths to try, falling.
+    fn strengths(&self, problem: &Problem<'_>) -> Vec<f64> {
+        if self.alphas.is_empty() {
+            return problem.grid(self.n_alphas, self.eps);
+        }
+        let mut alphas = self.alphas.clone();
+        alphas.sort_unstable_by(|a, b| b.total_cmp(a));
+        alphas.dedup();
+        alphas
+    }
+
     fn net(&self, l1_ratio: f64) -> ElasticNet {
         ElasticNet {
             alpha: 1.0,

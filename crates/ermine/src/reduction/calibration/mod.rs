@@ -109,14 +109,6 @@ impl Learner for Calibrated {
     }
 }
 
-/// Each fold in turn is left out.
-fn given_splits(data: &Dataset, folds: &[u32]) -> Result<Splits> {
-    let n = folds.iter().max().map_or(0, |&last| last + 1);
-    let rows = |of: &dyn Fn(u32) -> bool| (0..folds.len() as u32).filter(|&row| of(folds[row as usize])).collect();
-    let occurs = |fold: &u32| folds.contains(fold);
-    Splits::given(data, (0..n).filter(occurs).map(|k| (rows(&|fold| fold != k), rows(&|fold| fold == k))).collect())
-}
-
 impl Calibrated {
     /// What models that have not seen it say about each row, and how the training of each ended.
     fn out_of_fold(
@@ -126,7 +118,7 @@ impl Calibrated {
         context: &Context<'_>,
     ) -> Result<(Vec<f64>, Output, Vec<Status>)> {
         let splits = match context.folds {
-            Some(folds) => given_splits(data, folds)?,
+            Some(folds) => Splits::of_folds(data, folds)?,
             None if data.n_rows() < 2 => return Err(Error::data("one sample is too few to calibrate on")),
             None => Splits::k_fold(data, self.cv.min(data.n_rows()), context.seed)?,
         };

@@ -1,7 +1,8 @@
 //! Files written by the Arrow writers and read back, and the same files damaged.
 
 use super::*;
-use crate::table::ColumnKind;
+use crate::table::{Column, ColumnKind, MISSING};
+use arrow_array::types::*;
 use arrow_array::*;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::Field;
