@@ -343,22 +343,12 @@ impl Trials<'_> {
     }
 
     /// The best of some settings of a learner, if it isn't its default; and whether the search was stopped.
-    fn tune_one(
-        &self,
-        name: &str,
-        strategy: Strategy,
-        left: Option<Duration>,
-    ) -> ermine::Result<(Option<Row>, bool)> {
+    fn tune_one(&self, name: &str, strategy: Strategy, left: Option<Duration>) -> ermine::Result<(Option<Row>, bool)> {
         let until = left.and_then(|left| Instant::now().checked_add(left));
         let learner = registry::learner(name)?;
         let space = Space::declared(&*learner);
-        let what = Search {
-            learner: &*learner,
-            space: &space,
-            strategy,
-            splits: self.splits,
-            measure: self.measures[0],
-        };
+        let what =
+            Search { learner: &*learner, space: &space, strategy, splits: self.splits, measure: self.measures[0] };
         let start = Instant::now();
         let observer = Hurried { progress: self.progress, deadline: until };
         let context = Context { observer: &observer, ..self.context() };

@@ -131,7 +131,8 @@ impl Baseline {
         let summed = |said: &[f64], loss: fn(f64) -> f64| {
             mean(data, |i| row(i).iter().zip(said).map(|(y, c)| loss(y - c)).sum::<f64>())
         };
-        let (square, size): (fn(f64) -> f64, fn(f64) -> f64) = (|e| e * e, f64::abs);
+        let square: fn(f64) -> f64 = |e| e * e;
+        let size: fn(f64) -> f64 = f64::abs;
         match self.strategy.unwrap_or(Strategy::Mean) {
             Strategy::Mean => {
                 let total: f64 = (0..data.n_rows()).map(|row| data.row_weight(row)).sum();

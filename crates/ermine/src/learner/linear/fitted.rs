@@ -105,7 +105,7 @@ impl Linear {
         course.curve = sections.f64s("curve")?;
         if sections.has("fold_errors") {
             course.fold_errors = sections.f64s("fold_errors")?;
-            if course.choices.is_empty() || course.fold_errors.len() % course.choices.len() != 0 {
+            if course.choices.is_empty() || !course.fold_errors.len().is_multiple_of(course.choices.len()) {
                 return Err(Error::model_file("each strength that was tried needs an error for each fold"));
             }
         }
