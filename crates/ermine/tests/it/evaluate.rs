@@ -38,6 +38,12 @@ fn numbers(n: usize) -> Dataset {
     Table::from_rows(&["a", "b", "y"], &rows).unwrap().dataset("y").unwrap()
 }
 
+/// The values of a parameter that are worth trying; of one that finds itself (the rounds of boosting), some.
+fn along(learner: &dyn Learner, name: &str) -> Axis {
+    let declared = Space::declared(learner).axes().iter().find(|axis| axis.name == name).cloned();
+    declared.unwrap_or_else(|| Axis::parse(learner, name, "20..200").unwrap())
+}
+
 #[test]
 fn a_column_of_noise_that_names_each_row_does_not_leak() {
     // A category for every row: whoever fits target statistics or encoders on all rows, tested ones included, predicts the coin flips.
@@ -58,8 +64,7 @@ fn a_column_of_noise_that_names_each_row_does_not_leak() {
         assert_eq!(found.scores[0].train.as_ref().unwrap().len(), 5);
         // The same in a search, where splits share work.
         let Some(path) = learner.path() else { continue };
-        let space = Space::declared(&*learner);
-        let axis = space.axes().iter().find(|a| a.name == path.parameter()).unwrap().clone();
+        let axis = along(&*learner, path.parameter());
         let (strategy, measure, space) = (Strategy::Grid { points: 3 }, Measure::Accuracy, Space::new(vec![axis]));
         let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure };
         let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
@@ -258,9 +263,7 @@ fn a_path_predicts_what_separate_fits_predict() {
         let Some(path) = learner.path() else { continue };
         n_paths += 1;
         let spec = learner.specs().into_iter().find(|s| s.name == path.parameter()).unwrap();
-        let space = Space::declared(&*learner);
-        let axis = space.axes().iter().find(|a| a.name == spec.name).expect("a path parameter is worth tuning");
-        let values: Vec<Value> = axis.points(5);
+        let values: Vec<Value> = along(&*learner, spec.name).points(5);
         for data in [&classes, &numbers] {
             if fit::check(&*learner, data).is_err() {
                 continue;
