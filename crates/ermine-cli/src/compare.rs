@@ -81,6 +81,9 @@ const PROBED_ROWS: usize = 1500;
 /// All tries on few rows together take no more than one part in so many of the budget.
 const PROBE_SHARE: u32 = 4;
 
+/// A learner with others behind it gets no more than one part in so many of the time that is left for defaults.
+const MOST_SHARE: u32 = 2;
+
 /// The share of the budget that is for all learners with their defaults; the rest is for settings of the best.
 const DEFAULTS_SHARE: f64 = 0.6;
 
@@ -217,13 +220,16 @@ impl Trials<'_> {
     /// Every learner with its defaults, then settings of the best ones.
     fn run(&self, learners: &[Box<dyn Learner>]) -> Outcome {
         let mut outcome = Outcome::default();
-        for learner in self.in_order(learners) {
+        let n_learners = learners.len();
+        for (i, learner) in self.in_order(learners).into_iter().enumerate() {
             let name = learner.info().name;
             // Only where there is something to tune is time kept for it.
             let keep = self.args.trials > 0 && outcome.rows.len() > TUNED;
             let share = if keep { DEFAULTS_SHARE } else { 1.0 };
             let left = self.args.budget.map(|budget| budget.mul_f64(share).saturating_sub(self.start.elapsed()));
-            let until = left.and_then(|left| Instant::now().checked_add(left));
+            // One that takes long leaves time for those after it.
+            let waiting = if i + 1 < n_learners { MOST_SHARE } else { 1 };
+            let until = left.and_then(|left| Instant::now().checked_add(left / waiting));
             let late = self.over() || left.is_some_and(|left| left.is_zero());
             let result = check(learner, self.data).and_then(|()| match late {
                 true => Err(Error::Stopped),
@@ -286,6 +292,14 @@ impl Trials<'_> {
         let observer = Hurried { progress: self.progress, deadline: until };
         let context = Context { observer: &observer, ..self.context() };
         let validated = cross_validate(learner, self.data, &validation, &context)?;
+        // Scores that can't be told are left out; who lacks the one that decides can't be compared with others.
+        let decisive = self.measures[0].title();
+        if validated.scores.first().is_none_or(|score| score.name != decisive) {
+            return Err(Error::Unsupported {
+                learner: learner.info().name.into(),
+                need: format!("being judged by {decisive}, which some split lacks"),
+            });
+        }
         let seconds = start.elapsed().as_secs_f64();
         Ok(Row { learner: learner.info().name, setting, scores: validated.scores, seconds })
     }

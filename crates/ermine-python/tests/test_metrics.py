@@ -161,3 +161,13 @@ def test_what_is_wrong_is_said(do, words):
 def test_one_class_has_no_area():
     with pytest.warns(UserWarning, match="Only one class"):
         assert np.isnan(ours.roc_auc_score([1, 1], [0.1, 0.2]))
+
+
+def test_what_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="NaN"):
+        ours.ndcg_score([[1, 2, 3]], [[0.1, np.nan, 0.2]])
+    with pytest.raises(ValueError, match="NaN"):
+        ours.kendall_tau([1, 2, np.nan], [1, 2, 3])
+    for n_bins in (0, -1, 10**12):
+        with pytest.raises(ValueError, match="n_bins"):
+            ours.expected_calibration_error([0, 1, 1], [0.1, 0.5, 0.9], n_bins=n_bins)

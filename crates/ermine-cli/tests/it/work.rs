@@ -174,6 +174,18 @@ fn learners_are_compared_and_the_next_command_works_as_it_is() {
 }
 
 #[test]
+fn who_lacks_the_measure_that_decides_is_not_compared() {
+    let place = Place::new("compare-measure");
+    let penguins = penguins();
+    let words = ["compare", &penguins, "-t", "species", "--measure", "log-loss", "--trials", "0", "--json"];
+    let json = place.run(&[&words[..], &["--learners", "svc,decision-tree,baseline"]].concat()).succeeds().json();
+    assert_eq!((json["leaderboard"].as_array().unwrap().len(), &json["best"]), (2, &"baseline".into()));
+    assert_eq!(json["absent"][0]["learner"], "svc");
+    assert!(json["absent"][0]["why"].as_str().unwrap().contains("log loss"), "{}", json["absent"]);
+    place.run(&[&words[..], &["--learners", "svc"]].concat()).fails(1, &["svc", "log loss"]);
+}
+
+#[test]
 fn settings_are_searched_and_a_search_goes_on_from_its_journal() {
     let place = Place::new("tune");
     let penguins = penguins();

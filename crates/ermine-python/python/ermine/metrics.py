@@ -273,6 +273,8 @@ def expected_calibration_error(y_true: Any, y_prob: Any, *, n_bins: int = 10, po
 
 
 def _bins(y_true: Any, y_prob: Any, n_bins: int, pos_label: Any, sample_weight: Any) -> Any:
+    if not 1 <= n_bins <= 1_000_000:
+        raise ValueError(f"n_bins must be a whole number from 1 to 1,000,000, got {n_bins!r}")
     positive, values, weights = _found(y_true, y_prob, pos_label, sample_weight)
     if values.min() < 0 or values.max() > 1:
         raise ValueError("y_prob has values outside [0, 1].")
@@ -496,6 +498,8 @@ def ndcg_score(
         of_rows = _ranking.queries(group, qid, len(grades)) if group is not None or qid is not None else np.zeros(len(grades), np.uint32)
         of_query = [(grades[of_rows == query], scores[of_rows == query]) for query in np.unique(of_rows)]
     most = np.iinfo(np.int64).max if k is None else int(k)
+    if any(np.isnan(part).any() for pair in of_query for part in pair):
+        raise ValueError("Input contains NaN.")
     each = [_ermine.order(np.ascontiguousarray(s), np.ascontiguousarray(g), most, gain == "exponential")[0] for g, s in of_query]
     return float(np.mean(each))
 
@@ -504,6 +508,8 @@ def kendall_tau(x: Any, y: Any) -> float:
     """Kendall's tau-b of two orders: 1 for the same, -1 for the opposite."""
     a, b = (np.require(_target.labels_like(values), np.float64, ["C", "A"]) for values in (x, y))
     _target.check_rows(len(a), len(b))
+    if np.isnan(a).any() or np.isnan(b).any():
+        raise ValueError("Input contains NaN.")
     return _ermine.order(a, b, 1, False)[3]
 
 

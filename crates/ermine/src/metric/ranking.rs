@@ -42,7 +42,8 @@ pub fn ndcg(scores: &[f64], grades: &[f64], k: usize, gain: Gain) -> f64 {
     let (mut sum, mut start) = (0.0, 0);
     while start < order.len() && start < k {
         let score = scores[order[start]];
-        let end = start + order[start..].iter().take_while(|&&row| scores[row] == score).count();
+        // At least one: a score that is no number equals nothing, not even itself.
+        let end = start + order[start..].iter().take_while(|&&row| scores[row] == score).count().max(1);
         let gains: f64 = order[start..end].iter().map(|&row| gain.of(grades[row])).sum();
         sum += gains / (end - start) as f64 * (start..end).map(discount).sum::<f64>();
         start = end;
