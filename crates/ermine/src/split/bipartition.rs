@@ -98,8 +98,21 @@ impl<C: NodeCriterion> Categories<'_, C> {
         let laid_out = Segment { present: &present, missing: self.missing };
         let best = self.criterion.best_threshold(self.node, laid_out, &Limits::NONE)?;
         match self.criterion.gain_at(self.node, laid_out, best.place, &self.limits) {
-            Some(_) => Some(self.cut(&order, best, Search::Order)),
+            Some(_) => Some(self.cut(&order, self.evened(laid_out, best), Search::Order)),
             None => self.without_theorem(&[keys]),
+        }
+    }
+
+    /// Where no cut gains anything, the one nearest to the middle instead of the first: categories that are all alike would otherwise be taken off
+    /// one by one, a chain as deep as there are categories.
+    fn evened(&self, laid_out: Segment<'_>, best: Best) -> Best {
+        let half = laid_out.present.len() / 2;
+        let nearest = (0..half).flat_map(|far| [half - far, half + far]).find(|&n_left| laid_out.is_cut(n_left));
+        let Some(n_left) = nearest.filter(|_| best.gain <= 0.0) else { return best };
+        let place = Threshold { n_left, ..best.place };
+        match self.criterion.gain_at(self.node, laid_out, place, &self.limits) {
+            Some(gain) if self.criterion.grid(self.node).round(gain) >= best.gain => Best { place, ..best },
+            _ => best,
         }
     }
 
@@ -139,7 +152,7 @@ impl<C: NodeCriterion> Categories<'_, C> {
         let (order, present) = self.lay_out(keys);
         let laid_out = Segment { present: &present, missing: self.missing };
         let best = self.criterion.best_threshold(self.node, laid_out, &self.limits)?;
-        Some(self.cut(&order, best, search))
+        Some(self.cut(&order, self.evened(laid_out, best), search))
     }
 
     /// The categories in ascending order of their keys, and their rows in that order.

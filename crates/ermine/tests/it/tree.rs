@@ -401,6 +401,43 @@ fn ten_thousand_categories_are_parted() {
 }
 
 #[test]
+fn categories_that_are_alike_are_halved() {
+    // No cut gains anything: taking off the first category would make a chain as deep as there are categories.
+    let n_levels = 4096;
+    let depth = |each: usize, criterion: TreeCriterion, target: Target, task: Task, least: usize| {
+        let names: Vec<Option<String>> = (0..n_levels * each).map(|i| Some(format!("c{}", i % n_levels))).collect();
+        let features = Features::new(Arc::new(Table::new(vec![Column::nominal("name", &names)]).unwrap()));
+        let data = Dataset::from_parts(features, target, task).unwrap();
+        let learner =
+            DecisionTree { criterion: Some(criterion), min_samples_leaf: Amount::Count(least), ..Default::default() };
+        learner.fit(&data).unwrap().fitted::<FittedTree>().unwrap().tree().depth()
+    };
+    let labels = |k: u32| (0..k).map(|c| c.to_string()).collect();
+    use TreeCriterion::{AbsoluteError, Entropy, Error, Gini, Poisson, SquaredError};
+    for k in [2, 5] {
+        let alike = |i: usize| (i / n_levels) as u32;
+        let drawn = |i: usize| (ermine::rng::place(7, i as u64) % u64::from(k)) as u32;
+        for criterion in [Gini, Entropy, Error] {
+            let classes = |class: &dyn Fn(usize) -> u32, each: usize| {
+                let codes = (0..n_levels * each).map(class).collect();
+                Target::Classes { codes, labels: labels(k) }
+            };
+            for least in [1, 7] {
+                let found = depth(k as usize, criterion, classes(&alike, k as usize), Task::Classification, least);
+                assert!((8..30).contains(&found), "{criterion:?}, {k} classes: {found}");
+            }
+            let found = depth(4, criterion, classes(&drawn, 4), Task::Classification, 1);
+            assert!(found < 100, "{criterion:?}, {k} classes at random: {found}");
+        }
+    }
+    for criterion in [SquaredError, AbsoluteError, Poisson] {
+        let values = (0..n_levels * 2).map(|i| (i / n_levels) as f64).collect();
+        let found = depth(2, criterion, Target::Values { values, n_outputs: 1 }, Task::Regression, 1);
+        assert!(found < 30, "{criterion:?}: {found}");
+    }
+}
+
+#[test]
 fn nodes_that_are_pure_enough_are_not_split() {
     let x = |i: usize, j: usize| mixed(i, j as u64);
     let data = made(800, x, 2, |i| u32::from(mixed(i, 0) + mixed(i, 9) / 3.0 > 7000.0), 2);
