@@ -31,7 +31,7 @@ def case(name, objective, x, y, rounds, weight=None, **params):
         "weight": None if weight is None else weight.tolist(),
         "y": y.tolist(),
         "trees": [tree(json.loads(dump)) for dump in booster.get_dump(dump_format="json")],
-        "margin": booster.predict(data, output_margin=True).astype(float).tolist(),
+        "margin": booster.predict(data, output_margin=True).astype(float).ravel().tolist(),
     }
 
 
@@ -42,6 +42,7 @@ x[:, 3] = np.where(rng.random(150) < 0.3, np.nan, x[:, 3])
 noise = rng.normal(size=150)
 number = (x[:, 0] * x[:, 1] + np.nan_to_num(x[:, 3], nan=1.0) + 0.3 * noise).astype(np.float32)
 two = (number > 0).astype(np.float32)
+three = np.digitize(number, [-0.5, 0.8]).astype(np.float32)
 weight = rng.uniform(0.5, 2.0, size=150).astype(np.float32)
 cases = [
     case("squared error", "reg:squarederror", x, number, 3, max_depth=4, reg_lambda=1.0),
@@ -49,6 +50,8 @@ cases = [
     case("squared error, weights", "reg:squarederror", x, number, 2, weight, max_depth=3, reg_lambda=2.0),
     case("log loss", "binary:logistic", x, two, 3, max_depth=4, reg_lambda=1.0),
     case("log loss, penalties", "binary:logistic", x, two, 3, max_depth=5, reg_lambda=0.1, reg_alpha=0.1, min_child_weight=2.0),
+    case("three classes", "multi:softprob", x, three, 3, max_depth=4, reg_lambda=1.0, num_class=3),
+    case("three classes, penalties", "multi:softprob", x, three, 3, max_depth=5, reg_lambda=0.2, reg_alpha=0.1, min_child_weight=2.0, num_class=3),
 ]
 out = pathlib.Path(__file__).resolve().parent.parent / "crates/ermine/tests/golden/boosting.json"
 rows = [[None if np.isnan(v) else float(v) for v in row] for row in x]

@@ -50,12 +50,11 @@ impl Grown {
         node
     }
 
-    /// The tree as it is asked of values instead of bins; `feature`: what a column is called there.
-    pub fn to_tree(&self, bins: &Bins, feature: impl Fn(u32) -> u32) -> Tree {
+    /// The tree as it is asked of values instead of bins.
+    pub fn to_tree(&self, bins: &Bins) -> Tree {
         let test = |test: &Option<(u32, BinTest)>| {
-            test.as_ref().map_or(Test::Leaf, |(column, test)| {
-                value_test(feature(*column), test, &bins.columns[*column as usize])
-            })
+            test.as_ref()
+                .map_or(Test::Leaf, |(column, test)| value_test(*column, test, &bins.columns[*column as usize]))
         };
         Tree {
             test: self.test.iter().map(test).collect(),

@@ -10,7 +10,7 @@ use super::objective::Objective;
 use super::sample::{self, Goss, RowSampler};
 use super::shard::Shard;
 use super::team::{Team, with_team};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::{Event, Observer, report};
 use crate::rng;
 use crate::split::histogram::quantise::{Extent, quantise};
@@ -39,8 +39,6 @@ pub struct Training<'a> {
     pub goss: Option<Goss>,
     /// Drop each earlier round with this probability.
     pub rate_drop: f64,
-    /// The columns that trees may ask about, in several sets that rounds take in turn.
-    pub columns: Vec<Vec<u32>>,
     /// The share of the columns that each tree sees.
     pub colsample_bytree: f64,
     /// Sums of gradients as finely as possible.
@@ -179,7 +177,7 @@ impl Run<'_> {
         let rate = self.training.growth.learning_rate;
         let share = if dropped.is_empty() { 1.0 } else { 1.0 / (dropped.len() as f64 + rate) };
         for output in 0..k {
-            let tree = self.tree(&keeps, (round, output), share);
+            let tree = self.tree(&keeps, (round, output), share)?;
             if let Some(watch) = self.watch {
                 self.team.each(&mut self.watched, |_, shard| walk(watch.store, &tree, shard, output, 1.0));
             }
@@ -237,13 +235,19 @@ impl Run<'_> {
     }
 
     /// Grows one tree, whose leaves count `share`, and adds it to the scores.
-    fn tree(&mut self, keeps: &[Option<Vec<bool>>], (round, output): (usize, usize), share: f64) -> Grown {
+    fn tree(&mut self, keeps: &[Option<Vec<bool>>], (round, output): (usize, usize), share: f64) -> Result<Grown> {
         let (training, team, store) = (self.training, self.team, self.ground.store);
         let objective = self.ground.objective;
         let number = (round * objective.n_scores() + output) as u64;
-        let open = &training.columns[round % training.columns.len()];
-        let columns = sample::columns(open, training.colsample_bytree, training.seed, &[number]);
+        let all: Vec<u32> = (0..store.n_columns() as u32).collect();
+        let columns = sample::columns(&all, training.colsample_bytree, training.seed, &[number]);
         let extent = extent(team, objective, &self.shards, output);
+        if !(extent.sum_gradient + extent.sum_curvature).is_finite() {
+            let (name, round) = (objective.name(), round + 1);
+            return Err(Error::data(format!(
+                "{name}: gradients beyond single precision in round {round}; expected smaller targets, weights, scores or steps"
+            )));
+        }
         let constant = objective.has_constant_curvature() && training.goss.is_none();
         let scale = Scale::new(store.n_rows(), &extent, constant, training.exact);
         team.each(&mut self.shards, |i, shard| {
@@ -257,13 +261,16 @@ impl Run<'_> {
         } else {
             Grower::grow(&training.growth, soil, &mut self.shards, &mut self.pools.0)
         };
+        let (rate, most) = (training.growth.learning_rate, training.growth.leaf.max_delta_step);
         // Such values know nothing of bounds that keep predictions monotone.
         if objective.has_leaf_values() && training.growth.monotone.is_empty() {
-            renew(team, objective, &self.shards, output, &mut tree, training.growth.learning_rate);
+            renew(team, objective, &self.shards, output, &mut tree, rate);
         }
-        tree.value.iter_mut().for_each(|value| *value *= share);
+        let most = if most > 0.0 { rate * most } else { f64::INFINITY };
+        let step = |value: f64| objective.step(output, value / rate).map_or(value, |step| rate * step);
+        tree.value.iter_mut().for_each(|value| *value = step(*value).clamp(-most, most) * share);
         team.each(&mut self.shards, |i, shard| shard.add(store, &tree, output, keeps[i].as_deref()));
-        tree
+        Ok(tree)
     }
 }
 

@@ -141,12 +141,10 @@ fn check_previous(learner: &dyn Learner, data: &Dataset, previous: &Model) -> Re
     if !learner.goes_on() || before.learner != name {
         return unsupported(format!("going on from a model of {}", before.learner));
     }
-    let same_target = (before.schema.task, before.schema.n_outputs) == (now.task, now.n_outputs)
-        && before.schema.classes == now.classes;
-    if before.schema.features != now.features || !same_target {
-        return unsupported("going on from a model of other columns or classes".into());
+    match before.schema.difference(&now) {
+        Some(difference) => unsupported(format!("going on from a model of other data: {difference}")),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Checks that a learner can learn from this data, before any work is done.

@@ -134,6 +134,27 @@ impl Schema {
         self.group.as_ref().map(|name| table.column(name).map(|column| groups(column, None))).transpose()
     }
 
+    /// Where data of the form `other` is not of this form, in words: another target, or the first column that differs in name, kind or categories.
+    pub fn difference(&self, other: &Schema) -> Option<String> {
+        if (self.task, self.n_outputs) != (other.task, other.n_outputs) {
+            let said = |schema: &Schema| format!("{} with {} target column(s)", schema.task, schema.n_outputs);
+            return Some(format!("{} instead of {}", said(other), said(self)));
+        }
+        if self.classes != other.classes {
+            return Some(format!("the classes {:?} instead of {:?}", other.classes, self.classes));
+        }
+        if self.features.len() != other.features.len() {
+            return Some(format!("{} columns instead of {}", other.features.len(), self.features.len()));
+        }
+        let (before, now) = self.features.iter().zip(&other.features).find(|(before, now)| before != now)?;
+        Some(match before.name == now.name && before.kind == now.kind {
+            true => format!("other categories in column '{}'", now.name),
+            false => {
+                format!("column '{}' ({}) instead of '{}' ({})", now.name, now.kind, before.name, before.kind)
+            }
+        })
+    }
+
     /// The features of a table in the form that the model knows.
     pub fn features_of(&self, table: &Table) -> Result<Features> {
         let by_name = LazyCell::new(|| table.columns().iter().map(|c| (c.name.as_str(), c)).collect::<HashMap<_, _>>());

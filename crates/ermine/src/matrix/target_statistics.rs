@@ -2,8 +2,11 @@
 //!
 //! **Idea.** A column of thousands of categories gives a tree thousands of ways to tell the training rows apart, and nothing to say about new ones. The mean
 //! target of a row's category is one number with an order. Taken over all rows it would hold the row's own target, which a tree would find at once; so in training it is taken
-//! over the rows that come before in a random order (ordered statistics), several orders in turn so that no row is always among the first, who know little. New rows
-//! take the mean over all training rows.
+//! over the rows that come before in a random order (ordered statistics). New rows take the mean over all training rows.
+//!
+//! One order serves all trees. With several in turn, each tree makes up for what rows don't know in the orders of the others, and a new row, which knows all in each, hears
+//! that several times over. Means over other folds know more than ordered ones, but together with other columns they give a row's own target away
+//! (docs/decisions/012).
 //!
 //! **Formula.** (S + a p) / (N + a), with S and N the weighted sum of targets and the weight of the category, p the mean over all rows and a = [`PRIOR_WEIGHT`]. Missing is one
 //! more category; a category that training didn't have takes p. Of more than two classes, each has its statistic (the share of the class).
@@ -20,12 +23,12 @@ use crate::table::{Column, ColumnKind, MISSING, Table};
 use std::sync::Arc;
 
 /// How many rows the overall mean counts for in each category.
-pub const PRIOR_WEIGHT: f64 = 10.0;
+pub const PRIOR_WEIGHT: f64 = 3.0;
 
 /// Classes, or targets, that have a statistic each; where there are more, columns stay as they are.
 const MOST_OUTPUTS: usize = 10;
 
-/// The random stream of the orders.
+/// The random stream of the order.
 const ORDER: u64 = 3;
 
 /// The mean targets of the categories of some columns. Part of a model.
@@ -147,11 +150,11 @@ impl TargetStatistics {
         &self.columns[statistic].values
     }
 
-    /// The statistics of the training rows as they know them in training: from the rows before them in the random order of number `order`.
-    pub fn ordered(&self, data: &Dataset, seed: u64, order: u64) -> Features {
+    /// The statistics of the training rows as they know them in training: from the rows before them in a random order.
+    pub fn ordered(&self, data: &Dataset, seed: u64) -> Features {
         let n = data.n_rows();
         let mut rows: Vec<u32> = (0..n as u32).collect();
-        rng::shuffle(&mut rng::stream(seed, &[ORDER, order]), &mut rows);
+        rng::shuffle(&mut rng::stream(seed, &[ORDER]), &mut rows);
         let columns = self.columns.iter().map(|statistic| {
             let (answers, codes) = (answers(data, statistic.output), codes(data.features(), statistic.column));
             let mut sums = vec![Sums::default(); statistic.values.len()];
@@ -267,9 +270,9 @@ mod tests {
             };
             let full = statistics.extend(data.features()).unwrap();
             let mut order: Vec<usize> = (0..rows.len()).collect();
-            rng::shuffle(&mut rng::stream(seed, &[ORDER, 2]), &mut order);
+            rng::shuffle(&mut rng::stream(seed, &[ORDER]), &mut order);
             let shuffled: Vec<_> = order.iter().map(|&i| rows[i]).collect();
-            let known = statistics.ordered(&data, seed, 2);
+            let known = statistics.ordered(&data, seed);
             for (place, &row) in order.iter().enumerate() {
                 prop_assert!((full.number(row, 1) - of(&rows, rows[row].0)).abs() < 1e-9);
                 prop_assert!((known.number(row, 0) - of(&shuffled[..place], rows[row].0)).abs() < 1e-9);

@@ -7,6 +7,7 @@ mod adaboost;
 mod bagging;
 mod boosting;
 mod boosting_golden;
+mod boosting_hard;
 mod calibration;
 mod comparison_forest;
 mod contract;

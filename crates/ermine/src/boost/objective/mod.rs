@@ -53,6 +53,11 @@ pub trait Objective: Send + Sync {
         None
     }
 
+    /// The change of score that a leaf takes where the quadratic says `newton`, if the loss knows better: its minimum in closed form.
+    fn step(&self, _output: usize, _newton: f64) -> Option<f64> {
+        None
+    }
+
     /// Whether [`leaf_value`](Self::leaf_value) gives values.
     fn has_leaf_values(&self) -> bool {
         false

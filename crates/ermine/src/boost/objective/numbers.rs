@@ -9,6 +9,16 @@
 //! | [`Poisson`] | e^s - y s | e^s |
 //! | [`Gamma`] | s + y e^-s | e^s |
 //! | [`Tweedie`] | e^((2 - p) s) / (2 - p) - y e^((1 - p) s) / (1 - p) | e^s |
+//!
+//! **Steps of logarithms.** The quadratic is a poor guide to losses of e^s: where targets are far above the prediction, its minimum is so far up that the
+//! next rounds overflow. But their minimum over a leaf has a closed form. With A the sum of y e^((1 - p) s) and B that of e^((2 - p) s), a change by w is best at
+//! e^w = A / B; gradient and curvature are G = B - A and H = (2 - p) B - (1 - p) A, so that A = H - (2 - p) G and B = H - (1 - p) G. With lambda added to both, as
+//! rows that are predicted right already, and n = -G / (H + lambda) the quadratic's step,
+//!
+//! ```text
+//! w = ln((1 + (2 - p) n) / (1 + (1 - p) n))
+//! ```
+//! which is n up to second order, rises with n (so that predictions stay monotone) and never raises the loss. Poisson is p = 1, Gamma p = 2.
 
 use super::{Objective, Rows};
 use crate::simd::exp::exp;
@@ -22,6 +32,10 @@ pub trait Pointwise: Send + Sync {
     fn value(&self, y: f64, s: f64) -> f64;
     /// The best constant score.
     fn start(&self, rows: &Rows) -> f64;
+    /// The change of score that a leaf takes where the quadratic says `newton`, if the loss knows better.
+    fn step(&self, _newton: f64) -> Option<f64> {
+        None
+    }
     /// The quantile of the residuals that leaves take, if they do.
     fn leaf_quantile(&self) -> Option<f64> {
         None
@@ -76,6 +90,10 @@ impl<P: Pointwise> Objective for Each<P> {
         let mut residuals: Vec<(f64, f64)> =
             rows.map(|(row, score)| (self.rows.target[row] - score, self.rows.weight(row))).collect();
         weighted_quantile(&mut residuals, share)
+    }
+
+    fn step(&self, _: usize, newton: f64) -> Option<f64> {
+        self.loss.step(newton)
     }
 
     fn has_leaf_values(&self) -> bool {
@@ -193,6 +211,15 @@ impl Pointwise for Huber {
     }
 }
 
+/// The largest change of the logarithm of a prediction in one round: leaves whose targets are all zero have no minimum.
+const LARGEST_STEP: f64 = 10.0;
+
+/// The best change of a logarithm where the quadratic says `newton`, for the variance power p.
+fn log_step(p: f64, newton: f64) -> f64 {
+    let (above, below) = (1.0 + (2.0 - p) * newton, 1.0 + (1.0 - p) * newton);
+    (above.max(0.0).ln() - below.max(0.0).ln()).clamp(-LARGEST_STEP, LARGEST_STEP)
+}
+
 /// Poisson deviance, up to a constant.
 pub struct Poisson;
 
@@ -205,6 +232,9 @@ impl Pointwise for Poisson {
     }
     fn start(&self, rows: &Rows) -> f64 {
         rows.log_mean()
+    }
+    fn step(&self, newton: f64) -> Option<f64> {
+        Some(log_step(1.0, newton))
     }
     fn name(&self) -> &'static str {
         "Poisson loss"
@@ -224,6 +254,9 @@ impl Pointwise for Gamma {
     }
     fn start(&self, rows: &Rows) -> f64 {
         rows.log_mean()
+    }
+    fn step(&self, newton: f64) -> Option<f64> {
+        Some(log_step(2.0, newton))
     }
     fn name(&self) -> &'static str {
         "Gamma loss"
@@ -245,6 +278,9 @@ impl Pointwise for Tweedie {
     }
     fn start(&self, rows: &Rows) -> f64 {
         rows.log_mean()
+    }
+    fn step(&self, newton: f64) -> Option<f64> {
+        Some(log_step(self.0, newton))
     }
     fn name(&self) -> &'static str {
         "Tweedie loss"
@@ -290,6 +326,10 @@ impl Objective for Several {
 
     fn leaf_value(&self, output: usize, rows: &mut dyn Iterator<Item = (usize, f64)>) -> Option<f64> {
         self.0[output].leaf_value(0, rows)
+    }
+
+    fn step(&self, output: usize, newton: f64) -> Option<f64> {
+        self.0[output].step(0, newton)
     }
 
     fn has_leaf_values(&self) -> bool {
@@ -382,6 +422,24 @@ mod tests {
             check(&Huber(share), y, s, false);
             for loss in [&Poisson as &dyn Pointwise, &Gamma, &Tweedie(power)] {
                 check(loss, y, s, true);
+            }
+        }
+
+        #[test]
+        fn steps_of_logarithms_end_at_the_minimum(
+            targets in prop::collection::vec(prop_oneof![0.01f64..5.0, 100.0f64..1e3], 1..20), s in -2.0f64..2.0, power in 1.1f64..1.9,
+        ) {
+            for loss in [&Poisson as &dyn Pointwise, &Gamma, &Tweedie(power)] {
+                let sums = targets.iter().map(|&y| loss.derivatives(y, s)).fold((0.0, 0.0), |t, d| (t.0 + d.0, t.1 + d.1));
+                let step = loss.step(-sums.0 / sums.1).unwrap();
+                prop_assume!(step.abs() < LARGEST_STEP);
+                let (slope, size) = targets.iter().map(|&y| loss.derivatives(y, s + step)).fold((0.0, 0.0), |t, d| (t.0 + d.0, t.1 + d.1));
+                prop_assert!(slope.abs() <= 1e-6 * size, "{} at {step}: {slope} of {size}", loss.name());
+                for held in [0.1, 0.9] {
+                    let newton = -held * sums.0 / sums.1;
+                    let held = loss.step(newton).unwrap();
+                    prop_assert!(held * step >= 0.0 && held.abs() <= step.abs() + 1e-12);
+                }
             }
         }
 

@@ -116,11 +116,11 @@ params! {
         tree_method: TreeMethod = TreeMethod::Hist;
         /// Into how many bins the values of a column are cut.
         max_bins: usize = 255, range Range::between(2.0, MAX_BINS as f64);
-        /// L2 penalty on leaf weights.
+        /// L2 penalty on leaf weights. (Splits of the absolute and quantile loss know it; their leaves are medians and quantiles, which have none.)
         reg_lambda: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(0.001, 100.0);
         /// L1 penalty on leaf weights.
         reg_alpha: f64 = 0.0, range Range::between(0.0, 1e100), tune Log(0.001, 10.0);
-        /// The least that a split must lower the objective by.
+        /// The least that a split must lower the objective by (XGBoost's program compares its `gamma` with twice that).
         gamma: f64 = 0.0, range Range::at_least(0.0), tune Log(0.001, 5.0);
         /// The least sum of curvatures in a leaf.
         min_child_weight: f64 = 1.0, range Range::at_least(0.0), tune Log(0.01, 30.0);

@@ -148,6 +148,9 @@ impl Boosting<'_> {
     /// The model of as many rounds as asked for, or as do best.
     fn of_rounds(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
         self.params.check(data)?;
+        if self.checkpoint.is_some() && self.params.rate_drop > 0.0 {
+            return self.params.unsupported("checkpoints with rate_drop: later rounds change earlier ones".into());
+        }
         watch::check(self.params.eval_metric, data)?;
         match self.params.n_estimators {
             0 => self.with_chosen_rounds(data, context),
@@ -168,6 +171,14 @@ impl Boosting<'_> {
             let watching = GradientBoosting { early_stopping_rounds: patience, ..params(rounds::MOST) };
             return self.with(watching).boosted(data, context);
         }
+        // Several runs have no one state to keep, or to go on from.
+        if self.checkpoint.is_some() || self.from.is_some() {
+            let what = if self.from.is_some() { "going on from a model" } else { "checkpoints" };
+            let need = format!(
+                "{what} where the rounds are to be found: give n_estimators (with the rounds before), or rows to watch"
+            );
+            return self.params.unsupported(need);
+        }
         let fixed = self.init_score.is_some() || self.params.rate_drop > 0.0;
         let parts = if fixed { Vec::new() } else { rounds::parts(data, context.seed)? };
         let chosen = if parts.len() > 1 { self.params.on_small_data(data) } else { self.params.clone() };
@@ -179,7 +190,7 @@ impl Boosting<'_> {
             if models.len() % 2 == 1 && models[0].statistics.is_empty() {
                 (trial.grow_policy, trial.max_leaf_nodes) = (self.params.grow_policy, self.params.max_leaf_nodes);
             }
-            let trial = Boosting { validation: Some(watch), from: None, checkpoint: None, ..self.with(trial) };
+            let trial = Boosting { validation: Some(watch), ..self.with(trial) };
             models.push(trial.boosted(train, context)?.0);
         }
         if models.is_empty() {
@@ -187,8 +198,7 @@ impl Boosting<'_> {
         }
         let histories: Vec<&[f64]> = models.iter().map(Boosted::history).collect();
         let (best, means) = rounds::best(&histories);
-        let plain = self.from.is_none() && self.checkpoint.is_none();
-        if plain && models.len() > 1 && models.iter().all(|model| model.statistics.is_empty()) {
+        if models.len() > 1 && models.iter().all(|model| model.statistics.is_empty()) {
             return self.mean_of(&models, means, data);
         }
         let (mut fitted, mut certificate) = self.with(params(best)).boosted(data, context)?;
@@ -245,7 +255,6 @@ impl Boosting<'_> {
         let training = Training {
             first_round: base.rounds_before(),
             growth: self.params.growth(&kept, &base.columns, context.seed),
-            columns: base.columns.open(),
             metric: if judged { Some(&judge) } else { None },
             history: base.earlier.map_or_else(Vec::new, |earlier| earlier.history.clone()),
             checkpoint: self.checkpoint.map(|(every, _)| (every, &show as train::Checkpoint<'_>)),
@@ -256,7 +265,7 @@ impl Boosting<'_> {
         let loss = if fitted.booster.n_rounds() == base.rounds_before() + trained.trees.len() / base.start.len() {
             trained.loss
         } else {
-            let scores = self.with_init(base.columns.scores(&fitted.booster, kept.features())?)?;
+            let scores = self.with_init(base.columns.scores(&fitted.booster, kept.features()))?;
             train::loss_at(&Ground { scores: &scores, ..ground })
         };
         let outcome = Some((loss, trained.stopped_early));
@@ -311,6 +320,11 @@ fn certificate(
         }
         Some(_) => {}
         None => notes.push("a checkpoint: training was to go on".into()),
+    }
+    if booster.n_trees() > 0 && (0..booster.n_trees()).all(|number| booster.tree(number).n_nodes() == 1) {
+        notes.push(
+            "no tree has a split: none gains enough and leaves a curvature of min_child_weight on both sides".into(),
+        );
     }
     Certificate {
         objective: format!("mean {} on the training data", objective.name()),
@@ -370,23 +384,33 @@ impl Boosting<'_> {
         self.objective.map_or_else(|| self.params.objective(data), |make| make(data))
     }
 
-    /// The model to go on from.
-    fn earlier(&self, objective: &dyn Objective) -> Result<Option<&Boosted>> {
+    /// The model to go on from: of such scores of such data.
+    fn earlier(&self, data: &Dataset, link: Link, n_scores: usize) -> Result<Option<&Boosted>> {
         let Some(model) = self.from else { return Ok(None) };
         if self.params.rate_drop > 0.0 {
             return self.params.unsupported("going on from a model with rate_drop: its rounds can't be dropped".into());
         }
-        let fitted = model.fitted::<Boosted>();
-        match fitted.filter(|fitted| fitted.booster.n_scores() == objective.n_scores()) {
-            Some(fitted) => Ok(Some(fitted)),
-            None => Err(Error::data("the model to go on from was not made by gradient boosting for such data")),
+        let Some(fitted) = model.fitted::<Boosted>() else {
+            return self.params.unsupported(format!("going on from a model of {}", model.header().learner));
+        };
+        if let Some(difference) = model.schema().difference(&Schema::of(data)) {
+            return self.params.unsupported(format!("going on from a model of other data: {difference}"));
         }
+        if fitted.link != link || fitted.booster.n_scores() != n_scores {
+            let said = |link: Link, n: usize| format!("{n} score(s) per row with the link {link:?}");
+            let (before, now) = (said(fitted.link, fitted.booster.n_scores()), said(link, n_scores));
+            return self
+                .params
+                .unsupported(format!("going on from a model of another loss: {now} instead of {before}"));
+        }
+        Ok(Some(fitted))
     }
 
     /// All that training rests on, for the rows to train on.
     fn base<'d>(&'d self, data: &'d Dataset, context: &Context<'_>) -> Result<Base<'d>> {
         let objective = self.objective(data)?;
-        let earlier = self.earlier(&*objective)?;
+        let link = self.params.link(data, objective.n_scores());
+        let earlier = self.earlier(data, link, objective.n_scores())?;
         let columns = Columns::new(&self.params, data, earlier.map(|e| &e.statistics), context.seed)?;
         let start = match (earlier, self.params.base_score) {
             (Some(earlier), _) => earlier.booster.start().to_vec(),
@@ -394,7 +418,6 @@ impl Boosting<'_> {
             (None, None) if self.init_score.is_some() => vec![0.0; objective.n_scores()],
             (None, None) => objective.start(),
         };
-        let link = self.params.link(data, objective.n_scores());
         Ok(Base { data, columns, objective, start, link, earlier })
     }
 
@@ -412,7 +435,7 @@ impl Boosting<'_> {
     /// The model of the first `n_rounds` rounds: those that went before, and these trees.
     fn fitted(&self, base: &Base<'_>, trees: &[Grown], n_rounds: usize, history: Vec<f64>) -> Result<Boosted> {
         let to_tree = |grown: &Grown| {
-            let mut tree = grown.to_tree(&base.columns.bins, |column| base.columns.feature(column));
+            let mut tree = grown.to_tree(&base.columns.bins);
             if self.params.tree_method == TreeMethod::Exact {
                 centre(&mut tree, base.data.features());
             }
@@ -432,7 +455,7 @@ impl Boosting<'_> {
     /// Where the scores of the rows start.
     fn scores(&self, base: &Base<'_>) -> Result<Vec<f64>> {
         self.with_init(match base.earlier {
-            Some(earlier) => base.columns.scores(&earlier.booster, base.data.features())?,
+            Some(earlier) => base.columns.scores(&earlier.booster, base.data.features()),
             None => base.start.repeat(base.data.n_rows()),
         })
     }

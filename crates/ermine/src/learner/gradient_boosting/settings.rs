@@ -14,6 +14,11 @@ use crate::split::histogram::categories::Caution;
 /// Rows from which on classes are learned from all rows in every round.
 const SEVERAL_ROWS: usize = 2000;
 
+/// The largest target, or weight, may be from here
+const SMALLEST: f64 = 1e-30;
+/// to here.
+const LARGEST: f64 = 1e30;
+
 impl GradientBoosting {
     /// Refuses what parameters ask of columns that can't have it, before any work is done.
     pub(super) fn check(&self, data: &Dataset) -> Result<()> {
@@ -28,6 +33,11 @@ impl GradientBoosting {
         if monotone.iter().any(|&c| c != 0) && self.grow_policy == GrowPolicy::Symmetric {
             return self.unsupported("monotone constraints with grow_policy = symmetric".into());
         }
+        if self.sampling_method == SamplingMethod::Goss && self.top_rate + self.other_rate > 1.0 {
+            let (top, other) = (self.top_rate, self.other_rate);
+            return Err(Error::data(format!("top_rate + other_rate: {top} + {other}, expected at most 1")));
+        }
+        self.check_sizes(data)?;
         // Later rounds change what earlier ones say, so that the rounds up to the best are not what they were.
         if self.rate_drop > 0.0 && self.early_stopping_rounds.is_some() {
             return self.unsupported("early stopping with rate_drop".into());
@@ -43,6 +53,23 @@ impl GradientBoosting {
             }
             None => Ok(()),
         }
+    }
+
+    /// Gradients are numbers of single precision: what would overflow or vanish there is refused.
+    fn check_sizes(&self, data: &Dataset) -> Result<()> {
+        let fits = |what: &str, numbers: &[f64]| {
+            let largest = numbers.iter().fold(0.0f64, |most, number| most.max(number.abs()));
+            if largest == 0.0 || (SMALLEST..=LARGEST).contains(&largest) {
+                return Ok(());
+            }
+            let place = numbers.iter().position(|number| number.abs() == largest).unwrap_or_default();
+            Err(Error::data(format!(
+                "{what} up to {largest:e} (row {}): expected a largest one from {SMALLEST:e} to {LARGEST:e}; scale them",
+                place / (numbers.len() / data.n_rows().max(1)).max(1)
+            )))
+        };
+        data.weight().map_or(Ok(()), |weight| fits("weights", weight))?;
+        data.values().map_or(Ok(()), |(values, _)| fits("targets", values))
     }
 
     /// The parameters where the number of rounds is found on small data: weaker trees and smaller steps, which predict better there and are affordable.
@@ -112,7 +139,6 @@ impl GradientBoosting {
             subsample: self.subsample,
             goss: (self.sampling_method == SamplingMethod::Goss).then_some(goss),
             rate_drop: self.rate_drop,
-            columns: Vec::new(),
             colsample_bytree: self.colsample_bytree,
             exact: self.tree_method == TreeMethod::Exact,
             patience: self.early_stopping_rounds,

@@ -1,0 +1,168 @@
+//! Gradient boosting where it could go wrong unseen: heavy tails, models of other data, numbers beyond single precision, few rows for each category.
+
+use ermine::learner::gradient_boosting::{Boosted, Boosting, Loss, SamplingMethod};
+use ermine::prelude::*;
+use proptest::prelude::*;
+
+/// A number in [0, 1) for each place.
+fn drawn(seed: u64, i: usize) -> f64 {
+    (ermine::rng::place(seed, i as u64) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+fn dataset(columns: Vec<Column>) -> Dataset {
+    Table::new(columns).unwrap().dataset("y").unwrap()
+}
+
+fn numbers(name: &str, n: usize, of: impl Fn(usize) -> f64) -> Column {
+    Column::numeric(name, (0..n).map(of).collect::<Vec<_>>())
+}
+
+fn refusal(outcome: Result<Model, Error>) -> String {
+    outcome.map(|_| ()).unwrap_err().to_string()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Targets over many orders of magnitude: each round lowers the loss, and the model is one that can be kept.
+    #[test]
+    fn losses_of_logarithms_fall_round_by_round(
+        seed: u64, tail in 1.0f64..12.0, learning_rate in 0.1f64..1.0, lambda in prop_oneof![Just(0.0), Just(1.0)],
+        loss in prop_oneof![Just(Loss::Poisson), Just(Loss::Gamma), Just(Loss::Tweedie)],
+    ) {
+        let n = 300;
+        let y = move |i: usize| (drawn(seed, 2 * i) * tail).exp() * drawn(seed, i).powi(4) + 1e-6;
+        let data = dataset(vec![numbers("x", n, |i| y(i).ln() + drawn(seed ^ 1, i)), numbers("z", n, |i| drawn(seed ^ 2, i)), numbers("y", n, y)]);
+        let params = GradientBoosting { loss, learning_rate, reg_lambda: lambda, n_estimators: 40, ..Default::default() };
+        let model = params.fit(&data).unwrap();
+        let fitted = model.fitted::<Boosted>().unwrap();
+        let deviance = |mean: f64, i: usize| match loss {
+            Loss::Poisson => mean - y(i) * mean.ln(),
+            Loss::Gamma => mean.ln() + y(i) / mean,
+            _ => 2.0 * mean.sqrt() + 2.0 * y(i) / mean.sqrt(),
+        };
+        let mut before = f64::INFINITY;
+        let mut stages = fitted.stages(data.features()).unwrap();
+        while let Some(means) = fitted.next_stage(&mut stages) {
+            let total: f64 = means.iter().enumerate().map(|(i, &mean)| deviance(mean, i)).sum();
+            prop_assert!(total.is_finite() && total <= before + 1e-4 * (1.0 + before.abs().min(1e300)), "{total} after {before}");
+            before = total;
+        }
+        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        prop_assert_eq!(again.predict_data(&data).unwrap(), model.predict_data(&data).unwrap());
+    }
+}
+
+#[test]
+fn steps_are_no_larger_than_asked_for_whatever_the_loss() {
+    let n = 400;
+    let y = |i: usize| (drawn(5, i) * 6.0).exp();
+    let data = dataset(vec![numbers("x", n, |i| y(i).sqrt()), numbers("y", n, y)]);
+    for loss in [Loss::SquaredError, Loss::AbsoluteError, Loss::Quantile, Loss::Poisson, Loss::Gamma, Loss::Tweedie] {
+        let params = GradientBoosting { loss, max_delta_step: 0.3, n_estimators: 3, ..Default::default() };
+        let model = params.fit(&data).unwrap();
+        let booster = model.fitted::<Boosted>().unwrap().booster();
+        let values = (0..booster.n_trees()).flat_map(|number| booster.tree(number).value);
+        let largest = values.fold(0.0, |most: f64, value| most.max(value.abs()));
+        assert!(largest > 0.02 && largest <= 0.03 + 1e-12, "{loss}: {largest}");
+    }
+}
+
+#[test]
+fn training_goes_on_from_models_of_the_same_form_only() {
+    let n = 300;
+    let names = |shift: usize| (0..n).map(|i| Some(format!("c{}", i % 7 + shift))).collect::<Vec<_>>();
+    let x = || numbers("x", n, |i| drawn(1, i));
+    let kind = |shift: usize| Column::nominal("kind", &names(shift));
+    let y = || numbers("y", n, |i| (6.0 * drawn(1, i)).floor());
+    let classes = |k: usize| {
+        Column::nominal(
+            "y",
+            &(0..n).map(|i| Some(format!("k{}", (drawn(1, i) * k as f64) as usize))).collect::<Vec<_>>(),
+        )
+    };
+    let of = |loss: Loss, n_estimators: usize| GradientBoosting { loss, n_estimators, ..Default::default() };
+    let first = of(Loss::Auto, 5).fit(&dataset(vec![x(), kind(0), y()])).unwrap();
+    let go_on = |from: &Model, loss: Loss, columns: Vec<Column>| {
+        Boosting { from: Some(from), ..Boosting::new(of(loss, 9)) }.fit(&dataset(columns))
+    };
+    assert!(go_on(&first, Loss::Auto, vec![x(), kind(0), y()]).is_ok());
+    assert!(go_on(&first, Loss::Huber, vec![x(), kind(0), y()]).is_ok(), "scores mean the same");
+    let cases = [
+        (Loss::Auto, vec![x(), y()], "1 columns instead of 2"),
+        (Loss::Auto, vec![kind(0), x(), y()], "'kind' (nominal) instead of 'x' (numeric)"),
+        (Loss::Auto, vec![x(), kind(3), y()], "other categories in column 'kind'"),
+        (Loss::Poisson, vec![x(), kind(0), y()], "another loss"),
+        (Loss::Auto, vec![x(), kind(0), classes(3)], "classification"),
+    ];
+    for (loss, columns, said) in cases {
+        let error = refusal(go_on(&first, loss, columns));
+        assert!(error.contains(said), "{error}");
+    }
+    let of_classes = of(Loss::Auto, 5).fit(&dataset(vec![x(), kind(0), classes(3)])).unwrap();
+    let error = refusal(go_on(&of_classes, Loss::Auto, vec![x(), kind(0), classes(4)]));
+    assert!(error.contains("the classes"), "{error}");
+    let tree = DecisionTree::default().fit(&dataset(vec![x(), kind(0), y()])).unwrap();
+    assert!(refusal(go_on(&tree, Loss::Auto, vec![x(), kind(0), y()])).contains("decision-tree"));
+}
+
+#[test]
+fn what_cannot_be_resumed_is_said_before_it_begins() {
+    let n = 200;
+    let data = dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| drawn(1, i).powi(2))]);
+    let keep = |_: &Model| -> Result<(), Error> { panic!("nothing is to be kept") };
+    let found = Boosting { checkpoint: Some((1, &keep)), ..Boosting::new(GradientBoosting::default()) };
+    assert!(refusal(found.fit(&data)).contains("n_estimators"));
+    let fixed = GradientBoosting { n_estimators: 5, ..Default::default() };
+    let first = fixed.fit(&data).unwrap();
+    let more = Boosting { from: Some(&first), ..Boosting::new(GradientBoosting::default()) };
+    assert!(refusal(more.fit(&data)).contains("n_estimators"));
+    let watching = Boosting { validation: Some(&data), ..more };
+    assert!(watching.fit(&data).unwrap().fitted::<Boosted>().unwrap().booster().n_rounds() > 5);
+    let dropping = GradientBoosting { rate_drop: 0.1, ..fixed };
+    let kept = Boosting { checkpoint: Some((1, &keep)), ..Boosting::new(dropping) };
+    assert!(refusal(kept.fit(&data)).contains("rate_drop"));
+}
+
+#[test]
+fn few_rows_for_each_category_are_enough() {
+    // A thousand names with an effect each, two rows for each in training: what is known of a name in training is less than what new rows know.
+    let effect = |name: usize| 4.0 * (drawn(8, name) - 0.5);
+    let made = |n: usize, seed: u64| {
+        let name = move |i: usize| (drawn(seed, i) * 1000.0) as usize;
+        let names: Vec<Option<String>> = (0..n).map(|i| Some(format!("n{}", name(i)))).collect();
+        let x = numbers("x", n, |i| drawn(seed ^ 1, i));
+        let y = numbers("y", n, |i| effect(name(i)) + drawn(seed ^ 1, i) + 0.3 * drawn(seed ^ 2, i));
+        dataset(vec![Column::nominal("name", &names), x, y])
+    };
+    let (train, test) = (made(2000, 10), made(4000, 20));
+    let model = GradientBoosting { n_estimators: 100, ..Default::default() }.fit(&train).unwrap();
+    let explained = |data: &Dataset| {
+        let (y, _) = data.values().unwrap();
+        let mean = y.iter().sum::<f64>() / y.len() as f64;
+        let prediction = model.predict_data(data).unwrap();
+        let left: f64 = y.iter().zip(prediction.values()).map(|(y, p)| (y - p).powi(2)).sum();
+        1.0 - left / y.iter().map(|y| (y - mean).powi(2)).sum::<f64>()
+    };
+    let (seen, new) = (explained(&train), explained(&test));
+    assert!(seen > 0.8 && new > 0.55, "{seen} {new}");
+}
+
+#[test]
+fn numbers_beyond_single_precision_are_refused() {
+    let n = 100;
+    let of = |size: f64| dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| size * drawn(1, i))]);
+    let learner = GradientBoosting { n_estimators: 5, ..Default::default() };
+    for size in [1e50, 1e-50] {
+        assert!(refusal(learner.fit(&of(size))).contains("targets up to"));
+        let weighted = of(1.0).with_weight(Some(vec![size; n])).unwrap();
+        assert!(refusal(learner.fit(&weighted)).contains("weights up to"));
+    }
+    let both = of(1e29).with_weight(Some(vec![1e29; n])).unwrap();
+    assert!(refusal(learner.fit(&both)).contains("single precision"));
+    assert!(learner.fit(&of(1e25)).is_ok() && learner.fit(&of(1e-25)).is_ok());
+    // Nothing is wrong here, but nobody would expect the constant that comes of it.
+    let light = of(1.0).with_weight(Some(vec![1e-3; n])).unwrap();
+    assert!(learner.fit(&light).unwrap().certificate().to_string().contains("no tree has a split"));
+    let goss = GradientBoosting { sampling_method: SamplingMethod::Goss, top_rate: 0.6, other_rate: 0.5, ..learner };
+    assert!(refusal(goss.fit(&of(1.0))).contains("top_rate"));
+}
