@@ -92,31 +92,40 @@ impl<E: Element> Gram<E> for Own<'_> {
 pub struct Given<'a, E> {
     values: &'a [E],
     width: usize,
-    rows: Vec<u32>,
+    /// Which rows, and columns; `None` for all.
+    rows: Option<Vec<u32>>,
 }
 
 impl<'a, E> Given<'a, E> {
     /// A square matrix with rows of `n` numbers. It must be symmetric.
     pub fn new(values: &'a [E], n: usize) -> Given<'a, E> {
-        Given { values, width: n, rows: (0..n as u32).collect() }
+        Given { values, width: n, rows: None }
+    }
+
+    fn place(&self, i: usize) -> usize {
+        self.rows.as_ref().map_or(i, |rows| rows[i] as usize)
     }
 }
 
 impl<E: Element> Gram<E> for Given<'_, E> {
     fn n_rows(&self) -> usize {
-        self.rows.len()
+        self.rows.as_ref().map_or(self.width, Vec::len)
     }
 
     fn diagonal(&self, i: usize) -> f64 {
-        let i = self.rows[i] as usize;
+        let i = self.place(i);
         self.values[i * self.width + i].wide()
     }
 
     fn block(&self, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
         for (&i, out) in rows.iter().zip(out.chunks_exact_mut(columns.len().max(1))) {
-            let row = &self.values[self.rows[i as usize] as usize * self.width..][..self.width];
-            let columns = &self.rows[columns.clone()];
-            out.iter_mut().zip(columns).for_each(|(out, &j)| *out = row[j as usize]);
+            let row = &self.values[self.place(i as usize) * self.width..][..self.width];
+            match &self.rows {
+                None => out.copy_from_slice(&row[columns.clone()]),
+                Some(chosen) => {
+                    out.iter_mut().zip(&chosen[columns.clone()]).for_each(|(out, &j)| *out = row[j as usize]);
+                }
+            }
         }
     }
 
@@ -125,8 +134,8 @@ impl<E: Element> Gram<E> for Given<'_, E> {
     }
 
     fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_> {
-        let rows = rows.iter().map(|&i| self.rows[i as usize]).collect();
-        Box::new(Given { values: self.values, width: self.width, rows })
+        let rows = rows.iter().map(|&i| self.place(i as usize) as u32).collect();
+        Box::new(Given { values: self.values, width: self.width, rows: Some(rows) })
     }
 }
 

@@ -91,6 +91,8 @@ struct Pair {
     classes: (usize, usize),
     rows: Vec<u32>,
     n_first: usize,
+    /// Their kernel values among each other, side by side in memory, where several problems share them.
+    values: Option<Source>,
 }
 
 impl Learner for Svc {
@@ -165,8 +167,9 @@ impl Path for Svc {
             let Some(kept) = kept else { return Ok(None) };
             let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
             let context = &Context { observer: &one_at_a_time, ..*context };
-            let of_split = |(pairs, test): (Vec<Pair>, Vec<u32>)| {
+            let of_split = |(mut pairs, test): (Vec<Pair>, Vec<u32>)| {
                 let mut predicted = vec![Vec::new(); values.len()];
+                pairs.iter_mut().for_each(|pair| pair.values = kept.among(&pair.rows));
                 // Given values need no kernel, and the machines no rows.
                 let problem = Problem { pairs, kernel: None, columns: None, ..*problem };
                 let mut output = Output::Values;
@@ -222,6 +225,7 @@ fn pairs(classes: &Classes, rows: Vec<u32>) -> Vec<Pair> {
         classes: (a, b),
         rows: [&members[a][..], &members[b][..]].concat(),
         n_first: members[a].len(),
+        values: None,
     };
     (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))).map(|(a, b)| of(a, b)).collect()
 }
@@ -335,7 +339,10 @@ impl Svc {
             working_set: WORKING_SET,
             observer: context.observer,
         };
-        source.solve(Some(&pair.rows), &dual, &options, earlier)
+        match &pair.values {
+            Some(own) => own.solve(None, &dual, &options, earlier),
+            None => source.solve(Some(&pair.rows), &dual, &options, earlier),
+        }
     }
 
     /// The fitted machine of solutions.
