@@ -46,7 +46,7 @@ impl Columns {
             false => vec![statistics.of(features)],
         };
         if let Some(first) = ordered.first() {
-            let cuts = Bins::fit(first, params.max_bins).columns;
+            let cuts = Bins::fit_weighted(first, data.weight(), params.max_bins).columns;
             ordered.iter().for_each(|_| bins.columns.extend(cuts.iter().cloned()));
         }
         let parts: Vec<&Features> = std::iter::once(features).chain(&ordered).collect();
@@ -107,7 +107,7 @@ impl Columns {
 /// How the columns of the data are cut.
 fn cuts(params: &GradientBoosting, data: &Dataset) -> Result<Bins> {
     if params.tree_method == TreeMethod::Hist {
-        return Ok(Bins::fit(data.features(), params.max_bins));
+        return Ok(Bins::fit_weighted(data.features(), data.weight(), params.max_bins));
     }
     let bins = Bins::fit(data.features(), MAX_BINS);
     let full = |cuts: &Cuts| cuts.n_bins() >= MAX_BINS;
