@@ -16,7 +16,7 @@ from typing import Any
 
 from ermine import _data, _ranking, _target
 from ermine._catalog import BESIDES, CATALOG, MODULES, Entry
-from ermine._ermine import fit, learners
+from ermine._ermine import fit, learners, measures
 
 PACKAGE = Path(__file__).resolve().parent.parent / "crates" / "ermine-python" / "python" / "ermine"
 LEARNERS = {learner["info"]["name"]: learner for learner in json.loads(learners())}
@@ -59,6 +59,11 @@ PYTHON_FORM = {
               "count from 1. Costs must be symmetric, must not fall with the distance, and must keep the triangle inequality."),
     "cv": ("Any", "int, splitter or iterable",
            "How many folds the rows are dealt to, in their order as scikit-learn does it; or a splitter of scikit-learn or pairs of row numbers, of which each row is tested in exactly one."),
+    "monotone_constraints": ("Mapping[str, int] | Sequence[int]", "dict or list of int",
+                             "Columns that the prediction must not fall with (1) or must not rise with (-1): {column: direction}, where columns that are not named are free; or a direction "
+                             "(1, 0 or -1) for each column in turn. Empty for no constraints."),
+    "interaction_constraints": ("Sequence[Sequence[int | str]]", "list of lists of int or str",
+                                "Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no constraints."),
     "constant": ("Any", "str, int, float, array-like or None", "Which constant, where the strategy is ``\"constant\"``: a class, or a number for each target."),
     "covariance": ("Any", "array-like of shape (n_features, n_features) or None",
                    "The covariance of the mahalanobis metric (of the columns after encoding); estimated from the training rows if None."),
@@ -306,6 +311,9 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
             if (entry.name, p["name"]) in CHOICES:
                 choices, less = CHOICES[entry.name, p["name"]]
                 hint, words, doc = type_hint({"choice": choices}), type_words({"choice": choices}), less or doc
+            if p["name"] == "eval_metric":
+                choices = ("loss", *measures(entry.task))
+                hint, words = type_hint({"choice": choices}), type_words({"choice": choices})
             if entry.kernels and p["name"] == "kernel":
                 hint, words, doc = f"{hint} | {OWN_KERNEL[0]}", f"{words} or callable", f"{doc} {OWN_KERNEL[1]}"
             default = dict(entry.defaults).get(p["name"], p["default"])

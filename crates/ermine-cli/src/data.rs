@@ -30,6 +30,7 @@ pub struct Understanding {
     weight: Option<String>,
     group: Option<String>,
     n_groups: Option<usize>,
+    init_score: Vec<String>,
     left_out: Vec<String>,
     features: Vec<Feature>,
     notes: Vec<String>,
@@ -51,20 +52,22 @@ struct Feature {
 
 /// Reads the table that the arguments name, gives its columns their roles, and says how it was understood.
 pub fn load(args: &DataArgs, threads: Option<usize>, progress: &Progress) -> Result<(Dataset, Understanding), Failure> {
-    load_for(args, None, threads, progress)
+    load_for(args, None, &[], threads, progress)
 }
 
 /// The name of the number that a learner without a target gives each row.
 const SCORE: &str = "score";
 
-/// The same for a learner: what the target doesn't say is what this learner can only learn, and one that looks at no target needs none.
+/// The same for a learner: what the target doesn't say is what this learner can only learn, and one that looks at no target needs none. `init_score`: the columns that
+/// scores start from.
 pub fn load_for(
     args: &DataArgs,
     learner: Option<&dyn Learner>,
+    init_score: &[String],
     threads: Option<usize>,
     progress: &Progress,
 ) -> Result<(Dataset, Understanding), Failure> {
-    check_roles(args)?;
+    check_roles(args, init_score)?;
     let mut options = ReadOptions::default();
     options.types.extend(args.columns.types.iter().cloned());
     // Columns that play no part in learning needn't be read.
@@ -82,6 +85,7 @@ pub fn load_for(
     let mut roles = roles(target, task, &args.columns);
     let query = unused_query(args, &table);
     roles.ignore.extend(query.clone());
+    roles.init_score = init_score.to_vec();
     let n_read = table.n_rows();
     if n_read == 0 {
         return Err(Failure::Work(format!("{}: there are no rows to learn from", args.file.display())));
@@ -89,6 +93,7 @@ pub fn load_for(
     let look = || {
         let data = Dataset::new(table, &roles)?;
         let mut understanding = Understanding::new(args, if free { &[] } else { &roles.target }, n_read, &data);
+        understanding.init_score = init_score.to_vec();
         understanding.notes.extend(query.map(|name| {
             format!("column '{name}' says which query a row belongs to and is no feature; to rank, say --group {name}")
         }));
@@ -147,13 +152,14 @@ pub fn roles(target: Vec<String>, task: Option<Task>, columns: &ColumnArgs) -> R
 }
 
 /// A column plays one role.
-fn check_roles(args: &DataArgs) -> Result<(), Failure> {
+fn check_roles(args: &DataArgs, init_score: &[String]) -> Result<(), Failure> {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     let role = |role, names: &mut dyn Iterator<Item = &'_ String>| names.map(|n| (n.clone(), role)).collect::<Vec<_>>();
     let all = [
         role("--target", &mut args.target.iter()),
         role("--weight", &mut args.columns.weight.iter()),
         role("--group", &mut args.columns.group.iter()),
+        role("--init-score", &mut init_score.iter()),
         role("--id", &mut args.id.iter()),
         role("--ignore", &mut args.ignore.iter()),
     ]
@@ -187,6 +193,7 @@ impl Understanding {
             weight: args.columns.weight.clone(),
             group: args.columns.group.clone(),
             n_groups: data.group().map(|g| g.iter().max().map_or(0, |&m| m as usize + 1)),
+            init_score: Vec::new(),
             left_out: args.id.iter().chain(&args.ignore).cloned().collect(),
             features: data.features().columns().iter().map(feature).collect(),
             notes: Vec::new(),
@@ -239,6 +246,9 @@ impl Understanding {
         };
         let mut others: Vec<String> = self.weight.iter().map(|w| format!("weight {w}")).collect();
         others.extend(self.group.iter().map(|g| format!("{} queries by {g}", count(self.n_groups.unwrap_or(0)))));
+        if !self.init_score.is_empty() {
+            others.push(format!("scores start from {}", listed(&self.init_score, LISTED)));
+        }
         if !self.left_out.is_empty() {
             others.push(format!("left out {}", listed(&self.left_out, LISTED)));
         }

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::terminal::{bold, count, decimals, dim, print, print_json, width};
 use ermine::Error;
 use ermine::evaluate::{Evaluation, Measure};
-use ermine::matrix::Dataset;
+use ermine::matrix::{Dataset, Schema, Task};
 use ermine::metric::confusion::Confusion;
 use ermine::model::Model;
 use ermine::registry;
@@ -69,6 +69,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "scores": evaluation.scores,
             "classes": evaluation.classes,
             "confusion": evaluation.confusion,
+            "quantiles": evaluation.quantiles,
         }));
     }
     let file = args.file.display().to_string();
@@ -89,7 +90,18 @@ pub fn load(
     model: &Model,
     progress: &Progress,
 ) -> Result<Dataset, Failure> {
-    let schema = model.schema();
+    load_as(file, columns, &[], manner, model.schema(), progress)
+}
+
+/// The table as the schema of other data has it. `init_score`: the columns that scores start from.
+pub fn load_as(
+    file: &Path,
+    columns: &ColumnArgs,
+    init_score: &[String],
+    manner: &Manner,
+    schema: &Schema,
+    progress: &Progress,
+) -> Result<Dataset, Failure> {
     let mut options = schema.read_options();
     if let ([target], Some(column_type)) = (&schema.target[..], schema.target_type()) {
         options.types.insert(target.clone(), column_type);
@@ -97,7 +109,8 @@ pub fn load(
     options.types.extend(columns.types.iter().cloned());
     // What is wrong with the columns that the model wants is the file's fault, not the command line's.
     let by_user = |name: &String| {
-        columns.types.iter().map(|t| &t.0).chain(&columns.weight).chain(&columns.group).any(|known| known == name)
+        let said = columns.types.iter().map(|t| &t.0).chain(&columns.weight).chain(&columns.group).chain(init_score);
+        said.into_iter().any(|known| known == name)
     };
     let blame = |error: Error| match &error {
         Error::Unknown { what: "column", name, .. } if !by_user(name) => {
@@ -107,8 +120,16 @@ pub fn load(
     };
     let table = read(file, &options, manner.threads(), progress).map_err(blame)?;
     let mut roles = roles(schema.target.clone(), Some(schema.task), columns);
-    // The queries of the training data, if they have a column here too.
-    roles.group = roles.group.or_else(|| schema.group.clone().filter(|name| table.column(name).is_ok()));
+    roles.init_score = init_score.to_vec();
+    if let (None, Task::Ranking, Some(name)) = (&roles.group, schema.task, &schema.group) {
+        if table.column(name).is_err() {
+            let file = file.display();
+            return Err(Failure::Work(format!(
+                "{file}: which query is a row of? There is no column '{name}', which said it in training; name another with --group"
+            )));
+        }
+        roles.group = Some(name.clone());
+    }
     Dataset::new(table, &roles).map_err(blame)
 }
 
@@ -120,6 +141,12 @@ fn text(evaluation: &Evaluation) -> String {
         let interval = format!("{:.d$} to {:.d$}", score.low, score.high);
         let better = if named.higher_is_better { "higher" } else { "lower" };
         grid.push([named.name, &format!("{:.d$}", score.value), &interval, better, named.explanation]);
+    }
+    for (name, score, says) in evaluation.quantiles.iter().flat_map(|quantiles| quantiles.named()) {
+        let d = decimals(score.value);
+        let interval = format!("{:.d$} to {:.d$}", score.low, score.high);
+        let better = if name.starts_with("coverage") { "near" } else { "lower" };
+        grid.push([&*name, &format!("{:.d$}", score.value), &interval, better, &says]);
     }
     let confusion = evaluation.confusion.as_ref().map(confusion_text).unwrap_or_default();
     format!("{}{confusion}", grid.text(width()))

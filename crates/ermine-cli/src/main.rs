@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
+//! | `boosting` | what training takes for gradient boosting alone |
 //! | `flags` | a flag for each parameter of a learner |
 //! | `data` | a file becomes a data set; how it was understood |
 //! | `terminal`, `grid` | colours, widths, writing to stdout; tables of text |
@@ -14,6 +15,7 @@
 //! | `failure` | what went wrong, and the exit code |
 
 mod args;
+mod boosting;
 mod clean;
 mod compare;
 mod cross_validate;

@@ -21,7 +21,7 @@ Examples:
   ermine predict species.ermine new.csv --proba --id name | head
 
 The output is CSV with a line for each row of FILE, in its order: the columns asked for with --id, then predicted_<target>, then
-with --proba probability_<class> for each class or label, with --quantiles quantile_<level> for each level, with --log-density log_density. FILE needs the columns that the model was trained on, in any order; others
+with --proba probability_<class> for each class or label, with --quantiles (or of a model trained for several) quantile_<level> for each level, with --log-density log_density. FILE needs the columns that the model was trained on, in any order; others
 are passed over. A category that training didn't have counts as missing.";
 
 /// Predict for each row of a table
@@ -38,8 +38,9 @@ pub struct Args {
     /// The probability of each class too
     #[arg(long)]
     proba: bool,
-    /// Quantiles of the target too, of a forest that was trained with --quantiles true: levels from 0 to 1, separated by commas
-    #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
+    /// Quantiles of the target too, of a forest that was trained with --quantiles true: levels from 0 to 1, separated by commas. Gradient boosting that was trained for
+    /// several quantiles gives all of them, or those that are named here
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',', value_parser = level)]
     quantiles: Vec<f64>,
     /// The logarithm of the density of each row too, of a model of densities (density-tree): how likely such a row is at all
     #[arg(long)]
@@ -109,11 +110,21 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The columns that hold quantiles, one for each level.
-fn quantiles(model: &Model, table: &Table, levels: &[f64]) -> Result<Vec<Column>, Failure> {
-    if levels.is_empty() {
-        return Ok(Vec::new());
-    }
+/// Reads the level of a quantile.
+fn level(word: &str) -> Result<f64, String> {
+    let level = word.trim().parse().ok().filter(|level| (0.0..=1.0).contains(level));
+    level.ok_or_else(|| {
+        "a level is a number from 0 to 1, and several are separated by commas, such as 0.1,0.5,0.9".into()
+    })
+}
+
+/// The columns that hold quantiles, one for each level: those asked for, or all of a model that was trained for several.
+fn quantiles(model: &Model, table: &Table, asked: &[f64]) -> Result<Vec<Column>, Failure> {
+    let levels = match (asked, model.quantile_levels()) {
+        ([], [] | [_]) => return Ok(Vec::new()),
+        ([], all) => all,
+        (asked, _) => asked,
+    };
     let values = model.quantiles(&model.schema().features_of(table)?, levels)?;
     let column = |(k, level): (usize, &f64)| {
         Column::numeric(

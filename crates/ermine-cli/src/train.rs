@@ -1,6 +1,7 @@
 //! `ermine train`: learns a model from a table and saves it.
 
 use crate::args::{DataArgs, Manner};
+use crate::boosting::BoostingArgs;
 use crate::clean::clean;
 use crate::data::load_for;
 use crate::failure::Failure;
@@ -9,7 +10,7 @@ use crate::flags;
 use crate::progress::Progress;
 use crate::terminal::{bold, bytes, dim, green, print, print_json, time};
 use ermine::learner::fit::check;
-use ermine::learner::{Context, Learner, fit};
+use ermine::learner::{Context, Learner};
 use ermine::model::{Model, Status};
 use ermine::param::Value;
 use ermine::registry;
@@ -23,6 +24,9 @@ Examples:
   ermine train penguins.csv --target species --learner decision-stump --criterion gini -o species.ermine
   ermine train adult.csv --target income --type education-num=nominal --id name --seed 7 -o income.ermine
   ermine train penguins.csv --target species --learner random-forest --n-estimators 200 --warm-start half.ermine -o whole.ermine
+  ermine train adult.csv --target income --learner gradient-boosting --validation test.csv --eval-metric roc-auc --early-stopping-rounds 20 -o income.ermine
+  ermine train adult.csv --target income --learner gradient-boosting --n-estimators 5000 --checkpoint so-far.ermine -o income.ermine
+  ermine train adult.csv --target income --learner gradient-boosting --n-estimators 500 --init-model income.ermine -o more.ermine
   ermine train yeast.csv --target Class1,Class2,Class3 --learner classifier-chain -o yeast.ermine
   ermine train posts.csv --target tags --task multilabel --learner label-powerset -o tags.ermine
   ermine train normal.csv --learner one-class-svm --nu 0.05 -o odd.ermine
@@ -52,6 +56,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE.ermine")]
     warm_start: Option<PathBuf>,
     #[command(flatten)]
+    boosting: BoostingArgs,
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -60,10 +66,13 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let mut learner = registry::learner(&args.learner)?;
     flags::set(&mut *learner, &[given, args.set.clone()].concat())?;
     check_output(&args.output, &[&args.data.file])?;
+    args.boosting.check(&*learner, args.warm_start.is_some(), &args.output, &args.data)?;
     let previous = args.warm_start.as_ref().map(Model::load).transpose()?;
     let progress = Progress::new(!args.manner.chatty());
-    let (data, understanding) = load_for(&args.data, Some(&*learner), args.manner.threads(), &progress)?;
+    let (data, understanding) =
+        load_for(&args.data, Some(&*learner), &args.boosting.init_score, args.manner.threads(), &progress)?;
     check(&*learner, &data)?;
+    let beside = args.boosting.beside(&*learner, &args.data, &data, (args.seed, &args.manner), &progress)?;
     if args.manner.chatty() {
         print(&understanding.text())?;
     }
@@ -76,11 +85,12 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         ..Default::default()
     };
     let what = format!("training {}", args.learner);
-    let model = progress.stage(&what, None, || fit(&*learner, &data, &context))?;
+    let model = progress.stage(&what, None, || args.boosting.fit(&*learner, &data, &beside, &context))?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
     let file = model.to_bytes()?;
     write(&args.output, &file)?;
+    args.boosting.done();
     if args.manner.json {
         return print_json(&json!({
             "model": args.output,

@@ -42,23 +42,26 @@ impl Raised {
     }
 }
 
-/// Rows with their targets, weights and queries.
+/// Rows with their targets, weights, queries and scores to start from.
 struct Rows<'a, 'py> {
     table: &'a Table,
     target: &'a Target,
     weight: Option<&'a Bound<'py, PyArray1<f64>>>,
     group: Option<&'a Bound<'py, PyArray1<u32>>>,
+    init_score: Option<&'a Bound<'py, PyArray1<f64>>>,
 }
 
 impl Rows<'_, '_> {
     fn dataset(&self) -> PyResult<Dataset> {
         let weight = self.weight.map(array::numbers).transpose()?;
         let group = self.group.map(array::numbers).transpose()?;
-        self.target.dataset(self.table.inner.clone(), weight)?.with_group(group).map_err(python)
+        let init_score = self.init_score.map(array::numbers).transpose()?;
+        let data = self.target.dataset(self.table.inner.clone(), weight)?.with_group(group);
+        data.and_then(|data| data.with_init_score(init_score)).map_err(python)
     }
 }
 
-/// Learns a sum of trees. `extras` may hold `group`, `init_score`, `validation` (table, target, weight, group), `objective`, `metric`, `checkpoint` (path,
+/// Learns a sum of trees. `extras` may hold `group`, `init_score`, `validation` (table, target, weight, group, init score), `objective`, `metric`, `checkpoint` (path,
 /// every so many rounds) and `model` (to go on from).
 #[pyfunction]
 #[pyo3(signature = (params, table, target, weight, extras, *, seed, threads, note, progress = None, callback = None))]
@@ -80,10 +83,9 @@ pub fn boost(
     value::set(&mut learner, params)?;
     let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let group = extra::<Bound<'_, PyArray1<u32>>>(extras, "group")?;
-    let data = Rows { table, target, weight, group: group.as_ref() }.dataset()?;
-    let validation = validation(extras)?;
     let init_score = extra::<Bound<'_, PyArray1<f64>>>(extras, "init_score")?;
-    let init_score = init_score.as_ref().map(array::numbers).transpose()?;
+    let data = Rows { table, target, weight, group: group.as_ref(), init_score: init_score.as_ref() }.dataset()?;
+    let validation = validation(extras)?;
     let objective: Option<Py<PyAny>> = extra(extras, "objective")?;
     let metric: Option<Py<PyAny>> = extra(extras, "metric")?;
     if objective.is_some() && metric.is_none() && learner.early_stopping_rounds.is_some() {
@@ -101,7 +103,6 @@ pub fn boost(
         let save = |model: &CoreModel| checkpoint.as_ref().map_or(Ok(()), |(path, _)| model.save(path));
         let boosting = Boosting {
             from: from.as_deref(),
-            init_score: init_score.as_deref(),
             validation: validation.as_ref(),
             objective: if objective.is_some() { Some(&loss) } else { None },
             metric: if metric.is_some() { Some(&judge) } else { None },
@@ -132,10 +133,11 @@ fn extra<'py, T: for<'a> FromPyObject<'a, 'py>>(extras: &Bound<'py, PyDict>, nam
 
 /// The rows to watch.
 fn validation(extras: &Bound<'_, PyDict>) -> PyResult<Option<Dataset>> {
-    type Parts<'py> = (Py<Table>, Py<Target>, Option<Bound<'py, PyArray1<f64>>>, Option<Bound<'py, PyArray1<u32>>>);
-    let Some((table, target, weight, group)) = extra::<Parts<'_>>(extras, "validation")? else { return Ok(None) };
-    let rows = Rows { table: table.get(), target: target.get(), weight: weight.as_ref(), group: group.as_ref() };
-    rows.dataset().map(Some)
+    type Numbers<'py> = Option<Bound<'py, PyArray1<f64>>>;
+    type Parts<'py> = (Py<Table>, Py<Target>, Numbers<'py>, Option<Bound<'py, PyArray1<u32>>>, Numbers<'py>);
+    let Some((table, target, weight, group, init)) = extra::<Parts<'_>>(extras, "validation")? else { return Ok(None) };
+    let (table, target, group) = (table.get(), target.get(), group.as_ref());
+    Rows { table, target, weight: weight.as_ref(), group, init_score: init.as_ref() }.dataset().map(Some)
 }
 
 /// The targets of the rows as Python sees them: numbers, class codes as numbers too.
@@ -231,6 +233,7 @@ impl Objective for OwnLoss {
         self.n_scores
     }
 
+    /// The best constant of a function that gives gradients alone is not known; `base_score` says another start.
     fn start(&self) -> Vec<f64> {
         vec![0.0; self.n_scores]
     }

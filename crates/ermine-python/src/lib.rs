@@ -85,6 +85,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kernel::string_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
     module.add_function(wrap_pyfunction!(curve::curve, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::measures, module)?)?;
     module.add_function(wrap_pyfunction!(metric::confusion, module)?)?;
     module.add_function(wrap_pyfunction!(metric::probability_losses, module)?)?;
     module.add_function(wrap_pyfunction!(metric::calibration, module)?)?;

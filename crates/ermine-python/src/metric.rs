@@ -8,6 +8,13 @@ use numpy::{Element, IxDyn, PyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+/// The names of the measures of a task (`classification`, `regression`, `ranking`, `multilabel`).
+#[pyfunction]
+pub fn measures(task: &str) -> Vec<&'static str> {
+    let task = ermine::matrix::Task::ALL.into_iter().find(|known| known.word() == task);
+    task.map(|task| ermine::measure::Measure::words(task).collect()).unwrap_or_default()
+}
+
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 type Array<'py> = Bound<'py, PyArray<f64, IxDyn>>;
 

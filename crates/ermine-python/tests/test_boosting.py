@@ -4,9 +4,11 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.metrics import ndcg_score
+from sklearn.base import clone
+from sklearn.metrics import ndcg_score, roc_auc_score
 
 import ermine
 from ermine.ensemble import GradientBoostingClassifier, GradientBoostingRanker, GradientBoostingRegressor
@@ -181,3 +183,81 @@ def test_sparse_matrices_are_taken_as_they_are(numbers):
     sparse = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(scipy.sparse.csr_matrix(X), y)
     dense = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y)
     assert np.array_equal(sparse.predict(scipy.sparse.csc_matrix(X)), dense.predict(X))
+
+
+def test_watched_rows_start_from_their_own_init_score(numbers):
+    X, y = numbers
+    guess = 100 + np.round(y)
+    model = GradientBoostingRegressor(n_estimators=300, learning_rate=0.3, early_stopping_rounds=5, random_state=0)
+    model.fit(X[:400], y[:400], init_score=guess[:400], eval_set=(X[400:], y[400:]), eval_init_score=guess[400:])
+    staged = [np.mean((guess[400:] + stage - y[400:]) ** 2) / 2 for stage in model.staged_predict(X[400:])]
+    assert np.allclose(staged, model.validation_loss_[: model.n_estimators_])
+    assert model.n_estimators_ == model.validation_loss_.argmin() + 1
+    assert model.evals_result_ == {"validation_0": {"loss": model.validation_loss_.tolist()}}
+    with pytest.raises(ValueError, match="validation data has no init scores"):
+        model.fit(X[:400], y[:400], init_score=guess[:400], eval_set=(X[400:], y[400:]))
+    with pytest.raises(ValueError, match="eval_init_score"):
+        model.fit(X, y, eval_init_score=guess)
+    with pytest.raises(ValueError):
+        model.fit(X[:400], y[:400], init_score=guess[:400], eval_set=(X[400:], y[400:]), eval_init_score=guess[401:])
+    # A share of the rows takes its scores along; rows without weight are left out with theirs.
+    exact = GradientBoostingRegressor(early_stopping_rounds=3, n_estimators=10, random_state=0)
+    exact.fit(X, 1000 * y, np.arange(600) % 3, init_score=1000 * y)
+    assert exact.validation_loss_.max() < 1e-6 and np.abs(exact.predict(X)).max() < 1e-6
+    labels = np.digitize(y, [-0.5, 0.5])
+    sure = GradientBoostingClassifier(n_estimators=5, early_stopping_rounds=2, random_state=0)
+    sure.fit(X, labels, init_score=50 * np.eye(3)[labels], eval_set=[(X, labels)], eval_init_score=50 * np.eye(3)[labels])
+    assert sure.validation_loss_.max() < 1e-9
+
+
+def test_own_loss_from_the_same_start_gives_the_built_in_model(numbers):
+    X, y = numbers
+    own = GradientBoostingRegressor(n_estimators=20, base_score=y.mean(), random_state=0).fit(X, y, objective=lambda y, score: (score - y, np.ones_like(y)))
+    assert np.allclose(own.predict(X), GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y).predict(X), atol=1e-6)
+
+
+def test_measures_are_watched_by_name(numbers, queries):
+    X, y = numbers
+    three = np.digitize(y, [-0.5, 0.5])
+    model = GradientBoostingClassifier(n_estimators=40, eval_metric="roc-auc", early_stopping_rounds=5, random_state=0)
+    model.fit(X[:400], three[:400], eval_set=(X[400:], three[400:]))
+    auc = roc_auc_score(three[400:], model.predict_proba(X[400:]), multi_class="ovr", average="macro")
+    assert model.validation_loss_.min() == pytest.approx(1 - auc, abs=1e-9) and list(model.evals_result_["validation_0"]) == ["roc-auc"]
+    X, y, qid = queries
+    ranker = GradientBoostingRanker(n_estimators=10, eval_metric="ndcg-5", random_state=0)
+    ranker.fit(X[:600], y[:600], qid=qid[:600], eval_set=(X[600:], y[600:]), eval_qid=qid[600:])
+    ndcg = ndcg_score((2.0 ** y[600:] - 1).reshape(15, 20), ranker.predict(X[600:]).reshape(15, 20), k=5)
+    assert ranker.validation_loss_[-1] == pytest.approx(1 - ndcg, abs=1e-9)
+    with pytest.raises(ValueError, match="roc-auc"):
+        GradientBoostingClassifier(eval_metric="auc").fit(X, y)
+    with pytest.raises(ValueError, match="ndcg-5"):
+        GradientBoostingRanker(eval_metric="rmse").fit(X, y, qid=qid)
+    with pytest.raises(TypeError, match="parameter: GradientBoostingRanker"):
+        GradientBoostingRanker().fit(X, y, qid=qid, eval_metric="ndcg")
+
+
+def test_forms_of_eval_sets(numbers):
+    X, y = numbers
+    weight = np.ones(200)
+    model = GradientBoostingRegressor(n_estimators=5, random_state=0)
+    histories = []
+    for eval_set in ((X[400:], y[400:]), [X[400:], y[400:]], [(X[400:], y[400:])], [(X[400:], y[400:], weight)], (X[400:], y[400:], weight)):
+        histories.append(model.fit(X[:400], y[:400], eval_set=eval_set).validation_loss_)
+    assert all(np.allclose(histories[0], other) for other in histories)
+    with pytest.raises(ValueError, match="2 sets"):
+        model.fit(X, y, eval_set=[(X, y), (X, y)])
+    with pytest.raises(ValueError, match="eval_set must be"):
+        model.fit(X, y, eval_set=X)
+
+
+def test_columns_are_constrained_by_name(numbers):
+    X, y = numbers
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    by_name = GradientBoostingRegressor(n_estimators=10, monotone_constraints={"c": 1, "a": -1}, interaction_constraints=[["a", "b"], ["c", 3, "e"]], random_state=0)
+    by_place = GradientBoostingRegressor(n_estimators=10, monotone_constraints=[-1, 0, 1, 0, 0], interaction_constraints=[[0, 1], [2, 3, 4]], random_state=0)
+    assert np.array_equal(by_name.fit(frame, y).predict(frame), by_place.fit(frame, y).predict(frame))
+    assert clone(by_name).monotone_constraints == {"c": 1, "a": -1}
+    with pytest.raises(ValueError, match="monotone_constraints = aa"):
+        GradientBoostingRegressor(monotone_constraints={"aa": 1}).fit(frame, y)
+    with pytest.raises(ValueError, match="interaction_constraints = z"):
+        GradientBoostingRegressor(interaction_constraints=[["a", "z"]]).fit(frame, y)

@@ -14,6 +14,7 @@ pub mod kernel;
 pub mod learner;
 pub mod loss;
 pub mod matrix;
+pub mod measure;
 pub mod metric;
 pub mod model;
 pub mod neighbor;

@@ -78,7 +78,8 @@ impl fmt::Display for Value {
             Value::Text(t) => f.write_str(t),
             Value::List(vs) => {
                 let words: Vec<String> = vs.iter().map(Value::to_string).collect();
-                f.write_str(&words.join(","))
+                let apart = if vs.iter().any(|v| matches!(v, Value::List(_))) { ";" } else { "," };
+                f.write_str(&words.join(apart))
             }
         }
     }
@@ -114,7 +115,11 @@ impl fmt::Display for Kind {
             Kind::Float => f.write_str("a number"),
             Kind::Text => f.write_str("text"),
             Kind::Choice(words) => write!(f, "{}", words.join(" | ")),
-            Kind::List(kind) => write!(f, "a list of: {kind}"),
+            Kind::List(kind) => match **kind {
+                Kind::Int => f.write_str("a list of whole numbers"),
+                Kind::Float => f.write_str("a list of numbers"),
+                _ => write!(f, "a list of: {kind}"),
+            },
             Kind::Optional(kind) => write!(f, "none, or {kind}"),
             Kind::Either(kinds) => {
                 let words: Vec<String> = kinds.iter().map(Kind::to_string).collect();

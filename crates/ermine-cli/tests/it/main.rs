@@ -3,6 +3,7 @@
 // A test stops at the first surprise.
 #![allow(clippy::unwrap_used)]
 
+mod boosting;
 mod manners;
 mod mistakes;
 mod select;

@@ -20,10 +20,12 @@ from ermine._report import Report
 
 #: What ``fit`` takes beside the data.
 EXTRAS = """
-        eval_set : (X, y) or (X, y, sample_weight), default=None
+        eval_set : (X, y) or (X, y, sample_weight), alone or in a list, default=None
             Rows that early stopping watches instead of a share of the training rows; their loss after each round is in ``validation_loss_``.
         init_score : array-like of shape (n_samples,) or (n_samples, n_scores), default=None
-            Where the scores of the rows start; the model learns, and predicts, what is to be added.
+            Where the scores of the rows start (log odds for two classes, logarithms for Poisson, Gamma and Tweedie losses); the model learns, and predicts, what is to be added.
+        eval_init_score : array-like of the same form, default=None
+            The same for the rows of ``eval_set``: they need it where there is an ``init_score``.
         init_model : estimator or path, default=None
             A fitted estimator of the same kind, or a model file, to go on from. Its rounds count among ``n_estimators``.
         checkpoint : path, default=None
@@ -31,9 +33,10 @@ EXTRAS = """
         checkpoint_every : int, default=10
             See ``checkpoint``.
         objective : callable, default=None
-            A loss of your own: ``objective(y, score)`` gives gradient and curvature in the shape of ``score``. Of classes, ``y`` are their codes.
+            A loss of your own: ``objective(y, score)`` gives gradient and curvature in the shape of ``score``. Of classes, ``y`` are their codes. Scores start from ``base_score``, or
+            from 0 where it is None: the best constant, from which losses of the house start, can't be told from gradients. With the same start the same loss gives the same model.
         eval_metric : callable, default=None
-            What early stopping watches: ``eval_metric(y, prediction)`` gives a number, lower is better."""
+            What early stopping watches: ``eval_metric(y, prediction)`` gives a number, lower is better. Measures that have a name are a parameter of the estimator."""
 
 
 class Boosting(Explained):
@@ -82,6 +85,13 @@ class Boosting(Explained):
         return np.array(trees, dtype=object).reshape(self.n_estimators_, -1)
 
     @property
+    def evals_result_(self) -> dict[str, dict[str, list[float]]]:
+        """What was watched after each round, as ``validation_loss_`` has it, by the name of the rows and of what was measured; empty where no rows are kept aside."""
+        model = self._fitted()
+        history = self.validation_loss_.tolist()
+        return {"validation_0": {json.loads(model.header())["params"]["eval_metric"]: history}} if history else {}
+
+    @property
     def n_trees_per_iteration_(self) -> int:
         """How many trees a round has: one, or one for each of more than two classes, or each target or quantile."""
         return len(json.loads(self._fitted().export("json"))["sections"]["start"])
@@ -112,15 +122,12 @@ class Boosting(Explained):
     def _extras(self, table: Table, init_score: Any, init_model: Any, checkpoint: Any, checkpoint_every: int, objective: Any, eval_metric: Any) -> dict[str, Any]:
         for name, function in (("objective", objective), ("eval_metric", eval_metric)):
             if function is not None and not callable(function):
-                raise TypeError(f"{name} must be a function, not {function!r}")
+                named = f"; a measure by its name is a parameter: {type(self).__name__}(eval_metric={function!r})" if isinstance(function, str) and name == "eval_metric" else ""
+                raise TypeError(f"{name} must be a function, not {function!r}{named}")
         if checkpoint is not None and (not isinstance(checkpoint_every, (int, np.integer)) or checkpoint_every < 1):
             raise ValueError(f"checkpoint_every == {checkpoint_every!r}, must be a whole number from 1")
-        if init_score is not None:
-            init_score = np.require(np.asarray(init_score), np.float64, ["C", "A"])
-            _target.check_rows(table.n_rows, len(init_score))
-            init_score = init_score.reshape(-1)
         return {
-            "init_score": init_score,
+            "init_score": _init_score(init_score, table),
             "model": _model(init_model),
             "checkpoint": None if checkpoint is None else (os.fspath(checkpoint), int(checkpoint_every)),
             "objective": objective,
@@ -135,11 +142,16 @@ class Boosting(Explained):
         rounds = np.arange(1, len(loss) + 1, dtype=np.float64)
         return draw_curves("on the rows kept aside", ("round", "loss"), [("", rounds.tolist(), loss.tolist())])
 
-    def _watched(self, eval_set: Any) -> tuple[Any, Any, Any] | None:
+    def _watched(self, eval_set: Any, **beside: Any) -> tuple[Any, Any, Any] | None:
         if eval_set is None:
+            for name, value in beside.items():
+                if value is not None:
+                    raise ValueError(f"{name} belongs to an eval_set, and there is none")
             return None
-        # One pair in a list, as other libraries take it.
-        if isinstance(eval_set, list) and len(eval_set) == 1:
+        # A list of sets, as other libraries take it.
+        if isinstance(eval_set, list) and eval_set and all(isinstance(one, (tuple, list)) and len(one) in (2, 3) for one in eval_set):
+            if len(eval_set) > 1:
+                raise ValueError(f"eval_set has {len(eval_set)} sets of rows; one is watched: staged_predict tells how others fare after each round")
             (eval_set,) = eval_set
         if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
             raise ValueError("eval_set must be (X, y) or (X, y, sample_weight)")
@@ -148,6 +160,15 @@ class Boosting(Explained):
 
     def _rounds(self, X: Any) -> Iterator[np.ndarray]:
         return Staged(self._fitted(), self._table(X))
+
+
+def _init_score(scores: Any, table: Table) -> np.ndarray | None:
+    """The scores that rows start from, row by row."""
+    if scores is None:
+        return None
+    scores = np.require(np.asarray(scores), np.float64, ["C", "A"])
+    _target.check_rows(table.n_rows, len(scores) if scores.ndim else 1)
+    return scores.reshape(-1)
 
 
 def _model(source: Any) -> Model | None:
@@ -161,7 +182,7 @@ class BoostingClassifier(Boosting, LogOddsClassifier):
     """Gradient boosting for classes."""
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, init_score: Any = None, init_model: Any = None,
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, init_score: Any = None, eval_init_score: Any = None, init_model: Any = None,
         checkpoint: "str | os.PathLike[str] | None" = None, checkpoint_every: int = 10, objective: Callable[..., Any] | None = None,
         eval_metric: Callable[..., float] | None = None,
     ) -> Self:
@@ -179,10 +200,10 @@ class BoostingClassifier(Boosting, LogOddsClassifier):
         table, names = self._read(X)
         target, classes = _target.classes(y, table.n_rows)
         extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
-        watched = self._watched(eval_set)
+        watched = self._watched(eval_set, eval_init_score=eval_init_score)
         if watched is not None:
             rows, _ = self._read(watched[0])
-            extras["validation"] = (rows, _known_classes(watched[1], classes, rows.n_rows), _target.weights(watched[2], rows.n_rows), None)
+            extras["validation"] = (rows, _known_classes(watched[1], classes, rows.n_rows), _target.weights(watched[2], rows.n_rows), None, _init_score(eval_init_score, rows))
         model = self._grow(table, names, target, sample_weight, {"labels": classes.dtype.str}, extras)
         self.classes_ = classes
         self._adopt(model, table.n_columns, names)
@@ -221,7 +242,7 @@ class BoostingRegressor(Boosting, Regressor):
     quantile_alpha: Sequence[float]
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, init_score: Any = None, init_model: Any = None,
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, init_score: Any = None, eval_init_score: Any = None, init_model: Any = None,
         checkpoint: "str | os.PathLike[str] | None" = None, checkpoint_every: int = 10, objective: Callable[..., Any] | None = None,
         eval_metric: Callable[..., float] | None = None,
     ) -> Self:
@@ -239,11 +260,11 @@ class BoostingRegressor(Boosting, Regressor):
         table, names = self._read(X)
         target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)
         extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
-        watched = self._watched(eval_set)
+        watched = self._watched(eval_set, eval_init_score=eval_init_score)
         if watched is not None:
             rows, _ = self._read(watched[0])
             answers, _ = _target.values(watched[1], rows.n_rows, self._multi_output)
-            extras["validation"] = (rows, answers, _target.weights(watched[2], rows.n_rows), None)
+            extras["validation"] = (rows, answers, _target.weights(watched[2], rows.n_rows), None, _init_score(eval_init_score, rows))
         model = self._grow(table, names, target, sample_weight, {"y_dimensions": n_dimensions}, extras)
         self._flat = n_dimensions == 1
         self._adopt(model, table.n_columns, names)
@@ -270,7 +291,7 @@ class BoostingRanker(Boosting):
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, group: Any = None, qid: Any = None, eval_set: Any = None, eval_group: Any = None,
-        eval_qid: Any = None, init_score: Any = None, init_model: Any = None, checkpoint: "str | os.PathLike[str] | None" = None,
+        eval_qid: Any = None, init_score: Any = None, eval_init_score: Any = None, init_model: Any = None, checkpoint: "str | os.PathLike[str] | None" = None,
         checkpoint_every: int = 10, eval_metric: Callable[..., float] | None = None, objective: Callable[..., Any] | None = None,
     ) -> Self:
         """Learns an order of the rows within each query.
@@ -294,11 +315,11 @@ class BoostingRanker(Boosting):
         target = _ranking.relevance(y, table.n_rows)
         extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
         extras["group"] = _ranking.queries(group, qid, table.n_rows)
-        watched = self._watched(eval_set)
+        watched = self._watched(eval_set, eval_init_score=eval_init_score, eval_group=eval_group, eval_qid=eval_qid)
         if watched is not None:
             rows, _ = self._read(watched[0])
             queries = _ranking.queries(eval_group, eval_qid, rows.n_rows)
-            extras["validation"] = (rows, _ranking.relevance(watched[1], rows.n_rows), _target.weights(watched[2], rows.n_rows), queries)
+            extras["validation"] = (rows, _ranking.relevance(watched[1], rows.n_rows), _target.weights(watched[2], rows.n_rows), queries, _init_score(eval_init_score, rows))
         model = self._grow(table, names, target, sample_weight, {}, extras)
         self._adopt(model, table.n_columns, names)
         return self

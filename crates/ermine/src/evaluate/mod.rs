@@ -1,12 +1,11 @@
-//! How good a model is, how sure that is, and which settings are best.
+//! How good a model is, how sure that is, and which settings are best. What is measured is in [`measure`].
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | this file | [`Evaluation`]: the scores of a model on rows it has not seen |
-//! | [`measure`] | the measures that users name |
-//! | [`outcome`] | predictions beside the truth: all measures and their intervals |
 //! | [`cross_validation`] | a learner's scores over splits |
 //! | [`curves`] | learning and validation curves |
+//! | [`quantiles`] | how good predicted quantiles are |
 //! | [`paired`] | whether one learner is better than another, or was lucky |
 //! | [`space`] | the settings of a learner that are worth trying |
 //! | [`search`] | finds the best of them |
@@ -15,15 +14,14 @@
 pub mod cross_validation;
 pub mod curves;
 pub mod journal;
-pub mod measure;
-pub mod outcome;
 pub mod paired;
+pub mod quantiles;
 pub mod search;
 pub mod space;
 
 pub use crate::matrix::Splits;
+pub use crate::measure::{self, Measure, outcome};
 pub use cross_validation::{CrossValidation, Validation, cross_validate};
-pub use measure::Measure;
 
 use crate::chart::text::number;
 use crate::error::{Error, Result};
@@ -32,6 +30,7 @@ use crate::metric::Score;
 use crate::metric::confusion::Confusion;
 use crate::model::{Model, Prediction};
 use outcome::{ClassScore, Outcome};
+use quantiles::Quantiles;
 use serde::Serialize;
 use std::fmt;
 
@@ -59,6 +58,8 @@ pub struct Evaluation {
     pub classes: Vec<ClassScore>,
     /// Which classes were taken for which, where classes were predicted.
     pub confusion: Option<Confusion>,
+    /// How good the quantiles are that a model was trained for.
+    pub quantiles: Option<Quantiles>,
 }
 
 impl Evaluation {
@@ -79,7 +80,7 @@ impl Evaluation {
         };
         let scores = outcome.scores(measures).into_iter().map(named).collect();
         let classes = outcome.class_scores(prediction.classes());
-        Ok(Evaluation { n_rows: data.n_rows(), scores, classes, confusion: outcome.confusion() })
+        Ok(Evaluation { n_rows: data.n_rows(), scores, classes, confusion: outcome.confusion(), quantiles: None })
     }
 
     /// A score by name.
@@ -92,7 +93,8 @@ impl Model {
     /// The scores of this model on `data`, which it should not have seen in training.
     pub fn evaluate(&self, data: &Dataset) -> Result<Evaluation> {
         let data = self.in_my_classes(data)?;
-        Evaluation::new(&self.predict_data(&data)?, &data)
+        let evaluation = Evaluation::new(&self.predict_data(&data)?, &data)?;
+        Ok(Evaluation { quantiles: self.evaluate_quantiles(&data)?, ..evaluation })
     }
 
     /// The same by these measures.
@@ -155,6 +157,9 @@ impl fmt::Display for Evaluation {
         writeln!(f, "on {} rows (in brackets: 95% interval)", self.n_rows)?;
         for NamedScore { name, score, .. } in &self.scores {
             writeln!(f, "  {name:<18} {:>10}  [{}, {}]", number(score.value), number(score.low), number(score.high))?;
+        }
+        if let Some(quantiles) = &self.quantiles {
+            write!(f, "{quantiles}")?;
         }
         let Some(confusion) = self.confusion.as_ref().filter(|c| c.classes.len() <= 20) else { return Ok(()) };
         let width = confusion.classes.iter().map(|c| c.chars().count()).max().unwrap_or(0).clamp(8, 20);

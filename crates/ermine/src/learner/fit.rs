@@ -164,7 +164,12 @@ pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     if data.weight().is_some() && !can.weights {
         return unsupported("row weights".into());
     }
-    check_target(can, data).map_or(Ok(()), unsupported)
+    if data.init_score().is_some() && !learner.takes_init_scores() {
+        return unsupported("init scores (gradient-boosting can)".into());
+    }
+    check_target(can, data).map_or(Ok(()), unsupported)?;
+    // What is reduced to is checked where it is learned.
+    if can.tasks.contains(&data.task()) { learner.check_data(data) } else { Ok(()) }
 }
 
 /// Whether a learner can do a task, by itself or by a reduction that is made by itself: what learns classes learns labels, each by itself.

@@ -133,6 +133,16 @@ pub trait Learner: Parameters + Send + Sync {
         None
     }
 
+    /// Refuses data that its parameters don't fit, before any work is done.
+    fn check_data(&self, _data: &Dataset) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether it adds to scores that rows start from ([`Dataset::init_score`]).
+    fn takes_init_scores(&self) -> bool {
+        false
+    }
+
     /// Whether it looks at the target at all.
     fn needs_target(&self) -> bool {
         true

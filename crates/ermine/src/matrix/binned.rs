@@ -1,6 +1,6 @@
 //! Every value as the number of its bin: what histogram methods compute on.
 //!
-//! **Idea.** A column's values are cut into at most `max_bins` bins of about equal count; a value is then one or two bytes. Where a
+//! **Idea.** A column's values are cut into at most `max_bins` bins of about equal count (or weight, where rows have weights); a value is then one or two bytes. Where a
 //! column has no more distinct values than bins, each value gets its own bin and nothing is lost. Categories are their own bins.
 //!
 //! **Formula.** A number x is in bin b = #{cuts c : x > c}: the first bin holds x <= cuts\[0\]. Missing values have a bin of their own, after
@@ -100,11 +100,21 @@ impl Cuts {
 impl Bins {
     /// Chooses cuts so that each column has at most `max_bins` bins ([`MAX_BINS`] at most).
     pub fn fit(features: &Features, max_bins: usize) -> Bins {
+        Bins::fit_weighted(features, None, max_bins)
+    }
+
+    /// The same where rows count by their weights: a row of weight 3 is three rows.
+    pub fn fit_weighted(features: &Features, weight: Option<&[f64]>, max_bins: usize) -> Bins {
         let max_bins = max_bins.clamp(2, MAX_BINS);
-        let sample = sample_rows(features);
-        let cuts = |(column, values): (&Column, Vec<f64>)| match column.levels() {
-            Some(levels) if !column.kind.is_ordered() => category_bins(column, features.rows(), levels.len(), max_bins),
-            _ => Cuts::Numbers(number_cuts(values, max_bins)),
+        let sampled = sample_rows(features);
+        let sample: Vec<u32> = sampled.iter().map(|&row| features.table_row(row as usize) as u32).collect();
+        let drawn: Option<Vec<f64>> = weight.map(|w| sampled.iter().map(|&row| w[row as usize]).collect());
+        let cuts = |(column, values): (&Column, Vec<f64>)| match (column.levels(), &drawn) {
+            (Some(levels), _) if !column.kind.is_ordered() => {
+                category_bins(column, features.rows(), weight, levels.len(), max_bins)
+            }
+            (_, None) => Cuts::Numbers(number_cuts(values, max_bins)),
+            (_, Some(drawn)) => Cuts::Numbers(weighted_cuts(&values, drawn, max_bins)),
         };
         let group = |columns: &[Column]| columns.iter().zip(gather(columns, &sample)).map(cuts).collect::<Vec<Cuts>>();
         Bins { columns: features.columns().par_chunks(COLUMNS).flat_map_iter(group).collect() }
@@ -170,14 +180,14 @@ fn sort(values: &mut [f64]) {
     values.iter_mut().zip(&keys).for_each(|(x, &key)| *x = order::number(key));
 }
 
-/// Rows of the table to make cuts from: all, or one from each of [`SAMPLE_ROWS`] stretches of equal length.
+/// Rows to make cuts from: all, or one from each of [`SAMPLE_ROWS`] stretches of equal length.
 fn sample_rows(features: &Features) -> Vec<u32> {
     let n = features.n_rows();
     let m = n.min(SAMPLE_ROWS);
     let mut rng = rng::stream(0, &[SAMPLE]);
     let draw =
         |i: usize| if m == n { i } else { rng.random_range((i * n / m) as u64..((i + 1) * n / m) as u64) as usize };
-    (0..m).map(draw).map(|row| features.table_row(row) as u32).collect()
+    (0..m).map(draw).map(|row| row as u32).collect()
 }
 
 /// Cuts between values: one after each distinct value if there are few, else at about equal counts. A value that fills a
@@ -186,19 +196,38 @@ fn number_cuts(mut values: Vec<f64>, max_bins: usize) -> Vec<f64> {
     values.retain(|x| !x.is_nan());
     values.iter_mut().for_each(|x| *x += 0.0);
     sort(&mut values);
-    let distinct: Vec<(f64, usize)> = values.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
+    let distinct: Vec<(f64, f64)> = values.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as f64)).collect();
+    cuts_between(&distinct, max_bins)
+}
+
+/// The same for values with weights.
+fn weighted_cuts(values: &[f64], weight: &[f64], max_bins: usize) -> Vec<f64> {
+    let mut pairs: Vec<(f64, f64)> =
+        values.iter().zip(weight).filter(|(x, _)| !x.is_nan()).map(|(x, w)| (x + 0.0, *w)).collect();
+    // By value, then by weight: equal values add up in the same order wherever their rows stand.
+    pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let together = |run: &[(f64, f64)]| (run[0].0, run.iter().map(|pair| pair.1).sum());
+    let distinct: Vec<(f64, f64)> = pairs.chunk_by(|a, b| a.0 == b.0).map(together).collect();
+    cuts_between(&distinct, max_bins)
+}
+
+/// The cuts between ascending values, each with what it weighs.
+fn cuts_between(distinct: &[(f64, f64)], max_bins: usize) -> Vec<f64> {
     let mut cuts = Vec::new();
-    let (mut left, mut filled) = (values.len(), 0);
+    let (mut left, mut filled) = (distinct.iter().map(|(_, weight)| weight).sum::<f64>(), 0.0);
     let all_fit = distinct.len() <= max_bins;
+    // Whole rows are halved to whole rows, whether they are counted or weighed.
+    let whole = distinct.iter().all(|(_, weight)| weight.fract() == 0.0);
+    let half = |weight: f64| if whole { (weight / 2.0).floor() } else { weight / 2.0 };
     for pair in distinct.windows(2) {
         let ((here, count), (next, next_count)) = (pair[0], pair[1]);
         filled += count;
-        let share = left.div_ceil(max_bins - cuts.len());
-        let full = filled >= share || next_count >= share || filled + next_count / 2 >= share;
+        let share = left / (max_bins - cuts.len()) as f64;
+        let full = filled >= share || next_count >= share || filled + half(next_count) >= share;
         if all_fit || (full && cuts.len() + 1 < max_bins) {
             cuts.push(between(here, next));
             left -= filled;
-            filled = 0;
+            filled = 0.0;
         }
     }
     cuts
@@ -211,16 +240,22 @@ pub fn between(low: f64, high: f64) -> f64 {
 }
 
 /// Each category its own bin, or the most frequent ones, with the others sharing the last bin.
-pub(super) fn category_bins(column: &Column, rows: Option<&[u32]>, n_levels: usize, max_bins: usize) -> Cuts {
+pub(super) fn category_bins(
+    column: &Column,
+    rows: Option<&[u32]>,
+    weight: Option<&[f64]>,
+    n_levels: usize,
+    max_bins: usize,
+) -> Cuts {
     if n_levels <= max_bins {
         return Cuts::Categories((0..n_levels as u16).collect());
     }
-    let mut counts = vec![0usize; n_levels];
-    for code in column.codes(rows).unwrap_or_default().into_iter().filter(|&c| c != MISSING) {
-        counts[code as usize] += 1;
+    let mut counts = vec![0.0; n_levels];
+    for (row, code) in column.codes(rows).unwrap_or_default().into_iter().enumerate().filter(|(_, c)| *c != MISSING) {
+        counts[code as usize] += weight.map_or(1.0, |w| w[row]);
     }
     let mut by_count: Vec<usize> = (0..n_levels).collect();
-    by_count.sort_by_key(|&level| std::cmp::Reverse(counts[level]));
+    by_count.sort_by(|&a, &b| counts[b].total_cmp(&counts[a]));
     let mut bins = vec![max_bins as u16 - 1; n_levels];
     by_count.iter().take(max_bins - 1).enumerate().for_each(|(bin, &level)| bins[level] = bin as u16);
     Cuts::Categories(bins)

@@ -95,6 +95,8 @@ pub struct Roles {
     pub weight: Option<String>,
     /// Which query a row belongs to, for ranking.
     pub group: Option<String>,
+    /// Where the scores of a row start, for learners that add to scores: a column for each score.
+    pub init_score: Vec<String>,
     /// Columns that name a row, kept out of learning.
     pub id: Vec<String>,
     /// Columns to leave out.
@@ -113,11 +115,12 @@ impl Roles {
 
     /// All columns that are not features.
     pub fn columns(&self) -> impl Iterator<Item = &String> {
-        self.target.iter().chain(&self.weight).chain(&self.group).chain(&self.id).chain(&self.ignore)
+        let roles = self.target.iter().chain(&self.weight).chain(&self.group).chain(&self.init_score);
+        roles.chain(&self.id).chain(&self.ignore)
     }
 }
 
-/// Features with target, and weights and query groups where there are any: what learners learn from.
+/// Features with target, and weights, query groups and init scores where there are any: what learners learn from.
 #[derive(Debug, Clone)]
 pub struct Dataset {
     features: Features,
@@ -129,6 +132,8 @@ pub struct Dataset {
     weight: Option<Vec<f64>>,
     group: Option<Vec<u32>>,
     group_name: Option<String>,
+    /// Where scores start, row by row.
+    init_score: Option<Vec<f64>>,
 }
 
 impl Dataset {
@@ -160,6 +165,7 @@ impl Dataset {
         }
         let data = Dataset::from_parts(features, target, task)?.named(roles.target.clone()).with_weight(weight)?;
         let data = if task == Task::Multilabel { data.with_labels(labels)? } else { data };
+        let data = data.with_init_score(init_scores(&table, &roles.init_score, rows)?)?;
         Ok(Dataset { group_name: roles.group.clone(), ..data.with_group(group)? })
     }
 
@@ -198,7 +204,8 @@ impl Dataset {
             }
             _ => Arc::default(),
         };
-        Ok(Dataset { features, target, target_names, labels, task, weight: None, group: None, group_name: None })
+        let (weight, group, group_name, init_score) = (None, None, None, None);
+        Ok(Dataset { features, target, target_names, labels, task, weight, group, group_name, init_score })
     }
 
     /// The same data with these names for its labels.
@@ -252,12 +259,31 @@ impl Dataset {
         Ok(self)
     }
 
+    /// The same data with scores to start from, row by row: as many for each row as a model has scores. What is learned is what is to be added to them.
+    pub fn with_init_score(mut self, scores: Option<Vec<f64>>) -> Result<Dataset> {
+        if let Some(scores) = &scores {
+            let n = self.n_rows();
+            if scores.is_empty() || scores.len() % n.max(1) != 0 {
+                return Err(Error::data(format!("{} init scores for {n} rows", scores.len())));
+            }
+            if let Some(i) = scores.iter().position(|s| !s.is_finite()) {
+                let (row, score) = (i / (scores.len() / n) + 1, scores[i]);
+                return Err(Error::data(format!(
+                    "the init score of row {row} is {score:?}; a finite number is needed"
+                )));
+            }
+        }
+        self.init_score = scores;
+        Ok(self)
+    }
+
     /// The same features with another target.
     pub fn with_target(&self, target: Target, task: Task) -> Result<Dataset> {
         let fresh = Dataset::from_parts(self.features.clone(), target, task)?.named(self.target_names.clone());
         let fresh = fresh.with_weight(self.weight.clone())?.with_group(self.group.clone())?;
         let labels = if fresh.labels.len() == self.labels.len() { self.labels.clone() } else { fresh.labels.clone() };
-        Ok(Dataset { labels, group_name: self.group_name.clone(), ..fresh })
+        let init_score = self.init_score.clone();
+        Ok(Dataset { labels, group_name: self.group_name.clone(), init_score, ..fresh })
     }
 
     /// How many rows.
@@ -293,6 +319,11 @@ impl Dataset {
     /// Which query each row belongs to.
     pub fn group(&self) -> Option<&[u32]> {
         self.group.as_deref()
+    }
+
+    /// Where the scores of the rows start, row by row; `None` where a learner chooses it.
+    pub fn init_score(&self) -> Option<&[f64]> {
+        self.init_score.as_deref()
     }
 
     /// The rows of each query, in the order of the queries; all rows are one query where there are none.
@@ -349,6 +380,10 @@ impl Dataset {
             target: self.target.select(rows),
             weight: self.weight.as_ref().map(|w| rows.iter().map(|&r| w[r as usize]).collect()),
             group: self.group.as_ref().map(|g| rows.iter().map(|&r| g[r as usize]).collect()),
+            init_score: self.init_score.as_ref().map(|scores| {
+                let k = scores.len() / self.n_rows().max(1);
+                rows.iter().flat_map(|&r| &scores[r as usize * k..(r as usize + 1) * k]).copied().collect()
+            }),
             ..self.clone()
         })
     }
@@ -480,15 +515,27 @@ fn values(targets: &[&Column], rows: Option<&[u32]>) -> Result<Target> {
 }
 
 fn weights(column: &Column, rows: Option<&[u32]>) -> Result<Vec<f64>> {
-    match column.kind {
-        ColumnKind::Numeric | ColumnKind::Boolean => {
-            let weights = column.numbers(rows);
-            match weights.iter().position(|w| w.is_nan()) {
-                Some(i) => Err(Error::data(format!("the weight '{}' is missing in row {}", column.name, i + 1))),
-                None => Ok(weights),
-            }
-        }
-        kind => Err(Error::data(format!("the weight '{}' is {kind}; numbers are needed here", column.name))),
+    numbers_of("weight", column, rows)
+}
+
+/// The columns that say where scores start, row by row.
+fn init_scores(table: &Table, names: &[String], rows: Option<&[u32]>) -> Result<Option<Vec<f64>>> {
+    let read = |name: &String| numbers_of("init score", table.column(name)?, rows);
+    let columns: Vec<Vec<f64>> = names.iter().map(read).collect::<Result<_>>()?;
+    let row = |row: usize| columns.iter().map(move |column| column[row]);
+    Ok(columns.first().map(|first| (0..first.len()).flat_map(row).collect()))
+}
+
+/// The numbers of a column that plays a role, none of them missing.
+fn numbers_of(role: &str, column: &Column, rows: Option<&[u32]>) -> Result<Vec<f64>> {
+    let name = &column.name;
+    if !matches!(column.kind, ColumnKind::Numeric | ColumnKind::Boolean) {
+        return Err(Error::data(format!("the {role} '{name}' is {}; numbers are needed here", column.kind)));
+    }
+    let numbers = column.numbers(rows);
+    match numbers.iter().position(|x| x.is_nan()) {
+        Some(i) => Err(Error::data(format!("the {role} '{name}' is missing in row {}", i + 1))),
+        None => Ok(numbers),
     }
 }
 
@@ -541,6 +588,18 @@ mod tests {
         let data = Dataset::new(table(), &Roles::target("x")).unwrap();
         assert!(data.clone().with_weight(Some(vec![0.0; 4])).unwrap_err().to_string().contains("zero"));
         assert!(data.with_weight(Some(vec![1.0, -1.0, 1.0, 1.0])).unwrap_err().to_string().contains("row 2 is -1"));
+    }
+
+    #[test]
+    fn init_scores_go_with_their_rows() {
+        let roles = Roles { init_score: vec!["w".into()], drop_missing_target: true, ..Roles::target("y") };
+        let data = Dataset::new(table(), &roles).unwrap();
+        assert_eq!(data.init_score(), Some(&[1.0, 2.0, 1.0][..]));
+        let two = data.with_init_score(Some(vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0])).unwrap();
+        assert_eq!(two.select(&[2, 0, 2]).unwrap().init_score(), Some(&[3.0, -3.0, 1.0, -1.0, 3.0, -3.0][..]));
+        assert!(two.clone().with_init_score(Some(vec![0.0; 4])).is_err());
+        let wrong = two.with_init_score(Some(vec![0.0, 0.0, f64::NAN])).unwrap_err().to_string();
+        assert!(wrong.contains("row 3"), "{wrong}");
     }
 
     #[test]

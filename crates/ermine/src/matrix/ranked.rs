@@ -29,7 +29,7 @@ pub fn ranked_bins(features: &Features, max_bins: usize) -> (Bins, Binned) {
 }
 
 fn categories(features: &Features, column: &Column, n_levels: usize, max_bins: usize) -> (Cuts, BinnedColumn) {
-    let cuts = category_bins(column, features.rows(), n_levels, max_bins);
+    let cuts = category_bins(column, features.rows(), None, n_levels, max_bins);
     let n_bins = cuts.n_bins();
     let bin = |&code: &u32| if code == MISSING { n_bins as u8 } else { cuts.bin(f64::from(code)) as u8 };
     let codes = column.codes(features.rows()).unwrap_or_default().iter().map(bin).collect();

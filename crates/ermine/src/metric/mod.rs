@@ -1,4 +1,4 @@
-//! Scores: how good predictions are. Plain functions of predictions, truth and row weights; names for users are in `evaluate::measure`.
+//! Scores: how good predictions are. Plain functions of predictions, truth and row weights; names for users are in `measure`.
 //!
 //! | file | what it holds |
 //! |---|---|

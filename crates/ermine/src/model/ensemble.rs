@@ -123,12 +123,17 @@ impl Model {
         self.fitted.log_density(features).ok_or_else(|| self.lacks("densities of rows"))
     }
 
-    /// Quantiles of the target for each row, row by row, one for each level (each from 0 to 1).
+    /// The levels of the quantiles that it was trained for, as they were asked for; none where it was trained for something else.
+    pub fn quantile_levels(&self) -> &[f64] {
+        self.fitted.quantile_levels()
+    }
+
+    /// Quantiles of the target for each row, row by row, one for each level (each from 0 to 1). A model of the quantile loss knows those that it was trained for.
     pub fn quantiles(&self, features: &Features, levels: &[f64]) -> Result<Vec<f64>> {
         if let Some(level) = levels.iter().find(|level| !(0.0..=1.0).contains(*level)) {
             return Err(Error::data(format!("the level of a quantile is a number from 0 to 1, not {level}")));
         }
-        self.fitted.quantiles(features, levels).ok_or_else(|| self.lacks("the targets of its leaves"))?
+        self.fitted.quantiles(features, levels).ok_or_else(|| self.lacks("quantiles: a forest has them that was trained with quantiles = true, and gradient boosting with loss = quantile"))?
     }
 
     /// How alike rows are to the model: the share of its trees in which two rows end in the same leaf, for all pairs, row by row.

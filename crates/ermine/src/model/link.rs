@@ -51,6 +51,14 @@ impl Link {
         }
     }
 
+    /// What the numbers mean.
+    pub fn output(self) -> super::Output {
+        match self {
+            Link::Identity | Link::Exponential | Link::Quantiles => super::Output::Values,
+            Link::Logistic | Link::Softmax | Link::Vote | Link::Certain => super::Output::Probabilities,
+        }
+    }
+
     /// The numbers of a row from its scores.
     #[inline]
     pub fn of_row(self, scores: &[f64], out: &mut [f64]) {

@@ -156,6 +156,11 @@ pub trait Fitted: Any + Send + Sync {
         None
     }
 
+    /// The levels of the quantiles that it was trained for; none where it was trained for something else.
+    fn quantile_levels(&self) -> &[f64] {
+        &[]
+    }
+
     /// The logarithm of the density of the features at each row, where the model is one of densities.
     fn log_density(&self, _features: &Features) -> Option<Vec<f64>> {
         None

@@ -4,13 +4,14 @@ use ermine::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
 use ermine::learner::gradient_boosting::{Boosted, Boosting, EvalMetric, GrowPolicy, Loss, SamplingMethod, TreeMethod};
 use ermine::learner::{Context, fit};
 use ermine::matrix::{Features, Target};
+use ermine::measure::Measure;
 use ermine::prelude::*;
 use ermine::split::Test;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
 /// Columns, numeric and nominal with missing values, and a target that depends on them.
-fn table(n: usize, seed: u64) -> Table {
+pub fn table(n: usize, seed: u64) -> Table {
     let mut rng = ermine::rng::stream(seed, &[n as u64]);
     let mut draw = |k: usize| ermine::rng::below(&mut rng, k);
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); 8];
@@ -32,11 +33,11 @@ fn table(n: usize, seed: u64) -> Table {
     Table::new(all).unwrap()
 }
 
-fn regression(n: usize, seed: u64) -> Dataset {
+pub fn regression(n: usize, seed: u64) -> Dataset {
     table(n, seed).dataset("y").unwrap()
 }
 
-fn classification(n: usize, n_classes: usize, seed: u64) -> Dataset {
+pub fn classification(n: usize, n_classes: usize, seed: u64) -> Dataset {
     let data = regression(n, seed);
     let (values, _) = data.values().unwrap();
     let code = |y: &f64| ((y + 4.0) / 8.0 * n_classes as f64).clamp(0.0, n_classes as f64 - 1.0) as u32;
@@ -45,7 +46,7 @@ fn classification(n: usize, n_classes: usize, seed: u64) -> Dataset {
         .unwrap()
 }
 
-fn boosted(model: &Model) -> &Boosted {
+pub fn boosted(model: &Model) -> &Boosted {
     model.fitted::<Boosted>().unwrap()
 }
 
@@ -198,7 +199,7 @@ proptest! {
         let data = regression(400, seed);
         let mut constraints = vec![0; 9];
         constraints[0] = direction;
-        let learner = GradientBoosting { loss, n_estimators: 15, monotone_constraints: constraints, min_child_weight: 0.0, ..Default::default() };
+        let learner = GradientBoosting { loss, n_estimators: 15, monotone_constraints: constraints.into(), min_child_weight: 0.0, ..Default::default() };
         let model = learner.fit(&data).unwrap();
         let booster = boosted(&model).booster();
         for row in 0..20 {
@@ -218,13 +219,13 @@ fn interaction_constraints_keep_columns_apart() {
         let learner = GradientBoosting {
             n_estimators: 20,
             grow_policy,
-            interaction_constraints: vec![vec![0, 2], vec![1, 3, 8]],
+            interaction_constraints: vec![vec![0, 2], vec![1, 3, 8]].into(),
             ..Default::default()
         };
         apart(&learner.fit(&regression(2000, 3)).unwrap());
     }
     assert!(
-        GradientBoosting { interaction_constraints: vec![vec![99]], ..Default::default() }
+        GradientBoosting { interaction_constraints: vec![vec![99]].into(), ..Default::default() }
             .fit(&regression(50, 1))
             .is_err()
     );
@@ -417,7 +418,7 @@ fn early_stopping_watches_what_it_is_told_to() {
         early_stopping_rounds: Some(10),
         ..Default::default()
     };
-    for eval_metric in [EvalMetric::ErrorRate, EvalMetric::Auc] {
+    for eval_metric in [Measure::ErrorRate, Measure::RocAuc].map(EvalMetric::Measure) {
         let model = GradientBoosting { eval_metric, ..base.clone() }.fit(&data).unwrap();
         let history = boosted(&model).history();
         assert!(history.iter().all(|loss| (0.0..=0.5).contains(loss)), "{eval_metric}: {history:?}");
@@ -431,9 +432,10 @@ fn early_stopping_watches_what_it_is_told_to() {
         Ok(wrong as f64 / codes.len() as f64)
     };
     let mine = Boosting { metric: Some(&own), ..Boosting::new(base.clone()) }.fit(&data).unwrap();
-    let built_in = GradientBoosting { eval_metric: EvalMetric::ErrorRate, ..base.clone() }.fit(&data).unwrap();
+    let built_in =
+        GradientBoosting { eval_metric: EvalMetric::Measure(Measure::ErrorRate), ..base.clone() }.fit(&data).unwrap();
     assert_eq!(boosted(&mine).booster(), boosted(&built_in).booster());
-    assert!(GradientBoosting { eval_metric: EvalMetric::RootMeanSquaredError, ..base }.fit(&data).is_err());
+    assert!(GradientBoosting { eval_metric: EvalMetric::Measure(Measure::Rmse), ..base }.fit(&data).is_err());
 }
 
 #[test]
@@ -501,10 +503,12 @@ fn a_loss_of_ones_own_and_init_scores_work() {
     let (a, b) = (mse(&own, &data), mse(&same, &data));
     assert!((a - b).abs() < 0.02 * b, "{a} {b}");
     assert_eq!(own.certificate().objective, "mean own loss on the training data");
-    let (values, _) = data.values().unwrap();
-    let init = Boosting { init_score: Some(values), ..Boosting::new(params.clone()) }.fit(&data).unwrap();
+    let values = data.values().unwrap().0.to_vec();
+    let init = params.fit(&data.clone().with_init_score(Some(values.to_vec())).unwrap()).unwrap();
     assert!(init.predict_data(&data).unwrap().values().iter().all(|p| p.abs() < 1e-6), "nothing is left to learn");
-    assert!(Boosting { init_score: Some(&values[1..]), ..Boosting::new(params) }.fit(&data).is_err());
+    assert!(data.clone().with_init_score(Some(values[1..].to_vec())).is_err());
+    let twice = data.with_init_score(Some(values.repeat(2))).unwrap();
+    assert!(params.fit(&twice).is_err(), "two scores for each row, of which the model has one");
 }
 
 #[test]
@@ -609,5 +613,5 @@ fn targets_that_a_loss_cannot_take_are_refused() {
         assert!(GradientBoosting { loss, ..Default::default() }.fit(&data).is_err(), "{loss}");
     }
     assert!(GradientBoosting { loss: Loss::Poisson, ..Default::default() }.fit(&classification(100, 2, 1)).is_err());
-    assert!(GradientBoosting { monotone_constraints: vec![1, 0], ..Default::default() }.fit(&data).is_err());
+    assert!(GradientBoosting { monotone_constraints: vec![1, 0].into(), ..Default::default() }.fit(&data).is_err());
 }

@@ -6,6 +6,7 @@
 mod adaboost;
 mod bagging;
 mod boosting;
+mod boosting_given;
 mod boosting_golden;
 mod boosting_hard;
 mod calibration;

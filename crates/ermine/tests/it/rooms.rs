@@ -26,6 +26,7 @@ const WAY: &[&str] = &[
     "tree",
     "boost",
     "model",
+    "measure",
     "learner",
     "reduction",
     "registry",

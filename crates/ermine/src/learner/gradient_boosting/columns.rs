@@ -36,7 +36,7 @@ impl Columns {
         // Other data than the model's own: what the model knows of the categories says nothing about these rows' own targets.
         let own = !statistics.is_empty() && statistics == found;
         let known = if own { statistics.ordered(data, seed) } else { statistics.of(features) };
-        bins.columns.extend(Bins::fit(&known, params.max_bins).columns);
+        bins.columns.extend(Bins::fit_weighted(&known, data.weight(), params.max_bins).columns);
         let store = Store::new(&[features, &known], &bins);
         Ok(Columns { statistics, bins, store, n_features: features.n_columns(), known })
     }
@@ -75,7 +75,7 @@ impl Columns {
 /// How the columns of the data are cut.
 fn cuts(params: &GradientBoosting, data: &Dataset) -> Result<Bins> {
     if params.tree_method == TreeMethod::Hist {
-        return Ok(Bins::fit(data.features(), params.max_bins));
+        return Ok(Bins::fit_weighted(data.features(), data.weight(), params.max_bins));
     }
     let bins = Bins::fit(data.features(), MAX_BINS);
     let full = |cuts: &Cuts| cuts.n_bins() >= MAX_BINS;

@@ -21,6 +21,8 @@ pub struct Boosted {
     pub(super) n_classes: usize,
     pub(super) history: Vec<f64>,
     pub(super) importances: Vec<f64>,
+    /// The levels of the quantiles that it predicts, as they were asked for.
+    pub(super) levels: Vec<f64>,
 }
 
 /// How far staged prediction has come.
@@ -33,8 +35,8 @@ pub struct Stages {
 impl Boosted {
     /// A model of trees that were trained elsewhere.
     pub(crate) fn new(booster: Booster, link: Link, n_classes: usize, importances: Vec<f64>) -> Boosted {
-        let (statistics, history) = (TargetStatistics::default(), Vec::new());
-        Boosted { booster, statistics, link, n_classes, history, importances }
+        let (statistics, history, levels) = (TargetStatistics::default(), Vec::new(), Vec::new());
+        Boosted { booster, statistics, link, n_classes, history, importances, levels }
     }
 
     /// The sum of trees.
@@ -71,7 +73,7 @@ impl Boosted {
 
     /// How scores become predictions; a single class is certain.
     fn shown_link(&self) -> Link {
-        if self.link == Link::Logistic && self.n_classes == 1 { Link::Certain } else { self.link }
+        shown(self.link, self.n_classes)
     }
 
     fn said(&self, scores: Vec<f64>) -> Vec<f64> {
@@ -131,8 +133,17 @@ impl Boosted {
         if importances.len() != header.schema.features.len() {
             return Err(Error::model_file("boosting has importances of other columns"));
         }
-        Ok(Box::new(Boosted { booster, statistics, link, n_classes, history, importances }))
+        let levels = if sections.has("levels") { sections.f64s("levels")? } else { Vec::new() };
+        if !levels.is_empty() && (levels.len() != k || levels.iter().any(|level| !(0.0..=1.0).contains(level))) {
+            return Err(Error::model_file("boosting has levels of other quantiles"));
+        }
+        Ok(Box::new(Boosted { booster, statistics, link, n_classes, history, importances, levels }))
     }
+}
+
+/// How scores become predictions; a single class is certain.
+pub(super) fn shown(link: Link, n_classes: usize) -> Link {
+    if link == Link::Logistic && n_classes == 1 { Link::Certain } else { link }
 }
 
 impl Fitted for Boosted {
@@ -156,7 +167,32 @@ impl Fitted for Boosted {
         sections.put_f64s("history", &self.history);
         self.statistics.save(sections);
         sections.put_f64s("importance", &self.importances);
+        if !self.levels.is_empty() {
+            sections.put_f64s("levels", &self.levels);
+        }
         self.booster.save(sections)
+    }
+
+    fn quantile_levels(&self) -> &[f64] {
+        &self.levels
+    }
+
+    fn quantiles(&self, features: &Features, levels: &[f64]) -> Option<Result<Vec<f64>>> {
+        if self.levels.is_empty() {
+            return None;
+        }
+        // The place of a level among all, in ascending order.
+        let rank = |level: &f64| {
+            let known = self.levels.contains(level);
+            let rank = self.levels.iter().filter(|other| *other < level).count();
+            let words = || self.levels.iter().map(f64::to_string);
+            known.then_some(rank).ok_or_else(|| Error::unknown("quantile of the model", level.to_string(), words()))
+        };
+        let of_row = |ranks: &Vec<usize>, ascending: Vec<f64>| {
+            ascending.chunks(self.levels.len()).flat_map(|row| ranks.iter().map(|&rank| row[rank])).collect()
+        };
+        let ranks: Result<Vec<usize>> = levels.iter().map(rank).collect();
+        Some(ranks.and_then(|ranks| Ok(of_row(&ranks, Boosted::quantiles(self, features)?))))
     }
 
     fn n_parts(&self) -> usize {

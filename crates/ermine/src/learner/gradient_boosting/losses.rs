@@ -98,6 +98,12 @@ impl GradientBoosting {
         })
     }
 
+    /// The levels of the quantiles that are predicted for one target.
+    pub(super) fn levels(&self, data: &Dataset) -> Vec<f64> {
+        let one = matches!(data.target(), Target::Values { n_outputs: 1, .. });
+        if one && self.loss == Loss::Quantile { self.quantile_alpha.clone() } else { Vec::new() }
+    }
+
     /// How scores become predictions.
     pub(super) fn link(&self, data: &Dataset, n_scores: usize) -> Link {
         match (data.target(), self.loss) {

@@ -6,6 +6,7 @@
 //! | [`run`] | from data to a model: rows kept aside, continued training, checkpoints, losses of one's own |
 //! | `losses` | which loss is asked for |
 //! | `settings` | the parameters as trees and rounds take them |
+//! | [`constraints`] | columns that may only rise, or may not meet |
 //! | `columns` | the bins of the columns, and target statistics |
 //! | `rounds` | how many rounds, and which rows are kept aside |
 //! | [`watch`] | what early stopping watches |
@@ -16,6 +17,7 @@
 //! **Reference.** Friedman, Greedy Function Approximation: A Gradient Boosting Machine, 2001; Chen and Guestrin, XGBoost, 2016.
 
 mod columns;
+pub mod constraints;
 pub mod fitted;
 mod losses;
 mod rounds;
@@ -24,6 +26,7 @@ mod settings;
 pub mod watch;
 
 pub use crate::model::Link;
+pub use constraints::{Interactions, Monotone};
 pub use fitted::Boosted;
 pub use run::Boosting;
 pub use watch::EvalMetric;
@@ -102,7 +105,7 @@ params! {
     pub struct GradientBoosting("gradient-boosting") {
         /// What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
         loss: Loss = Loss::Auto;
-        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
+        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a fold aside, on large data one model of all rows. With few rows or `rate_drop`: 100.
         n_estimators: usize = 0, range Range::at_least(0.0);
         /// What the weights of each tree's leaves are multiplied by.
         learning_rate: f64 = 0.1, range Range::above_to(0.0, 1e6), tune Log(0.01, 0.3);
@@ -142,10 +145,10 @@ params! {
         colsample_bylevel: f64 = 1.0, range Range::above_to(0.0, 1.0);
         /// The share of the level's columns that each node sees.
         colsample_bynode: f64 = 1.0, range Range::above_to(0.0, 1.0);
-        /// For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no constraints.
-        monotone_constraints: Vec<i64> = Vec::new(), range Range::between(-1.0, 1.0);
-        /// Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no constraints.
-        interaction_constraints: Vec<Vec<usize>> = Vec::new();
+        /// For each column, in turn or by its name: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no constraints.
+        monotone_constraints: Monotone = Monotone::default(), range Range::between(-1.0, 1.0);
+        /// Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no constraints.
+        interaction_constraints: Interactions = Interactions::default();
         /// Nominal columns with at most this many categories are split one category against the rest.
         max_cat_to_onehot: usize = 4, range Range::at_least(0.0);
         /// Nominal columns with at least this many categories are seen as the mean target of each category (ordered target statistics); none for never.
@@ -158,7 +161,7 @@ params! {
         cat_l2: f64 = 10.0, range Range::between(0.0, 1e100);
         /// Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best; none for never.
         early_stopping_rounds: Option<usize> = None, range Range::at_least(1.0);
-        /// What early stopping watches on the rows kept aside.
+        /// What early stopping watches on the rows kept aside: the loss, or a measure of the task; of one that is better the higher it is, what it lacks of 1.
         eval_metric: EvalMetric = EvalMetric::Loss;
         /// The share of the rows that is kept aside for early stopping.
         validation_fraction: f64 = 0.1, range Range::inside(0.0, 1.0);
@@ -192,6 +195,14 @@ static INFO: Info = Info {
 impl Learner for GradientBoosting {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn check_data(&self, data: &Dataset) -> Result<()> {
+        self.check_all(data)
+    }
+
+    fn takes_init_scores(&self) -> bool {
+        true
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {

@@ -20,7 +20,7 @@ pub(super) const MOST: usize = 1500;
 /// Rounds without a better loss after which no more are tried.
 pub(super) const PATIENCE: usize = 50;
 
-/// Rounds where none can be kept aside: too few rows, init scores, or dropped rounds (DART).
+/// Rounds where none can be kept aside: too few rows, or dropped rounds (DART).
 pub(super) const ROUNDS_OF_FEW: usize = 100;
 
 /// Folds of small data.

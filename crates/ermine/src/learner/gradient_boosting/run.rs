@@ -1,8 +1,8 @@
 //! From data to a model: rows kept aside, continued training, checkpoints, losses and metrics of one's own.
 
 use super::columns::Columns;
-use super::fitted::Boosted;
-use super::{GradientBoosting, INFO, TreeMethod};
+use super::fitted::{Boosted, shown};
+use super::{EvalMetric, GradientBoosting, INFO, TreeMethod};
 use super::{rounds, watch};
 use crate::boost::booster::Booster;
 use crate::boost::grown::{Grown, centre};
@@ -47,9 +47,7 @@ pub struct Boosting<'a> {
     pub params: GradientBoosting,
     /// Go on from this model. Its rounds count among `n_estimators`.
     pub from: Option<&'a Model>,
-    /// Where the scores of the rows start, row by row; the model predicts what is added to it.
-    pub init_score: Option<&'a [f64]>,
-    /// Early stopping watches these rows instead of a share of the data.
+    /// Early stopping watches these rows instead of a share of the data. Where the data has scores to start from ([`Dataset::with_init_score`]), they need theirs.
     pub validation: Option<&'a Dataset>,
     /// A loss of one's own. Its scores are predicted as they are for numbers; as log odds, or logarithms of probabilities, for classes.
     pub objective: Option<MakeObjective<'a>>,
@@ -62,15 +60,7 @@ pub struct Boosting<'a> {
 impl Boosting<'_> {
     /// With these parameters and nothing else.
     pub fn new(params: GradientBoosting) -> Self {
-        Boosting {
-            params,
-            from: None,
-            init_score: None,
-            validation: None,
-            objective: None,
-            metric: None,
-            checkpoint: None,
-        }
+        Boosting { params, from: None, validation: None, objective: None, metric: None, checkpoint: None }
     }
 }
 
@@ -112,6 +102,14 @@ impl Learner for Boosting<'_> {
         &INFO
     }
 
+    fn check_data(&self, data: &Dataset) -> Result<()> {
+        self.params.check_all(data)
+    }
+
+    fn takes_init_scores(&self) -> bool {
+        true
+    }
+
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let (fitted, certificate) = self.of_rounds(data, context)?;
         Ok(Trained { fitted: Box::new(fitted), certificate })
@@ -144,18 +142,35 @@ impl Path for GradientBoosting {
     }
 }
 
+impl GradientBoosting {
+    /// Refuses data that the parameters don't fit, and rankings of unknown queries.
+    pub(super) fn check_all(&self, data: &Dataset) -> Result<()> {
+        self.check(data)?;
+        watch::check(self.eval_metric, data)?;
+        match data.task() == Task::Ranking && data.group().is_none() {
+            true => Err(Error::data(
+                "which query is a row of? Rows are ranked within queries: name the column that says it with --group (in code: Roles::group, Dataset::with_group, fit(group=) or fit(qid=)); where all rows are one query, a column that is the same in all rows",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
 impl Boosting<'_> {
     /// The model of as many rounds as asked for, or as do best.
     fn of_rounds(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
-        self.params.check(data)?;
+        self.params.check_all(data)?;
         if self.checkpoint.is_some() && self.params.rate_drop > 0.0 {
             return self.params.unsupported("checkpoints with rate_drop: later rounds change earlier ones".into());
         }
-        watch::check(self.params.eval_metric, data)?;
-        match self.params.n_estimators {
-            0 => self.with_chosen_rounds(data, context),
-            _ => self.boosted(data, context),
+        let (fitted, mut certificate) = match self.params.n_estimators {
+            0 => self.with_chosen_rounds(data, context)?,
+            _ => self.boosted(data, context)?,
+        };
+        if data.init_score().is_some() {
+            certificate.notes.push("what it predicts is to be added to the scores that rows start from".into());
         }
+        Ok((fitted, certificate))
     }
 
     /// The same, with other parameters.
@@ -179,8 +194,7 @@ impl Boosting<'_> {
             );
             return self.params.unsupported(need);
         }
-        let fixed = self.init_score.is_some() || self.params.rate_drop > 0.0;
-        let parts = if fixed { Vec::new() } else { rounds::parts(data, context.seed)? };
+        let parts = if self.params.rate_drop > 0.0 { Vec::new() } else { rounds::parts(data, context.seed)? };
         let chosen = if parts.len() > 1 { self.params.on_small_data(data) } else { self.params.clone() };
         let params = |n_estimators: usize| GradientBoosting { n_estimators, ..chosen.clone() };
         let mut models: Vec<Boosted> = Vec::new();
@@ -213,7 +227,7 @@ impl Boosting<'_> {
         let fitted = Boosted { history, ..rounds::mean(models) };
         let data = by_query(data)?;
         let objective = self.objective(&data)?;
-        let scores = fitted.scores(data.features(), fitted.booster.n_rounds())?;
+        let scores = with_init(&data, fitted.scores(data.features(), fitted.booster.n_rounds())?)?;
         let k = objective.n_scores();
         let columns: Vec<Vec<f64>> = (0..k).map(|o| scores.iter().skip(o).step_by(k).copied().collect()).collect();
         let columns: Vec<&[f64]> = columns.iter().map(|scores| &scores[..]).collect();
@@ -235,15 +249,17 @@ impl Boosting<'_> {
         let ground = Ground { store: &base.columns.store, objective: &*base.objective, scores: &scores };
         let watched_ground =
             watched.as_ref().map(|w| Ground { store: &w.store, objective: &*w.objective, scores: &w.scores });
-        let judge = |scores: &[f64]| match (&watched, self.metric) {
-            (Some(watched), Some(metric)) => metric(watched.data, &base.link.apply(scores.to_vec(), base.start.len())),
-            (Some(watched), None) => {
-                let said = base.link.apply(scores.to_vec(), base.start.len());
-                Ok(watch::value(self.params.eval_metric, watched.data, &said))
+        let judge = |scores: &[f64]| {
+            let Some(watched) = &watched else { return Ok(0.0) };
+            let link = shown(base.link, watched.data.classes().map_or(0, |(_, labels)| labels.len()));
+            let said = link.apply(scores.to_vec(), base.start.len());
+            match (self.metric, self.params.eval_metric) {
+                (Some(metric), _) => metric(watched.data, &said),
+                (None, EvalMetric::Measure(measure)) => watch::value(measure, link.output(), watched.data, said),
+                (None, EvalMetric::Loss) => Ok(0.0),
             }
-            (None, _) => Ok(0.0),
         };
-        let judged = self.metric.is_some() || self.params.eval_metric != watch::EvalMetric::Loss;
+        let judged = self.metric.is_some() || self.params.eval_metric != EvalMetric::Loss;
         let show = |trees: &[Grown], history: &[f64]| {
             let Some((_, show)) = self.checkpoint else { return Ok(()) };
             let rounds = base.rounds_before() + trees.len() / base.start.len();
@@ -265,7 +281,7 @@ impl Boosting<'_> {
         let loss = if fitted.booster.n_rounds() == base.rounds_before() + trained.trees.len() / base.start.len() {
             trained.loss
         } else {
-            let scores = self.with_init(base.columns.scores(&fitted.booster, kept.features()))?;
+            let scores = with_init(&kept, base.columns.scores(&fitted.booster, kept.features()))?;
             train::loss_at(&Ground { scores: &scores, ..ground })
         };
         let outcome = Some((loss, trained.stopped_early));
@@ -335,19 +351,48 @@ fn certificate(
     }
 }
 
-/// Other rows in the form of the training data: columns and categories are found by name.
+/// Other rows in the form of the training data: columns, categories and classes are found by name.
 fn in_form(other: &Dataset, data: &Dataset) -> Result<Dataset> {
-    let fits = match (other.target(), data.target()) {
-        (Target::Classes { labels: a, .. }, Target::Classes { labels: b, .. }) => a == b,
-        (Target::Values { n_outputs: a, .. }, Target::Values { n_outputs: b, .. }) => a == b,
-        _ => false,
+    let refuse = |why: &str| Err(Error::data(format!("the validation data {why}")));
+    if other.n_rows() == 0 {
+        return refuse("has no rows");
+    }
+    let target = match (other.target(), data.target()) {
+        (Target::Classes { codes, labels }, Target::Classes { labels: known, .. }) => {
+            let code = |label: &String| {
+                let code = known.iter().position(|class| class == label).map(|code| code as u32);
+                code.ok_or_else(|| Error::unknown("class in the training data", label, known.iter()))
+            };
+            let new: Vec<u32> = labels.iter().map(code).collect::<Result<_>>()?;
+            Target::Classes { codes: codes.iter().map(|&c| new[c as usize]).collect(), labels: known.clone() }
+        }
+        (Target::Values { n_outputs: a, .. }, Target::Values { n_outputs: b, .. }) if a == b => other.target().clone(),
+        _ => return refuse("has another target than the training data"),
     };
-    if !fits || other.n_rows() == 0 {
-        return Err(Error::data("the validation data has another target than the training data, or no rows"));
+    match (data.init_score().is_some(), other.init_score().is_some()) {
+        (true, false) => return refuse("has no init scores, and the training data has: say where its rows start"),
+        (false, true) => return refuse("has init scores, and the training data has none"),
+        _ => {}
+    }
+    if data.group().is_some() && data.task() == Task::Ranking && other.group().is_none() {
+        return refuse("doesn't say which query a row is of, and the training data does");
     }
     let features = Schema::of(data).features_of_data(other)?;
-    let made = Dataset::from_parts(features, other.target().clone(), data.task())?;
-    made.with_weight(other.weight().map(<[f64]>::to_vec))?.with_group(other.group().map(<[u32]>::to_vec))
+    let made = Dataset::from_parts(features, target, data.task())?;
+    let made = made.with_weight(other.weight().map(<[f64]>::to_vec))?.with_group(other.group().map(<[u32]>::to_vec))?;
+    made.with_init_score(other.init_score().map(<[f64]>::to_vec))
+}
+
+/// Scores with those added that the rows start from.
+fn with_init(data: &Dataset, mut scores: Vec<f64>) -> Result<Vec<f64>> {
+    if let Some(init) = data.init_score() {
+        if init.len() != scores.len() {
+            let (n, given, needed) = (data.n_rows(), init.len(), scores.len());
+            return Err(Error::data(format!("init scores: {given} numbers for {n} rows, expected {needed}")));
+        }
+        scores.iter_mut().zip(init).for_each(|(score, init)| *score += init);
+    }
+    Ok(scores)
 }
 
 /// The rows query by query, where there are queries.
@@ -372,9 +417,6 @@ impl Boosting<'_> {
         }
         if self.params.early_stopping_rounds.is_none() {
             return Ok((Cow::Borrowed(data), None));
-        }
-        if self.init_score.is_some() {
-            return Err(Error::data("early stopping with init scores needs validation data of its own"));
         }
         let (train, watch) = rounds::kept_aside(data, self.params.validation_fraction, context.seed)?;
         Ok((Cow::Owned(train), Some(Cow::Owned(watch))))
@@ -415,7 +457,7 @@ impl Boosting<'_> {
         let start = match (earlier, self.params.base_score) {
             (Some(earlier), _) => earlier.booster.start().to_vec(),
             (None, Some(score)) => vec![score; objective.n_scores()],
-            (None, None) if self.init_score.is_some() => vec![0.0; objective.n_scores()],
+            (None, None) if data.init_score().is_some() => vec![0.0; objective.n_scores()],
             (None, None) => objective.start(),
         };
         Ok(Base { data, columns, objective, start, link, earlier })
@@ -429,6 +471,7 @@ impl Boosting<'_> {
             }
             None => base.start.repeat(data.n_rows()),
         };
+        let scores = with_init(data, scores)?;
         Ok(Watched { data, store: base.columns.store_of(features), objective: self.objective(data)?, scores })
     }
 
@@ -449,26 +492,16 @@ impl Boosting<'_> {
         let importances = importances(&booster, &base.columns, n_features, self.params.reg_lambda);
         let n_classes = base.data.classes().map_or(0, |(_, labels)| labels.len());
         let statistics = base.columns.statistics.clone();
-        Ok(Boosted { booster, statistics, link: base.link, n_classes, history, importances })
+        let levels = if self.objective.is_some() { Vec::new() } else { self.params.levels(base.data) };
+        Ok(Boosted { booster, statistics, link: base.link, n_classes, history, importances, levels })
     }
 
     /// Where the scores of the rows start.
     fn scores(&self, base: &Base<'_>) -> Result<Vec<f64>> {
-        self.with_init(match base.earlier {
+        let scores = match base.earlier {
             Some(earlier) => base.columns.scores(&earlier.booster, base.data.features()),
             None => base.start.repeat(base.data.n_rows()),
-        })
-    }
-
-    /// Scores with the init scores added.
-    fn with_init(&self, mut scores: Vec<f64>) -> Result<Vec<f64>> {
-        if let Some(init) = self.init_score {
-            if init.len() != scores.len() || init.iter().any(|s| !s.is_finite()) {
-                let n = scores.len();
-                return Err(Error::data(format!("init scores: {} numbers, expected {n} finite ones", init.len())));
-            }
-            scores.iter_mut().zip(init).for_each(|(score, init)| *score += init);
-        }
-        Ok(scores)
+        };
+        with_init(base.data, scores)
     }
 }

@@ -23,14 +23,11 @@ impl GradientBoosting {
     /// Refuses what parameters ask of columns that can't have it, before any work is done.
     pub(super) fn check(&self, data: &Dataset) -> Result<()> {
         let columns = data.features().columns();
-        let (d, monotone) = (columns.len(), &self.monotone_constraints);
-        if !monotone.is_empty() && monotone.len() != d {
-            return Err(Error::data(format!("monotone_constraints: {} numbers for {d} columns", monotone.len())));
-        }
-        if let Some(column) = columns.iter().zip(monotone).find(|(c, m)| **m != 0 && !c.kind.is_ordered()) {
+        let monotone = self.monotone_constraints.of(data)?;
+        if let Some(column) = columns.iter().zip(&monotone).find(|(c, m)| **m != 0 && !c.kind.is_ordered()) {
             return self.unsupported(format!("a monotone constraint on the nominal column '{}'", column.0.name));
         }
-        if monotone.iter().any(|&c| c != 0) && self.grow_policy == GrowPolicy::Symmetric {
+        if self.monotone_constraints.binds() && self.grow_policy == GrowPolicy::Symmetric {
             return self.unsupported("monotone constraints with grow_policy = symmetric".into());
         }
         if self.sampling_method == SamplingMethod::Goss && self.top_rate + self.other_rate > 1.0 {
@@ -47,12 +44,7 @@ impl GradientBoosting {
         {
             return self.unsupported("several quantiles of several targets, or no quantile".into());
         }
-        match self.interaction_constraints.iter().flatten().find(|&&column| column >= d) {
-            Some(column) => {
-                Err(Error::data(format!("interaction_constraints: column {column} of {d} (counted from 0)")))
-            }
-            None => Ok(()),
-        }
+        self.interaction_constraints.of(data).map(|_| ())
     }
 
     /// Gradients are numbers of single precision: what would overflow or vanish there is refused.
@@ -74,7 +66,7 @@ impl GradientBoosting {
 
     /// The parameters where the number of rounds is found on small data: weaker trees and smaller steps, which predict better there and are affordable.
     pub(super) fn on_small_data(&self, data: &Dataset) -> GradientBoosting {
-        if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.iter().any(|&c| c != 0) {
+        if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.binds() {
             return self.clone();
         }
         let usual = GradientBoosting::default();
@@ -92,7 +84,9 @@ impl GradientBoosting {
 
     /// How trees are grown on these columns of the data.
     pub(super) fn growth(&self, data: &Dataset, columns: &Columns, seed: u64) -> Growth {
-        let monotone = &self.monotone_constraints;
+        // Checked before: what the data doesn't have was refused.
+        let monotone = self.monotone_constraints.of(data).unwrap_or_default();
+        let interactions = self.interaction_constraints.of(data).unwrap_or_default();
         let constrained = monotone.iter().any(|&c| c != 0);
         let in_store = 0..columns.store.n_columns();
         // A statistic may meet whom its column may meet.
@@ -114,7 +108,7 @@ impl GradientBoosting {
             min_child_weight: self.min_child_weight,
             learning_rate: self.learning_rate,
             monotone: if constrained { monotone.iter().map(|&c| c as i8).collect() } else { Vec::new() },
-            interactions: self.interaction_constraints.iter().map(of_set).collect(),
+            interactions: interactions.iter().map(of_set).collect(),
             nominal: in_store.map(|c| kinds.get(c).is_some_and(|column| !column.kind.is_ordered())).collect(),
             caution: Caution {
                 one_against_rest: self.max_cat_to_onehot,

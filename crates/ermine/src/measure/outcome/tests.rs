@@ -1,6 +1,6 @@
 //! Every measure by its name against scikit-learn's and SciPy's (`tools/golden_measures.py`), and what intervals must hold.
 
-use super::super::measure::measures;
+use super::super::measures;
 use super::*;
 use crate::matrix::{Features, Schema};
 use crate::table::{Column, Table};

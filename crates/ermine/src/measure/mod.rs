@@ -1,4 +1,11 @@
-//! The measures that users name: what each means, and which way is better. How they follow from predictions and truth is in [`outcome`](super::outcome).
+//! The measures that users name: what each means, and which way is better. The one list of them: for evaluation, comparison and search, and for early stopping.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | this file | names and facts |
+//! | [`outcome`] | predictions beside the truth: all measures and their intervals |
+
+pub mod outcome;
 
 use crate::choice;
 use crate::error::{Error, Result};
@@ -186,9 +193,19 @@ impl Measure {
         self.facts().3
     }
 
+    /// The value as a loss, of which lower is better: what is better the higher it is, and is 1 at best, by what it lacks of 1.
+    pub fn as_loss(self, value: f64) -> f64 {
+        if self.higher_is_better() { 1.0 - value } else { value }
+    }
+
     /// Whether it measures predictions for this task.
     pub fn measures(self, task: Task) -> bool {
         self.facts().4.contains(&task)
+    }
+
+    /// The words of all measures of a task.
+    pub fn words(task: Task) -> impl Iterator<Item = &'static str> {
+        measures().filter(move |measure| measure.measures(task)).map(|measure| measure.word())
     }
 
     /// An error unless it measures predictions for this task.
@@ -196,7 +213,7 @@ impl Measure {
         if self.measures(task) {
             return Ok(());
         }
-        let others: Vec<&str> = FACTS.iter().filter(|f| f.4.contains(&task)).map(|f| f.0.word()).collect();
+        let others: Vec<&str> = Measure::words(task).collect();
         Err(Error::Param {
             owner: "evaluation".into(),
             name: "measure".into(),

@@ -8,7 +8,7 @@
 //!
 //! What is costly and not always asked for, such as rows in the order of a score, is made when it is first asked for.
 
-use super::measure::Measure::{self, *};
+use super::Measure::{self, *};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target, Task};
 use crate::metric::confusion::{Average, Confusion};
