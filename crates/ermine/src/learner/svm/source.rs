@@ -100,17 +100,6 @@ impl Source {
         }
     }
 
-    /// The values of some rows among each other, where all are kept.
-    pub fn among(&self, rows: &[u32]) -> Option<Source> {
-        match self {
-            Source::Given(values, n) => Some(Source::Given(whole(&*Given::new(values, *n).select(rows)), rows.len())),
-            Source::GivenSingle(values, n) => {
-                Some(Source::GivenSingle(whole(&*Given::new(values, *n).select(rows)), rows.len()))
-            }
-            _ => None,
-        }
-    }
-
     /// The value of two rows, where all are kept.
     pub fn kept_value(&self, i: usize, j: usize) -> Option<f64> {
         match self {

@@ -91,8 +91,6 @@ struct Pair {
     classes: (usize, usize),
     rows: Vec<u32>,
     n_first: usize,
-    /// Their kernel values among each other, side by side in memory, where several problems share them.
-    values: Option<Source>,
 }
 
 impl Learner for Svc {
@@ -167,9 +165,8 @@ impl Path for Svc {
             let Some(kept) = kept else { return Ok(None) };
             let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
             let context = &Context { observer: &one_at_a_time, ..*context };
-            let of_split = |(mut pairs, test): (Vec<Pair>, Vec<u32>)| {
+            let of_split = |(pairs, test): (Vec<Pair>, Vec<u32>)| {
                 let mut predicted = vec![Vec::new(); values.len()];
-                pairs.iter_mut().for_each(|pair| pair.values = kept.among(&pair.rows));
                 // Given values need no kernel, and the machines no rows.
                 let problem = Problem { pairs, kernel: None, columns: None, ..*problem };
                 let mut output = Output::Values;
@@ -225,7 +222,6 @@ fn pairs(classes: &Classes, rows: Vec<u32>) -> Vec<Pair> {
         classes: (a, b),
         rows: [&members[a][..], &members[b][..]].concat(),
         n_first: members[a].len(),
-        values: None,
     };
     (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))).map(|(a, b)| of(a, b)).collect()
 }
@@ -339,10 +335,7 @@ impl Svc {
             working_set: WORKING_SET,
             observer: context.observer,
         };
-        match &pair.values {
-            Some(own) => own.solve(None, &dual, &options, earlier),
-            None => source.solve(Some(&pair.rows), &dual, &options, earlier),
-        }
+        source.solve(Some(&pair.rows), &dual, &options, earlier)
     }
 
     /// The fitted machine of solutions.
