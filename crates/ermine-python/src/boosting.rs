@@ -61,7 +61,7 @@ impl Rows<'_, '_> {
     }
 }
 
-/// Learns a sum of trees. `extras` may hold `group`, `init_score`, `validation` (table, target, weight, group, init score), `objective`, `metric`, `checkpoint` (path,
+/// Learns a sum of trees. `extras` may hold `group`, `init_score`, `validation` (a list of sets: table, target, weight, group, init score; the last is watched), `objective`, `metric`, `checkpoint` (path,
 /// every so many rounds) and `model` (to go on from).
 #[pyfunction]
 #[pyo3(signature = (params, table, target, weight, extras, *, seed, threads, note, progress = None, callback = None))]
@@ -81,11 +81,15 @@ pub fn boost(
 ) -> PyResult<Model> {
     let mut learner = GradientBoosting::default();
     value::set(&mut learner, params)?;
-    let note = serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
+    let mut note: serde_json::Value =
+        serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let group = extra::<Bound<'_, PyArray1<u32>>>(extras, "group")?;
     let init_score = extra::<Bound<'_, PyArray1<f64>>>(extras, "init_score")?;
     let data = Rows { table, target, weight, group: group.as_ref(), init_score: init_score.as_ref() }.dataset()?;
-    let validation = validation(extras)?;
+    let sets: Option<Vec<Bound<'_, PyAny>>> = extra(extras, "validation")?;
+    let mut sets: Vec<Dataset> = sets.unwrap_or_default().iter().map(rows_of).collect::<PyResult<_>>()?;
+    // The last is watched, and of the others it is told how they fared.
+    let validation = sets.pop();
     let objective: Option<Py<PyAny>> = extra(extras, "objective")?;
     let metric: Option<Py<PyAny>> = extra(extras, "metric")?;
     if objective.is_some() && metric.is_none() && learner.early_stopping_rounds.is_some() {
@@ -109,13 +113,19 @@ pub fn boost(
             checkpoint: checkpoint.as_ref().map(|(_, every)| (*every, &save as _)),
             ..Boosting::new(learner)
         };
-        learner::fit(&boosting, &data, &context)
+        let model = learner::fit(&boosting, &data, &context)?;
+        let told = |rows: &Dataset| boosting.history_of(&model, rows);
+        let others: Vec<Vec<f64>> = sets.iter().map(told).collect::<Result<_>>()?;
+        Ok((model, others))
     };
     let trained = job::run_heard(py, &job::Listeners { progress, callback }, work)?;
     if let Some(error) = raised.take() {
         return Err(error);
     }
-    let mut model = trained.map_err(python)?;
+    let (mut model, others) = trained.map_err(python)?;
+    if !others.is_empty() {
+        note["other_sets"] = others.into();
+    }
     model.set_note(PROGRAM, note);
     Ok(Model::of(model, crate::neighbor::Trouble::default()))
 }
@@ -131,13 +141,13 @@ fn extra<'py, T: for<'a> FromPyObject<'a, 'py>>(extras: &Bound<'py, PyDict>, nam
     }
 }
 
-/// The rows to watch.
-fn validation(extras: &Bound<'_, PyDict>) -> PyResult<Option<Dataset>> {
+/// A set of rows to watch: table, target, weight, group, init score.
+fn rows_of(set: &Bound<'_, PyAny>) -> PyResult<Dataset> {
     type Numbers<'py> = Option<Bound<'py, PyArray1<f64>>>;
     type Parts<'py> = (Py<Table>, Py<Target>, Numbers<'py>, Option<Bound<'py, PyArray1<u32>>>, Numbers<'py>);
-    let Some((table, target, weight, group, init)) = extra::<Parts<'_>>(extras, "validation")? else { return Ok(None) };
+    let (table, target, weight, group, init): Parts<'_> = set.extract()?;
     let (table, target, group) = (table.get(), target.get(), group.as_ref());
-    Rows { table, target, weight: weight.as_ref(), group, init_score: init.as_ref() }.dataset().map(Some)
+    Rows { table, target, weight: weight.as_ref(), group, init_score: init.as_ref() }.dataset()
 }
 
 /// The targets of the rows as Python sees them: numbers, class codes as numbers too.

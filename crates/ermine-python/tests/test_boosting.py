@@ -244,8 +244,13 @@ def test_forms_of_eval_sets(numbers):
     for eval_set in ((X[400:], y[400:]), [X[400:], y[400:]], [(X[400:], y[400:])], [(X[400:], y[400:], weight)], (X[400:], y[400:], weight)):
         histories.append(model.fit(X[:400], y[:400], eval_set=eval_set).validation_loss_)
     assert all(np.allclose(histories[0], other) for other in histories)
-    with pytest.raises(ValueError, match="2 sets"):
-        model.fit(X, y, eval_set=[(X, y), (X, y)])
+    several = model.fit(X[:400], y[:400], eval_set=[(X[:400], y[:400]), (X[400:], y[400:])])
+    assert np.allclose(several.validation_loss_, histories[0])
+    known = pickle.loads(pickle.dumps(several)).evals_result_
+    assert list(known) == ["validation_0", "validation_1"] and known["validation_1"]["loss"] == several.validation_loss_.tolist()
+    assert np.allclose(known["validation_0"]["loss"], [np.mean((stage - y[:400]) ** 2) / 2 for stage in several.staged_predict(X[:400])])
+    with pytest.raises(ValueError, match="one entry for each of the 2 sets"):
+        model.fit(X, y, init_score=y, eval_set=[(X, y), (X, y)], eval_init_score=y)
     with pytest.raises(ValueError, match="eval_set must be"):
         model.fit(X, y, eval_set=X)
 

@@ -20,12 +20,13 @@ from ermine._report import Report
 
 #: What ``fit`` takes beside the data.
 EXTRAS = """
-        eval_set : (X, y) or (X, y, sample_weight), alone or in a list, default=None
-            Rows that early stopping watches instead of a share of the training rows; their loss after each round is in ``validation_loss_``.
+        eval_set : (X, y) or (X, y, sample_weight), or a list of such, default=None
+            Rows that early stopping watches instead of a share of the training rows; their loss after each round is in ``validation_loss_``. Of several sets the last is watched;
+            how the others fare is in ``evals_result_``.
         init_score : array-like of shape (n_samples,) or (n_samples, n_scores), default=None
             Where the scores of the rows start (log odds for two classes, logarithms for Poisson, Gamma and Tweedie losses); the model learns, and predicts, what is to be added.
         eval_init_score : array-like of the same form, default=None
-            The same for the rows of ``eval_set``: they need it where there is an ``init_score``.
+            The same for the rows of ``eval_set``: they need it where there is an ``init_score``. A list of such for several sets.
         init_model : estimator or path, default=None
             A fitted estimator of the same kind, or a model file, to go on from. Its rounds count among ``n_estimators``.
         checkpoint : path, default=None
@@ -86,10 +87,14 @@ class Boosting(Explained):
 
     @property
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
-        """What was watched after each round, as ``validation_loss_`` has it, by the name of the rows and of what was measured; empty where no rows are kept aside."""
-        model = self._fitted()
-        history = self.validation_loss_.tolist()
-        return {"validation_0": {json.loads(model.header())["params"]["eval_metric"]: history}} if history else {}
+        """What was measured after each round, by the number of the ``eval_set`` and the name of the measure; empty where no rows are kept aside.
+
+        Of the set that was watched, all rounds that were tried, as ``validation_loss_`` has them; of others those that the model has.
+        """
+        header = json.loads(self._fitted().header())
+        watched = self.validation_loss_.tolist()
+        histories = [*header.get("notes", {}).get("python", {}).get("other_sets", []), watched] if watched else []
+        return {f"validation_{number}": {header["params"]["eval_metric"]: history} for number, history in enumerate(histories)}
 
     @property
     def n_trees_per_iteration_(self) -> int:
@@ -142,21 +147,33 @@ class Boosting(Explained):
         rounds = np.arange(1, len(loss) + 1, dtype=np.float64)
         return draw_curves("on the rows kept aside", ("round", "loss"), [("", rounds.tolist(), loss.tolist())])
 
-    def _watched(self, eval_set: Any, **beside: Any) -> tuple[Any, Any, Any] | None:
+    def _sets(self, eval_set: Any, make: Callable[[Any, Table], Target], **beside: Any) -> list[tuple[Any, ...]] | None:
+        """The sets of rows that are watched: table, target, weight, queries, scores to start from. ``make`` makes the target of a table."""
         if eval_set is None:
             for name, value in beside.items():
                 if value is not None:
                     raise ValueError(f"{name} belongs to an eval_set, and there is none")
             return None
-        # A list of sets, as other libraries take it.
-        if isinstance(eval_set, list) and eval_set and all(isinstance(one, (tuple, list)) and len(one) in (2, 3) for one in eval_set):
-            if len(eval_set) > 1:
-                raise ValueError(f"eval_set has {len(eval_set)} sets of rows; one is watched: staged_predict tells how others fare after each round")
-            (eval_set,) = eval_set
-        if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
-            raise ValueError("eval_set must be (X, y) or (X, y, sample_weight)")
-        X, y, *weight = eval_set
-        return X, y, (weight or [None])[0]
+        # One set, or a list of sets, as other libraries take it.
+        several = isinstance(eval_set, list) and bool(eval_set) and all(isinstance(one, (tuple, list)) and len(one) in (2, 3) for one in eval_set)
+        sets = []
+        for number, one in enumerate(eval_set if several else [eval_set]):
+            if not isinstance(one, (tuple, list)) or len(one) not in (2, 3):
+                raise ValueError("eval_set must be (X, y) or (X, y, sample_weight), or a list of such")
+            of_set = {name: self._of_set(name, value, number, len(eval_set) if several else 1) for name, value in beside.items()}
+            X, y, *weight = one
+            rows, _ = self._read(X)
+            queries = _ranking.queries(of_set["eval_group"], of_set["eval_qid"], rows.n_rows) if "eval_group" in of_set else None
+            sets.append((rows, make(y, rows), _target.weights((weight or [None])[0], rows.n_rows), queries, _init_score(of_set["eval_init_score"], rows)))
+        return sets
+
+    def _of_set(self, name: str, value: Any, number: int, n_sets: int) -> Any:
+        """What belongs to one of several sets: a list has one for each."""
+        if value is None or n_sets == 1 and not (isinstance(value, list) and len(value) == 1 and np.ndim(value[0]) > 0):
+            return value
+        if not isinstance(value, list) or len(value) != n_sets:
+            raise ValueError(f"{name} must be a list with one entry for each of the {n_sets} sets of eval_set")
+        return value[number]
 
     def _rounds(self, X: Any) -> Iterator[np.ndarray]:
         return Staged(self._fitted(), self._table(X))
@@ -200,10 +217,7 @@ class BoostingClassifier(Boosting, LogOddsClassifier):
         table, names = self._read(X)
         target, classes = _target.classes(y, table.n_rows)
         extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
-        watched = self._watched(eval_set, eval_init_score=eval_init_score)
-        if watched is not None:
-            rows, _ = self._read(watched[0])
-            extras["validation"] = (rows, _known_classes(watched[1], classes, rows.n_rows), _target.weights(watched[2], rows.n_rows), None, _init_score(eval_init_score, rows))
+        extras["validation"] = self._sets(eval_set, lambda y, rows: _known_classes(y, classes, rows.n_rows), eval_init_score=eval_init_score)
         model = self._grow(table, names, target, sample_weight, {"labels": classes.dtype.str}, extras)
         self.classes_ = classes
         self._adopt(model, table.n_columns, names)
@@ -260,11 +274,7 @@ class BoostingRegressor(Boosting, Regressor):
         table, names = self._read(X)
         target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)
         extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
-        watched = self._watched(eval_set, eval_init_score=eval_init_score)
-        if watched is not None:
-            rows, _ = self._read(watched[0])
-            answers, _ = _target.values(watched[1], rows.n_rows, self._multi_output)
-            extras["validation"] = (rows, answers, _target.weights(watched[2], rows.n_rows), None, _init_score(eval_init_score, rows))
+        extras["validation"] = self._sets(eval_set, lambda y, rows: _target.values(y, rows.n_rows, self._multi_output)[0], eval_init_score=eval_init_score)
         model = self._grow(table, names, target, sample_weight, {"y_dimensions": n_dimensions}, extras)
         self._flat = n_dimensions == 1
         self._adopt(model, table.n_columns, names)
@@ -309,17 +319,15 @@ class BoostingRanker(Boosting):
         qid : array-like of shape (n_samples,), default=None
             The query of each row: whole numbers, in any order. One of ``group`` and ``qid`` is needed.
         eval_group, eval_qid : default=None
-            The same for the rows of ``eval_set``."""
+            The same for the rows of ``eval_set``; a list of such for several sets."""
         self._require_y(y)
         table, names = self._read(X)
         target = _ranking.relevance(y, table.n_rows)
         extras = self._extras(table, init_score, init_model, checkpoint, checkpoint_every, objective, eval_metric)
         extras["group"] = _ranking.queries(group, qid, table.n_rows)
-        watched = self._watched(eval_set, eval_init_score=eval_init_score, eval_group=eval_group, eval_qid=eval_qid)
-        if watched is not None:
-            rows, _ = self._read(watched[0])
-            queries = _ranking.queries(eval_group, eval_qid, rows.n_rows)
-            extras["validation"] = (rows, _ranking.relevance(watched[1], rows.n_rows), _target.weights(watched[2], rows.n_rows), queries, _init_score(eval_init_score, rows))
+        extras["validation"] = self._sets(
+            eval_set, lambda y, rows: _ranking.relevance(y, rows.n_rows), eval_init_score=eval_init_score, eval_group=eval_group, eval_qid=eval_qid,
+        )
         model = self._grow(table, names, target, sample_weight, {}, extras)
         self._adopt(model, table.n_columns, names)
         return self

@@ -43,6 +43,8 @@ fn watched_rows_start_from_their_own_init_scores() {
     let (given, watched) = (with_guess(&train), with_guess(&watch));
     let model = Boosting { validation: Some(&watched), ..Boosting::new(params.clone()) }.fit(&given).unwrap();
     assert_near(boosted(&model).history(), &staged(&model, &watched));
+    let told = Boosting::new(params.clone()).history_of(&model, &watched).unwrap();
+    assert_near(boosted(&model).history(), &told);
     let message = |data: &Dataset, watch: &Dataset| {
         Boosting { validation: Some(watch), ..Boosting::new(params.clone()) }.fit(data).unwrap_err().to_string()
     };

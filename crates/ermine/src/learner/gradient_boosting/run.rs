@@ -1,7 +1,7 @@
 //! From data to a model: rows kept aside, continued training, checkpoints, losses and metrics of one's own.
 
 use super::columns::Columns;
-use super::fitted::{Boosted, shown};
+use super::fitted::Boosted;
 use super::{EvalMetric, GradientBoosting, INFO, TreeMethod};
 use super::{rounds, watch};
 use crate::boost::booster::Booster;
@@ -49,7 +49,8 @@ pub struct Boosting<'a> {
     pub from: Option<&'a Model>,
     /// Early stopping watches these rows instead of a share of the data. Where the data has scores to start from ([`Dataset::with_init_score`]), they need theirs.
     pub validation: Option<&'a Dataset>,
-    /// A loss of one's own. Its scores are predicted as they are for numbers; as log odds, or logarithms of probabilities, for classes.
+    /// A loss of one's own. Its scores are predicted as they are for numbers; as log odds, or logarithms of probabilities, for classes. They start from `base_score`, or
+    /// where [`Objective::start`] says: from the same start the same loss gives the same model as a built-in one.
     pub objective: Option<MakeObjective<'a>>,
     /// Early stopping watches this instead of the loss.
     pub metric: Option<Metric<'a>>,
@@ -227,10 +228,7 @@ impl Boosting<'_> {
         let data = by_query(data)?;
         let objective = self.objective(&data)?;
         let scores = with_init(&data, fitted.scores(data.features(), fitted.booster.n_rounds())?)?;
-        let k = objective.n_scores();
-        let columns: Vec<Vec<f64>> = (0..k).map(|o| scores.iter().skip(o).step_by(k).copied().collect()).collect();
-        let columns: Vec<&[f64]> = columns.iter().map(|scores| &scores[..]).collect();
-        let loss = objective.loss(0..data.n_rows(), &columns) / objective.total_weight();
+        let loss = watch::mean_loss(&*objective, &scores);
         let mut certificate = certificate(&*objective, Some((loss, false)), &fitted.booster, &self.params);
         let n = models.len();
         certificate
@@ -248,15 +246,9 @@ impl Boosting<'_> {
         let ground = Ground { store: &base.columns.store, objective: &*base.objective, scores: &scores };
         let watched_ground =
             watched.as_ref().map(|w| Ground { store: &w.store, objective: &*w.objective, scores: &w.scores });
-        let judge = |scores: &[f64]| {
-            let Some(watched) = &watched else { return Ok(0.0) };
-            let link = shown(base.link, watched.data.classes().map_or(0, |(_, labels)| labels.len()));
-            let said = link.apply(scores.to_vec(), base.start.len());
-            match (self.metric, self.params.eval_metric) {
-                (Some(metric), _) => metric(watched.data, &said),
-                (None, EvalMetric::Measure(measure)) => watch::value(measure, link.output(), watched.data, said),
-                (None, EvalMetric::Loss) => Ok(0.0),
-            }
+        let judge = |scores: &[f64]| match &watched {
+            Some(watched) => Ok(self.judged(base.link, watched.data, scores)?.unwrap_or_default()),
+            None => Ok(0.0),
         };
         let judged = self.metric.is_some() || self.params.eval_metric != EvalMetric::Loss;
         let show = |trees: &[Grown], history: &[f64]| {
@@ -383,7 +375,7 @@ fn in_form(other: &Dataset, data: &Dataset) -> Result<Dataset> {
 }
 
 /// Scores with those added that the rows start from.
-fn with_init(data: &Dataset, mut scores: Vec<f64>) -> Result<Vec<f64>> {
+pub(super) fn with_init(data: &Dataset, mut scores: Vec<f64>) -> Result<Vec<f64>> {
     if let Some(init) = data.init_score() {
         if init.len() != scores.len() {
             let (n, given, needed) = (data.n_rows(), init.len(), scores.len());
@@ -395,7 +387,7 @@ fn with_init(data: &Dataset, mut scores: Vec<f64>) -> Result<Vec<f64>> {
 }
 
 /// The rows query by query, where there are queries.
-fn by_query<'d>(data: &'d Dataset) -> Result<Cow<'d, Dataset>> {
+pub(super) fn by_query<'d>(data: &'d Dataset) -> Result<Cow<'d, Dataset>> {
     let Some(group) = data.group().filter(|g| data.task() == Task::Ranking && !g.is_sorted()) else {
         return Ok(Cow::Borrowed(data));
     };
@@ -421,7 +413,7 @@ impl Boosting<'_> {
         Ok((Cow::Owned(train), Some(Cow::Owned(watch))))
     }
 
-    fn objective(&self, data: &Dataset) -> Result<Box<dyn Objective>> {
+    pub(super) fn objective(&self, data: &Dataset) -> Result<Box<dyn Objective>> {
         self.objective.map_or_else(|| self.params.objective(data), |make| make(data))
     }
 

@@ -3,12 +3,15 @@
 //!
 //! A measure that doesn't fit the task is refused before training (`check`). Ranking's loss is 1 - NDCG@10.
 
-use super::INFO;
+use super::fitted::{Boosted, shown};
+use super::run::{by_query, with_init};
+use super::{Boosting, INFO};
+use crate::boost::objective::Objective;
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Schema};
 use crate::measure::outcome::Outcome;
 use crate::measure::{Measure, measures};
-use crate::model::{Output, Prediction};
+use crate::model::{Link, Model, Output, Prediction};
 use crate::param::{Kind, ParamType, Value};
 use std::fmt;
 
@@ -76,7 +79,7 @@ pub(super) fn check(metric: EvalMetric, data: &Dataset) -> Result<()> {
 }
 
 /// The measure of predictions, row by row, as a loss. `output` says what the predictions are.
-pub(super) fn value(measure: Measure, output: Output, data: &Dataset, predictions: Vec<f64>) -> Result<f64> {
+fn value(measure: Measure, output: Output, data: &Dataset, predictions: Vec<f64>) -> Result<f64> {
     let prediction = Prediction::new(output, predictions, &Schema::of(data));
     let value = Outcome::new(&prediction, data)?.values(&[measure])[0];
     match value.is_finite() {
@@ -85,5 +88,41 @@ pub(super) fn value(measure: Measure, output: Output, data: &Dataset, prediction
             "eval_metric = {measure} can't be told on the rows kept aside: {} rows, of one class perhaps, or predictions that it is not made for",
             data.n_rows()
         ))),
+    }
+}
+
+/// The mean loss of all rows at these scores, row by row.
+pub(super) fn mean_loss(objective: &dyn Objective, scores: &[f64]) -> f64 {
+    let k = objective.n_scores();
+    let columns: Vec<Vec<f64>> = (0..k).map(|o| scores.iter().skip(o).step_by(k).copied().collect()).collect();
+    let columns: Vec<&[f64]> = columns.iter().map(|scores| &scores[..]).collect();
+    objective.loss(0..scores.len() / k.max(1), &columns) / objective.total_weight()
+}
+
+impl Boosting<'_> {
+    /// What is watched of these rows at these scores; `None` where it is the loss.
+    pub(super) fn judged(&self, link: Link, data: &Dataset, scores: &[f64]) -> Result<Option<f64>> {
+        let link = shown(link, data.classes().map_or(0, |(_, labels)| labels.len()));
+        let said = || link.apply(scores.to_vec(), scores.len() / data.n_rows().max(1));
+        match (self.metric, self.params.eval_metric) {
+            (Some(metric), _) => metric(data, &said()).map(Some),
+            (None, EvalMetric::Measure(measure)) => value(measure, link.output(), data, said()).map(Some),
+            (None, EvalMetric::Loss) => Ok(None),
+        }
+    }
+
+    /// What is watched, of other rows than those that early stopping watched: after each round of a model that was trained so.
+    pub fn history_of(&self, model: &Model, rows: &Dataset) -> Result<Vec<f64>> {
+        let fitted = model.fitted::<Boosted>().ok_or_else(|| Error::data("this is no model of gradient boosting"))?;
+        let rows = by_query(rows)?;
+        let objective = self.objective(&rows)?;
+        let features = fitted.statistics.extend(&model.schema().features_of_data(&rows)?)?;
+        let mut scores = with_init(&rows, fitted.booster.start().repeat(rows.n_rows()))?;
+        let after = |round: usize| {
+            fitted.booster.add_round(&features, round, &mut scores);
+            let judged = self.judged(fitted.link, &rows, &scores)?;
+            Ok(judged.unwrap_or_else(|| mean_loss(&*objective, &scores)))
+        };
+        (0..fitted.booster.n_rounds()).map(after).collect()
     }
 }
