@@ -255,7 +255,10 @@ impl<'a> Classes<'a> {
             Matthews => confusion.matthews(),
             Kappa => confusion.kappa(),
             RocAuc => over_classes(&|ranked| ranked.roc_auc(weights)),
-            AveragePrecision => over_classes(&|ranked| ranked.average_precision(weights)),
+            // Where all rows are to be found, that they are says nothing.
+            AveragePrecision => {
+                over_classes(&|ranked| ranked.average_precision(weights).filter(|_| ranked.tells_apart(weights)))
+            }
             LogLoss if self.has_probabilities() => weights.mean(self.log_losses()),
             Brier if self.has_probabilities() => weights.mean(self.brier_losses()),
             CalibrationError => self.certainty().map_or(f64::NAN, |c| {
@@ -289,7 +292,11 @@ impl Kind<'_> {
                 Some(share(c.truth.iter().zip(&c.predicted).map(|(t, p)| t != p), weights))
             }
             (Kind::Classes(c), LogLoss) if c.has_probabilities() => Some(mean(c.log_losses(), weights)),
-            (Kind::Classes(c), Brier) if c.has_probabilities() => Some(mean(c.brier_losses(), weights)),
+            (Kind::Classes(c), Brier) if c.has_probabilities() => {
+                // Of two classes the error of one probability, of more the sum over all of them.
+                let most = if c.n_classes() == 2 { 1.0 } else { 2.0 };
+                Some(mean_within(c.brier_losses(), weights, 0.0, most))
+            }
             (Kind::Values { truth, predicted, n_outputs }, Mae) => {
                 Some(mean(regression::absolute_errors(predicted, truth, *n_outputs), weights))
             }
@@ -297,7 +304,7 @@ impl Kind<'_> {
                 Some(share(multilabel::exact(truth, predicted, *n_labels), weights))
             }
             (Kind::Labels { truth, predicted, n_labels }, HammingLoss) => {
-                Some(mean(multilabel::wrong_shares(truth, predicted, *n_labels), weights))
+                Some(mean_within(multilabel::wrong_shares(truth, predicted, *n_labels), weights, 0.0, 1.0))
             }
             (Kind::Queries(queries), _) => Some(over_queries(measure, queries, weights)),
             _ => None,

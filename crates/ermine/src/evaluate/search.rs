@@ -23,11 +23,10 @@ use crate::learner::fit::{predict_path, predict_splits, run};
 use crate::learner::{Context, Learner, Path, fit};
 use crate::matrix::{Dataset, Splits};
 use crate::param::Value;
-use crate::progress::{Control, Event, Observer, report};
+use crate::progress::{Event, Observer, Parts, report};
 use crate::rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// The random streams of settings and of rows.
@@ -335,8 +334,8 @@ impl State<'_, '_> {
         }
         // Many rows keep all cores busy by themselves, and their models take room.
         let at_once = if self.data.n_rows() <= FEW_ROWS { AT_ONCE } else { 1 };
-        let several = Several { lock: Mutex::new(()), observer: self.context.observer, done };
-        let observer: &dyn Observer = if at_once > 1 { &several } else { self.context.observer };
+        let parts = Parts(self.context.observer);
+        let observer: &dyn Observer = if at_once > 1 { &parts } else { self.context.observer };
         let context = &Context { observer, ..*self.context };
         let of_split = |index: usize| {
             let (train, test) = self.search.splits.split(index);
@@ -368,8 +367,7 @@ impl State<'_, '_> {
         let Some((_, values)) = batch.path.as_ref().filter(|_| rows.is_none() && learner.path().is_some()) else {
             return Ok(None);
         };
-        let several = Several { lock: Mutex::new(()), observer: self.context.observer, done };
-        let context = Context { observer: &several, ..*self.context };
+        let context = Context { observer: &Parts(self.context.observer), ..*self.context };
         let Some(predicted) = predict_splits(learner, values, self.data, splits, &context)? else {
             return Ok(None);
         };
@@ -407,20 +405,6 @@ impl State<'_, '_> {
                 batch.settings().iter().map(alone).collect()
             }
         }
-    }
-}
-
-/// An observer of several splits that are learned side by side: their calls wait for each other, and all that is told is how far the search was when they began.
-struct Several<'a> {
-    lock: Mutex<()>,
-    observer: &'a dyn Observer,
-    done: u64,
-}
-
-impl Observer for Several<'_> {
-    fn event(&self, _: &Event<'_>) -> Control {
-        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.observer.event(&Event::Step { done: self.done, score: None })
     }
 }
 
