@@ -6,6 +6,8 @@
 //! | a mean over rows or queries (log loss, absolute error, NDCG) | from the spread over rows or queries |
 //! | all others | bootstrap |
 //!
+//! Which measures can't be told of some rows, and why, is said in `untold`.
+//!
 //! What is costly and not always asked for, such as rows in the order of a score, is made when it is first asked for.
 
 use super::measure::Measure::{self, *};
@@ -109,6 +111,15 @@ impl<'a> Outcome<'a> {
                 weights,
             },
         })
+    }
+
+    fn task(&self) -> Task {
+        match &self.kind {
+            Kind::Classes(_) => Task::Classification,
+            Kind::Values { .. } => Task::Regression,
+            Kind::Queries(_) => Task::Ranking,
+            Kind::Labels { .. } => Task::Multilabel,
+        }
     }
 
     fn weights(&self) -> Weights<'_> {
@@ -396,6 +407,8 @@ fn queries(scores: &[f64], grades: &[f64], data: &Dataset) -> (Vec<Query>, Optio
     let weights = data.weight().map(|w| queries.iter().map(|rows| w[rows[0] as usize]).collect());
     (queries.iter().map(|rows| (of(rows, scores), of(rows, grades))).collect(), weights)
 }
+
+pub mod untold;
 
 #[cfg(test)]
 mod tests;
