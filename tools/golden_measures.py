@@ -1,10 +1,15 @@
 """Writes crates/ermine/tests/golden/measures.json: every measure by its name, as scikit-learn and SciPy have it, of random predictions with ties and weights.
 
+Among them are corner cases: rows of weight 0, classes that no row has or that have no weight, one class alone, a constant target, labels that never occur. A score that
+scikit-learn has no number for, or that says nothing (areas under curves where there is nothing to be told apart), is null: it can't be told. Areas of several classes are the
+means over those classes that can be told from the others.
+
 What neither of them has (calibration error, reciprocal rank, omega losses) is counted here pair by pair or bin by bin from its definition.
 """
 
 import json
 import pathlib
+import warnings
 
 import numpy as np
 from scipy.stats import kendalltau
@@ -26,25 +31,39 @@ def calibration_error(probability, happened, weight, n_bins=10):
     return total / weight.sum()
 
 
-def classes(rng, n, k, weighted):
+def area(score, truth, proba, weight):
+    """The mean over the classes that have weight beside others that have, None if there are none."""
+    weight = np.ones(len(truth)) if weight is None else weight
+    k = proba.shape[1]
+    told = [c for c in (range(k) if k > 2 else [1]) if weight[truth == c].sum() > 0 and weight[truth != c].sum() > 0]
+    return float(np.mean([score(truth == c, proba[:, c], sample_weight=weight) for c in told])) if told else None
+
+
+def classes(rng, n, k, weighted, corner=None):
     truth = rng.integers(0, k, n)
     truth[:k] = range(k)
+    if corner == "one class":
+        truth[:] = rng.integers(0, k)
+    if corner == "missing class":
+        truth[truth == k - 1] = 0
     # Rounded, so that many probabilities are tied; some are 0 or 1.
     proba = np.round(rng.dirichlet(np.ones(k), n), 1)
     proba = np.where(proba.sum(1, keepdims=True) > 0, proba, 1.0)
     proba /= proba.sum(1, keepdims=True)
+    if corner == "one class":
+        # All right, as well: truth and prediction are one and the same class.
+        proba = np.where(rng.uniform() < 0.5, np.eye(k)[truth], proba)
     predicted = proba.argmax(1)
-    weight = rng.integers(1, 9, n) / 4 if weighted else None
+    weight = rng.integers(0, 9, n) / 4 + (np.arange(n) == 0) if weighted else None
+    if corner == "class of no weight":
+        weight[truth == k - 1] = 0
     ones = np.ones(n) if weight is None else weight
     kw = {"sample_weight": weight}
     rates = {name: m.precision_recall_fscore_support(truth, predicted, average=name, zero_division=0, **kw) for name in ("macro", "weighted")}
-    if k == 2:
-        auc, ap = m.roc_auc_score(truth, proba[:, 1], **kw), m.average_precision_score(truth, proba[:, 1], **kw)
-        certainty, happened = proba[:, 1], truth == 1
-    else:
-        auc = m.roc_auc_score(truth, proba, multi_class="ovr", average="macro", **kw)
-        ap = m.average_precision_score(np.eye(k)[truth], proba, average="macro", **kw)
-        certainty, happened = proba[np.arange(n), predicted], predicted == truth
+    auc, ap = area(m.roc_auc_score, truth, proba, weight), area(m.average_precision_score, truth, proba, weight)
+    if not weighted and corner is None:
+        assert auc == (m.roc_auc_score(truth, proba[:, 1]) if k == 2 else m.roc_auc_score(truth, proba, multi_class="ovr"))
+    certainty, happened = (proba[:, 1], truth == 1) if k == 2 else (proba[np.arange(n), predicted], predicted == truth)
     scores = {
         "accuracy": m.accuracy_score(truth, predicted, **kw),
         "error-rate": m.zero_one_loss(truth, predicted, **kw),
@@ -62,10 +81,14 @@ def classes(rng, n, k, weighted):
     return {"task": "classification", "width": k, "truth": truth, "predicted": proba, "weight": weight, "scores": scores, "classes": [p, r, f, support]}
 
 
-def numbers(rng, n, k, weighted):
+def numbers(rng, n, k, weighted, corner=None):
     truth = np.round(rng.gamma(2, 2, (n, k)) + 0.1, 1)
+    if corner:
+        truth[:] = 2.25
     predicted = np.round(truth * rng.gamma(9, 1 / 9, (n, k)) + 0.05, 1) + 0.05
-    weight = rng.integers(1, 9, n) / 4 if weighted else None
+    if corner == "perfect":
+        predicted = truth.copy()
+    weight = rng.integers(0, 9, n) / 4 + (np.arange(n) == 0) if weighted else None
     kw = {"sample_weight": weight}
     scores = {
         "mse": m.mean_squared_error(truth, predicted, **kw),
@@ -116,12 +139,16 @@ def queries(rng, n_queries, n, weighted):
     }
 
 
-def labels(rng, n, k, weighted):
+def labels(rng, n, k, weighted, corner=None):
     truth = rng.integers(0, 2, (n, k))
     truth[0] = 1
+    if corner:
+        truth[:, 0], truth[:, 1] = 0, 1
     proba = np.round(np.clip(0.3 * truth + rng.uniform(0, 0.7, (n, k)), 0, 1), 1)
+    if corner:
+        proba[:, 0] = 0.2
     said = proba > 0.5
-    weight = rng.integers(1, 9, n) / 4 if weighted else None
+    weight = rng.integers(0, 9, n) / 4 + (np.arange(n) == 0) if weighted else None
     kw = {"sample_weight": weight}
     rates = {name: m.precision_recall_fscore_support(truth, said, average=name, zero_division=0, **kw) for name in ("micro", "macro")}
     scores = {
@@ -138,12 +165,18 @@ def plain(x):
         return {k: plain(v) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
         return [plain(v) for v in x]
-    return x.tolist() if hasattr(x, "tolist") else x
+    x = x.tolist() if hasattr(x, "tolist") else x
+    return None if isinstance(x, float) and np.isnan(x) else x
 
 
+warnings.simplefilter("ignore")
 rng = np.random.default_rng(11)
 cases = [classes(rng, int(rng.integers(12, 60)), k, w) for k in (2, 2, 3, 5) for w in (False, True)]
 cases += [numbers(rng, int(rng.integers(5, 40)), k, w) for k in (1, 1, 3) for w in (False, True)]
 cases += [queries(rng, int(rng.integers(2, 6)), int(rng.integers(3, 25)), w) for _ in range(3) for w in (False, True)]
 cases += [labels(rng, int(rng.integers(8, 40)), k, w) for k in (2, 4) for w in (False, True)]
+corners = [("one class", False), ("one class", True), ("missing class", False), ("missing class", True), ("class of no weight", True)]
+cases += [classes(rng, int(rng.integers(4, 14)), k, w, corner) for k in (2, 3, 4) for corner, w in corners for _ in range(3)]
+cases += [numbers(rng, n, k, w, corner) for corner in ("constant", "perfect") for n in (1, 7) for k in (1, 2) for w in (False, True)]
+cases += [labels(rng, int(rng.integers(3, 12)), 3, w, "never") for w in (False, True)]
 OUT.write_text(json.dumps(plain(cases)) + "\n")

@@ -20,7 +20,10 @@ def classes(rng, n, k, weighted):
     proba = np.where(proba.sum(1, keepdims=True) > 0, proba, 1.0)
     proba /= proba.sum(1, keepdims=True)
     predicted = proba.argmax(1)
-    weight = rng.integers(1, 9, n) / 4 if weighted else None
+    # Some rows count nothing, but every class has one that does.
+    weight = rng.integers(0, 9, n) / 4 if weighted else None
+    if weighted:
+        weight[:k] += 0.25
     labels = list(range(k))
     kw = {"sample_weight": weight}
     p, r, f, _ = m.precision_recall_fscore_support(truth, predicted, labels=labels, zero_division=0, **kw)
@@ -57,7 +60,7 @@ def classes(rng, n, k, weighted):
 def numbers(rng, n, k, weighted):
     truth = np.round(rng.gamma(2, 2, (n, k)) + 0.1, 1)
     predicted = np.round(truth * rng.gamma(9, 1 / 9, (n, k)) + 0.05, 1) + 0.05
-    weight = rng.integers(1, 9, n) / 4 if weighted else None
+    weight = rng.integers(0, 9, n) / 4 if weighted else None
     kw = {"sample_weight": weight}
     t, p = truth[:, 0], predicted[:, 0]
     return {

@@ -2,8 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
-use ermine::evaluate::Splits;
+use ermine::evaluate::cross_validation::FoldScore;
 use ermine::evaluate::measure::{Measure, measures};
+use ermine::evaluate::{FEW_ROWS, Splits};
 use ermine::matrix::{Dataset, Task};
 use ermine::table::ColumnType;
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ pub struct ColumnArgs {
     /// How much each row counts
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
-    /// Which query a row belongs to (for ranking)
+    /// Rows that belong together: the query of each row in ranking, and for all tasks what is never cut by folds, e.g. the patient of each measurement
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub group: Option<String>,
     /// Leave out rows whose target is missing
@@ -116,6 +117,17 @@ impl SplitArgs {
             None if self.time_ordered => format!("{} time-ordered splits", self.folds),
             None if self.repeats > 1 => format!("{}-fold cross-validation, {} times", self.folds, self.repeats),
             None => format!("{}-fold cross-validation", self.folds),
+        }
+    }
+}
+
+/// What is said where some scores are of all tested rows together.
+pub fn pooled_note(scores: &[FoldScore]) -> String {
+    let names: Vec<&str> = scores.iter().filter(|score| score.pooled).map(|score| score.name).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => {
+            format!("; of all tested rows together, because some part has fewer than {FEW_ROWS}: {}", names.join(", "))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `ermine compare`: cross-validates learners on a table, and says which is best, how sure that is, and what to type next.
 
-use crate::args::{DataArgs, Manner, SplitArgs, duration, quoted};
+use crate::args::{DataArgs, Manner, SplitArgs, duration, pooled_note, quoted};
 use crate::clean::clean;
 use crate::data::{Understanding, load};
 use crate::failure::Failure;
-use crate::files::{check_output, write};
+use crate::files::{check_output, write_at_the_end};
 use crate::flags::flag_of;
 use crate::grid::Grid;
 use crate::interrupt;
@@ -14,10 +14,10 @@ use ermine::Error;
 use ermine::chart::html::Page;
 use ermine::chart::plot;
 use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::curves::{CurvePoint, learning_curve};
+use ermine::evaluate::curves::{CurvePoint, Sizes, learning_curve};
 use ermine::evaluate::journal::Journal;
 use ermine::evaluate::paired::{Paired, paired_test};
-use ermine::evaluate::search::{Search, Strategy, search, with_setting};
+use ermine::evaluate::search::{FACTOR, Search, Strategy, search, with_setting};
 use ermine::evaluate::space::{Setting, Space};
 use ermine::evaluate::{Measure, Splits, Validation, cross_validate};
 use ermine::learner::fit::{can_learn, check};
@@ -162,7 +162,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let learners = if args.learners.is_empty() { sensible(&data) } else { asked };
     let trials = Trials { args, start, data: &data, splits: &splits, measures: &measures, progress: &progress };
     let mut outcome = trials.run(&learners);
-    outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
+    outcome.rows.sort_by(|a, b| trials.order(a, b));
     let curve = match (&args.html, outcome.rows.first()) {
         (Some(_), Some(best)) => trials.curve(best).unwrap_or_default(),
         _ => Vec::new(),
@@ -175,14 +175,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let next = next_command(args, &outcome.rows[0]);
     if let Some(path) = &args.html {
-        write(path, page(args, &outcome, &splits, &next, &curve).as_bytes())?;
+        // Whatever ended the work: what is done is worth its page.
+        write_at_the_end(path, page(args, &outcome, &splits, &next, &curve).as_bytes())?;
     }
     if args.manner.json {
         print_json(&as_json(args, &understanding, &outcome, &splits, &next))?;
     } else {
         print(&text(args, &outcome, &splits, &next))?;
     }
-    if interrupt::stopped() { Err(Failure::Stopped) } else { Ok(()) }
+    match (interrupt::stopped(), &args.html) {
+        (false, _) => Ok(()),
+        (true, Some(_)) => Err(Failure::StoppedWith("the page has what was done until then")),
+        (true, None) => Err(Failure::StoppedWith("what was done until then is above")),
+    }
 }
 
 /// The learners that are asked for.
@@ -204,13 +209,42 @@ fn sensible(data: &Dataset) -> Vec<Box<dyn Learner>> {
         let inner = learner.get("estimator").map(|value| value.to_string());
         inner.is_some_and(|inner| inner == registry::DEFAULT)
     };
-    all.into_iter().filter(|learner| can(&**learner) && !wraps(&**learner)).collect()
+    all.into_iter().filter(|learner| can(&**learner) && learner.needs_target() && !wraps(&**learner)).collect()
+}
+
+/// An error where a learner can't be compared with others on this data.
+fn comparable(learner: &dyn Learner, data: &Dataset) -> ermine::Result<()> {
+    if learner.needs_target() {
+        return check(learner, data);
+    }
+    let (learner, need) = (learner.info().name.into(), "a target: it learns without one".into());
+    Err(Error::Unsupported { learner, need })
 }
 
 impl Trials<'_> {
     fn context(&self) -> Context<'_> {
         let (seed, threads) = (self.args.seed, self.args.manner.threads());
         Context { seed, threads, observer: self.progress, ..Default::default() }
+    }
+
+    /// Better first: by the score that decides; where that is the same, by the one that breaks ties; then defaults before what was tuned, and learners as they are listed.
+    fn order(&self, a: &Row, b: &Row) -> std::cmp::Ordering {
+        let badness = |row: &Row, measure: Measure| {
+            let score = row.scores.iter().find(|score| score.name == measure.title());
+            measure.badness(score.map_or(f64::NAN, |score| score.mean))
+        };
+        let by = |measure: Measure| {
+            let (x, y) = (badness(a, measure), badness(b, measure));
+            // Sums in another order differ in the last digits.
+            let same = (x - y).abs() <= 1e-12 * (x.abs() + y.abs());
+            if same { std::cmp::Ordering::Equal } else { x.total_cmp(&y) }
+        };
+        let listed = |row: &Row| LEARNERS.iter().position(|entry| entry.info().name == row.learner);
+        let tie = self.measures[0].tie_breaker(self.data.task());
+        by(self.measures[0])
+            .then_with(|| tie.map_or(std::cmp::Ordering::Equal, by))
+            .then_with(|| b.setting.is_empty().cmp(&a.setting.is_empty()))
+            .then_with(|| listed(a).cmp(&listed(b)))
     }
 
     fn over(&self) -> bool {
@@ -231,7 +265,7 @@ impl Trials<'_> {
             let waiting = if i + 1 < n_learners { MOST_SHARE } else { 1 };
             let until = left.and_then(|left| Instant::now().checked_add(left / waiting));
             let late = self.over() || left.is_some_and(|left| left.is_zero());
-            let result = check(learner, self.data).and_then(|()| match late {
+            let result = comparable(learner, self.data).and_then(|()| match late {
                 true => Err(Error::Stopped),
                 false => self.row(learner, Setting::new(), until),
             });
@@ -279,7 +313,7 @@ impl Trials<'_> {
         check(learner, part)?;
         let splits = Splits::holdout(part, 0.3, self.args.seed)?;
         let measures = &self.measures[..1];
-        let validation = Validation { splits: &splits, measures, train_scores: false };
+        let validation = Validation { splits: &splits, measures, train_scores: false, pool: true };
         let observer = Hurried { progress: self.progress, deadline: Instant::now().checked_add(limit) };
         let context = Context { observer: &observer, ..self.context() };
         let scores = cross_validate(learner, part, &validation, &context)?.scores;
@@ -288,16 +322,16 @@ impl Trials<'_> {
 
     fn row(&self, learner: &dyn Learner, setting: Setting, until: Option<Instant>) -> ermine::Result<Row> {
         let start = Instant::now();
-        let validation = Validation { splits: self.splits, measures: self.measures, train_scores: false };
+        let validation = Validation { splits: self.splits, measures: self.measures, train_scores: false, pool: true };
         let observer = Hurried { progress: self.progress, deadline: until };
         let context = Context { observer: &observer, ..self.context() };
         let validated = cross_validate(learner, self.data, &validation, &context)?;
         // Scores that can't be told are left out; who lacks the one that decides can't be compared with others.
         let decisive = self.measures[0].title();
-        if validated.scores.first().is_none_or(|score| score.name != decisive) {
+        if let Some((_, why)) = validated.untold.iter().find(|(measure, _)| *measure == self.measures[0]) {
             return Err(Error::Unsupported {
                 learner: learner.info().name.into(),
-                need: format!("being judged by {decisive}, which some split lacks"),
+                need: format!("being judged by {decisive}: in some split {why}"),
             });
         }
         let seconds = start.elapsed().as_secs_f64();
@@ -306,7 +340,7 @@ impl Trials<'_> {
 
     /// Tries settings of the best learners; a better one becomes a row of its own.
     fn tune(&self, outcome: &mut Outcome) {
-        outcome.rows.sort_by(|a, b| order(a.scores.first(), b.scores.first()));
+        outcome.rows.sort_by(|a, b| self.order(a, b));
         let rivals = outcome.rows.iter().filter(|row| row.learner != BASELINE).take(TUNED);
         let best: Vec<(&'static str, f64)> = rivals.map(|row| (row.learner, row.seconds)).collect();
         for (i, &(name, seconds)) in best.iter().enumerate() {
@@ -318,8 +352,10 @@ impl Trials<'_> {
             self.progress.clear();
             match tuned {
                 Ok((row, stopped)) => {
-                    let as_it_is = outcome.rows.iter().find(|r| r.learner == name).and_then(|r| r.scores.first());
-                    outcome.rows.extend(row.filter(|row| order(row.scores.first(), as_it_is).is_lt()));
+                    let as_it_is = outcome.rows.iter().find(|r| r.learner == name);
+                    let better = |row: &Row| as_it_is.is_none_or(|as_it_is| self.order(row, as_it_is).is_lt());
+                    let row = row.filter(better);
+                    outcome.rows.extend(row);
                     if stopped {
                         outcome.remarks.push(format!("{name}: not all settings tried: {}", self.whose_end()));
                     }
@@ -335,8 +371,9 @@ impl Trials<'_> {
     /// The learning curve of the best, where there is time for it.
     fn curve(&self, best: &Row) -> ermine::Result<Vec<CurvePoint>> {
         let learner = with_setting(&*registry::learner(best.learner)?, &best.setting, &self.context())?;
-        let validation = Validation { splits: self.splits, measures: &self.measures[..1], train_scores: true };
-        learning_curve(&*learner, self.data, &validation, &SHARES, &self.context())
+        let validation =
+            Validation { splits: self.splits, measures: &self.measures[..1], train_scores: true, pool: true };
+        learning_curve(&*learner, self.data, &validation, Sizes::Shares(&SHARES), &self.context())
     }
 
     fn whose_end(&self) -> &'static str {
@@ -349,10 +386,10 @@ impl Trials<'_> {
         let affordable = left.map_or(f64::INFINITY, |left| left.as_secs_f64() / seconds.max(1e-3));
         // Each round of halving takes about as long as one setting on all rows, and has a third as many settings as the one before.
         let rounds = (affordable as usize).saturating_sub(1);
-        let fewer = 3_usize.saturating_pow(rounds.try_into().unwrap_or(u32::MAX)).min(trials);
+        let fewer = FACTOR.saturating_pow(rounds.try_into().unwrap_or(u32::MAX)).min(trials);
         match affordable >= trials as f64 || rounds == 0 || self.data.n_rows() <= 2 * PROBED_ROWS {
             true => Strategy::Random { trials },
-            false => Strategy::Halving { trials: fewer },
+            false => Strategy::Halving { trials: fewer, factor: FACTOR },
         }
     }
 
@@ -360,12 +397,12 @@ impl Trials<'_> {
     fn tune_one(&self, name: &str, strategy: Strategy, left: Option<Duration>) -> ermine::Result<(Option<Row>, bool)> {
         let until = left.and_then(|left| Instant::now().checked_add(left));
         let learner = registry::learner(name)?;
-        let space = Space::declared(&*learner);
-        let what =
-            Search { learner: &*learner, space: &space, strategy, splits: self.splits, measure: self.measures[0] };
-        let start = Instant::now();
         let observer = Hurried { progress: self.progress, deadline: until };
         let context = Context { observer: &observer, ..self.context() };
+        let space = Space::declared(&*learner).suited(&*learner, self.data, &context)?;
+        let (splits, measure) = (self.splits, self.measures[0]);
+        let what = Search { learner: &*learner, space: &space, strategy, splits, measure, pool: true };
+        let start = Instant::now();
         let found = search(&what, self.data, &context, &mut Journal::none())?;
         let Some(best) = found.best.map(|best| &found.trials[best]).filter(|best| !best.setting.is_empty()) else {
             return Ok((None, found.stopped));
@@ -408,17 +445,6 @@ fn why_not(error: &Error, args: &Args, late: bool) -> String {
     }
 }
 
-/// Better first; a score that is not a number is last.
-fn order(a: Option<&FoldScore>, b: Option<&FoldScore>) -> std::cmp::Ordering {
-    let badness = |score: Option<&FoldScore>| match score {
-        Some(s) if s.mean.is_nan() => f64::INFINITY,
-        Some(s) if s.higher_is_better => -s.mean,
-        Some(s) => s.mean,
-        None => f64::INFINITY,
-    };
-    badness(a).total_cmp(&badness(b))
-}
-
 /// The command that trains this learner on the same data.
 fn next_command(args: &Args, best: &Row) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "ermine".into());
@@ -436,7 +462,8 @@ fn next_command(args: &Args, best: &Row) -> String {
 }
 
 fn as_json(args: &Args, data: &Understanding, outcome: &Outcome, splits: &Splits, next: &str) -> serde_json::Value {
-    let test = outcome.rows.get(1).map(|second| against(&outcome.rows[0], second, splits));
+    let test =
+        outcome.rows.get(1).filter(|_| is_sure(&outcome.rows)).map(|second| against(&outcome.rows[0], second, splits));
     json!({
         "data": data,
         "folds": args.splits.folds,
@@ -466,7 +493,7 @@ fn board(outcome: &Outcome, splits: &Splits) -> Vec<Vec<String>> {
             Some(s) => format!("{:.d$}", s.mean, d = decimals(s.mean)),
             None => String::new(),
         };
-        let p = if i == 0 { String::new() } else { p_value(against(&rows[0], row, splits)) };
+        let p = if i == 0 || !is_sure(rows) { String::new() } else { p_value(against(&rows[0], row, splits)) };
         let start = [(i + 1).to_string(), row.title()];
         start.into_iter().chain(names.iter().map(score)).chain([p, time(row.seconds)]).collect()
     };
@@ -483,12 +510,20 @@ fn against(best: &Row, other: &Row, splits: &Splits) -> Paired {
 }
 
 /// What the columns mean.
-fn legend(several: bool) -> &'static str {
-    if several {
-        "mean ± standard deviation over splits; p: chance of such a distance from the first if both were as good"
-    } else {
-        "one split: how sure that is can't be told"
-    }
+fn legend(rows: &[Row]) -> String {
+    let usual = match (is_sure(rows), rows[0].scores.iter().any(|score| score.folds.len() > 1)) {
+        (true, _) => {
+            "mean ± standard deviation over splits; p: chance of such a distance from the first if both were as good"
+        }
+        (false, true) => "mean ± standard deviation over splits; how sure the order is can't be told",
+        (false, false) => "one split: how sure that is can't be told",
+    };
+    format!("{usual}{}", pooled_note(&rows[0].scores))
+}
+
+/// Whether there are several scores of what decides, so that differences can be tested.
+fn is_sure(rows: &[Row]) -> bool {
+    rows[0].scores.first().is_some_and(|score| score.folds.len() > 1)
 }
 
 fn text(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
@@ -497,7 +532,7 @@ fn text(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
     board.for_each(|row| grid.push(row));
     let mut text = String::new();
     if !args.manner.quiet {
-        text += &format!("\n{}\n{}\n", bold(&args.splits.title()), dim(&wrapped(legend(splits.len() > 1), 0, width())));
+        text += &format!("\n{}\n{}\n", bold(&args.splits.title()), dim(&wrapped(&legend(&outcome.rows), 0, width())));
     }
     text += &grid.text(width());
     text += if outcome.absent.is_empty() && outcome.remarks.is_empty() { "" } else { "\n" };
@@ -525,7 +560,7 @@ fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str, curve: &[Cu
     page.paragraph(&verdict(&outcome.rows, splits));
     page.heading(&args.splits.title());
     page.table(&board(outcome, splits));
-    page.note(legend(splits.len() > 1));
+    page.note(&legend(&outcome.rows));
     let bars: Vec<(String, f64, f64)> =
         outcome.rows.iter().filter_map(|r| r.scores.first().map(|s| (r.title(), s.mean, s.deviation))).collect();
     if let Some(score) = outcome.rows[0].scores.first() {
@@ -564,6 +599,10 @@ fn verdict(rows: &[Row], splits: &Splits) -> String {
     let mut text = format!("Best: {}", best.title());
     if splits.len() < 2 {
         return text + ", on one split: how sure that is can't be told. Use folds.";
+    }
+    if !is_sure(rows) {
+        return text
+            + ", by one score of all tested rows together: how sure that is can't be told. Use folds of more rows.";
     }
     if let Some(baseline) = baseline.filter(|b| b.learner != best.learner) {
         let p = against(best, baseline, splits);

@@ -1,6 +1,6 @@
 //! `ermine cross-validate`: how good a learner is on rows it has not seen, beside those it has; with learning and validation curves.
 
-use crate::args::{DataArgs, Manner, SplitArgs};
+use crate::args::{DataArgs, Manner, SplitArgs, pooled_note};
 use crate::clean::clean;
 use crate::data::{Understanding, load};
 use crate::evaluate;
@@ -13,7 +13,7 @@ use crate::terminal::{bold, decimals, dim, green, print, print_json, width, wrap
 use crate::tune::axis;
 use ermine::chart::html::Page;
 use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::curves::{CurvePoint, learning_curve, validation_curve};
+use ermine::evaluate::curves::{CurvePoint, Sizes, learning_curve, validation_curve};
 use ermine::evaluate::outcome::Outcome;
 use ermine::evaluate::space::Axis;
 use ermine::evaluate::{Measure, Validation, cross_validate};
@@ -107,10 +107,12 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     if args.manner.chatty() {
         print(&understanding.text())?;
     }
-    let validation = Validation { splits: &splits, measures: &measures, train_scores: true };
-    let scores = cross_validate(&*learner, &data, &validation, &context)?.scores;
+    let validation = Validation { splits: &splits, measures: &measures, train_scores: true, pool: true };
+    let validated = cross_validate(&*learner, &data, &validation, &context)?;
+    validated.check_told(args.splits.measure, &measures).map_err(Failure::work)?;
+    let scores = validated.scores;
     let learning = match args.learning_curve {
-        true => learning_curve(&*learner, &data, &validation, &SHARES, &context)?,
+        true => learning_curve(&*learner, &data, &validation, Sizes::Shares(&SHARES), &context)?,
         false => Vec::new(),
     };
     let validation = match &values {
@@ -140,7 +142,11 @@ fn on_test(
     let model = fit(learner, data, context)?;
     let test = evaluate::load(file, &args.data.columns, &args.manner, &model, progress)?;
     let test = model.in_my_classes(&test).map_err(Failure::work)?;
-    Ok(Outcome::new(&model.predict_data(&test)?, &test).map_err(Failure::work)?.scores(measures))
+    let said = model.predict_data(&test)?;
+    let outcome = Outcome::new(&said, &test).map_err(Failure::work)?;
+    let asked: Vec<Measure> = args.splits.measure.into_iter().collect();
+    outcome.check_told(&asked).map_err(|e| Failure::Work(format!("{}: {e}", file.display())))?;
+    Ok(outcome.scores(measures))
 }
 
 fn tell(args: &Args, found: &Found, understanding: &Understanding) -> Result<(), Failure> {
@@ -165,7 +171,7 @@ fn tell(args: &Args, found: &Found, understanding: &Understanding) -> Result<(),
     let mut text = String::new();
     if !args.manner.quiet {
         text += &format!("\n{}: {}\n", bold(&args.learner), args.splits.title());
-        text += &dim(&wrapped(LEGEND, 0, width()));
+        text += &dim(&wrapped(&legend(found), 0, width()));
     }
     text += &grid.text(width());
     for (curve, axis) in curves(args, found) {
@@ -180,8 +186,11 @@ fn tell(args: &Args, found: &Found, understanding: &Understanding) -> Result<(),
     print(&text)
 }
 
-const LEGEND: &str =
-    "mean ± standard deviation over splits, on rows that were learned from and on rows that were tested";
+/// What the columns mean.
+fn legend(found: &Found) -> String {
+    let usual = "mean ± standard deviation over splits, on rows that were learned from and on rows that were tested";
+    format!("{usual}{}", pooled_note(&found.scores))
+}
 
 /// The curves that were asked for, and the names of their axes.
 fn curves<'a>(args: &Args, found: &'a Found) -> Vec<(&'a [CurvePoint], String)> {
@@ -221,7 +230,7 @@ fn page(args: &Args, found: &Found) -> String {
     let mut page = Page::new(&format!("{} on {file}", args.learner));
     page.heading(&args.splits.title());
     page.table(&board(args, found));
-    page.note(LEGEND);
+    page.note(&legend(found));
     if !found.learning.is_empty() {
         page.heading("Would more rows help?");
         page.svg(&curve::picture(&found.learning, "Learning curve", "rows learned from"));

@@ -102,6 +102,18 @@ pub fn load_as(
     schema: &Schema,
     progress: &Progress,
 ) -> Result<Dataset, Failure> {
+    let is_feature = |name: &&String| schema.features.iter().any(|feature| feature.name == **name);
+    let named = [
+        ("--weight", &columns.weight, "how much rows count"),
+        ("--group", &columns.group, "which rows belong together"),
+    ];
+    for (flag, column, what) in named {
+        if let Some(name) = column.as_ref().filter(is_feature) {
+            return Err(Failure::Usage(format!(
+                "{flag} {name}: the model learned from this column, which can't say {what} too; copy it into a column of another name"
+            )));
+        }
+    }
     let mut options = schema.read_options();
     if let ([target], Some(column_type)) = (&schema.target[..], schema.target_type()) {
         options.types.insert(target.clone(), column_type);

@@ -18,6 +18,8 @@ pub enum Failure {
     Clap(Box<clap::Error>, Option<String>),
     /// Ctrl-C.
     Stopped,
+    /// Ctrl-C, but what was done until then was told or written.
+    StoppedWith(&'static str),
     /// Whoever read our output has gone, as `head` does when it has enough: not an error.
     BrokenPipe,
 }
@@ -45,7 +47,7 @@ impl Failure {
             Failure::Usage(_) => 2,
             Failure::Work(_) => 1,
             Failure::Clap(error, _) => error.exit_code() as u8,
-            Failure::Stopped => 130,
+            Failure::Stopped | Failure::StoppedWith(_) => 130,
             Failure::BrokenPipe => 0,
         }
     }
@@ -62,6 +64,7 @@ impl Failure {
                     eprintln!("\n{owners}");
                 }
             }
+            Failure::StoppedWith(what) => eprintln!("{} stopped; {what}", red("error:")),
             Failure::Stopped => eprintln!("{} stopped; nothing was written", red("error:")),
             Failure::BrokenPipe => {}
         }

@@ -1,7 +1,7 @@
 //! Files that are written: found out before the work whether they can be, and written whole or not at all.
 
 use crate::failure::Failure;
-use crate::interrupt::writing;
+use crate::interrupt::{writing, writing_at_the_end};
 use ermine::model::file::write_atomically;
 use std::path::Path;
 
@@ -29,4 +29,9 @@ pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
 /// Writes a file whole or not at all.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     writing(|| write_atomically(path, bytes).map_err(Failure::from))
+}
+
+/// The same for results that are worth keeping after Ctrl-C.
+pub fn write_at_the_end(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    writing_at_the_end(|| write_atomically(path, bytes).map_err(Failure::from))
 }

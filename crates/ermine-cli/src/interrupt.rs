@@ -34,6 +34,12 @@ pub fn stopped() -> bool {
     STOPPED.load(Ordering::SeqCst)
 }
 
+/// Writes what was done until Ctrl-C was pressed, which waits for it.
+pub fn writing_at_the_end<T>(write: impl FnOnce() -> T) -> T {
+    let _held = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    write()
+}
+
 /// Writes a file, which Ctrl-C waits for; or doesn't begin, if it was pressed before.
 pub fn writing<T>(write: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let _held = WRITING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -123,6 +123,7 @@ impl Observer for Progress {
                     self.bars.remove(&bar);
                 }
             }
+            Event::Within => {}
         }
         if interrupt::stopped() || self.is_late() { Control::Stop } else { Control::Continue }
     }

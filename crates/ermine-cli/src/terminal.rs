@@ -123,6 +123,11 @@ pub fn decimals(size: f64) -> usize {
     }
 }
 
+/// So many of something: `1 setting`, `2,000 settings`.
+pub fn counted(n: usize, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// A whole number with a blank between thousands.
 pub fn count(n: usize) -> String {
     let digits = n.to_string();

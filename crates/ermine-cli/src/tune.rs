@@ -1,6 +1,6 @@
 //! `ermine tune`: finds good settings of a learner, trains the best and saves it. What was tried is kept in a journal, so that a search that was stopped goes on.
 
-use crate::args::{DataArgs, Manner, SplitArgs, duration};
+use crate::args::{DataArgs, Manner, SplitArgs, duration, pooled_note};
 use crate::clean::clean;
 use crate::data::{Understanding, load};
 use crate::failure::Failure;
@@ -9,11 +9,11 @@ use crate::flags;
 use crate::grid::Grid;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{bold, decimals, dim, green, print, print_json, time, width, yellow};
+use crate::terminal::{bold, counted, decimals, dim, green, print, print_json, time, width, yellow};
 use crate::train::certificate;
 use ermine::evaluate::cross_validation::FoldScore;
 use ermine::evaluate::journal::Journal;
-use ermine::evaluate::search::{Found, Search, Strategy, Trial, nested, search, with_setting};
+use ermine::evaluate::search::{FACTOR, Found, Search, Strategy, Trial, nested, search, with_setting};
 use ermine::evaluate::space::{Axis, Space};
 use ermine::evaluate::{Measure, Splits};
 use ermine::learner::fit::check;
@@ -23,7 +23,7 @@ use ermine::model::Model;
 use ermine::param::Value;
 use ermine::registry;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
@@ -97,6 +97,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     flags::set(&mut *learner, &fixed)?;
     let space = space(args, &*learner, &fixed)?;
     check_output(&args.output, &[&args.data.file])?;
+    check_journal(args)?;
     let loading = Progress::new(!args.manner.chatty());
     let (data, understanding) = load(&args.data, args.manner.threads(), &loading)?;
     drop(loading);
@@ -104,10 +105,13 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let splits = args.splits.splits(&data, args.seed)?;
     let measure = Measure::headline(data.task(), args.splits.measure)[0];
     measure.check(data.task())?;
-    let what = Search { learner: &*learner, space: &space, strategy: strategy(args), splits: &splits, measure };
     let progress = Progress::new(!args.manner.chatty()).until(args.budget.and_then(|budget| start.checked_add(budget)));
     let context =
         Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
+    // What the user names is tried as it is.
+    let space = if args.axes.is_empty() { space.suited(&*learner, &data, &context)? } else { space };
+    let strategy = strategy(args);
+    let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
     let mut journal = match &args.journal {
         Some(path) => Journal::open(path, &what, &data, args.seed)?,
         None => Journal::none(),
@@ -129,6 +133,25 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     write(&args.output, &model.to_bytes()?)?;
     let seconds = start.elapsed().as_secs_f64();
     tell(args, &Tuned { found, best, measure, n_known, nested, model, seconds }, &understanding)
+}
+
+/// Refuses a journal in the place of the table or of the model, before any work is done.
+fn check_journal(args: &Args) -> Result<(), Failure> {
+    let Some(journal) = &args.journal else { return Ok(()) };
+    check_output(journal, &[&args.data.file])?;
+    // The model isn't there yet, so that its place is told by its directory.
+    let place = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some((parent.canonicalize().ok()?, path.file_name()?.to_owned()))
+    };
+    let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+    if place(journal) == place(&args.output) || same(journal, &args.output) {
+        let shown = journal.display();
+        return Err(Failure::Usage(format!(
+            "{shown} is both the journal and the model; name another file for one of them"
+        )));
+    }
+    Ok(())
 }
 
 /// What came out.
@@ -170,10 +193,10 @@ fn tell(args: &Args, tuned: &Tuned, understanding: &Understanding) -> Result<(),
     if let Some(score) = nested {
         let d = decimals(score.mean);
         text += &format!(
-            "\nnested cross-validation: {} {:.d$} ± {:.d$} {}\n",
+            "\nnested cross-validation: {} {:.d$}{} {}\n",
             score.name,
             score.mean,
-            score.deviation,
+            if score.folds.len() > 1 { format!(" ± {:.d$}", score.deviation) } else { String::new() },
             dim("(what to expect of this search on new rows)")
         );
     }
@@ -202,7 +225,7 @@ fn strategy(args: &Args) -> Strategy {
     let trials = args.trials as usize;
     match args.search.as_str() {
         "grid" => Strategy::Grid { points: args.points as usize },
-        "halving" => Strategy::Halving { trials },
+        "halving" => Strategy::Halving { trials, factor: FACTOR },
         _ => Strategy::Random { trials },
     }
 }
@@ -217,8 +240,12 @@ fn nothing(args: &Args, found: &Found) -> Failure {
     if interrupt::stopped() {
         if let Some(path) = &args.journal {
             eprintln!(
-                "{} trials are kept in {}; the same command goes on from there",
-                found.trials.len(),
+                "{} kept in {}; the same command goes on from there",
+                if found.trials.len() == 1 {
+                    "1 trial is".into()
+                } else {
+                    format!("{} trials are", found.trials.len())
+                },
                 path.display()
             );
         }
@@ -234,7 +261,8 @@ fn said(args: &Args, found: &Found, best: usize, measure: Measure, n_known: usiz
     let full: Vec<&Trial> = found.trials.iter().filter(|trial| trial.rows.is_none()).collect();
     let mut ranked: Vec<&Trial> = full.iter().copied().filter(|trial| !trial.mean().is_nan()).collect();
     let sign = if measure.higher_is_better() { -1.0 } else { 1.0 };
-    ranked.sort_by(|a, b| (sign * a.mean()).total_cmp(&(sign * b.mean())));
+    let tie = |trial: &Trial| trial.tie.unwrap_or(f64::INFINITY);
+    ranked.sort_by(|a, b| (sign * a.mean()).total_cmp(&(sign * b.mean())).then(tie(a).total_cmp(&tie(b))));
     let setting = |trial: &Trial| -> String {
         let words: Vec<String> = trial.setting.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         if words.is_empty() { "as it is".into() } else { words.join(", ") }
@@ -252,15 +280,19 @@ fn said(args: &Args, found: &Found, best: usize, measure: Measure, n_known: usiz
     }
     let known = if n_known > 0 { format!(", {n_known} of them from the journal") } else { String::new() };
     let mut text = format!(
-        "\n{} settings tried by {} in {}{known}\n\n{}",
-        found.trials.len(),
+        "\n{} tried by {}{} in {}{known}\n\n{}",
+        counted(found.trials.len(), "setting"),
         args.splits.title(),
+        pooled_note(&[found.trials[best].score(measure)]),
         time(seconds),
         grid.text(width())
     );
     let refused: Vec<&String> = found.trials.iter().filter_map(|trial| trial.refused.as_ref()).collect();
     if let Some(first) = refused.first() {
-        text += &format!("  {}\n", yellow(&clean(&format!("{} settings were refused, e.g.: {first}", refused.len()))));
+        text += &format!(
+            "  {}\n",
+            yellow(&clean(&format!("{} refused, e.g.: {first}", counted(refused.len(), "setting"))))
+        );
     }
     if found.stopped {
         text += &format!("  {}\n", yellow("the time was over before all settings were tried"));

@@ -8,7 +8,7 @@ use crate::table::Table;
 use crate::target::Target;
 use crate::value;
 use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::curves::learning_curve;
+use ermine::evaluate::curves::{Sizes, learning_curve};
 use ermine::evaluate::measure::Measure;
 use ermine::evaluate::{Validation, cross_validate};
 use ermine::learner::{Context, Learner};
@@ -20,9 +20,9 @@ use pyo3::types::PyDict;
 /// A point: rows learned from, the score of each split on the rows it learned from, and on the tested ones.
 type Point = (usize, Vec<f64>, Vec<f64>);
 
-/// The scores of each of `settings` (each the parameters of a learner) or, with `shares`, of the first of them by the share of the rows that it learns from.
+/// The scores of each of `settings` (each the parameters of a learner) or, with `sizes`, of the first of them by the number of the first rows of each split that it learns from.
 #[pyfunction]
-#[pyo3(signature = (learner, settings, table, target, weight, *, shares, splits, measure, seed, threads, progress = None))]
+#[pyo3(signature = (learner, settings, table, target, weight, *, sizes, splits, measure, seed, threads, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
 pub fn curve(
     py: Python<'_>,
@@ -31,7 +31,7 @@ pub fn curve(
     table: &Table,
     target: &Target,
     weight: Option<&Bound<'_, PyArray1<f64>>>,
-    shares: Option<Vec<f64>>,
+    sizes: Option<Vec<usize>>,
     splits: &Bound<'_, PyAny>,
     measure: &str,
     seed: u64,
@@ -44,24 +44,24 @@ pub fn curve(
     let splits = splits_of(&data, splits)?;
     let work = move |watch: &job::Watch| {
         let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
-        points(&learners, shares.as_deref(), &data, &splits, measure, &context)
+        points(&learners, sizes.as_deref(), &data, &splits, measure, &context)
     };
     job::run(py, progress, work)?.map_err(python)
 }
 
 fn points(
     learners: &[Box<dyn Learner>],
-    shares: Option<&[f64]>,
+    sizes: Option<&[usize]>,
     data: &Dataset,
     splits: &Splits,
     measure: Measure,
     context: &Context<'_>,
 ) -> ermine::Result<Vec<Point>> {
     measure.check(data.task())?;
-    let validation = Validation { splits, measures: &[measure], train_scores: true };
+    let validation = Validation { splits, measures: &[measure], train_scores: true, pool: false };
     let point = |n_rows: usize, score: FoldScore| (n_rows, score.train.unwrap_or_default(), score.folds);
-    if let (Some(shares), Some(learner)) = (shares, learners.first()) {
-        let curve = learning_curve(&**learner, data, &validation, shares, context)?;
+    if let (Some(sizes), Some(learner)) = (sizes, learners.first()) {
+        let curve = learning_curve(&**learner, data, &validation, Sizes::First(sizes), context)?;
         let rows = |at: &ermine::param::Value| at.number().unwrap_or(0.0) as usize;
         return Ok(curve.into_iter().map(|p| point(rows(&p.at), p.score)).collect());
     }

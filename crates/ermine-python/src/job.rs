@@ -59,7 +59,7 @@ impl Watch {
                 state.score = score.map(|(name, value)| (name.to_string(), value));
                 return self.tell.is_some().then(|| state.clone());
             }
-            Event::End => {}
+            Event::End | Event::Within => {}
         }
         None
     }

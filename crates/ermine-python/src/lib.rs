@@ -94,6 +94,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metric::pinball_loss, module)?)?;
     module.add_function(wrap_pyfunction!(metric::deviance, module)?)?;
     module.add_function(wrap_pyfunction!(metric::order, module)?)?;
+    module.add_function(wrap_pyfunction!(metric::omega_loss, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(report::permutation, module)?)?;
     module.add_function(wrap_pyfunction!(report::draw_curves, module)?)?;

@@ -1,9 +1,11 @@
 //! Scores of predictions, as the core computes them. The Python module `ermine.metrics` checks what it is given and names them as scikit-learn does.
 
 use crate::array;
-use ermine::metric::confusion::{Average, Confusion, Rates};
+use ermine::metric::confusion::Confusion;
+use ermine::metric::omega::Omega;
 use ermine::metric::threshold::Ranked;
 use ermine::metric::{Weights, probability, ranking, regression};
+use ermine::param::{ParamType, Value};
 use numpy::{Element, IxDyn, PyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -39,8 +41,8 @@ fn below<'a, T: Element + Copy + PartialOrd>(codes: &'a PyReadonlyArray1<'_, T>,
     if fine { Ok(codes) } else { Err(PyValueError::new_err("a class has no name")) }
 }
 
-/// The matrix; accuracy, balanced accuracy, Matthews' correlation and Cohen's kappa; precision, recall and F1 of each class, and their micro, macro and weighted means.
-type Read<'py> = (Array<'py>, [f64; 4], Array<'py>, Array<'py>);
+/// The matrix; accuracy, balanced accuracy, Matthews' correlation and Cohen's kappa.
+type Read<'py> = (Array<'py>, [f64; 4]);
 
 /// Which of `n_classes` classes were taken for which, and what is read off it.
 #[pyfunction]
@@ -55,14 +57,9 @@ pub fn confusion<'py>(
     check(truth.len(), &[predicted.len()])?;
     let k = n_classes as usize;
     let matrix = Confusion::new(truth, predicted, &vec![String::new(); k], weights(weight.as_ref(), truth.len())?);
-    let flat = |rates: Rates| [rates.precision, rates.recall, rates.f1];
-    let each = (0..k).flat_map(|class| flat(matrix.rates(class))).collect();
-    let means = [Average::Micro, Average::Macro, Average::Weighted];
-    let means = means.into_iter().flat_map(|average| flat(matrix.average(average))).collect();
     let read = [matrix.accuracy(), matrix.balanced_accuracy(), matrix.matthews(), matrix.kappa()];
     let counts = matrix.counts.into_iter().flatten().collect();
-    let array = |values, shape: [usize; 2]| array::shaped(py, values, &shape);
-    Ok((array(counts, [k, k])?, read, array(each, [k, 3])?, array(means, [3, 3])?))
+    Ok((array::shaped(py, counts, &[k, k])?, read))
 }
 
 /// The log loss and the Brier score of probabilities, row by row, of `n_classes` classes.
@@ -179,4 +176,16 @@ pub fn order(scores: Numbers<'_>, grades: Numbers<'_>, k: usize, exponential: bo
         ranking::reciprocal_rank(scores, grades),
         ranking::kendall_tau(scores, grades),
     ])
+}
+
+/// The mean cost of the pairs that an order within one query has in the wrong order, by the name of the cost.
+#[pyfunction]
+pub fn omega_loss(scores: Numbers<'_>, grades: Numbers<'_>, omega: &str) -> PyResult<f64> {
+    let (scores, grades) = (scores.as_slice()?, grades.as_slice()?);
+    check(scores.len(), &[grades.len()])?;
+    let known = Omega::from_value(&Value::Text(omega.into()));
+    let unknown = || {
+        PyValueError::new_err(format!("omega must be 'all-pairs', 'dcg' or 'top-K', such as 'top-10', got '{omega}'"))
+    };
+    Ok(ranking::omega_loss(scores, &ranking::places(grades), &known.ok_or_else(unknown)?))
 }

@@ -24,9 +24,9 @@ type Tried = (String, Vec<f64>, Option<String>, f64);
 type Part = (Vec<u32>, Vec<u32>);
 
 /// Tries settings by cross-validation: those of `settings` (each the parameters of a learner), in their order, or `trials` of what the learner's declarations say is worth trying, at
-/// random or by halving. `splits` is a number of folds or pairs of rows. Gives all trials on all rows.
+/// random or, with a `factor`, by halving. `splits` is a number of folds or pairs of rows. Gives all trials on all rows.
 #[pyfunction]
-#[pyo3(signature = (learner, params, table, target, weight, *, settings, trials, halving, splits, measure, seed, threads, progress = None))]
+#[pyo3(signature = (learner, params, table, target, weight, *, settings, trials, factor, splits, measure, seed, threads, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, with keywords")]
 pub fn search(
     py: Python<'_>,
@@ -37,7 +37,7 @@ pub fn search(
     weight: Option<&Bound<'_, PyArray1<f64>>>,
     settings: Option<Vec<Bound<'_, PyDict>>>,
     trials: usize,
-    halving: bool,
+    factor: Option<usize>,
     splits: &Bound<'_, PyAny>,
     measure: &str,
     seed: u64,
@@ -46,23 +46,26 @@ pub fn search(
 ) -> PyResult<Vec<Tried>> {
     let base = value::learner(learner, params)?;
     let listed = settings.map(|settings| settings.iter().map(|s| setting(learner, s)).collect()).transpose()?;
-    let strategy = match (&listed, halving) {
+    let strategy = match (&listed, factor) {
         (Some(_), _) => Strategy::Listed,
-        (None, true) => Strategy::Halving { trials },
-        (None, false) => Strategy::Random { trials },
+        (None, Some(factor)) => Strategy::Halving { trials, factor },
+        (None, None) => Strategy::Random { trials },
     };
-    let space = listed.map_or_else(|| Space::declared(&*base), Space::of_settings);
     let measure = Measure::parse(measure).map_err(python)?;
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
     let splits = splits_of(&data, splits)?;
-    let asked = space.clone();
+    let asked = listed.clone().unwrap_or_default();
     let work = move |watch: &job::Watch| {
         let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
-        let what = Search { learner: &*base, space: &space, strategy, splits: &splits, measure };
+        let space = match listed {
+            Some(listed) => Space::of_settings(listed),
+            None => Space::declared(&*base).suited(&*base, &data, &context)?,
+        };
+        let what = Search { learner: &*base, space: &space, strategy, splits: &splits, measure, pool: false };
         core_search(&what, &data, &context, &mut Journal::none())
     };
     let found = job::run(py, progress, work)?.map_err(python)?;
-    let trials = in_order(found, asked.listed());
+    let trials = in_order(found, &asked);
     trials.into_iter().map(|trial| tried(&trial)).collect()
 }
 

@@ -61,7 +61,7 @@ def test_a_number_of_folds_means_those_of_scikit_learn(cv):
 def test_settings_at_random_are_no_worse_than_the_estimator_itself():
     X, y = make_classification(300, 6, random_state=0)
     tree = DecisionTreeClassifier()
-    for search in (ours.RandomizedSearchCV(tree, n_iter=4, cv=3), ours.HalvingRandomSearchCV(tree, n_iter=4, cv=3)):
+    for search in (ours.RandomizedSearchCV(tree, n_iter=4, cv=3), ours.HalvingRandomSearchCV(tree, n_candidates=4, cv=3, factor=2)):
         search.fit(X, y)
         assert set(search.best_params_) <= set(tree.get_params())
         assert 0.5 < search.best_score_ <= 1.0
@@ -105,21 +105,80 @@ def test_a_validation_curve_is_that_of_scikit_learn():
         np.testing.assert_allclose(mine, other, rtol=1e-9)
 
 
-def test_a_learning_curve_grows_and_ends_with_all_rows():
-    X, y = make_regression(200, 4, noise=20.0, random_state=0)
-    cv = list(theirs.KFold(4).split(X))
-    sizes, learned, tested = ours.learning_curve(Ridge(), X, y, train_sizes=[0.1, 0.5, 1.0], cv=cv)
-    assert sizes.tolist() == [15, 75, 150] and learned.shape == tested.shape == (3, 4)
-    whole_sizes, whole_learned, whole_tested = theirs.learning_curve(Ridge(), X, y, train_sizes=[1.0], cv=cv)
-    assert whole_sizes[0] == sizes[-1]
-    np.testing.assert_allclose(learned[-1], whole_learned[0], rtol=1e-9)
-    np.testing.assert_allclose(tested[-1], whole_tested[0], rtol=1e-9)
-    assert tested[0].mean() < tested[-1].mean()
-    again, _, _ = ours.learning_curve(Ridge(), X, y, train_sizes=[15, 75, 150], cv=cv)
-    assert again.tolist() == sizes.tolist()
-    for wrong in ([], [0.0], [-1.0], [5, 151], [0.5, 20]):
-        with pytest.raises(ValueError, match="train_sizes|shares"):
+@pytest.mark.parametrize("cv", [4, 5, "given", theirs.KFold(3)])
+def test_a_learning_curve_is_that_of_scikit_learn(cv):
+    X, y = make_regression(203, 4, noise=20.0, random_state=0)
+    cv = list(theirs.ShuffleSplit(3, random_state=0).split(X)) if cv == "given" else cv
+    for sizes in ([0.1, 0.5, 1.0], [0.33, 0.331, 0.9], [10, 60, 61], np.linspace(0.1, 1.0, 5)):
+        want = theirs.learning_curve(Ridge(), X, y, train_sizes=sizes, cv=cv)
+        for a, b in zip(ours.learning_curve(Ridge(), X, y, train_sizes=sizes, cv=cv), want):
+            np.testing.assert_allclose(a, b, rtol=1e-9)
+    shuffled = [of.learning_curve(Ridge(), X, y, cv=cv, shuffle=True, random_state=1)[2] for of in (ours, theirs)]
+    np.testing.assert_allclose(*shuffled, rtol=1e-9)
+    for wrong in ([], [0.0], [-1.0], [5, 500], [0.5, 20.0]):
+        with pytest.raises(ValueError, match="train_sizes"):
             ours.learning_curve(Ridge(), X, y, train_sizes=wrong, cv=cv)
+
+
+def test_a_learning_curve_of_classes_is_that_of_scikit_learn():
+    X, y = make_classification(301, 6, n_classes=3, n_informative=4, random_state=0)
+    for cv in (4, theirs.StratifiedKFold(3)):
+        got, want = (of.learning_curve(DecisionTreeClassifier(), X, y, cv=cv) for of in (ours, theirs))
+        for a, b in zip(got, want):
+            np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+def test_groups_are_kept_together():
+    X, y = make_regression(120, 4, noise=20.0, random_state=0)
+    groups = np.arange(120) % 10
+    for cv in (theirs.GroupKFold(3), theirs.LeaveOneGroupOut()):
+        got, want = (of.GridSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, cv=cv).fit(X, y, groups=groups) for of in (ours, theirs))
+        np.testing.assert_allclose(got.cv_results_["split1_test_score"], want.cv_results_["split1_test_score"], rtol=1e-9)
+        assert got.best_params_ == want.best_params_ and got.n_splits_ == want.n_splits_
+        scores = [of.cross_val_score(Ridge(), X, y, cv=cv, groups=groups) for of in (ours, theirs)]
+        np.testing.assert_allclose(*scores, rtol=1e-9)
+        curves = [of.learning_curve(Ridge(), X, y, cv=cv, groups=groups)[2] for of in (ours, theirs)]
+        np.testing.assert_allclose(*curves, rtol=1e-9)
+    assert set(ours.GridSearchCV(Ridge(), {"alpha": [1.0]}).fit(X, y).cv_results_) == set(theirs.GridSearchCV(Ridge(), {"alpha": [1.0]}).fit(X, y).cv_results_)
+
+
+def test_settings_that_fail_have_the_score_that_was_asked_for():
+    from ermine.neighbors import KNeighborsRegressor
+
+    X, y = make_regression(60, 3, random_state=0)
+    grid = {"n_neighbors": [2, 1000]}
+    with pytest.warns(UserWarning, match="1 of 2 settings could not be used"):
+        search = ours.GridSearchCV(KNeighborsRegressor(), grid, cv=3).fit(X, y)
+    assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [False, True] and search.best_params_ == {"n_neighbors": 2}
+    with pytest.warns(UserWarning, match="set to -7"):
+        search = ours.GridSearchCV(KNeighborsRegressor(), grid, cv=3, error_score=-7).fit(X, y)
+    assert search.cv_results_["split0_test_score"][1] == -7
+    with pytest.raises(ValueError, match="error_score"):
+        ours.GridSearchCV(KNeighborsRegressor(), grid, cv=3, error_score="zero").fit(X, y)
+
+
+def test_without_a_refit_there_is_nothing_to_predict_with():
+    X, y = make_regression(60, 3, random_state=0)
+    search = ours.GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, refit=False)
+    with pytest.raises(ValueError, match="not fitted"):
+        search.predict(X)
+    with pytest.raises(AttributeError, match="refit=False.*best_params_"):
+        search.fit(X, y).predict(X)
+
+
+def test_halving_takes_what_scikit_learn_takes():
+    from scipy.stats import loguniform
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+
+    X, y = make_classification(300, 6, random_state=0)
+    options = {"param_distributions": {"max_depth": [1, 2, 4, 8], "min_impurity_decrease": loguniform(1e-5, 1e-2)}, "factor": 2, "random_state": 0, "cv": 3, "n_candidates": 6}
+    got, want = (of.HalvingRandomSearchCV(DecisionTreeClassifier(), **options).fit(X, y) for of in (ours, theirs))
+    assert got.best_params_ == want.best_params_ and got.n_iterations_ == want.n_iterations_
+    for wrong, words in (({"factor": 1}, "factor"), ({"resource": "n_estimators"}, "param_distributions")):
+        with pytest.raises(ValueError, match=words):
+            ours.HalvingRandomSearchCV(DecisionTreeClassifier(), **wrong).fit(X, y)
+    search = ours.HalvingRandomSearchCV(DecisionTreeClassifier(), n_candidates=9, factor=9, cv=3)
+    assert search.get_params(deep=False)["factor"] == 9 and search.fit(X, y).best_score_ > 0.5
 
 
 @pytest.mark.parametrize("gamma", [0.02, "scale"])

@@ -24,6 +24,8 @@ pub enum Event<'a> {
     },
     /// The current piece of work is over.
     End,
+    /// Parts of the current piece of work, which have nothing to show by themselves, ask whether to go on. They may do so from several threads at once.
+    Within,
 }
 
 /// Whether to go on.
@@ -35,7 +37,7 @@ pub enum Control {
     Stop,
 }
 
-/// Someone who watches long work. Called from the threads that do it, one call at a time, and cheap calls are expected.
+/// Someone who watches long work. Called from the threads that do it, one call at a time but for [`Event::Within`], and cheap calls are expected.
 pub trait Observer: Send + Sync {
     /// Something happened; the answer says whether to go on.
     fn event(&self, event: &Event<'_>) -> Control;
@@ -47,6 +49,15 @@ pub struct Silent;
 impl Observer for Silent {
     fn event(&self, _: &Event<'_>) -> Control {
         Control::Continue
+    }
+}
+
+/// What the parts of a piece of work are watched by: whatever they report, they only ask the observer of the whole whether to go on.
+pub struct Parts<'a>(pub &'a dyn Observer);
+
+impl Observer for Parts<'_> {
+    fn event(&self, _: &Event<'_>) -> Control {
+        self.0.event(&Event::Within)
     }
 }
 

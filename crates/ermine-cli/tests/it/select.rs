@@ -158,3 +158,79 @@ fn mistakes_are_named_with_a_way_out() {
     place.run(&["cross-validate", &table, "-t", "species", "--test", &other]).fails(1, &["other.csv: no column named"]);
     assert!(!place.files().contains(&"m.ermine".to_string()));
 }
+
+#[test]
+fn what_cannot_be_told_or_done_is_said_with_a_way_out() {
+    let place = Place::new("select-untold");
+    let (table, model) = (penguins(), place.model());
+    let text = std::fs::read_to_string(&table).unwrap();
+    let adelie: Vec<&str> = text.lines().take(40).collect();
+    assert!(adelie[1..].iter().all(|line| line.contains("Adelie")));
+    let one_class = place.write("one.csv", &(adelie.join("\n") + "\n"));
+    let evaluate = |more: &[&str]| place.run(&[&["evaluate", &model, &one_class], more].concat());
+    evaluate(&["--measure", "roc-auc"]).fails(1, &["roc-auc can't be told", "one class", "accuracy, error-rate"]);
+    evaluate(&["--measure", "accuracy,average-precision"]).fails(1, &["average-precision can't be told"]);
+    evaluate(&[]).succeeds().says(&["accuracy"]);
+    evaluate(&["--weight", "body_mass_g"]).fails(2, &["--weight body_mass_g", "the model learned from this column"]);
+    let cv = |more: &[&str]| place.run(&[&["cross-validate", &table, "-t", "species", "--quiet"], more].concat());
+    let svm = ["--learner", "linear-svc", "--folds", "3", "--measure", "log-loss"];
+    cv(&svm).fails(1, &["log-loss can't be told", "no probabilities", "accuracy, balanced-accuracy"]);
+    cv(&["--learner", "decision-tree", "--curve", "max-depth="]).fails(2, &["separated by commas"]);
+    let words = ["cross-validate", &table, "-t", "species", "--learner", "decision-stump", "--leave-one-out"];
+    place.run(&words).succeeds().says(&["of all tested rows together", "balanced accuracy, macro F1, MCC, kappa"]);
+    let tune =
+        |more: &[&str]| place.run(&[&["tune", &table, "-t", "species", "--learner", "decision-stump"], more].concat());
+    tune(&["-o", "m", "--journal", "./m"]).fails(2, &["both the journal and the model"]);
+    tune(&["-o", "m", "--journal", &table]).fails(2, &["is read by this command"]);
+    assert!(!place.files().contains(&"m".to_string()));
+    tune(&["-o", "m", "--try", "criterion=gini", "--search", "grid"]).succeeds().says(&["1 setting tried"]);
+    tune(&["-o", "m", "--try", "criterion=gini"]).succeeds().says(&["2 settings tried"]);
+    place.run(&["compare", "--help"]).succeeds().says(&["Rows that belong together"]);
+    // Numbers: criteria of classes are not drawn, and who learns without a target is no rival.
+    let words =
+        ["tune", &table, "-t", "body_mass_g", "--drop-missing-target", "--learner", "decision-tree", "--trials", "6"];
+    let json = place.run(&[&words[..], &["--json", "-o", "n.ermine"]].concat()).succeeds().json();
+    assert!(json["trials"].as_array().unwrap().iter().all(|trial| trial["refused"].is_null()), "{json}");
+    let words =
+        ["compare", &table, "-t", "body_mass_g", "--drop-missing-target", "--trials", "0", "--budget", "20s", "--json"];
+    let json = place.run(&words).succeeds().json();
+    assert!(!json.to_string().contains("one-class-svm"), "{json}");
+    let named = [&words[..], &["--learners", "baseline,one-class-svm"]].concat();
+    let json = place.run(&named).succeeds().json();
+    assert!(json["absent"][0]["why"].as_str().unwrap().contains("without one"), "{json}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_comparison_that_is_stopped_leaves_its_page() {
+    let place = Place::new("compare-stopped");
+    let table = penguins();
+    let words = [
+        "compare",
+        &table,
+        "-t",
+        "species",
+        "--learners",
+        "baseline,random-forest",
+        "--trials",
+        "100000",
+        "--html",
+        "page.html",
+    ];
+    // It takes hours; the baseline is there in a moment, however slow the machine is.
+    for seconds in [1, 4, 16, 64] {
+        let mut child = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(seconds));
+        assert!(child.try_wait().unwrap().is_none());
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let said = Said::from(&words, child.wait_with_output().unwrap());
+        assert_eq!(said.code, Some(130), "{}", said.err);
+        if place.files().contains(&"page.html".to_string()) {
+            assert!(said.err.contains("the page has what was done") && said.out.contains("baseline"), "{}", said.err);
+            let page = String::from_utf8(place.read("page.html")).unwrap();
+            assert!(page.contains("baseline") && page.contains("stopped by Ctrl-C") && page.ends_with("</html>\n"));
+            return;
+        }
+    }
+    panic!("no page was written");
+}

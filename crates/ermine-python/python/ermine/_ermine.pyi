@@ -170,7 +170,7 @@ def search(
     *,
     settings: list[dict[str, Any]] | None,
     trials: int,
-    halving: bool,
+    factor: int | None,
     splits: Any,
     measure: str,
     seed: int,
@@ -184,7 +184,7 @@ def curve(
     target: Target,
     weight: np.ndarray | None,
     *,
-    shares: list[float] | None,
+    sizes: list[int] | None,
     splits: Any,
     measure: str,
     seed: int,
@@ -204,7 +204,7 @@ def partial_dependence(
 ) -> tuple[list[float], list[str] | None, np.ndarray, np.ndarray]: ...
 def confusion(
     truth: np.ndarray, predicted: np.ndarray, n_classes: int, weight: np.ndarray | None
-) -> tuple[np.ndarray, tuple[float, float, float, float], np.ndarray, np.ndarray]: ...
+) -> tuple[np.ndarray, tuple[float, float, float, float]]: ...
 def probability_losses(
     probabilities: np.ndarray, n_classes: int, truth: np.ndarray, weight: np.ndarray | None
 ) -> tuple[float, float]: ...
@@ -218,6 +218,7 @@ def errors(predicted: np.ndarray, truth: np.ndarray, weight: np.ndarray | None) 
 def pinball_loss(predicted: np.ndarray, truth: np.ndarray, level: float, weight: np.ndarray | None) -> float: ...
 def deviance(predicted: np.ndarray, truth: np.ndarray, power: float, weight: np.ndarray | None) -> float | None: ...
 def order(scores: np.ndarray, grades: np.ndarray, k: int, exponential: bool) -> tuple[float, float, float, float]: ...
+def omega_loss(scores: np.ndarray, grades: np.ndarray, omega: str) -> float: ...
 def report(
     model: Model,
     table: Table,

@@ -12,18 +12,21 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ermine import _ermine, _target
+from ermine import _ermine, _rates, _target
 from ermine._elsewhere import handed_over
+from ermine._orders import Interval, confidence_interval, kendall_tau, mean_average_precision, mean_reciprocal_rank, ndcg_score, omega_loss
 from ermine._sklearn import warn
 
 __all__ = [
-    "accuracy_score", "average_precision_score", "balanced_accuracy_score", "brier_score_loss", "calibration_curve", "classification_report", "cohen_kappa_score",
-    "confusion_matrix", "expected_calibration_error", "f1_score", "hamming_loss", "kendall_tau", "log_loss", "matthews_corrcoef", "mean_absolute_error", "mean_gamma_deviance",
-    "mean_pinball_loss", "mean_poisson_deviance", "mean_squared_error", "mean_tweedie_deviance", "median_absolute_error", "ndcg_score", "precision_recall_curve",
-    "precision_recall_fscore_support", "precision_score", "r2_score", "recall_score", "roc_auc_score", "roc_curve", "root_mean_squared_error", "zero_one_loss",
+    "Interval", "accuracy_score", "average_precision_score", "balanced_accuracy_score", "brier_score_loss", "calibration_curve", "classification_report", "cohen_kappa_score",
+    "confidence_interval", "confusion_matrix", "expected_calibration_error", "f1_score", "fbeta_score", "hamming_loss", "kendall_tau", "log_loss", "matthews_corrcoef",
+    "mean_absolute_error", "mean_average_precision", "mean_gamma_deviance", "mean_pinball_loss", "mean_poisson_deviance", "mean_reciprocal_rank", "mean_squared_error",
+    "mean_tweedie_deviance", "median_absolute_error", "ndcg_score", "omega_loss", "precision_recall_curve", "precision_recall_fscore_support", "precision_score", "r2_score",
+    "recall_score", "roc_auc_score", "roc_curve", "root_mean_squared_error", "zero_one_loss",
 ]
 
 Average = Literal["micro", "macro", "weighted"]
+Averages = Literal["binary", "micro", "macro", "weighted"]
 
 # Classes
 
@@ -37,10 +40,6 @@ class _Confusion(NamedTuple):
     balanced: float
     matthews: float
     kappa: float
-    #: Precision, recall and F1 of each class.
-    rates: np.ndarray
-    #: Their micro, macro and weighted means.
-    means: np.ndarray
 
 
 def _confusion(y_true: Any, y_pred: Any, sample_weight: Any) -> _Confusion:
@@ -51,9 +50,9 @@ def _confusion(y_true: Any, y_pred: Any, sample_weight: Any) -> _Confusion:
     if true.dtype.kind != predicted.dtype.kind and "U" in (true.dtype.kind + predicted.dtype.kind).replace("O", "U") and "O" not in true.dtype.kind + predicted.dtype.kind:
         raise ValueError(f"Labels in y_true and y_pred should be of the same type. Got y_true={np.unique(true)} and y_pred={np.unique(predicted)}.")
     labels, codes = _target.coded(np.concatenate([true, predicted]))
-    weights = _target.weights(sample_weight, len(true))
-    counts, read, rates, means = _ermine.confusion(codes[: len(true)].copy(), codes[len(true) :].copy(), len(labels), weights)
-    return _Confusion(labels, counts, *read, rates, means)
+    weights = _rates.weights(sample_weight, len(true))
+    counts, read = _ermine.confusion(codes[: len(true)].copy(), codes[len(true) :].copy(), len(labels), weights)
+    return _Confusion(labels, counts, *read)
 
 
 def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
@@ -63,20 +62,26 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
         predicted = np.asarray(y_pred)
         _target.check_rows(len(true), len(predicted))
         right = (true == predicted).all(axis=1)
-        weights = _target.weights(sample_weight, len(true))
+        weights = _rates.weights(sample_weight, len(true))
         return float(np.average(right, weights=weights)) if normalize else float(right @ (np.ones(len(true)) if weights is None else weights))
     found = _confusion(y_true, y_pred, sample_weight)
     return found.accuracy if normalize else float(np.trace(found.counts))
 
 
-def zero_one_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """The share of rows whose class is predicted wrong."""
-    return 1.0 - accuracy_score(y_true, y_pred, sample_weight=sample_weight)
+def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
+    """The share of rows whose class is predicted wrong (their weight, unless ``normalize``)."""
+    right = accuracy_score(y_true, y_pred, normalize=normalize, sample_weight=sample_weight)
+    if normalize:
+        return 1.0 - right
+    weights = _rates.weights(sample_weight, len(np.asarray(y_true)))
+    return float(len(np.asarray(y_true)) if weights is None else weights.sum()) - right
 
 
-def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """The mean recall of the classes that occur."""
-    return _confusion(y_true, y_pred, sample_weight).balanced
+def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, adjusted: bool = False) -> float:
+    """The mean recall of the classes that occur; if ``adjusted``, such that guessing has 0."""
+    found = _confusion(y_true, y_pred, sample_weight)
+    n = int((found.counts.sum(axis=1) > 0).sum())
+    return (found.balanced - 1 / n) / (1 - 1 / n) if adjusted and n > 1 else found.balanced
 
 
 def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
@@ -84,9 +89,22 @@ def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) ->
     return _confusion(y_true, y_pred, sample_weight).matthews
 
 
-def cohen_kappa_score(y1: Any, y2: Any, *, sample_weight: Any = None) -> float:
-    """The agreement beyond chance: 1 is perfect, 0 no better than chance."""
-    return _confusion(y1, y2, sample_weight).kappa
+def cohen_kappa_score(y1: Any, y2: Any, *, labels: Any = None, weights: Literal["linear", "quadratic"] | None = None, sample_weight: Any = None) -> float:
+    """The agreement beyond chance: 1 is perfect, 0 no better than chance; NaN where all is one class. Of ``labels`` alone; far mistakes cost more with ``weights``."""
+    if labels is None and weights is None:
+        value = _confusion(y1, y2, sample_weight).kappa
+    else:
+        counts = confusion_matrix(y1, y2, labels=labels, sample_weight=sample_weight).astype(np.float64)
+        far = np.abs(np.subtract.outer(np.arange(len(counts)), np.arange(len(counts)))).astype(np.float64)
+        if weights not in (None, "linear", "quadratic"):
+            raise ValueError(f"weights must be None, 'linear' or 'quadratic', got {weights!r}")
+        cost = (far > 0).astype(np.float64) if weights is None else far if weights == "linear" else far * far
+        chance = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1e-300)
+        expected = float((cost * chance).sum())
+        value = 1.0 - float((cost * counts).sum()) / expected if expected > 0 else float("nan")
+    if np.isnan(value):
+        warn("UndefinedMetricWarning", "Cohen's kappa is not defined where truth and prediction are one and the same class.")
+    return value
 
 
 def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
@@ -95,7 +113,7 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
     if true.ndim == 1:
         return zero_one_loss(y_true, y_pred, sample_weight=sample_weight)
     wrong = (true != np.asarray(y_pred)).mean(axis=1)
-    return float(np.average(wrong, weights=_target.weights(sample_weight, len(wrong))))
+    return float(np.average(wrong, weights=_rates.weights(sample_weight, len(wrong))))
 
 
 def confusion_matrix(
@@ -135,51 +153,71 @@ def confusion_matrix(
     return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
 
 
+def _counts(y_true: Any, y_pred: Any, sample_weight: Any) -> _rates.Counts:
+    """How much of each class, or of each label of a matrix, is right, true and predicted."""
+    if _rates.is_marks(y_true):
+        true, predicted = np.asarray(y_true), np.asarray(y_pred)
+        _target.check_rows(len(true), len(predicted))
+        return _rates.of_marks(true, predicted, _rates.weights(sample_weight, len(true)))
+    found = _confusion(y_true, y_pred, sample_weight)
+    return _rates.of_matrix(found.labels, found.counts)
+
+
 def precision_recall_fscore_support(
-    y_true: Any, y_pred: Any, *, average: Literal["binary", "micro", "macro", "weighted"] | None = None, pos_label: Any = 1, sample_weight: Any = None,
+    y_true: Any, y_pred: Any, *, beta: float = 1.0, labels: Any = None, pos_label: Any = 1, average: Averages | None = None, sample_weight: Any = None,
+    zero_division: Any = "warn", _only: Sequence[int] = (0, 1, 2),
 ) -> tuple[Any, Any, Any, Any]:
-    """Precision, recall and F1, of each class (in ascending order, with its weight) or their mean.
+    """Precision, recall and F, of each class (in ascending order, with its weight) or their mean.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        The true and the predicted classes.
-    average : {"binary", "micro", "macro", "weighted"}, default=None
-        None for each class; "binary" for ``pos_label`` alone; or a mean: over rows, over classes, over classes by their weight.
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true and the predicted classes, or matrices of 0 and 1 with a column for each label.
+    beta : float, default=1.0
+        How much more recall counts than precision in F.
+    labels : array-like, default=None
+        The classes that count, in this order; None for all that occur, ascending.
     pos_label : default=1
         See ``average``.
+    average : {"binary", "micro", "macro", "weighted"}, default=None
+        None for each class; "binary" for ``pos_label`` alone; or a mean: over rows, over classes, over classes by their weight.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        What a quotient of 0 by 0 is: 0 with a warning, or this; means leave out what is nan.
 
     Returns
     -------
-    precision, recall, f1, support
+    precision, recall, f, support
         Arrays of shape (n_classes,); or numbers, and None for the last.
     """
-    found = _confusion(y_true, y_pred, sample_weight)
-    if average is None:
-        support = found.counts.sum(axis=1)
-        return *found.rates.T, support.astype(np.int64) if sample_weight is None else support
-    if average == "binary":
-        known = found.labels.tolist()
-        if len(known) > 2:
-            raise ValueError("Target is multiclass but average='binary'. Please choose another average setting, one of ['micro', 'macro', 'weighted', None].")
-        if pos_label not in known:
-            if len(known) == 2:
-                raise ValueError(f"pos_label={pos_label} is not a valid label: It should be one of {known}")
-            return 0.0, 0.0, 0.0, None
-        return *map(float, found.rates[known.index(pos_label)]), None  # type: ignore[return-value]
-    means: Sequence[str] = ("micro", "macro", "weighted")
-    if average not in means:
+    if average not in (None, "binary", "micro", "macro", "weighted"):
         raise ValueError(f"average must be one of {{None, 'binary', 'micro', 'macro', 'weighted'}}, got {average!r}")
-    return *map(float, found.means[means.index(average)]), None  # type: ignore[return-value]
+    counts = _counts(y_true, y_pred, sample_weight)
+    if average == "binary":
+        known = counts.labels.tolist()
+        if len(known) > 2 or _rates.is_marks(y_true):
+            what = "multilabel-indicator" if _rates.is_marks(y_true) else "multiclass"
+            raise ValueError(f"Target is {what} but average='binary'. Please choose another average setting, one of ['micro', 'macro', 'weighted', None].")
+        if pos_label not in known and len(known) == 2:
+            raise ValueError(f"pos_label={pos_label} is not a valid label: It should be one of {known}")
+        labels = [pos_label]
+    if labels is not None:
+        counts = _rates.chosen(counts, labels)
+    if average is None:
+        support = counts.actual.astype(np.int64) if sample_weight is None else counts.actual
+        return *_rates.rates(counts, float(beta), zero_division, _only), support
+    means = _rates.averaged(counts, "macro" if average == "binary" else average, float(beta), zero_division, _only)
+    return *means, None  # type: ignore[return-value]
 
 
 def _one_rate(which: int, name: str, what: str) -> Callable[..., Any]:
     def score(
-        y_true: Any, y_pred: Any, *, average: Literal["binary", "micro", "macro", "weighted"] | None = "binary", pos_label: Any = 1, sample_weight: Any = None,
+        y_true: Any, y_pred: Any, *, labels: Any = None, pos_label: Any = 1, average: Averages | None = "binary", sample_weight: Any = None, zero_division: Any = "warn",
     ) -> Any:
-        return precision_recall_fscore_support(y_true, y_pred, average=average, pos_label=pos_label, sample_weight=sample_weight)[which]
+        return precision_recall_fscore_support(
+            y_true, y_pred, labels=labels, pos_label=pos_label, average=average, sample_weight=sample_weight, zero_division=zero_division, _only=(which,),
+        )[which]
 
     score.__name__ = score.__qualname__ = name
     score.__doc__ = f"{what} Of class ``pos_label``, of each class (``average=None``), or a mean: see ``precision_recall_fscore_support``."
@@ -191,21 +229,40 @@ recall_score = _one_rate(1, "recall_score", "Of what is of a class, the share th
 f1_score = _one_rate(2, "f1_score", "The harmonic mean of precision and recall.")
 
 
-def classification_report(y_true: Any, y_pred: Any, *, digits: int = 2, sample_weight: Any = None, output_dict: bool = False) -> Any:
-    """Precision, recall and F1 of each class and their means, as text, or as a dict if ``output_dict``."""
-    found = _confusion(y_true, y_pred, sample_weight)
-    support = found.counts.sum(axis=1)
+def fbeta_score(
+    y_true: Any, y_pred: Any, *, beta: float, labels: Any = None, pos_label: Any = 1, average: Averages | None = "binary", sample_weight: Any = None, zero_division: Any = "warn",
+) -> Any:
+    """The harmonic mean of precision and recall, in which recall counts ``beta`` times as much: see ``precision_recall_fscore_support``."""
+    return precision_recall_fscore_support(
+        y_true, y_pred, beta=beta, labels=labels, pos_label=pos_label, average=average, sample_weight=sample_weight, zero_division=zero_division, _only=(2,),
+    )[2]
+
+
+def classification_report(
+    y_true: Any, y_pred: Any, *, labels: Any = None, target_names: Any = None, sample_weight: Any = None, digits: int = 2, output_dict: bool = False, zero_division: Any = "warn",
+) -> Any:
+    """Precision, recall and F1 of each class (or of ``labels``, called ``target_names``) and their means, as text, or as a dict if ``output_dict``."""
+    counts = _counts(y_true, y_pred, sample_weight)
+    # Where all classes count, the micro mean is the accuracy.
+    whole = not _rates.is_marks(y_true) and (labels is None or set(counts.labels.tolist()) <= set(np.asarray(labels).tolist()))
+    counts = counts if labels is None else _rates.chosen(counts, labels)
+    shown = [str(label) for label in (counts.labels.tolist() if target_names is None else target_names)]
+    if len(shown) != len(counts.labels):
+        raise ValueError(f"Number of classes, {len(counts.labels)}, does not match size of target_names, {len(shown)}. Try specifying the labels parameter")
     names = ("precision", "recall", "f1-score", "support")
-    rows = {str(label): dict(zip(names, map(float, (*rates, n)))) for label, rates, n in zip(found.labels.tolist(), found.rates, support)}
-    total = float(support.sum())
-    means = {name: dict(zip(names, map(float, (*found.means[k], total)))) for k, name in ((1, "macro avg"), (2, "weighted avg"))}
+    each = zip(*_rates.rates(counts, 1.0, zero_division), counts.actual)
+    rows = {name: dict(zip(names, map(float, numbers))) for name, numbers in zip(shown, each)}
+    total = float(counts.actual.sum())
+    silent = 0.0 if zero_division == "warn" else zero_division
+    of = lambda average: dict(zip(names, (*_rates.averaged(counts, average, 1.0, silent, ()), total)))
+    micro, means = of("micro"), {f"{average} avg": of(average) for average in ("macro", "weighted")}
     if output_dict:
-        return rows | {"accuracy": found.accuracy} | means
+        return rows | ({"accuracy": micro["f1-score"]} if whole else {"micro avg": micro}) | means
     width = max(*map(len, rows), len("weighted avg"))
     line = lambda name, row: f"{name:>{width}} " + "".join(f" {row[key]:>9.{digits}f}" for key in names[:3]) + f" {row['support']:>9.0f}"
     head = " " * width + " " + "".join(f" {name:>9}" for name in names)
-    accuracy = f"{'accuracy':>{width}} " + " " * 21 + f"{found.accuracy:>9.{digits}f} {total:>9.0f}"
-    return "\n".join([head, "", *(line(*item) for item in rows.items()), "", accuracy, *(line(*item) for item in means.items()), ""])
+    all_rows = f"{'accuracy':>{width}} " + " " * 21 + f"{micro['f1-score']:>9.{digits}f} {total:>9.0f}" if whole else line("micro avg", micro)
+    return "\n".join([head, "", *(line(*item) for item in rows.items()), "", all_rows, *(line(*item) for item in means.items()), ""])
 
 
 # Probabilities
@@ -252,13 +309,24 @@ def log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, labels: An
     sums = values.reshape(-1, n_classes).sum(axis=1)
     if not np.allclose(sums, 1, rtol=1e-6):
         warn("UserWarning", "The y_prob values do not sum to one. Make sure to pass probabilities.")
-    return _ermine.probability_losses(values, n_classes, codes, _target.weights(sample_weight, len(codes)))[0]
+    return _ermine.probability_losses(values, n_classes, codes, _rates.weights(sample_weight, len(codes)))[0]
 
 
-def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, labels: Any = None) -> float:
-    """The mean squared distance between probabilities and truth: of two classes, of the second one's probability; of more the sum over classes. See ``log_loss``."""
-    values, codes, n_classes = _probabilities(y_true, y_proba, labels)
-    return _ermine.probability_losses(values, n_classes, codes, _target.weights(sample_weight, len(codes)))[1]
+def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> float:
+    """The mean squared distance between probabilities and truth: of two classes, of the probability of the second one (or of ``pos_label``); of more the sum over classes.
+    Probabilities of two classes may all be of rows of one of them. See ``log_loss``."""
+    values = np.asarray(y_proba, dtype=np.float64)
+    if labels is None and (values.ndim == 1 or values.shape[1] == 1):
+        true = _target.labels_like(y_true)
+        distinct = np.unique(true)
+        if pos_label is None and len(distinct) == 1 and distinct.dtype.kind in "OUS":
+            raise ValueError(f"y_true takes value in {distinct.tolist()} and pos_label is not specified: pass pos_label explicitly.")
+        if len(distinct) < 2 or pos_label is not None:
+            if len(distinct) > 2 or (len(distinct) == 2 and pos_label not in distinct.tolist()):
+                raise ValueError(f"pos_label={pos_label} is not a valid label: It should be one of {distinct.tolist()}")
+            y_true, labels = (true == (1 if pos_label is None else pos_label)).astype(int), [0, 1]
+    flat, codes, n_classes = _probabilities(y_true, y_proba, labels)
+    return _ermine.probability_losses(flat, n_classes, codes, _rates.weights(sample_weight, len(codes)))[1]
 
 
 def calibration_curve(y_true: Any, y_prob: Any, *, n_bins: int = 5, pos_label: Any = None, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -300,28 +368,53 @@ def _found(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tup
             what = "multiclass format is not supported" if len(distinct) > 2 else f"y_true takes value in {known} and pos_label is not specified: either make y_true take value in {{0, 1}} or {{-1, 1}} or pass pos_label explicitly."
             raise ValueError(what)
         pos_label = 1
-    return np.require(true == pos_label, np.bool_, ["C", "A"]), scores, _target.weights(sample_weight, len(true))
+    return np.require(true == pos_label, np.bool_, ["C", "A"]), scores, _rates.weights(sample_weight, len(true))
 
 
-def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The ROC curve: false-alarm rates, hit rates and the thresholds at which they are reached, from (0, 0) to (1, 1). All distinct scores are thresholds."""
+def _swept(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Thresholds from the highest down, and the weights of the positive and negative rows from each up. Rows of weight 0 have no threshold."""
     positive, scores, weights = _found(y_true, y_score, pos_label, sample_weight)
-    _, _, thresholds, hits, alarms = _ermine.thresholds(scores, positive, weights)
-    rate = lambda counts: np.concatenate([[0.0], counts / counts[-1] if counts[-1] > 0 else np.full(len(counts), np.nan)])
-    return rate(alarms), rate(hits), np.concatenate([[np.inf], thresholds])
+    if weights is not None:
+        there = weights > 0
+        positive, scores, weights = positive[there], scores[there], weights[there]
+    return _ermine.thresholds(scores, positive, weights)[2:]
+
+
+def roc_curve(
+    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = True,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ROC curve: false-alarm rates, hit rates and the thresholds at which they are reached, from (0, 0) to (1, 1).
+
+    Points on a straight line between others are left out, unless ``drop_intermediate`` is False. What can't be told, of rows of one class, is NaN.
+    """
+    thresholds, hits, alarms = _swept(y_true, y_score, pos_label, sample_weight)
+    if drop_intermediate and len(hits) > 2:
+        corner = np.concatenate([[True], (np.diff(alarms, 2) != 0) | (np.diff(hits, 2) != 0), [True]])
+        thresholds, hits, alarms = thresholds[corner], hits[corner], alarms[corner]
+
+    def rate(counts: np.ndarray, what: str) -> np.ndarray:
+        with_start = np.concatenate([[0.0], counts])
+        if counts[-1] <= 0:
+            warn("UndefinedMetricWarning", f"No {what} samples in y_true, the rates of {what} samples are meaningless")
+            return np.full(len(with_start), np.nan)
+        return with_start / counts[-1]
+
+    return rate(alarms, "negative"), rate(hits, "positive"), np.concatenate([[np.inf], thresholds])
 
 
 def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Precision and recall at each threshold, from the lowest up; at the end (1, 0), which has no threshold."""
-    positive, scores, weights = _found(y_true, y_score, pos_label, sample_weight)
-    _, _, thresholds, hits, alarms = _ermine.thresholds(scores, positive, weights)
-    total = hits + alarms
-    precision = np.divide(hits, total, out=np.zeros_like(hits), where=total > 0)
+    thresholds, hits, alarms = _swept(y_true, y_score, pos_label, sample_weight)
+    precision = hits / (hits + alarms)
+    if hits[-1] <= 0:
+        warn("UserWarning", "No positive class found in y_true, recall is set to one for all thresholds.")
     recall = hits / hits[-1] if hits[-1] > 0 else np.ones(len(hits))
     return np.concatenate([precision[::-1], [1.0]]), np.concatenate([recall[::-1], [0.0]]), thresholds[::-1].copy()
 
 
-def roc_auc_score(y_true: Any, y_score: Any, *, average: Average = "macro", multi_class: Literal["ovr", "ovo"] = "ovr", sample_weight: Any = None, labels: Any = None) -> float:
+def roc_auc_score(
+    y_true: Any, y_score: Any, *, average: Average = "macro", sample_weight: Any = None, max_fpr: float | None = None, multi_class: Literal["ovr", "ovo"] = "ovr", labels: Any = None,
+) -> float:
     """The area under the ROC curve: how often a row of the class scores higher than another row.
 
     Parameters
@@ -336,18 +429,38 @@ def roc_auc_score(y_true: Any, y_score: Any, *, average: Average = "macro", mult
         Of more than two classes, each against the rest, or each pair.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts. Not for "ovo".
+    max_fpr : float, default=None
+        Of two classes, only the part of the curve up to this false-alarm rate, on the scale of the whole: 0.5 like guessing, 1 perfect (McClish).
     labels : array-like, default=None
         All classes, where ``y_true`` doesn't have all of them.
     """
+    if max_fpr is not None and max_fpr != 1:
+        return _partial_area(y_true, y_score, float(max_fpr), sample_weight)
     return _area(0, y_true, y_score, average, multi_class, sample_weight, labels)
 
 
-def average_precision_score(y_true: Any, y_score: Any, *, average: Average = "macro", sample_weight: Any = None, labels: Any = None) -> float:
-    """The mean precision over the positive rows, each at its own threshold: the area under the precision-recall curve. See ``roc_auc_score``."""
-    return _area(1, y_true, y_score, average, "ovr", sample_weight, labels)
+def _partial_area(y_true: Any, y_score: Any, max_fpr: float, sample_weight: Any) -> float:
+    if not 0 < max_fpr <= 1:
+        raise ValueError(f"The 'max_fpr' parameter of roc_auc_score must be a number in the range (0, 1]. Got {max_fpr!r} instead.")
+    true = _target.labels_like(y_true)
+    distinct = np.unique(true)
+    if len(distinct) != 2:
+        raise ValueError(f"Partial AUC computation needs two classes, but y_true has {len(distinct)}: 'max_fpr' must be set to `None`")
+    alarms, hits, _ = roc_curve(true, y_score, pos_label=distinct[1], sample_weight=sample_weight)
+    inside = alarms <= max_fpr
+    x, y = np.append(alarms[inside], max_fpr), np.append(hits[inside], np.interp(max_fpr, alarms, hits))
+    area, least = float(np.trapezoid(y, x) if hasattr(np, "trapezoid") else np.trapz(y, x)), max_fpr**2 / 2
+    return 0.5 * (1 + (area - least) / (max_fpr - least))
 
 
-def _area(which: int, y_true: Any, y_score: Any, average: str, multi_class: str, sample_weight: Any, labels: Any) -> float:
+def average_precision_score(y_true: Any, y_score: Any, *, average: Average = "macro", pos_label: Any = 1, sample_weight: Any = None, labels: Any = None) -> float:
+    """The mean precision over the positive rows, each at its own threshold: the area under the precision-recall curve; 0 where no row is positive. See ``roc_auc_score``."""
+    return _area(1, y_true, y_score, average, "ovr", sample_weight, labels, pos_label)
+
+
+def _area(
+    which: int, y_true: Any, y_score: Any, average: str, multi_class: str, sample_weight: Any, labels: Any, pos_label: Any = 1,
+) -> float:
     true, scores = np.asarray(y_true), np.asarray(y_score, dtype=np.float64)
     if average not in ("macro", "weighted"):
         raise ValueError(f"average must be 'macro' or 'weighted', got {average!r}")
@@ -369,7 +482,9 @@ def _area(which: int, y_true: Any, y_score: Any, average: str, multi_class: str,
     if which == 0 and len(distinct) < 2:
         warn("UndefinedMetricWarning", "Only one class is present in y_true. ROC AUC score is not defined in that case.")
         return float("nan")
-    return _mean_area(which, [true == distinct[-1]], scores.reshape(-1, 1), "macro", sample_weight)
+    # Of one class alone it is told by its name whether it is the positive one.
+    positive = pos_label if which == 1 and (len(distinct) < 2 or (pos_label != 1 and pos_label in distinct.tolist())) else distinct[-1]
+    return _mean_area(which, [true == positive], scores.reshape(-1, 1), "macro", sample_weight)
 
 
 def _mean_area(which: int, marks: Sequence[np.ndarray], scores: np.ndarray, average: str, sample_weight: Any) -> float:
@@ -379,7 +494,12 @@ def _mean_area(which: int, marks: Sequence[np.ndarray], scores: np.ndarray, aver
         of_class, numbers, weights = _found(positive.astype(int), np.ascontiguousarray(scores[:, k]), 1, sample_weight)
         roc, precision = _ermine.thresholds(numbers, of_class, weights)[:2]
         area = (roc, precision)[which]
-        areas.append(np.nan if area is None else area)
+        if area is None and which == 0:
+            warn("UndefinedMetricWarning", "Only one class is present in y_true. ROC AUC score is not defined in that case.")
+        elif area is None:
+            warn("UserWarning", "No positive class found in y_true, recall is set to one for all thresholds.")
+        # Where nothing is to be found, nothing is found.
+        areas.append((np.nan, 0.0)[which] if area is None else area)
         sizes.append(float(of_class.sum() if weights is None else weights[of_class].sum()))
     return float(np.mean(areas) if average == "macro" else np.average(areas, weights=sizes))
 
@@ -412,7 +532,7 @@ def _outputs(
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     if not (np.isfinite(true).all() and np.isfinite(predicted).all()):
         raise ValueError("Input contains NaN or infinity.")
-    weights = _target.weights(sample_weight, len(true))
+    weights = _rates.weights(sample_weight, len(true))
     each = np.array([score(np.ascontiguousarray(predicted[:, k]), np.ascontiguousarray(true[:, k]), weights) for k in range(true.shape[1])])
     if isinstance(multioutput, str):
         if multioutput not in ("raw_values", "uniform_average"):
@@ -423,6 +543,8 @@ def _outputs(
 
 def _one_error(which: int, name: str, what: str) -> Callable[..., Any]:
     def score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average") -> Any:
+        if name == "r2_score" and len(np.asarray(y_true)) == 1:
+            warn("UndefinedMetricWarning", "R^2 score is not well-defined with less than two samples.")
         return _outputs(y_true, y_pred, sample_weight, multioutput, lambda p, t, w: _ermine.errors(p, t, w)[which])
 
     score.__name__ = score.__qualname__ = name
@@ -439,6 +561,8 @@ r2_score = _one_error(4, "r2_score", "The share of the variance that is explaine
 
 def mean_pinball_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, alpha: float = 0.5, multioutput: Any = "uniform_average") -> Any:
     """The mean pinball loss, which the ``alpha`` quantile minimises."""
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"The 'alpha' parameter of mean_pinball_loss must be a float in the range [0, 1]. Got {alpha!r} instead.")
     return _outputs(y_true, y_pred, sample_weight, multioutput, lambda p, t, w: _ermine.pinball_loss(p, t, float(alpha), w))
 
 
@@ -462,55 +586,6 @@ def mean_poisson_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None
 def mean_gamma_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
     """The mean Gamma deviance, of numbers above 0."""
     return mean_tweedie_deviance(y_true, y_pred, sample_weight=sample_weight, power=2)
-
-
-# Orders
-
-
-def ndcg_score(
-    y_true: Any, y_score: Any, *, k: int | None = None, group: Any = None, qid: Any = None, gain: Literal["linear", "exponential"] = "linear",
-) -> float:
-    """The mean normalised discounted cumulative gain over queries: 1 is the best order.
-
-    Parameters
-    ----------
-    y_true, y_score : array-like of shape (n_queries, n_rows), or (n_samples,) with ``group`` or ``qid``
-        How relevant rows are, and their scores. Rows with equal scores share the gains of their places.
-    k : int, default=None
-        Only the first ``k`` places count; all if None.
-    group : array-like of shape (n_queries,), default=None
-        How many rows each query has.
-    qid : array-like of shape (n_samples,), default=None
-        The query of each row.
-    gain : {"linear", "exponential"}, default="linear"
-        What a grade is worth: itself, or 2 to its power less 1.
-    """
-    from ermine import _ranking
-
-    grades, scores = np.asarray(y_true, dtype=np.float64), np.asarray(y_score, dtype=np.float64)
-    if grades.shape != scores.shape:
-        raise ValueError(f"y_true has shape {grades.shape} and y_score has shape {scores.shape}")
-    if (grades < 0).any():
-        raise ValueError("ndcg_score should not be used on negative y_true values.")
-    if grades.ndim == 2:
-        of_query = list(zip(grades, scores))
-    else:
-        of_rows = _ranking.queries(group, qid, len(grades)) if group is not None or qid is not None else np.zeros(len(grades), np.uint32)
-        of_query = [(grades[of_rows == query], scores[of_rows == query]) for query in np.unique(of_rows)]
-    most = np.iinfo(np.int64).max if k is None else int(k)
-    if any(np.isnan(part).any() for pair in of_query for part in pair):
-        raise ValueError("Input contains NaN.")
-    each = [_ermine.order(np.ascontiguousarray(s), np.ascontiguousarray(g), most, gain == "exponential")[0] for g, s in of_query]
-    return float(np.mean(each))
-
-
-def kendall_tau(x: Any, y: Any) -> float:
-    """Kendall's tau-b of two orders: 1 for the same, -1 for the opposite."""
-    a, b = (np.require(_target.labels_like(values), np.float64, ["C", "A"]) for values in (x, y))
-    _target.check_rows(len(a), len(b))
-    if np.isnan(a).any() or np.isnan(b).any():
-        raise ValueError("Input contains NaN.")
-    return _ermine.order(a, b, 1, False)[3]
 
 
 __getattr__ = handed_over("metrics", __all__)

@@ -16,109 +16,34 @@ from typing import Any, Self
 
 import numpy as np
 
-from ermine import _target
+from ermine import _selection, _target
 from ermine._elsewhere import handed_over
 from ermine._ermine import curve as _curve
 from ermine._ermine import search as _search
 from ermine._ermine import threads
-from ermine._estimator import Classifier, Estimator
+from ermine._estimator import Estimator
 from ermine._plain import Bare
 from ermine._progress import Bar
 from ermine._reduction import only_if
 from ermine._scoring import score_by
-from ermine._sklearn import not_fitted
+from ermine._selection import SCORERS  # noqa: F401
+from ermine._sklearn import not_fitted, warn
 
 __all__ = ["GridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV", "cross_val_score", "learning_curve", "validation_curve"]
 
-#: scikit-learn's names of scores: the measure behind each, and whether its sign is turned.
-SCORERS: dict[str, tuple[str, bool]] = {
-    "accuracy": ("accuracy", False),
-    "balanced_accuracy": ("balanced-accuracy", False),
-    "f1_macro": ("macro-f1", False),
-    "f1_weighted": ("weighted-f1", False),
-    "precision_macro": ("macro-precision", False),
-    "precision_weighted": ("weighted-precision", False),
-    "recall_macro": ("macro-recall", False),
-    "recall_weighted": ("weighted-recall", False),
-    "matthews_corrcoef": ("mcc", False),
-    "neg_log_loss": ("log-loss", True),
-    "neg_brier_score": ("brier", True),
-    "roc_auc": ("roc-auc", False),
-    "average_precision": ("average-precision", False),
-    "r2": ("r2", False),
-    "neg_mean_squared_error": ("mse", True),
-    "neg_root_mean_squared_error": ("rmse", True),
-    "neg_mean_absolute_error": ("mae", True),
-    "neg_median_absolute_error": ("median-ae", True),
-    "neg_mean_poisson_deviance": ("poisson-deviance", True),
-    "neg_mean_gamma_deviance": ("gamma-deviance", True),
-}
-
-
-def _scorer(scoring: str | None, estimator: Estimator) -> tuple[str, bool]:
-    if scoring is None:
-        scoring = "accuracy" if isinstance(estimator, Classifier) else "r2"
-    if scoring not in SCORERS:
-        raise ValueError(f"scoring={scoring!r} is not known here; there are: {', '.join(SCORERS)}")
-    return SCORERS[scoring]
-
-
-def _check(estimator: Any) -> None:
-    if not isinstance(estimator, Estimator):
-        raise TypeError(f"{estimator!r} is not an estimator of Ermine; scikit-learn's own search takes any estimator")
-    if estimator._functions():
-        raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
-
-
-def _scikit_learn(estimator: Any, scoring: Any, *more: bool) -> Any:
-    """``sklearn.model_selection`` where the core can't do what is asked for, or else ``None``."""
-    ours = isinstance(estimator, Estimator) and not estimator._functions() and (scoring is None or (isinstance(scoring, str) and scoring in SCORERS))
-    if ours and not any(more):
-        return None
-    try:
-        import sklearn.model_selection  # type: ignore[import-untyped]
-    except ImportError:
-        return None  # what follows says why it can't be done
-    return sklearn.model_selection
-
-
-def _copy(estimator: Estimator, params: Mapping[str, Any]) -> Any:
-    return type(estimator)(**estimator.get_params(deep=False)).set_params(**params)
-
-
-def _splits(cv: Any, X: Any, y: Any) -> Any:
-    """A number of folds as it is; else pairs of row numbers."""
-    if cv is None:
-        return 5
-    if isinstance(cv, (int, np.integer)):
-        return int(cv)
-    pairs = cv.split(X, y) if hasattr(cv, "split") else cv
-    return [tuple(np.asarray(rows, dtype=np.uint32).tolist() for rows in pair) for pair in pairs]
-
-
-def _read(estimator: Estimator, X: Any, y: Any) -> tuple[Any, Any]:
-    """The table and the target of the core."""
-    table, _ = estimator._read(X)
-    if isinstance(estimator, Classifier):
-        target, _ = _target.classes(y, table.n_rows)
-    else:
-        target, _ = _target.values(y, table.n_rows, getattr(estimator, "_multi_output", False))
-    return table, target
-
-
 def _tried(
-    estimator: Estimator, X: Any, y: Any, sample_weight: Any, *, settings: list[dict[str, Any]] | None, trials: int = 0, halving: bool = False,
-    cv: Any = None, scoring: str | None = None, seed: int = 0, n_jobs: int | None = None, verbose: int = 0,
+    estimator: Estimator, X: Any, y: Any, sample_weight: Any, *, settings: list[dict[str, Any]] | None, trials: int = 0, factor: int | None = None,
+    cv: Any = None, scoring: str | None = None, seed: int = 0, n_jobs: int | None = None, verbose: int = 0, groups: Any = None,
 ) -> list[tuple[dict[str, Any], np.ndarray, str | None, float]]:
     """The trials of a search: parameters of the learner, the score of each split, why it was refused, seconds."""
-    _check(estimator)
-    measure, negated = _scorer(scoring, estimator)
-    table, target = _read(estimator, X, y)
+    _selection.check(estimator)
+    measure, negated = _selection.scorer(scoring, estimator)
+    table, target = _selection.read(estimator, X, y)
     progress = Bar() if verbose else None
     try:
         found = _search(
             estimator._learner, estimator._learner_params(), table, target, _target.weights(sample_weight, table.n_rows),
-            settings=settings, trials=trials, halving=halving, splits=_splits(cv, X, y), measure=measure, seed=seed,
+            settings=settings, trials=trials, factor=factor, splits=_selection.splits(cv, X, y, groups), measure=measure, seed=seed,
             threads=threads(n_jobs), progress=progress,
         )
     finally:
@@ -170,11 +95,13 @@ class _SearchCV(Bare):
 
     def _keep(self, params: Sequence[dict[str, Any]], trials: list[tuple[dict[str, Any], np.ndarray, str | None, float]]) -> None:
         n_splits = max((len(folds) for _, folds, _, _ in trials), default=0)
-        folds = np.array([folds if len(folds) else np.full(n_splits, np.nan) for _, folds, _, _ in trials]).reshape(len(trials), n_splits)
-        means = folds.mean(axis=1) if n_splits else np.full(len(trials), np.nan)
-        if not np.isfinite(means).any():
-            refused = next((why for _, _, why, _ in trials if why), "there is none")
-            raise ValueError(f"no setting could be used: {refused}")
+        refused = [why for _, _, why, _ in trials if why]
+        if not n_splits:
+            raise ValueError(f"no setting could be used: {refused[0] if refused else 'there is none'}")
+        if refused:
+            warn("FitFailedWarning", f"{len(refused)} of {len(trials)} settings could not be used; their scores are set to {self.error_score}. The first: {refused[0]}")
+        folds = np.array([folds if len(folds) else np.full(n_splits, float(self.error_score)) for _, folds, _, _ in trials]).reshape(len(trials), n_splits)
+        means = folds.mean(axis=1)
         order = np.where(np.isnan(means), -np.inf, means)
         self.n_splits_ = n_splits
         self.cv_results_ = {
@@ -183,36 +110,47 @@ class _SearchCV(Bare):
             "mean_test_score": means,
             "std_test_score": folds.std(axis=1),
             "rank_test_score": np.array([1 + int((order > mine).sum()) for mine in order], dtype=np.int32),
+            # Splits are learned side by side, and settings from one fit: what is known is the time of each setting, fits and scores together.
             "mean_fit_time": np.array([seconds for _, _, _, seconds in trials]) / max(n_splits, 1),
+            **{name: np.full(len(trials), np.nan) for name in ("std_fit_time", "mean_score_time", "std_score_time")},
             **{f"split{i}_test_score": folds[:, i] for i in range(n_splits)},
         }
         self.best_index_ = int(order.argmax())
         self.best_params_ = params[self.best_index_]
         self.best_score_ = float(means[self.best_index_])
 
-    def _search_elsewhere(self, theirs: Any, name: str, X: Any, y: Any, sample_weight: Any, **own: Any) -> Self:
+    def _search_elsewhere(self, theirs: Any, name: str, X: Any, y: Any, sample_weight: Any, groups: Any, **own: Any) -> Self:
         """Searches by scikit-learn, and takes on what it found."""
         search = getattr(theirs, name)(
             self.estimator, **own, scoring=self.scoring, n_jobs=self.n_jobs, refit=self.refit, cv=self.cv, verbose=self.verbose, error_score=self.error_score,
-            return_train_score=self.return_train_score, pre_dispatch=self.pre_dispatch,
+            return_train_score=self.return_train_score,
         )
-        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        given = {"sample_weight": sample_weight, "groups": groups}
+        search.fit(X, y, **{name: value for name, value in given.items() if value is not None})
         of_best = ("n_features_in_", "feature_names_in_", "classes_")
         self.__dict__.update({name: value for name, value in vars(search).items() if name.endswith("_") and name not in of_best})
         return self
 
     def _must_be_elsewhere(self) -> bool:
-        return bool(self.return_train_score) or self.error_score == "raise" or not isinstance(self.refit, (bool, np.bool_))
+        raises = isinstance(self.error_score, str)
+        if raises and self.error_score != "raise":
+            raise ValueError(f"error_score must be 'raise' or a number, got {self.error_score!r}")
+        return bool(self.return_train_score) or raises or not isinstance(self.refit, (bool, np.bool_))
 
     def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.refit:
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
             start = time.perf_counter()
-            self.best_estimator_ = _copy(self.estimator, self.best_params_).fit(X, y, **weights)
+            self.best_estimator_ = _selection.copy(self.estimator, self.best_params_).fit(X, y, **weights)
             self.refit_time_ = time.perf_counter() - start
 
     def _best(self) -> Any:
         best = self.__dict__.get("best_estimator_")
+        if best is None and "cv_results_" in self.__dict__:
+            raise AttributeError(
+                f"This {type(self).__name__} instance was initialized with `refit=False`: no estimator was fitted to predict with. Fit one with the parameters in `best_params_`, "
+                "or search with `refit=True`."
+            )
         if best is None:
             raise not_fitted(self)
         return best
@@ -307,8 +245,10 @@ class GridSearchCV(_SearchCV):
         The number of folds (None for 5), which are those of scikit-learn: rows in their order, classes spread evenly; something with ``split``, or pairs of row numbers.
     verbose : int, default=0
         Whether a bar shows the progress.
-    pre_dispatch, error_score, return_train_score
-        As in scikit-learn, where it searches; ``error_score="raise"`` and ``return_train_score=True`` make it search.
+    error_score : number or "raise", default=nan
+        The score of settings that can't be used, of which a warning tells. "raise" is left to scikit-learn.
+    pre_dispatch, return_train_score
+        As in scikit-learn; ``return_train_score=True`` makes it search.
 
     Attributes
     ----------
@@ -316,6 +256,7 @@ class GridSearchCV(_SearchCV):
     best_score_ : float
     best_estimator_ : estimator
     cv_results_ : dict of arrays
+        As scikit-learn's. ``mean_fit_time`` holds fits and scores together, the other times are NaN: splits are learned side by side, and many settings from one fit.
 
     Examples
     --------
@@ -345,22 +286,24 @@ class GridSearchCV(_SearchCV):
         self.error_score = error_score
         self.return_train_score = return_train_score
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Searches."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Searches; ``groups`` says which rows belong together, for splitters that ask."""
         self.__dict__.pop("scorer_", None)
-        theirs = _scikit_learn(self.estimator, self.scoring, self._must_be_elsewhere())
+        self.__dict__.pop("best_estimator_", None)
+        theirs = _selection.scikit_learn(self.estimator, self.scoring, self._must_be_elsewhere())
         if theirs is not None:
-            return self._search_elsewhere(theirs, "GridSearchCV", X, y, sample_weight, param_grid=self.param_grid)
+            return self._search_elsewhere(theirs, "GridSearchCV", X, y, sample_weight, groups, param_grid=self.param_grid, pre_dispatch=self.pre_dispatch)
         grids = [self.param_grid] if isinstance(self.param_grid, Mapping) else list(self.param_grid)
         # The order of scikit-learn: names in the order of the alphabet, the last one running fastest.
         axes = [{name: _listed(grid[name]) for name in sorted(grid)} for grid in grids]
         params = [dict(zip(axis, values)) for axis in axes for values in itertools.product(*axis.values())]
         if not params:
             raise ValueError("param_grid has no settings")
-        _check(self.estimator)
-        settings = [_copy(self.estimator, one)._learner_params() for one in params]
+        _selection.check(self.estimator)
+        settings = [_selection.copy(self.estimator, one)._learner_params() for one in params]
         trials = _tried(
-            self.estimator, X, y, sample_weight, settings=settings, cv=self.cv, scoring=self.scoring, n_jobs=self.n_jobs, verbose=self.verbose
+            self.estimator, X, y, sample_weight, settings=settings, cv=self.cv, scoring=self.scoring, n_jobs=self.n_jobs, verbose=self.verbose,
+            groups=groups,
         )
         self._keep(params, trials)
         self._refit(X, y, sample_weight)
@@ -393,7 +336,6 @@ class RandomizedSearchCV(_SearchCV):
     _names = (
         "estimator", "param_distributions", "n_iter", "scoring", "n_jobs", "refit", "cv", "verbose", "pre_dispatch", "random_state", "error_score", "return_train_score",
     )
-    _halving = False
 
     def __init__(
         self, estimator: Any, param_distributions: Any = None, *, n_iter: int = 10, scoring: Any = None, n_jobs: int | None = None, refit: Any = True, cv: Any = None,
@@ -412,32 +354,95 @@ class RandomizedSearchCV(_SearchCV):
         self.error_score = error_score
         self.return_train_score = return_train_score
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Searches."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Searches; ``groups`` says which rows belong together, for splitters that ask."""
         self.__dict__.pop("scorer_", None)
-        if self.param_distributions is not None:
-            theirs = None if self._halving else _scikit_learn(self.estimator, self.scoring, True)
-            if theirs is None:
-                raise ValueError(f"param_distributions of {type(self).__name__} need scikit-learn's own search; without them, the ranges that the learner declares are drawn from")
-            own = {"param_distributions": self.param_distributions, "n_iter": self.n_iter, "random_state": self.random_state}
-            return self._search_elsewhere(theirs, "RandomizedSearchCV", X, y, sample_weight, **own)
+        self.__dict__.pop("best_estimator_", None)
+        if self.param_distributions is not None or _selection.scikit_learn(self.estimator, self.scoring, self._must_be_elsewhere()) is not None:
+            return self._draw_elsewhere(X, y, sample_weight, groups)
         trials = _tried(
-            self.estimator, X, y, sample_weight, settings=None, trials=self.n_iter, halving=self._halving, cv=self.cv, scoring=self.scoring,
-            seed=self.random_state, n_jobs=self.n_jobs, verbose=self.verbose,
+            self.estimator, X, y, sample_weight, settings=None, trials=self._n_settings(), factor=self._factor(), cv=self.cv, scoring=self.scoring,
+            seed=0 if self.random_state is None else self.random_state, n_jobs=self.n_jobs, verbose=self.verbose, groups=groups,
         )
         self._keep([setting for setting, _, _, _ in trials], trials)
         self._refit(X, y, sample_weight)
         return self
 
+    def _draw_elsewhere(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        theirs = _selection.scikit_learn(self.estimator, self.scoring, True)
+        if theirs is None or self.param_distributions is None:
+            what = "needs scikit-learn's own search, which isn't installed" if theirs is None else "is left to scikit-learn's own search, which needs param_distributions"
+            raise ValueError(f"{type(self).__name__}: what is asked for {what}; the core draws from the ranges that learners of Ermine declare")
+        name, own = self._theirs(theirs)
+        return self._search_elsewhere(theirs, name, X, y, sample_weight, groups, param_distributions=self.param_distributions, random_state=self.random_state, **own)
+
+    def _n_settings(self) -> int:
+        return self.n_iter
+
+    def _factor(self) -> int | None:
+        return None
+
+    def _theirs(self, theirs: Any) -> tuple[str, dict[str, Any]]:
+        """The name of scikit-learn's search of this kind, and the arguments that only this kind has."""
+        return "RandomizedSearchCV", {"n_iter": self.n_iter, "pre_dispatch": self.pre_dispatch}
+
 
 class HalvingRandomSearchCV(RandomizedSearchCV):
-    """As ``RandomizedSearchCV``, but many settings see few rows, and the best third of them three times as many, until one is left."""
+    """As ``RandomizedSearchCV``, but many settings see few rows, and the best of them ``factor`` times as many, until one is left.
 
-    _halving = True
+    Parameters
+    ----------
+    estimator, param_distributions, scoring, n_jobs, refit, cv, verbose, random_state, error_score, return_train_score
+        As in ``RandomizedSearchCV``.
+    n_candidates : int or "exhaust", default="exhaust"
+        How many settings to begin with; "exhaust" for 10 where the ranges of the learner are drawn from.
+    factor : int, default=3
+        By how much the settings become fewer and the rows more in each round.
+    resource, max_resources, min_resources, aggressive_elimination
+        As in scikit-learn, where it searches: with ``param_distributions``. In the core the resource is rows.
+    """
+
+    _names = (
+        "estimator", "param_distributions", "n_candidates", "factor", "resource", "max_resources", "min_resources", "aggressive_elimination", "cv", "scoring", "refit",
+        "error_score", "return_train_score", "random_state", "n_jobs", "verbose",
+    )
+
+    def __init__(
+        self, estimator: Any, param_distributions: Any = None, *, n_candidates: Any = "exhaust", factor: Any = 3, resource: str = "n_samples", max_resources: Any = "auto",
+        min_resources: Any = "smallest", aggressive_elimination: bool = False, cv: Any = 5, scoring: Any = None, refit: Any = True, error_score: Any = np.nan,
+        return_train_score: bool = False, random_state: Any = 0, n_jobs: int | None = None, verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator, param_distributions, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose, random_state=random_state, error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.n_candidates = n_candidates
+        self.factor = factor
+        self.resource = resource
+        self.max_resources = max_resources
+        self.min_resources = min_resources
+        self.aggressive_elimination = aggressive_elimination
+
+    def _n_settings(self) -> int:
+        given = (self.resource, self.max_resources, self.min_resources, self.aggressive_elimination)
+        if given != ("n_samples", "auto", "smallest", False):
+            raise ValueError("resource, max_resources, min_resources and aggressive_elimination are for scikit-learn's own search, with param_distributions; in the core the resource is rows")
+        return 10 if self.n_candidates == "exhaust" else self.n_candidates
+
+    def _factor(self) -> int | None:
+        if not (isinstance(self.factor, (int, np.integer)) and self.factor >= 2):
+            raise ValueError(f"factor must be a whole number from 2 up, got {self.factor!r}")
+        return int(self.factor)
+
+    def _theirs(self, theirs: Any) -> tuple[str, dict[str, Any]]:
+        from sklearn.experimental import enable_halving_search_cv  # type: ignore[import-untyped]  # noqa: F401
+
+        names = ("n_candidates", "factor", "resource", "max_resources", "min_resources", "aggressive_elimination")
+        return "HalvingRandomSearchCV", {name: getattr(self, name) for name in names}
 
 
 def cross_val_score(
-    estimator: Any, X: Any, y: Any = None, *, scoring: Any = None, cv: Any = None, n_jobs: int | None = None, sample_weight: Any = None, **others: Any,
+    estimator: Any, X: Any, y: Any = None, *, groups: Any = None, scoring: Any = None, cv: Any = None, n_jobs: int | None = None, sample_weight: Any = None, **others: Any,
 ) -> np.ndarray:
     """The score of each split of a cross-validation, as scikit-learn's function of this name gives it. Other estimators, scores and arguments are left to it.
 
@@ -445,12 +450,12 @@ def cross_val_score(
     >>> [float(s) for s in cross_val_score(DummyRegressor(), [[0.0]] * 4, [1.0, 2.0, 1.0, 2.0], cv=[([0, 1], [2, 3])])]
     [0.0]
     """
-    theirs = _scikit_learn(estimator, scoring, bool(others))
+    theirs = _selection.scikit_learn(estimator, scoring, bool(others))
     if theirs is not None:
         weights = {} if sample_weight is None else {"params": {"sample_weight": sample_weight} | (others.pop("params", None) or {})}
-        return theirs.cross_val_score(estimator, X, y, scoring=scoring, cv=cv, n_jobs=n_jobs, **weights, **others)
-    _check(estimator)
-    trials = _tried(estimator, X, y, sample_weight, settings=[estimator._learner_params()], cv=cv, scoring=scoring, n_jobs=n_jobs)
+        return theirs.cross_val_score(estimator, X, y, groups=groups, scoring=scoring, cv=cv, n_jobs=n_jobs, **weights, **others)
+    _selection.check(estimator)
+    trials = _tried(estimator, X, y, sample_weight, settings=[estimator._learner_params()], cv=cv, scoring=scoring, n_jobs=n_jobs, groups=groups)
     (_, folds, refused, _), = trials
     if refused is not None:
         raise ValueError(refused)
@@ -458,58 +463,70 @@ def cross_val_score(
 
 
 def _scored(
-    estimator: Estimator, X: Any, y: Any, sample_weight: Any, *, settings: list[dict[str, Any]], shares: list[float] | None, scoring: str | None, cv: Any,
-    random_state: int, n_jobs: int | None,
+    estimator: Estimator, X: Any, y: Any, sample_weight: Any, *, settings: list[dict[str, Any]], sizes: list[int] | None, scoring: str | None, cv: Any,
+    n_jobs: int | None, groups: Any = None,
 ) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """For each setting or share: how many rows were learned from, and the scores of each split on learned and on tested rows."""
-    measure, negated = _scorer(scoring, estimator)
-    table, target = _read(estimator, X, y)
+    """For each setting or size: how many rows were learned from, and the scores of each split on learned and on tested rows."""
+    measure, negated = _selection.scorer(scoring, estimator)
+    table, target = _selection.read(estimator, X, y)
     found = _curve(
-        estimator._learner, settings, table, target, _target.weights(sample_weight, table.n_rows), shares=shares, splits=_splits(cv, X, y),
-        measure=measure, seed=random_state, threads=threads(n_jobs),
+        estimator._learner, settings, table, target, _target.weights(sample_weight, table.n_rows), sizes=sizes, splits=_selection.splits(cv, X, y, groups),
+        measure=measure, seed=0, threads=threads(n_jobs),
     )
     sign = -1.0 if negated else 1.0
     return [(n, sign * np.array(learned), sign * np.array(tested)) for n, learned, tested in found]
 
 
 def learning_curve(
-    estimator: Any, X: Any, y: Any, *, train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0), cv: Any = None, scoring: Any = None,
-    n_jobs: int | None = None, random_state: Any = 0, sample_weight: Any = None, **others: Any,
+    estimator: Any, X: Any, y: Any, *, groups: Any = None, train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0), cv: Any = None, scoring: Any = None,
+    n_jobs: int | None = None, shuffle: bool = False, random_state: Any = None, sample_weight: Any = None, **others: Any,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores by the number of rows learned from: numbers of rows, scores on the rows learned from, scores on the tested rows (a line for each number, a column for each split).
 
-    ``train_sizes`` are shares of the training rows, or numbers of rows. The rows of each size are drawn at random by ``random_state``, smaller ones within larger ones.
+    ``train_sizes`` are shares of the training rows, or numbers of rows. As in scikit-learn, the first rows of each split are learned from; ``shuffle`` draws them, which is left to it.
 
     >>> from ermine.dummy import DummyRegressor
     >>> sizes, learned, tested = learning_curve(DummyRegressor(), [[0.0]] * 20, [1.0, 2.0] * 10, train_sizes=[0.5, 1.0], cv=4)
     >>> sizes.tolist(), learned.shape
-    ([8, 15], (2, 4))
+    ([7, 15], (2, 4))
     """
-    theirs = _scikit_learn(estimator, scoring, bool(others))
+    theirs = _selection.scikit_learn(estimator, scoring, bool(others), shuffle)
     if theirs is not None:
         weights = {} if sample_weight is None else {"params": {"sample_weight": sample_weight}}
-        return theirs.learning_curve(estimator, X, y, train_sizes=train_sizes, cv=cv, scoring=scoring, n_jobs=n_jobs, random_state=random_state, **weights, **others)
-    _check(estimator)
-    sizes = np.asarray(train_sizes, dtype=float).ravel()
-    if sizes.size == 0 or not np.isfinite(sizes).all():
-        raise ValueError("train_sizes must be shares of the rows, or numbers of rows")
-    if sizes.max() > 1.0:
-        n_folds = _splits(cv, X, y)
-        n = len(y)
-        # The least number of rows that a split learns from.
-        most = n - -(-n // n_folds) if isinstance(n_folds, int) else min(len(train) for train, _ in n_folds)
-        if sizes.min() < 1.0 or sizes.max() > most:
-            raise ValueError(f"train_sizes must be shares of the rows, or numbers of rows from 1 to {most}")
-        sizes = sizes / most
+        return theirs.learning_curve(
+            estimator, X, y, groups=groups, train_sizes=train_sizes, cv=cv, scoring=scoring, n_jobs=n_jobs, shuffle=shuffle, random_state=random_state, **weights, **others,
+        )
+    _selection.check(estimator)
+    if shuffle or others:
+        raise ValueError(f"{', '.join(['shuffle'] * shuffle + sorted(others))}: for scikit-learn's own learning_curve, which isn't installed")
+    splits = _selection.splits(cv, X, y, groups)
     found = _scored(
-        estimator, X, y, sample_weight, settings=[estimator._learner_params()], shares=sizes.tolist(), scoring=scoring, cv=cv,
-        random_state=random_state, n_jobs=n_jobs,
+        estimator, X, y, sample_weight, settings=[estimator._learner_params()], sizes=_sizes(train_sizes, splits, y), scoring=scoring, cv=splits, n_jobs=n_jobs,
     )
     return np.array([n for n, _, _ in found]), np.array([learned for _, learned, _ in found]), np.array([tested for _, _, tested in found])
 
 
+def _sizes(train_sizes: Any, splits: Any, y: Any) -> list[int]:
+    """Numbers of rows to learn from, as scikit-learn counts them: of shares, of the rows of the first split."""
+    sizes = np.asarray(train_sizes).ravel()
+    if sizes.size == 0 or sizes.dtype.kind not in "iuf" or not np.isfinite(sizes).all():
+        raise ValueError("train_sizes must be shares of the rows, or numbers of rows")
+    # Of folds that can't be even, the first is the largest.
+    n = len(np.asarray(y))
+    most = n - -(-n // splits) if isinstance(splits, int) else len(splits[0][0])
+    if sizes.dtype.kind == "f":
+        if sizes.min() <= 0 or sizes.max() > 1:
+            raise ValueError(f"train_sizes has been interpreted as fractions of the maximum number of training samples and must be within (0, 1], but is within [{sizes.min()}, {sizes.max()}].")
+        numbers = np.clip((sizes * most).astype(int), 1, most)
+    else:
+        numbers = sizes.astype(int)
+        if numbers.min() <= 0 or numbers.max() > most:
+            raise ValueError(f"train_sizes has been interpreted as absolute numbers of training samples and must be within (0, {most}], but is within [{numbers.min()}, {numbers.max()}].")
+    return np.unique(numbers).tolist()
+
+
 def validation_curve(
-    estimator: Any, X: Any, y: Any, *, param_name: str, param_range: Any, cv: Any = None, scoring: Any = None,
+    estimator: Any, X: Any, y: Any, *, param_name: str, param_range: Any, groups: Any = None, cv: Any = None, scoring: Any = None,
     n_jobs: int | None = None, sample_weight: Any = None, **others: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores by the values of one parameter: on the rows learned from, and on the tested rows (a line for each value, a column for each split).
@@ -520,15 +537,15 @@ def validation_curve(
     >>> learned.shape, bool(learned[1].min() > learned[0].max())
     ((2, 4), True)
     """
-    theirs = _scikit_learn(estimator, scoring, bool(others))
+    theirs = _selection.scikit_learn(estimator, scoring, bool(others))
     if theirs is not None:
         weights = {} if sample_weight is None else {"params": {"sample_weight": sample_weight}}
-        return theirs.validation_curve(estimator, X, y, param_name=param_name, param_range=param_range, cv=cv, scoring=scoring, n_jobs=n_jobs, **weights, **others)
-    _check(estimator)
-    settings = [_copy(estimator, {param_name: value})._learner_params() for value in param_range]
+        return theirs.validation_curve(estimator, X, y, param_name=param_name, param_range=param_range, groups=groups, cv=cv, scoring=scoring, n_jobs=n_jobs, **weights, **others)
+    _selection.check(estimator)
+    settings = [_selection.copy(estimator, {param_name: value})._learner_params() for value in param_range]
     if not settings:
         raise ValueError("param_range has no values")
-    found = _scored(estimator, X, y, sample_weight, settings=settings, shares=None, scoring=scoring, cv=cv, random_state=0, n_jobs=n_jobs)
+    found = _scored(estimator, X, y, sample_weight, settings=settings, sizes=None, scoring=scoring, cv=cv, n_jobs=n_jobs, groups=groups)
     return np.array([learned for _, learned, _ in found]), np.array([tested for _, _, tested in found])
 
 

@@ -4,10 +4,13 @@
 //! happens inside `fit`.
 //!
 //! **Errors.** The mean over splits is the estimate; the spread shown is the standard deviation over splits. (Splits share training rows, so that
-//! the spread is a guide and no exact confidence interval: Bengio and Grandvalet, 2004.)
+//! the spread is a guide and no exact confidence interval: Bengio and Grandvalet, 2004.) Of splits with few tested rows, what is no mean over rows is told of all tested rows
+//! together.
 
+use super::judge::{Judge, Told};
 use super::measure::Measure;
 use super::outcome::Outcome;
+use super::outcome::untold::untold_error;
 use crate::error::Result;
 use crate::learner::{Context, Learner, fit};
 use crate::matrix::{Dataset, Splits};
@@ -28,6 +31,8 @@ pub struct FoldScore {
     pub higher_is_better: bool,
     /// The score of each tested part.
     pub folds: Vec<f64>,
+    /// It is of all tested rows together, because parts have too few: one score for each time that all rows were dealt.
+    pub pooled: bool,
     /// The score of each part that was learned from, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train: Option<Vec<f64>>,
@@ -38,6 +43,20 @@ pub struct FoldScore {
 pub struct CrossValidation {
     /// The scores, the most important first; those that can't be told in some split are left out.
     pub scores: Vec<FoldScore>,
+    /// The measures that were left out, and why.
+    #[serde(skip)]
+    pub untold: Vec<(Measure, String)>,
+}
+
+impl CrossValidation {
+    /// An error unless this measure, if one was asked for, can be told in every split.
+    pub fn check_told(&self, asked: Option<Measure>, measures: &[Measure]) -> Result<()> {
+        let Some((measure, why)) = self.untold.iter().find(|(measure, _)| Some(*measure) == asked) else {
+            return Ok(());
+        };
+        let told = measures.iter().copied().filter(|m| self.scores.iter().any(|score| score.name == m.title()));
+        Err(untold_error(*measure, &format!("in some split {why}"), told))
+    }
 }
 
 /// What is measured in cross-validation.
@@ -49,6 +68,8 @@ pub struct Validation<'a> {
     pub measures: &'a [Measure],
     /// Whether the rows that were learned from are measured too.
     pub train_scores: bool,
+    /// Whether, where tested parts are small, what is no mean over rows is told of all tested rows together.
+    pub pool: bool,
 }
 
 /// Cross-validates a learner.
@@ -61,12 +82,14 @@ pub fn cross_validate(
     let n = validation.splits.len();
     let what = format!("cross-validating {}", learner.info().name);
     report(context.observer, Event::Begin { what: &what, total: Some(n as u64) })?;
+    let judge = Judge::new(data, validation.splits, validation.measures, validation.pool);
     let (mut tested, mut trained) = (Vec::with_capacity(n), Vec::with_capacity(n));
     for index in 0..n {
         let (train, test) = validation.splits.split(index);
         let train = data.select(&train)?;
         let model = fit(learner, &train, context)?;
-        tested.push(model.measure(&data.select(&test)?, validation.measures)?);
+        let test = model.in_my_classes(&data.select(&test)?)?;
+        tested.push(judge.judge(model.predict_data(&test)?, &test)?);
         if validation.train_scores {
             trained.push(model.measure(&train, validation.measures)?);
         }
@@ -74,12 +97,16 @@ pub fn cross_validate(
     }
     report(context.observer, Event::End)?;
     let column = |rows: &[Vec<f64>], k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
-    let score = |(k, measure): (usize, &Measure)| {
+    let mut found = CrossValidation { scores: Vec::new(), untold: Vec::new() };
+    for (k, (measure, told)) in validation.measures.iter().zip(judge.told(&tested)?).enumerate() {
+        let Told { folds, pooled, untold } = told;
         let train = validation.train_scores.then(|| column(&trained, k));
-        FoldScore::new(*measure, column(&tested, k), train)
-    };
-    let all = validation.measures.iter().enumerate().map(score);
-    Ok(CrossValidation { scores: all.filter(|score| !score.mean.is_nan()).collect() })
+        match untold {
+            Some(why) => found.untold.push((*measure, why)),
+            None => found.scores.push(FoldScore { pooled, ..FoldScore::new(*measure, folds, train) }),
+        }
+    }
+    Ok(found)
 }
 
 impl FoldScore {
@@ -93,7 +120,7 @@ impl FoldScore {
         let n = folds.len() as f64;
         let mean = folds.iter().sum::<f64>() / n;
         let variance = folds.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-        FoldScore { name, mean, deviation: variance.sqrt(), higher_is_better, folds, train: None }
+        FoldScore { name, mean, deviation: variance.sqrt(), higher_is_better, folds, pooled: false, train: None }
     }
 }
 

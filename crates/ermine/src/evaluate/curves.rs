@@ -7,6 +7,7 @@
 //! | validation curve | scores by the value of one parameter: the tested score is best between too simple and too complex |
 
 use super::cross_validation::{FoldScore, Validation, cross_validate};
+use super::judge::Judge;
 use super::measure::Measure;
 use super::search::with_setting;
 use super::space::Setting;
@@ -30,36 +31,72 @@ pub struct CurvePoint {
     pub score: FoldScore,
 }
 
-/// Scores of models that learned from shares of the rows, each from 0 to 1. The rows of a smaller share are among those of a larger one.
+/// The numbers of rows that a learning curve has points at. The rows of a smaller number are among those of a larger one.
+#[derive(Debug, Clone, Copy)]
+pub enum Sizes<'a> {
+    /// Shares of the rows of each split, each from 0 to 1, drawn at random.
+    Shares(&'a [f64]),
+    /// So many rows of each split, the first ones.
+    First(&'a [usize]),
+}
+
+impl Sizes<'_> {
+    fn check(self) -> Result<usize> {
+        match self {
+            Sizes::Shares(shares) => check_shares(shares).map(|()| shares.len()),
+            Sizes::First(numbers) if numbers.contains(&0) => {
+                Err(Error::data("a learning curve needs numbers of rows above 0"))
+            }
+            Sizes::First(numbers) => Ok(numbers.len()),
+        }
+    }
+
+    /// The rows of a point among those that a split learns from.
+    fn rows(self, at: usize, mut train: Vec<u32>, seed: u64, split: usize) -> Vec<u32> {
+        match self {
+            Sizes::Shares(shares) => {
+                rng::shuffle(&mut rng::stream(seed, &[ROWS, split as u64]), &mut train);
+                train.truncate(n_of_share(shares[at], train.len()));
+                train.sort_unstable();
+            }
+            Sizes::First(numbers) => train.truncate(numbers[at]),
+        }
+        train
+    }
+}
+
+/// Scores of models that learned from some of the rows.
 pub fn learning_curve(
     learner: &dyn Learner,
     data: &Dataset,
     validation: &Validation<'_>,
-    shares: &[f64],
+    sizes: Sizes<'_>,
     context: &Context<'_>,
 ) -> Result<Vec<CurvePoint>> {
-    check_shares(shares)?;
+    let n_points = sizes.check()?;
     let measure = first_measure(validation)?;
-    let n_steps = (shares.len() * validation.splits.len()) as u64;
+    let measures = [measure];
+    let judge = Judge::new(data, validation.splits, &measures, validation.pool);
+    let n_steps = (n_points * validation.splits.len()) as u64;
     report(context.observer, Event::Begin { what: "drawing the learning curve", total: Some(n_steps) })?;
-    let mut points = Vec::with_capacity(shares.len());
-    for (at, &share) in shares.iter().enumerate() {
+    let mut points = Vec::with_capacity(n_points);
+    for at in 0..n_points {
         let (mut tested, mut learned, mut n_rows) = (Vec::new(), Vec::new(), 0);
         for index in 0..validation.splits.len() {
-            let (mut train, test) = validation.splits.split(index);
-            rng::shuffle(&mut rng::stream(context.seed, &[ROWS, index as u64]), &mut train);
-            train.truncate(n_of_share(share, train.len()));
-            train.sort_unstable();
+            let (train, test) = validation.splits.split(index);
+            let train = sizes.rows(at, train, context.seed, index);
             n_rows = train.len();
             let train = data.select(&train)?;
             let model = fit(learner, &train, context)?;
-            tested.push(model.measure(&data.select(&test)?, &[measure])?[0]);
+            let test = model.in_my_classes(&data.select(&test)?)?;
+            tested.push(judge.judge(model.predict_data(&test)?, &test)?);
             learned.push(model.measure(&train, &[measure])?[0]);
             let done = (at * validation.splits.len() + index + 1) as u64;
             report(context.observer, Event::Step { done, score: None })?;
         }
-        points
-            .push(CurvePoint { at: Value::Int(n_rows as i64), score: FoldScore::new(measure, tested, Some(learned)) });
+        let told = judge.told(&tested)?.remove(0);
+        let score = FoldScore { pooled: told.pooled, ..FoldScore::new(measure, told.folds, Some(learned)) };
+        points.push(CurvePoint { at: Value::Int(n_rows as i64), score });
     }
     report(context.observer, Event::End)?;
     Ok(points)
@@ -113,6 +150,7 @@ pub fn validation_curve(
     let point = |value: &Value| {
         let setting = Setting::from([(parameter.to_string(), value.clone())]);
         let validated = cross_validate(&*with_setting(learner, &setting, context)?, data, &validation, context)?;
+        validated.check_told(Some(measure), &[])?;
         let untold = || Error::data(format!("{} can't be told in every split", measure.title()));
         Ok(CurvePoint { at: value.clone(), score: validated.scores.into_iter().next().ok_or_else(untold)? })
     };

@@ -3,6 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | [`Evaluation`]: the scores of a model on rows it has not seen |
+//! | `judge` | the scores of splits: of each by itself, or of all tested rows together |
 //! | [`cross_validation`] | a learner's scores over splits |
 //! | [`curves`] | learning and validation curves |
 //! | [`quantiles`] | how good predicted quantiles are |
@@ -14,6 +15,7 @@
 pub mod cross_validation;
 pub mod curves;
 pub mod journal;
+mod judge;
 pub mod paired;
 pub mod quantiles;
 pub mod search;
@@ -22,6 +24,7 @@ pub mod space;
 pub use crate::matrix::Splits;
 pub use crate::measure::{self, Measure, outcome};
 pub use cross_validation::{CrossValidation, Validation, cross_validate};
+pub use judge::FEW_ROWS;
 
 use crate::chart::text::number;
 use crate::error::{Error, Result};
@@ -63,15 +66,21 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Compares predictions with the truth in `data`, by the usual measures of its task.
+    /// Compares predictions with the truth in `data`, by the usual measures of its task; those that can't be told are left out.
     pub fn new(prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
-        Evaluation::by(Measure::defaults(data.task()), prediction, data)
+        Evaluation::of(&Outcome::new(prediction, data)?, Measure::defaults(data.task()), prediction, data)
     }
 
-    /// Compares predictions with the truth in `data` by these measures; those that can't be told are left out.
+    /// Compares predictions with the truth in `data` by these measures. One that can't be told is an error, which says why.
     pub fn by(measures: &[Measure], prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
         measures.iter().try_for_each(|measure| measure.check(data.task()))?;
         let outcome = Outcome::new(prediction, data)?;
+        outcome.check_told(measures)?;
+        Evaluation::of(&outcome, measures, prediction, data)
+    }
+
+    /// The measures that can be told.
+    fn of(outcome: &Outcome<'_>, measures: &[Measure], prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
         let named = |(measure, score): (Measure, Score)| NamedScore {
             name: measure.title(),
             score,
@@ -97,7 +106,7 @@ impl Model {
         Ok(Evaluation { quantiles: self.evaluate_quantiles(&data)?, ..evaluation })
     }
 
-    /// The same by these measures.
+    /// The same by these measures, all of which must be there to be told.
     pub fn evaluate_by(&self, measures: &[Measure], data: &Dataset) -> Result<Evaluation> {
         let data = self.in_my_classes(data)?;
         Evaluation::by(measures, &self.predict_data(&data)?, &data)

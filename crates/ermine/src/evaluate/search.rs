@@ -4,30 +4,31 @@
 //! |---|---|
 //! | grid | every combination |
 //! | random | settings drawn from the space (Bergstra and Bengio, 2012) |
-//! | halving | many settings on few rows; the better share of them on more rows, until one is left on all (Jamieson and Talwalkar, 2016) |
+//! | halving | many settings on few rows; the better part of them on more rows, until one is left on all (Jamieson and Talwalkar, 2016) |
 //!
 //! **One fit, many settings.** Where a learner has a [`Path`] (rounds of boosting, strength of pruning or of a penalty, number of
 //! neighbours, price of slack), settings that differ in that parameter alone come from one fit in each split. Where splits can share their work too
 //! (one index of neighbours, one matrix of kernel values), they do.
 //!
 //! **Stopping.** Whatever was tried is kept in a [`Journal`]; a search that is stopped and started again goes on where it was, and ends as if it had
-//! never stopped. A setting that a learner refuses is a trial without a score, not the end of the search.
+//! never stopped. Of settings that are equally good, the one with the better probabilities (or the smaller squared error) is best, and then the first: that is the learner as it is.
+//! A setting that a learner refuses is a trial without a score, not the end of the search.
 
 use super::cross_validation::FoldScore;
 use super::journal::Journal;
+use super::judge::{Judge, Judged};
 use super::measure::Measure;
-use super::outcome::Outcome;
 use super::space::{Setting, Space};
 use crate::error::{Error, Result};
 use crate::learner::fit::{predict_path, predict_splits, run};
 use crate::learner::{Context, Learner, Path, fit};
 use crate::matrix::{Dataset, Splits};
 use crate::param::Value;
-use crate::progress::{Control, Event, Observer, report};
+use crate::progress::{Event, Observer, Parts, report};
 use crate::rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// The random streams of settings and of rows.
@@ -59,10 +60,12 @@ pub enum Strategy {
     },
     /// Every setting that the space lists, which has no axes then.
     Listed,
-    /// This many settings on few rows, and the best third of them on three times as many, until one is left.
+    /// This many settings on few rows, and the best part of them on as many times the rows, until one is left.
     Halving {
         /// How many to begin with.
         trials: usize,
+        /// By how much the settings become fewer and the rows more in each round.
+        factor: usize,
     },
 }
 
@@ -78,6 +81,8 @@ pub struct Search<'a> {
     pub splits: &'a Splits,
     /// What decides.
     pub measure: Measure,
+    /// Whether, where tested parts are small, what is no mean over rows is told of all tested rows together.
+    pub pool: bool,
 }
 
 /// A setting that was tried.
@@ -88,8 +93,14 @@ pub struct Trial {
     /// At most how many rows were learned from; all if not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
-    /// The score of each split; none where the setting was refused.
+    /// The score of each split, or of all tested rows together; none where the setting was refused.
     pub folds: Vec<f64>,
+    /// Where scores are equal, less of this is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<f64>,
+    /// The scores are of all tested rows together.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pooled: bool,
     /// Why it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -105,7 +116,7 @@ impl Trial {
 
     /// Mean and spread.
     pub fn score(&self, measure: Measure) -> FoldScore {
-        FoldScore::new(measure, self.folds.clone(), None)
+        FoldScore { pooled: self.pooled, ..FoldScore::new(measure, self.folds.clone(), None) }
     }
 }
 
@@ -123,7 +134,10 @@ pub struct Found {
 /// Searches.
 pub fn search(search: &Search<'_>, data: &Dataset, context: &Context<'_>, journal: &mut Journal) -> Result<Found> {
     search.measure.check(data.task())?;
-    let mut state = State { search, data, context, journal, trials: Vec::new() };
+    let measures: Vec<Measure> =
+        std::iter::once(search.measure).chain(search.measure.tie_breaker(data.task())).collect();
+    let judge = Judge::new(data, search.splits, &measures, search.pool);
+    let mut state = State { search, data, context, journal, judge, tie: measures.get(1).copied(), trials: Vec::new() };
     let begin = Event::Begin { what: "searching", total: search.n_steps()? };
     let stopped = match report(context.observer, begin).and_then(|()| state.run()) {
         Err(Error::Stopped) => true,
@@ -134,19 +148,20 @@ pub fn search(search: &Search<'_>, data: &Dataset, context: &Context<'_>, journa
         report(context.observer, Event::End)?;
     }
     let full = (0..trials.len()).filter(|&i| trials[i].rows.is_none() && !trials[i].mean().is_nan());
-    let best =
-        full.min_by(|&a, &b| badness(search.measure, &trials[a]).total_cmp(&badness(search.measure, &trials[b])));
+    let tie = |trial: &Trial| trial.tie.unwrap_or(f64::INFINITY);
+    let as_it_is =
+        |trial: &Trial| trial.setting.iter().all(|(name, value)| search.learner.get(name).as_ref() == Some(value));
+    let order = |a: &Trial, b: &Trial| {
+        let decisive = badness(search.measure, a).total_cmp(&badness(search.measure, b));
+        decisive.then(tie(a).total_cmp(&tie(b))).then(as_it_is(b).cmp(&as_it_is(a)))
+    };
+    let best = full.min_by(|&a, &b| order(&trials[a], &trials[b]));
     Ok(Found { trials, best, stopped })
 }
 
 /// Less is better; what can't be told is worst.
 fn badness(measure: Measure, trial: &Trial) -> f64 {
-    let mean = trial.mean();
-    match (mean.is_nan(), measure.higher_is_better()) {
-        (true, _) => f64::INFINITY,
-        (false, true) => -mean,
-        (false, false) => mean,
-    }
+    measure.badness(trial.mean())
 }
 
 /// A learner like this one with some parameters set.
@@ -172,11 +187,19 @@ impl Search<'_> {
         let draw = |trials: usize| {
             let mut stream = rng::stream(seed, &[SETTINGS]);
             // The learner as it is comes first: nothing that is found is worse.
-            std::iter::once(Setting::new()).chain((1..trials.max(1)).map(|_| space.draw(&mut stream))).collect()
+            let (mut drawn, mut known) = (vec![Setting::new()], HashSet::new());
+            for _ in 1..trials.max(1) {
+                let setting = space.draw(&mut stream);
+                // Of few words the same are drawn again, and say nothing new.
+                if known.insert(format!("{setting:?}")) {
+                    drawn.push(setting);
+                }
+            }
+            drawn
         };
         let (settings, points): (Vec<Setting>, usize) = match self.strategy {
             Strategy::Grid { points } => (space.grid(points)?, points),
-            Strategy::Random { trials } | Strategy::Halving { trials } => (draw(trials), PATH_POINTS),
+            Strategy::Random { trials } | Strategy::Halving { trials, .. } => (draw(trials), PATH_POINTS),
             Strategy::Listed => (Vec::new(), 0),
         };
         let batch = |setting: Setting| {
@@ -198,18 +221,18 @@ impl Search<'_> {
         let n = self.batches(0)?.len();
         let mut total = 0;
         let mut left = n;
-        if let Strategy::Halving { .. } = self.strategy {
+        if let Strategy::Halving { factor, .. } = self.strategy {
             while left > 1 {
                 total += left;
-                left = left.div_ceil(FACTOR);
+                left = left.div_ceil(factor.max(2));
             }
         }
         Ok(Some(((total + left) * self.splits.len()) as u64))
     }
 }
 
-/// By how much the settings become fewer and the rows more in each round of halving.
-const FACTOR: usize = 3;
+/// By how much the settings become fewer and the rows more in each round of halving, where nobody says it.
+pub const FACTOR: usize = 3;
 
 /// Settings that one fit for each split gives.
 #[derive(Clone)]
@@ -252,6 +275,9 @@ struct State<'a, 'b> {
     data: &'a Dataset,
     context: &'a Context<'a>,
     journal: &'a mut Journal,
+    judge: Judge<'a>,
+    /// What tells apart settings that are equally good.
+    tie: Option<Measure>,
     trials: Vec<Trial>,
 }
 
@@ -259,16 +285,16 @@ impl State<'_, '_> {
     fn run(&mut self) -> Result<()> {
         let mut batches = self.search.batches(self.context.seed)?;
         let mut done = 0;
-        if let Strategy::Halving { .. } = self.search.strategy {
-            let all = self.search.splits.split(0).0.len();
+        if let Strategy::Halving { factor, .. } = self.search.strategy {
+            let (all, factor) = (self.search.splits.split(0).0.len(), factor.max(2));
             while batches.len() > 1 {
-                let rungs = (batches.len() as f64).log(FACTOR as f64).ceil() as u32;
-                let rows = (all / FACTOR.pow(rungs)).max(FEWEST_ROWS);
+                let rungs = (batches.len() as f64).log(factor as f64).ceil() as u32;
+                let rows = (all / factor.saturating_pow(rungs)).max(FEWEST_ROWS);
                 let first = self.trials.len();
                 for batch in &batches {
                     self.try_batch(batch, (rows < all).then_some(rows), &mut done)?;
                 }
-                batches = self.better_third(&batches, first);
+                batches = self.better_part(&batches, first, factor);
             }
         }
         for batch in &batches {
@@ -278,7 +304,7 @@ impl State<'_, '_> {
     }
 
     /// The batches with the best trials among those made since `first`.
-    fn better_third(&self, batches: &[Batch], first: usize) -> Vec<Batch> {
+    fn better_part(&self, batches: &[Batch], first: usize, factor: usize) -> Vec<Batch> {
         let mut at = first;
         let mut judged: Vec<(f64, &Batch)> = Vec::new();
         for batch in batches {
@@ -289,7 +315,7 @@ impl State<'_, '_> {
             at += n;
         }
         judged.sort_by(|a, b| a.0.total_cmp(&b.0));
-        judged.into_iter().take(batches.len().div_ceil(FACTOR)).map(|(_, batch)| batch.clone()).collect()
+        judged.into_iter().take(batches.len().div_ceil(factor)).map(|(_, batch)| batch.clone()).collect()
     }
 
     /// Tries the settings of a batch, unless the journal knows them.
@@ -303,18 +329,17 @@ impl State<'_, '_> {
             let start = Instant::now();
             let outcome = self.cross_validate(batch, rows, *done - self.search.splits.len() as u64);
             let seconds = start.elapsed().as_secs_f64() / settings.len() as f64;
-            let (folds, refused) = match outcome {
-                Ok(folds) => (folds, None),
+            let (judged, refused) = match outcome {
+                Ok(judged) => (judged, None),
                 Err(Error::Stopped) => return Err(Error::Stopped),
-                Err(error) => (vec![Vec::new(); settings.len()], Some(error.to_string())),
+                Err(error) => (settings.iter().map(|_| Vec::new()).collect(), Some(error.to_string())),
             };
-            for (setting, mut folds) in settings.into_iter().zip(folds) {
-                let mut refused = refused.clone();
-                if folds.iter().any(|score| score.is_nan()) {
-                    refused = Some(format!("{} can't be told in every split", self.search.measure.title()));
-                    folds = Vec::new();
+            for (setting, judged) in settings.into_iter().zip(judged) {
+                let refused = refused.clone();
+                let mut trial = Trial { setting, rows, folds: Vec::new(), tie: None, pooled: false, refused, seconds };
+                if trial.refused.is_none() {
+                    self.tell(&mut trial, &judged)?;
                 }
-                let trial = Trial { setting, rows, folds, refused, seconds };
                 self.journal.add(&trial)?;
                 self.trials.push(trial);
             }
@@ -326,17 +351,32 @@ impl State<'_, '_> {
         report(self.context.observer, Event::Step { done: *done, score })
     }
 
-    /// The scores of each setting of a batch in each split.
-    fn cross_validate(&self, batch: &Batch, rows: Option<usize>, done: u64) -> Result<Vec<Vec<f64>>> {
+    /// Writes the scores of a setting into its trial.
+    fn tell(&self, trial: &mut Trial, judged: &[Judged]) -> Result<()> {
+        let mut told = self.judge.told(judged)?.into_iter();
+        let Some(decisive) = told.next() else { return Ok(()) };
+        if let Some(why) = decisive.untold {
+            trial.refused = Some(format!("{} can't be told in every split: {why}", self.search.measure.title()));
+            return Ok(());
+        }
+        (trial.folds, trial.pooled) = (decisive.folds, decisive.pooled);
+        let ties = told.next().filter(|tie| tie.untold.is_none());
+        trial.tie =
+            ties.zip(self.tie).map(|(tie, by)| by.badness(tie.folds.iter().sum::<f64>() / tie.folds.len() as f64));
+        Ok(())
+    }
+
+    /// What each setting of a batch says in each split.
+    fn cross_validate(&self, batch: &Batch, rows: Option<usize>, done: u64) -> Result<Vec<Vec<Judged>>> {
         let learner = with_setting(self.search.learner, &batch.setting, self.context)?;
-        let mut scores = vec![Vec::new(); batch.settings().len()];
-        if let Some(scores) = self.together(batch, &*learner, rows, done)? {
-            return Ok(scores);
+        let mut judged: Vec<Vec<Judged>> = batch.settings().iter().map(|_| Vec::new()).collect();
+        if let Some(judged) = self.together(batch, &*learner, rows, done)? {
+            return Ok(judged);
         }
         // Many rows keep all cores busy by themselves, and their models take room.
         let at_once = if self.data.n_rows() <= FEW_ROWS { AT_ONCE } else { 1 };
-        let several = Several { lock: Mutex::new(()), observer: self.context.observer, done };
-        let observer: &dyn Observer = if at_once > 1 { &several } else { self.context.observer };
+        let parts = Parts(self.context.observer);
+        let observer: &dyn Observer = if at_once > 1 { &parts } else { self.context.observer };
         let context = &Context { observer, ..*self.context };
         let of_split = |index: usize| {
             let (train, test) = self.search.splits.split(index);
@@ -346,14 +386,14 @@ impl State<'_, '_> {
         let n_splits = self.search.splits.len();
         for first in (0..n_splits).step_by(at_once) {
             let some = (first..(first + at_once).min(n_splits)).into_par_iter();
-            let measured: Vec<Vec<f64>> = run(context.threads, || some.map(of_split).collect::<Result<_>>())??;
-            for of_split in &measured {
-                scores.iter_mut().zip(of_split).for_each(|(of_setting, score)| of_setting.push(*score));
-            }
+            let measured: Vec<Vec<Judged>> = run(context.threads, || some.map(of_split).collect::<Result<_>>())??;
             let done = done + (first + measured.len()) as u64;
+            for of_split in measured {
+                judged.iter_mut().zip(of_split).for_each(|(of_setting, split)| of_setting.push(split));
+            }
             report(self.context.observer, Event::Step { done, score: None })?;
         }
-        Ok(scores)
+        Ok(judged)
     }
 
     /// The same from work that the splits share, where the learner can.
@@ -363,28 +403,27 @@ impl State<'_, '_> {
         learner: &dyn Learner,
         rows: Option<usize>,
         done: u64,
-    ) -> Result<Option<Vec<Vec<f64>>>> {
-        let (splits, measures) = (self.search.splits, &[self.search.measure]);
+    ) -> Result<Option<Vec<Vec<Judged>>>> {
+        let splits = self.search.splits;
         let Some((_, values)) = batch.path.as_ref().filter(|_| rows.is_none() && learner.path().is_some()) else {
             return Ok(None);
         };
-        let several = Several { lock: Mutex::new(()), observer: self.context.observer, done };
-        let context = Context { observer: &several, ..*self.context };
+        let context = Context { observer: &Parts(self.context.observer), ..*self.context };
         let Some(predicted) = predict_splits(learner, values, self.data, splits, &context)? else {
             return Ok(None);
         };
-        let mut scores = vec![Vec::new(); values.len()];
-        for (index, predictions) in predicted.iter().enumerate() {
+        let mut judged: Vec<Vec<Judged>> = values.iter().map(|_| Vec::new()).collect();
+        for (index, predictions) in predicted.into_iter().enumerate() {
             let test = self.data.select(&splits.split(index).1)?;
-            for (of_setting, said) in scores.iter_mut().zip(predictions) {
-                of_setting.push(Outcome::new(said, &test)?.values(measures)[0]);
+            for (of_setting, said) in judged.iter_mut().zip(predictions) {
+                of_setting.push(self.judge.judge(said, &test)?);
             }
             report(self.context.observer, Event::Step { done: done + index as u64 + 1, score: None })?;
         }
-        Ok(Some(scores))
+        Ok(Some(judged))
     }
 
-    /// The score of each setting of a batch after learning from `train`.
+    /// What each setting of a batch says after learning from `train`.
     fn measured(
         &self,
         batch: &Batch,
@@ -392,35 +431,21 @@ impl State<'_, '_> {
         train: &Dataset,
         test: &Dataset,
         context: &Context<'_>,
-    ) -> Result<Vec<f64>> {
-        let measures = &[self.search.measure];
+    ) -> Result<Vec<Judged>> {
         match &batch.path {
             Some((_, values)) if learner.path().is_some() => {
                 let predictions = predict_path(learner, values, train, test, context)?;
-                predictions.iter().map(|said| Ok(Outcome::new(said, test)?.values(measures)[0])).collect()
+                predictions.into_iter().map(|said| self.judge.judge(said, test)).collect()
             }
             _ => {
                 let alone = |setting: &Setting| {
-                    let learner = with_setting(self.search.learner, setting, context)?;
-                    Ok(fit(&*learner, train, context)?.measure(test, measures)?[0])
+                    let model = fit(&*with_setting(self.search.learner, setting, context)?, train, context)?;
+                    let test = model.in_my_classes(test)?;
+                    self.judge.judge(model.predict_data(&test)?, &test)
                 };
                 batch.settings().iter().map(alone).collect()
             }
         }
-    }
-}
-
-/// An observer of several splits that are learned side by side: their calls wait for each other, and all that is told is how far the search was when they began.
-struct Several<'a> {
-    lock: Mutex<()>,
-    observer: &'a dyn Observer,
-    done: u64,
-}
-
-impl Observer for Several<'_> {
-    fn event(&self, _: &Event<'_>) -> Control {
-        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.observer.event(&Event::Step { done: self.done, score: None })
     }
 }
 
@@ -442,7 +467,9 @@ pub fn nested(
     data: &Dataset,
     context: &Context<'_>,
 ) -> Result<(FoldScore, Vec<Setting>)> {
-    let (mut scores, mut settings) = (Vec::new(), Vec::new());
+    let measures = [inner.measure];
+    let judge = Judge::new(data, outer, &measures, inner.pool);
+    let (mut judged, mut settings) = (Vec::new(), Vec::new());
     for index in 0..outer.len() {
         let (train, test) = outer.split(index);
         let train = data.select(&train)?;
@@ -455,8 +482,10 @@ pub fn nested(
         let best = found.best.ok_or_else(|| Error::data("no setting could be used"))?;
         let setting = found.trials[best].setting.clone();
         let model = fit(&*with_setting(inner.learner, &setting, context)?, &train, context)?;
-        scores.push(model.measure(&data.select(&test)?, &[inner.measure])?[0]);
+        let test = model.in_my_classes(&data.select(&test)?)?;
+        judged.push(judge.judge(model.predict_data(&test)?, &test)?);
         settings.push(setting);
     }
-    Ok((FoldScore::new(inner.measure, scores, None), settings))
+    let told = judge.told(&judged)?.remove(0);
+    Ok((FoldScore { pooled: told.pooled, ..FoldScore::new(inner.measure, told.folds, None) }, settings))
 }

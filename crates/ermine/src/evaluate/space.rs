@@ -1,8 +1,11 @@
 //! The settings of a learner that are worth trying: an axis for each parameter, made from its declaration or said by the user.
 
+use super::search::with_setting;
 use crate::error::{Error, Result};
-use crate::learner::Learner;
+use crate::learner::{Context, Learner, fit};
+use crate::matrix::{Dataset, Target};
 use crate::param::{Kind, ParamSpec, Tune, Value};
+use crate::progress::{Control, Event, Observer};
 use crate::rng::{Rng, uniform};
 use std::collections::BTreeMap;
 
@@ -77,6 +80,7 @@ impl Axis {
                 let log = matches!(spec.tune, Some(Tune::Log(..))) && low > 0.0;
                 Choices::Between { low, high, log, whole: takes_whole_numbers(&spec.kind) && high > 1.0 }
             }
+            None if text.split(',').any(|word| word.trim().is_empty()) => return Err(bad_range(learner, name, text)),
             None => Choices::Listed(text.split(',').map(Value::parse).collect()),
         };
         let axis = Axis { name: name.to_string(), choices };
@@ -129,6 +133,50 @@ fn registry_twin(learner: &dyn Learner) -> Result<Box<dyn Learner>> {
     crate::registry::learner(learner.info().name)
 }
 
+/// Says stop after the first step: parameters have been checked by then, those of parts too.
+struct OneStep;
+
+impl Observer for OneStep {
+    fn event(&self, event: &Event<'_>) -> Control {
+        if matches!(event, Event::Step { .. }) { Control::Stop } else { Control::Continue }
+    }
+}
+
+/// Whether a learner begins to learn from data with this value of a parameter.
+fn is_taken(learner: &dyn Learner, name: &str, value: &Value, data: &Dataset, context: &Context<'_>) -> bool {
+    let setting = Setting::from([(name.to_string(), value.clone())]);
+    let context = Context { observer: &OneStep, ..*context };
+    let begun = with_setting(learner, &setting, &context).and_then(|learner| fit(&*learner, data, &context));
+    matches!(begun, Ok(_) | Err(Error::Stopped))
+}
+
+/// A few rows of each class, or a few rows in all.
+fn few_rows(data: &Dataset) -> Result<Dataset> {
+    const FEW: usize = 40;
+    const OF_A_CLASS: u32 = 4;
+    let rows: Vec<u32> = match data.target() {
+        Target::Classes { codes, labels } => {
+            let mut counts = vec![0; labels.len()];
+            let mut wanted = |code: u32| {
+                counts[code as usize] += 1;
+                counts[code as usize] <= OF_A_CLASS
+            };
+            (0..codes.len() as u32).filter(|&row| wanted(codes[row as usize])).collect()
+        }
+        // The least and the greatest number say which losses can be.
+        Target::Values { values, n_outputs } => {
+            let place = |at: Option<usize>| at.map(|at| (at / n_outputs.max(&1)) as u32);
+            let by = |a: &usize, b: &usize| values[*a].total_cmp(&values[*b]);
+            let ends = [place((0..values.len()).min_by(by)), place((0..values.len()).max_by(by))];
+            let mut rows: Vec<u32> = (0..data.n_rows().min(FEW) as u32).chain(ends.into_iter().flatten()).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            rows
+        }
+    };
+    data.select(&rows)
+}
+
 fn each(kind: &Kind) -> Vec<Value> {
     match kind {
         Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
@@ -157,6 +205,21 @@ impl Space {
     /// What the learner's declarations say is worth tuning.
     pub fn declared(learner: &dyn Learner) -> Space {
         Space::new(learner.specs().iter().filter_map(Axis::declared).collect())
+    }
+
+    /// The same without the words that the learner refuses for data like this, such as a criterion for numbers where there are classes. An axis of which all words are refused stays as it
+    /// is: it isn't the words, then.
+    pub fn suited(mut self, learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Space> {
+        let few = few_rows(data)?;
+        for axis in &mut self.axes {
+            let Choices::Listed(values) = &mut axis.choices else { continue };
+            let taken: Vec<Value> =
+                values.iter().filter(|value| is_taken(learner, &axis.name, value, &few, context)).cloned().collect();
+            if !taken.is_empty() {
+                *values = taken;
+            }
+        }
+        Ok(self)
     }
 
     /// The axes.

@@ -173,6 +173,36 @@ impl Splits {
         self.len() == 0
     }
 
+    /// The splits of each time that all rows were dealt; splits that are none of such belong together.
+    pub fn rounds(&self) -> Vec<std::ops::Range<usize>> {
+        let (mut rounds, mut first, mut last): (Vec<std::ops::Range<usize>>, usize, usize) = (Vec::new(), 0, 0);
+        for way in &self.ways {
+            let dealt = matches!(way, Way::Folds { .. });
+            if dealt && last > first {
+                rounds.push(first..last);
+                first = last;
+            }
+            last += way.len();
+            if dealt {
+                rounds.push(first..last);
+                first = last;
+            }
+        }
+        rounds.extend((last > first).then_some(first..last));
+        rounds
+    }
+
+    /// How many rows the smallest of the tested parts has.
+    pub fn least_tested(&self) -> usize {
+        let of_way = |way: &Way| match way {
+            Way::Folds { fold, n_folds } => class_sizes(fold, *n_folds).into_iter().min().unwrap_or(0),
+            Way::Only { fold, tested } => fold.iter().filter(|f| *f == tested).count(),
+            Way::Given { test, .. } => test.len(),
+            Way::After { from, to } => to - from,
+        };
+        self.ways.iter().map(of_way).min().unwrap_or(0)
+    }
+
     /// The rows to learn from and the rows to test on, in their order.
     pub fn split(&self, mut index: usize) -> (Vec<u32>, Vec<u32>) {
         let rows = 0..self.n_rows as u32;

@@ -208,6 +208,35 @@ impl Measure {
         measures().filter(move |measure| measure.measures(task)).map(|measure| measure.word())
     }
 
+    /// Whether it is a mean over rows (or over queries), so that the mean of parts of the same size is that of the whole.
+    pub fn is_mean(self, task: Task) -> bool {
+        match self {
+            Accuracy | ErrorRate | LogLoss | Brier | Mse | Mae | PinballLow | PinballMiddle | PinballHigh => true,
+            PoissonDeviance | GammaDeviance | TweedieDeviance | SubsetAccuracy | HammingLoss => true,
+            _ => task == Ranking,
+        }
+    }
+
+    /// What tells apart two that are equally good by this measure: for classes the score of their probabilities, for numbers the squared error.
+    pub fn tie_breaker(self, task: Task) -> Option<Measure> {
+        let usual = match task {
+            Classification => LogLoss,
+            Regression => Rmse,
+            Ranking => NdcgAll,
+            Multilabel => HammingLoss,
+        };
+        (usual != self).then_some(usual)
+    }
+
+    /// Less is better; what can't be told is worst.
+    pub fn badness(self, score: f64) -> f64 {
+        match (score.is_nan(), self.higher_is_better()) {
+            (true, _) => f64::INFINITY,
+            (false, true) => -score,
+            (false, false) => score,
+        }
+    }
+
     /// An error unless it measures predictions for this task.
     pub fn check(self, task: Task) -> Result<()> {
         if self.measures(task) {

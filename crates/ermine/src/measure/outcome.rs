@@ -6,6 +6,8 @@
 //! | a mean over rows or queries (log loss, absolute error, NDCG) | from the spread over rows or queries |
 //! | all others | bootstrap |
 //!
+//! Which measures can't be told of some rows, and why, is said in `untold`.
+//!
 //! What is costly and not always asked for, such as rows in the order of a score, is made when it is first asked for.
 
 use super::Measure::{self, *};
@@ -109,6 +111,15 @@ impl<'a> Outcome<'a> {
                 weights,
             },
         })
+    }
+
+    fn task(&self) -> Task {
+        match &self.kind {
+            Kind::Classes(_) => Task::Classification,
+            Kind::Values { .. } => Task::Regression,
+            Kind::Queries(_) => Task::Ranking,
+            Kind::Labels { .. } => Task::Multilabel,
+        }
     }
 
     fn weights(&self) -> Weights<'_> {
@@ -255,7 +266,10 @@ impl<'a> Classes<'a> {
             Matthews => confusion.matthews(),
             Kappa => confusion.kappa(),
             RocAuc => over_classes(&|ranked| ranked.roc_auc(weights)),
-            AveragePrecision => over_classes(&|ranked| ranked.average_precision(weights)),
+            // Where all rows are to be found, that they are says nothing.
+            AveragePrecision => {
+                over_classes(&|ranked| ranked.average_precision(weights).filter(|_| ranked.tells_apart(weights)))
+            }
             LogLoss if self.has_probabilities() => weights.mean(self.log_losses()),
             Brier if self.has_probabilities() => weights.mean(self.brier_losses()),
             CalibrationError => self.certainty().map_or(f64::NAN, |c| {
@@ -289,7 +303,11 @@ impl Kind<'_> {
                 Some(share(c.truth.iter().zip(&c.predicted).map(|(t, p)| t != p), weights))
             }
             (Kind::Classes(c), LogLoss) if c.has_probabilities() => Some(mean(c.log_losses(), weights)),
-            (Kind::Classes(c), Brier) if c.has_probabilities() => Some(mean(c.brier_losses(), weights)),
+            (Kind::Classes(c), Brier) if c.has_probabilities() => {
+                // Of two classes the error of one probability, of more the sum over all of them.
+                let most = if c.n_classes() == 2 { 1.0 } else { 2.0 };
+                Some(mean_within(c.brier_losses(), weights, 0.0, most))
+            }
             (Kind::Values { truth, predicted, n_outputs }, Mae) => {
                 Some(mean(regression::absolute_errors(predicted, truth, *n_outputs), weights))
             }
@@ -297,7 +315,7 @@ impl Kind<'_> {
                 Some(share(multilabel::exact(truth, predicted, *n_labels), weights))
             }
             (Kind::Labels { truth, predicted, n_labels }, HammingLoss) => {
-                Some(mean(multilabel::wrong_shares(truth, predicted, *n_labels), weights))
+                Some(mean_within(multilabel::wrong_shares(truth, predicted, *n_labels), weights, 0.0, 1.0))
             }
             (Kind::Queries(queries), _) => Some(over_queries(measure, queries, weights)),
             _ => None,
@@ -389,6 +407,8 @@ fn queries(scores: &[f64], grades: &[f64], data: &Dataset) -> (Vec<Query>, Optio
     let weights = data.weight().map(|w| queries.iter().map(|rows| w[rows[0] as usize]).collect());
     (queries.iter().map(|rows| (of(rows, scores), of(rows, grades))).collect(), weights)
 }
+
+pub mod untold;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,8 @@
 //! MCC   = (W sum C[k][k] - sum t_k p_k) / sqrt((W^2 - sum p_k^2) (W^2 - sum t_k^2))
 //! kappa = 1 - (W - sum C[k][k]) / (W - sum t_k p_k / W)
 //! ```
-//! A quotient of 0 by 0 is 0. Averages over classes leave out those that neither occur nor are predicted.
+//! A quotient of 0 by 0 is 0, but kappa's is no number: where all is one class, chance agrees as well. Averages over classes leave out those that no row has and none is predicted as;
+//! what such rows weigh doesn't matter.
 
 use super::Weights;
 use serde::Serialize;
@@ -18,6 +19,9 @@ pub struct Confusion {
     pub classes: Vec<String>,
     /// `counts[true][predicted]`.
     pub counts: Vec<Vec<f64>>,
+    /// Which classes rows have or are predicted as, whatever their weight.
+    #[serde(skip)]
+    seen: Vec<bool>,
 }
 
 /// How scores of classes become one.
@@ -49,11 +53,15 @@ fn ratio(a: f64, b: f64) -> f64 {
 impl Confusion {
     /// Counts predicted against true classes.
     pub fn new(truth: &[u32], predicted: &[u32], classes: &[String], weights: Weights<'_>) -> Confusion {
-        let mut counts = vec![vec![0.0; classes.len()]; classes.len()];
+        let (mut counts, mut seen) = (vec![vec![0.0; classes.len()]; classes.len()], vec![false; classes.len()]);
         for (row, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
             counts[t as usize][p as usize] += weights.of(row);
+            if weights.has(row) {
+                seen[t as usize] = true;
+                seen[p as usize] = true;
+            }
         }
-        Confusion { classes: classes.to_vec(), counts }
+        Confusion { classes: classes.to_vec(), counts, seen }
     }
 
     fn hits(&self) -> f64 {
@@ -99,8 +107,7 @@ impl Confusion {
         let (mut sum, mut total) = (Rates::default(), 0.0);
         for k in 0..self.counts.len() {
             let (rates, actual) = (self.rates(k), self.actual(k));
-            let seen = actual > 0.0 || self.predicted(k) > 0.0;
-            let weight = if average == Average::Weighted { actual } else { f64::from(u8::from(seen)) };
+            let weight = if average == Average::Weighted { actual } else { f64::from(u8::from(self.seen[k])) };
             sum.precision += weight * rates.precision;
             sum.recall += weight * rates.recall;
             sum.f1 += weight * rates.f1;
@@ -129,10 +136,10 @@ impl Confusion {
         ratio(all * self.hits() - both, spread.max(0.0).sqrt())
     }
 
-    /// The agreement beyond chance (Cohen): 1 perfect, 0 no better than chance.
+    /// The agreement beyond chance (Cohen): 1 perfect, 0 no better than chance; NaN where truth and prediction are one and the same class.
     pub fn kappa(&self) -> f64 {
         let all = self.total();
         let chance: f64 = (0..self.counts.len()).map(|k| self.actual(k) * self.predicted(k) / all).sum();
-        ratio(self.hits() - chance, all - chance)
+        if all > chance { (self.hits() - chance) / (all - chance) } else { f64::NAN }
     }
 }

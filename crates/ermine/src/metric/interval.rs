@@ -78,7 +78,7 @@ pub fn bootstrap(n_rows: usize, weights: Weights<'_>, scores: impl Fn(Weights<'_
                 let row = rng::below(&mut stream, n_rows);
                 drawn[row] += weights.of(row);
             }
-            scores(Weights::from(&drawn[..]))
+            scores(Weights::drawn(&drawn))
         })
         .collect();
     let interval = |(k, &value): (usize, &f64)| {

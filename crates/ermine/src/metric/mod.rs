@@ -24,21 +24,35 @@ pub use interval::Score;
 
 /// How much each row counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Weights<'a>(Option<&'a [f64]>);
+pub struct Weights<'a> {
+    each: Option<&'a [f64]>,
+    /// A row of weight 0 was not drawn: it isn't there at all.
+    drawn: bool,
+}
 
 impl<'a> Weights<'a> {
     /// All rows count the same.
-    pub const EQUAL: Weights<'static> = Weights(None);
+    pub const EQUAL: Weights<'static> = Weights { each: None, drawn: false };
+
+    /// How often rows were drawn. Those of weight 0 are not there; of given weights, a row of weight 0 still says that its class exists.
+    pub fn drawn(weights: &'a [f64]) -> Self {
+        Weights { each: Some(weights), drawn: true }
+    }
+
+    /// Whether a row is there.
+    pub fn has(self, row: usize) -> bool {
+        !self.drawn || self.of(row) > 0.0
+    }
 
     /// The weight of a row.
     #[inline]
     pub fn of(self, row: usize) -> f64 {
-        self.0.map_or(1.0, |w| w[row])
+        self.each.map_or(1.0, |w| w[row])
     }
 
     /// The sum over the first `n` rows.
     pub fn total(self, n: usize) -> f64 {
-        self.0.map_or(n as f64, |w| w[..n].iter().sum())
+        self.each.map_or(n as f64, |w| w[..n].iter().sum())
     }
 
     /// The weighted mean of a quantity of each row.
@@ -50,12 +64,12 @@ impl<'a> Weights<'a> {
 
 impl<'a> From<Option<&'a [f64]>> for Weights<'a> {
     fn from(weights: Option<&'a [f64]>) -> Self {
-        Weights(weights)
+        Weights { each: weights, drawn: false }
     }
 }
 
 impl<'a> From<&'a [f64]> for Weights<'a> {
     fn from(weights: &'a [f64]) -> Self {
-        Weights(Some(weights))
+        Weights { each: Some(weights), drawn: false }
     }
 }

@@ -3,7 +3,7 @@
 //! subset accuracy = mean over rows of [all labels are right]        Hamming loss = mean over rows and labels of [t != p]
 //! F1 of a label   = 2 sum w t p / (sum w t + sum w p)               macro: the mean over labels      micro: one sum over all labels
 //! ```
-//! As for classes, the macro average leaves out labels that neither occur nor are predicted, and a quotient of 0 by 0 is 0.
+//! A quotient of 0 by 0 is 0, and a label that neither occurs nor is predicted counts in the macro average with it.
 
 use super::Weights;
 
@@ -50,10 +50,9 @@ pub fn counts(truth: &[bool], predicted: &[bool], n_labels: usize, weights: Weig
     counts
 }
 
-/// The mean of a score over the labels that occur or are predicted.
+/// The mean of a score over the labels.
 pub fn macro_average(counts: &[Counts], score: impl Fn(&Counts) -> f64) -> f64 {
-    let seen: Vec<f64> = counts.iter().filter(|c| c.actual + c.predicted > 0.0).map(score).collect();
-    if seen.is_empty() { 0.0 } else { seen.iter().sum::<f64>() / seen.len() as f64 }
+    if counts.is_empty() { 0.0 } else { counts.iter().map(score).sum::<f64>() / counts.len() as f64 }
 }
 
 /// All labels taken as one.
@@ -108,7 +107,7 @@ mod tests {
         let (truth, said) = ([true, false, false, true, true, false], [true, false, false, true, false, false]);
         let counts = counts(&truth, &said, 3, Weights::EQUAL);
         assert_eq!(counts.iter().map(Counts::f1).collect::<Vec<_>>(), [1.0, 0.0, 0.0]);
-        assert_eq!((macro_average(&counts, Counts::f1), together(&counts).f1()), (0.5, 0.8));
+        assert_eq!((macro_average(&counts, Counts::f1), together(&counts).f1()), (1.0 / 3.0, 0.8));
         assert_eq!((together(&counts).precision(), together(&counts).recall()), (1.0, 2.0 / 3.0));
         assert_eq!(exact(&truth, &said, 3).collect::<Vec<_>>(), [true, false]);
         assert_eq!(wrong_shares(&truth, &said, 3).collect::<Vec<_>>(), [0.0, 1.0 / 3.0]);

@@ -23,16 +23,30 @@ pub enum Gain {
 }
 
 impl Gain {
-    fn of(self, grade: f64) -> f64 {
-        let grade = grade.max(0.0);
-        if self == Gain::Linear { grade } else { grade.exp2() - 1.0 }
+    /// What grades are worth. Where that is more than a number holds, all of it in a smaller unit, which a ratio of sums doesn't see.
+    fn of(self, grades: &[f64]) -> Vec<f64> {
+        let most = grades.iter().copied().fold(0.0, f64::max);
+        match self {
+            Gain::Linear => {
+                let unit = if most > HUGE { most } else { 1.0 };
+                grades.iter().map(|g| g.max(0.0) / unit).collect()
+            }
+            Gain::Exponential => {
+                let unit = if most > HUGE.log2() { most } else { 0.0 };
+                grades.iter().map(|g| (g.max(0.0) - unit).exp2() - (-unit).exp2()).collect()
+            }
+        }
     }
 }
+
+/// Sums of numbers above this may become infinite.
+const HUGE: f64 = 1e280;
 
 /// The discounted cumulative gain of the best order relative to which this order is judged: 1 is the best. Only the first `k` places count.
 pub fn ndcg(scores: &[f64], grades: &[f64], k: usize, gain: Gain) -> f64 {
     let discount = |place: usize| if place < k { 1.0 / (place as f64 + 2.0).log2() } else { 0.0 };
-    let mut best: Vec<f64> = grades.iter().map(|&g| gain.of(g)).collect();
+    let gains = gain.of(grades);
+    let mut best = gains.clone();
     best.sort_by(|a, b| b.total_cmp(a));
     let ideal: f64 = best.iter().take(k).enumerate().map(|(place, g)| g * discount(place)).sum();
     if !(ideal > 0.0) {
@@ -44,8 +58,8 @@ pub fn ndcg(scores: &[f64], grades: &[f64], k: usize, gain: Gain) -> f64 {
         let score = scores[order[start]];
         // At least one: a score that is no number equals nothing, not even itself.
         let end = start + order[start..].iter().take_while(|&&row| scores[row] == score).count().max(1);
-        let gains: f64 = order[start..end].iter().map(|&row| gain.of(grades[row])).sum();
-        sum += gains / (end - start) as f64 * (start..end).map(discount).sum::<f64>();
+        let together: f64 = order[start..end].iter().map(|&row| gains[row]).sum();
+        sum += together / (end - start) as f64 * (start..end).map(discount).sum::<f64>();
         start = end;
     }
     sum / ideal

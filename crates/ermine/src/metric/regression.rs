@@ -71,14 +71,20 @@ pub fn median_absolute_error(predicted: &[f64], truth: &[f64], n_outputs: usize,
 }
 
 /// The share of the variance that is explained: 1 - squared error / squared error of the mean. Where the truth is constant, 1 for a perfect
-/// prediction and 0 for others.
+/// prediction and 0 for others; of a single row NaN.
 pub fn r2(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
+    if truth.len() < 2 * n_outputs {
+        return f64::NAN;
+    }
     mean_over_outputs(n_outputs, |k| {
         let rows = output(predicted, truth, n_outputs, k);
+        let mut counted = rows.clone().enumerate().filter(|(row, _)| weights.of(*row) > 0.0).map(|(_, (_, t))| t);
+        // The mean of equal numbers may be rounded to another one, whose squared error is not 0.
+        let constant = counted.next().is_none_or(|first| counted.all(|t| t == first));
         let mean = weights.mean(rows.clone().map(|(_, t)| t));
         let of_mean = weights.mean(rows.clone().map(|(_, t)| (t - mean) * (t - mean)));
         let of_model = weights.mean(rows.map(|(p, t)| (p - t) * (p - t)));
-        match (of_mean > 0.0, of_model > 0.0) {
+        match (!constant && of_mean > 0.0, of_model > 0.0) {
             (true, _) => 1.0 - of_model / of_mean,
             (false, false) => 1.0,
             (false, true) => 0.0,

@@ -58,6 +58,13 @@ impl Ranked {
         points
     }
 
+    /// Whether both positive and negative rows have weight.
+    pub fn tells_apart(&self, weights: Weights<'_>) -> bool {
+        let has =
+            |which: bool| (0..self.positive.len()).any(|row| self.positive[row] == which && weights.of(row) > 0.0);
+        has(true) && has(false)
+    }
+
     /// The area under the ROC curve; `None` unless both positive and negative rows have weight.
     pub fn roc_auc(&self, weights: Weights<'_>) -> Option<f64> {
         let points = self.points(weights);

@@ -45,6 +45,16 @@ impl Prediction {
         Prediction { output, width: output.width(schema), values, task: schema.task, classes }
     }
 
+    /// The rows of several predictions of one kind, one after the other; `None` where they are not of one kind.
+    pub fn stacked(parts: &[&Prediction]) -> Option<Prediction> {
+        let first = *parts.first()?;
+        let alike = |p: &&&Prediction| {
+            (p.output, p.width, p.task) == (first.output, first.width, first.task) && p.classes == first.classes
+        };
+        let values = || parts.iter().flat_map(|part| &part.values).copied().collect();
+        (parts.iter().filter(alike).count() == parts.len()).then(|| Prediction { values: values(), ..first.clone() })
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.values.len() / self.width.max(1)

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::learner::{Context, Learner, fit};
 use crate::matrix::{Dataset, Features};
 use crate::model::{Fitted, Header, Link, Output, Proof, Status};
-use crate::progress::Silent;
+use crate::progress::Parts;
 use crate::section::Sections;
 use crate::table::{Column, Table};
 use crate::tree::{Forest, Tree};
@@ -34,7 +34,7 @@ pub fn some_columns(features: &Features, columns: &[u32]) -> Result<Features> {
 }
 
 impl Member {
-    /// Trains a member. Of its own certificate only how it ended is kept.
+    /// Trains a member, which stops when the committee is told to. Of its own certificate only how it ended is kept.
     pub fn train(
         learner: &dyn Learner,
         data: &Dataset,
@@ -42,8 +42,8 @@ impl Member {
         seed: u64,
         context: &Context<'_>,
     ) -> Result<Member> {
-        let own =
-            Context { seed, threads: None, observer: &Silent, previous: None, folds: None, learners: context.learners };
+        let observer = &Parts(context.observer);
+        let own = Context { seed, threads: None, observer, previous: None, folds: None, learners: context.learners };
         let model = match &columns {
             None => fit(learner, data, &own)?,
             Some(columns) => {

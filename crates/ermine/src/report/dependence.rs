@@ -1,12 +1,13 @@
-//! What a model predicts as one column changes, drawn: bars for categories, curves for numbers.
+//! What a model predicts as one column changes: drawn (bars for categories, curves for numbers), and as a table.
 
 use super::MOST_CURVES;
+use super::text::{Cells, short};
 use crate::chart::plot::{Mark, Plot, Series, bars};
 use crate::explain::dependence::Dependence;
 use crate::matrix::Task;
 
-/// The picture, for a model of this task and these classes or labels.
-pub fn picture(d: &Dependence, task: Task, classes: &[String]) -> String {
+/// Which of the numbers that the model predicts for a row are shown.
+fn shown(d: &Dependence, task: Task, classes: &[String]) -> Vec<usize> {
     let n = d.means.first().map_or(0, Vec::len);
     let mut shown: Vec<usize> = match task {
         // Of two classes the probability of the second says it all.
@@ -19,6 +20,43 @@ pub fn picture(d: &Dependence, task: Task, classes: &[String]) -> String {
         [1] if n == 1 => shown = vec![0],
         _ => {}
     }
+    shown
+}
+
+/// What the numbers are.
+fn what(d: &Dependence, n_shown: usize, classes: &[String]) -> String {
+    let n = d.means.first().map_or(0, Vec::len);
+    match classes.len() {
+        0 => "prediction".to_string(),
+        2 if n == 2 && n_shown == 1 => format!("p({})", classes[1]),
+        2 if n == 1 => format!("margin of {}", classes[1]),
+        _ => "probability".into(),
+    }
+}
+
+/// A line for each value of the column.
+pub fn table(d: &Dependence, task: Task, classes: &[String]) -> Cells {
+    let shown = shown(d, task, classes);
+    let what = what(d, shown.len(), classes);
+    let name = |k: &usize| match classes.get(*k).filter(|_| shown.len() > 1) {
+        Some(class) => format!("{what} of {class}"),
+        None => what.clone(),
+    };
+    let value = |i: usize| match &d.categories {
+        Some(names) => names.get(i).cloned().unwrap_or_default(),
+        None => short(d.values[i]),
+    };
+    let heading = std::iter::once(d.feature.clone()).chain(shown.iter().map(name)).collect();
+    let line = |(i, means): (usize, &Vec<f64>)| {
+        let said = shown.iter().map(|&k| means.get(k).map_or_else(String::new, |m| short(*m)));
+        std::iter::once(value(i)).chain(said).collect()
+    };
+    std::iter::once(heading).chain(d.means.iter().enumerate().map(line)).collect()
+}
+
+/// The picture, for a model of this task and these classes or labels.
+pub fn picture(d: &Dependence, task: Task, classes: &[String]) -> String {
+    let shown = shown(d, task, classes);
     if let Some(names) = &d.categories {
         // A bar for each category, and for each class where there are several.
         let rows = shown.iter().flat_map(|&k| names.iter().zip(&d.means).map(move |(name, m)| (k, name, m)));
@@ -30,12 +68,7 @@ pub fn picture(d: &Dependence, task: Task, classes: &[String]) -> String {
             rows.map(|(k, name, m)| (title(k, name), m.get(k).copied().unwrap_or(0.0), 0.0)).collect();
         return bars(&d.feature, &rows);
     }
-    let what = match classes.len() {
-        0 => "prediction".to_string(),
-        2 if n == 2 && shown.len() == 1 => format!("p({})", classes[1]),
-        2 if n == 1 => format!("margin of {}", classes[1]),
-        _ => "probability".into(),
-    };
+    let what = what(d, shown.len(), classes);
     let series = shown.iter().map(|&k| Series {
         name: if shown.len() > 1 { classes.get(k).map_or("", String::as_str) } else { "" },
         points: d.values.iter().zip(&d.means).map(|(&v, m)| (v, m.get(k).copied().unwrap_or(f64::NAN))).collect(),

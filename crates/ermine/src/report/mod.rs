@@ -1,15 +1,17 @@
-//! A report about a model on rows it has not seen: as data (JSON), as text for a terminal, and as a page of HTML.
+//! A report about a model on given rows, best such as it has not seen: as data (JSON), as text for a terminal, and as a page of HTML.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | this file | [`Report`]: what is reported, as data |
 //! | [`curve`] | learning and validation curves |
 //! | `page` | the page |
-//! | `text` | the text |
+//! | `terminal` | the text, with the same parts |
+//! | `text` | the tables and sentences that both share |
 
 pub mod curve;
 pub mod dependence;
 mod page;
+mod terminal;
 mod text;
 
 use crate::error::Result;
@@ -137,7 +139,7 @@ pub struct WorstRow {
 }
 
 impl Report {
-    /// Judges a model on rows it has not seen.
+    /// Judges a model on these rows, which it should not have seen in training.
     pub fn new(model: &Model, data: &Dataset, seed: u64, observer: &dyn Observer) -> Result<Report> {
         let data = model.in_my_classes(data)?;
         let prediction = model.predict_data(&data)?;

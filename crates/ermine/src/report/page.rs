@@ -1,5 +1,6 @@
 //! The report as a page of HTML.
 
+use super::text::SEEN_NOTE;
 use super::{MOST_CURVES, Report, curve, dependence};
 use crate::chart::html::Page;
 use crate::chart::plot::{Mark, Plot, Series, bars, matrix};
@@ -7,15 +8,13 @@ use crate::matrix::Task;
 
 /// A picture with more classes or cells than this can't be read.
 const MOST_CLASSES: usize = 24;
-/// A longer description of the model is cut.
-const MOST_LINES: usize = 120;
 
 impl Report {
     /// One page that stands alone.
     pub fn html(&self) -> String {
         let mut page = Page::new(&self.title());
-        let rows = self.evaluation.n_rows;
-        page.paragraph(&format!("Learned from {} rows, judged on {rows} others.", self.n_trained));
+        page.paragraph(&self.judged_on());
+        page.note(SEEN_NOTE);
         page.heading("How good it is");
         page.table(&self.scores());
         page.note("Intervals contain the score in 95% of repetitions with other rows to test on.");
@@ -134,12 +133,7 @@ impl Report {
         if let Some(picture) = &self.picture {
             page.svg(picture);
         }
-        let lines: Vec<&str> = self.model.lines().collect();
-        let mut text = lines[..lines.len().min(MOST_LINES)].join("\n");
-        if lines.len() > MOST_LINES {
-            text += &format!("\n... {} more lines", lines.len() - MOST_LINES);
-        }
-        page.code(&text);
+        page.code(&self.model_lines());
         page.heading("Certificate");
         page.code(&self.certificate.to_string());
     }

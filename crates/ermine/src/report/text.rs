@@ -1,16 +1,15 @@
-//! The report for a terminal, and the tables that the page shares with it.
+//! Tables and sentences that the page and the text share.
 
 use super::Report;
-use crate::chart::text::{curve, number};
+use crate::chart::text::number;
 use crate::matrix::Task;
 use crate::metric::Score;
 use crate::param::Value;
-use std::fmt;
 
 /// Rows of cells, the heading first.
 pub(super) type Cells = Vec<Vec<String>>;
 
-fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+pub(super) fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.iter().map(ToString::to_string).collect()
 }
 
@@ -18,6 +17,10 @@ fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
 pub(super) fn short(x: f64) -> String {
     if x.is_finite() { number(format!("{x:.3e}").parse().unwrap_or(x)) } else { "-".into() }
 }
+
+/// What nobody told, and matters.
+pub(super) const SEEN_NOTE: &str =
+    "A model file doesn't say which rows were learned from: if these rows are among them, the scores flatter it.";
 
 /// Two decimals: the ends of an interval deserve no more.
 fn two(x: f64) -> String {
@@ -34,6 +37,11 @@ impl Report {
             Task::Regression => "regression of",
         };
         format!("{}: {what} {}", self.learner, self.target.join(", "))
+    }
+
+    /// How many rows were learned from and judged on.
+    pub(super) fn judged_on(&self) -> String {
+        format!("Learned from {} rows, judged on {} rows.", self.n_trained, self.evaluation.n_rows)
     }
 
     /// The learner and those of its parameters that are not its defaults.
@@ -131,60 +139,21 @@ impl Report {
         cells
     }
 
+    /// The model in words: the tree, the coefficients. A longer description is cut.
+    pub(super) fn model_lines(&self) -> String {
+        /// More lines than this are for machines.
+        const MOST_LINES: usize = 120;
+        let lines: Vec<&str> = self.model.lines().collect();
+        let mut text = lines[..lines.len().min(MOST_LINES)].join("\n");
+        if lines.len() > MOST_LINES {
+            text += &format!("\n... {} more lines", lines.len() - MOST_LINES);
+        }
+        text
+    }
+
     /// What importances are measured by.
     pub(super) fn importance_note(&self) -> String {
         let score = self.evaluation.scores.first().map_or("score", |s| s.name);
-        format!("By how much {score} becomes worse when a column is shuffled, on rows the model has not seen.")
-    }
-}
-
-/// Cells in columns, the first to the left.
-fn aligned(cells: &Cells) -> String {
-    let n = cells.first().map_or(0, Vec::len);
-    // A column that is empty below its heading says nothing.
-    let used: Vec<usize> = (0..n).filter(|&j| cells.iter().skip(1).any(|row| !row[j].is_empty())).collect();
-    let n = used.len();
-    let cells: &Cells = &cells.iter().map(|row| used.iter().map(|&j| row[j].clone()).collect()).collect();
-    let width = |j: usize| cells.iter().map(|row| row[j].chars().count()).max().unwrap_or(0).min(40);
-    let widths: Vec<usize> = (0..n).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cell = |j: usize| {
-            let text: String = row[j].chars().take(if j + 1 == n { usize::MAX } else { 40 }).collect();
-            if j == 0 || j + 1 == n { format!("  {text:<0$}", widths[j]) } else { format!("  {text:>0$}", widths[j]) }
-        };
-        (0..n).map(cell).collect::<String>().trim_end().to_string() + "\n"
-    };
-    cells.iter().map(line).collect()
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = |f: &mut fmt::Formatter<'_>, title: &str, cells: &Cells| -> fmt::Result {
-            if cells.len() > 1 { write!(f, "\n{title}\n\n{}", aligned(cells)) } else { Ok(()) }
-        };
-        writeln!(f, "{}", self.title())?;
-        writeln!(f, "learned from {} rows, judged on {} others", self.n_trained, self.evaluation.n_rows)?;
-        part(f, "Scores", &self.scores())?;
-        part(f, "Classes", &self.classes())?;
-        if self.evaluation.confusion.as_ref().is_some_and(|c| c.classes.len() <= 12) {
-            part(f, "Which class is taken for which", &self.confusion(false))?;
-        }
-        if let [curves] = &self.curves[..] {
-            let drawn = curve(&curves.roc, "false-alarm rate", "hit rate", 60, 15);
-            write!(f, "\nROC curve of {}\n\n{drawn}", curves.class)?;
-        }
-        if !self.learning.is_empty() {
-            part(f, "Learning curve", &super::curve::table(&self.learning, "rows learned from"))?;
-            write!(f, "\n{}", super::curve::characters(&self.learning, "rows learned from"))?;
-        }
-        let mut importances = vec![row(["column", "worse by", "±"])];
-        importances
-            .extend(self.importances.iter().take(15).map(|i| row([&i.feature, &short(i.loss), &short(i.deviation)])));
-        part(f, "Importances", &importances)?;
-        writeln!(f, "\n  {}", self.importance_note())?;
-        part(f, "Worst rows", &self.worst_table())?;
-        part(f, "Columns", &self.columns_table())?;
-        write!(f, "\nCertificate\n\n")?;
-        self.certificate.to_string().lines().try_for_each(|line| writeln!(f, "  {line}"))
+        format!("By how much {score} becomes worse when a column is shuffled, on the rows it is judged on.")
     }
 }

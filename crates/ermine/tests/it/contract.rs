@@ -248,3 +248,33 @@ fn who_asks_whether_to_go_on_stops_when_told() {
         assert_eq!(asked, stopped, "{}: asked {asked}", learner.info().name);
     });
 }
+
+/// Goes on until a part asks.
+#[derive(Default)]
+struct UntilPartsAsk(std::sync::atomic::AtomicBool);
+
+impl ermine::progress::Observer for UntilPartsAsk {
+    fn event(&self, event: &ermine::progress::Event<'_>) -> ermine::progress::Control {
+        if *event == ermine::progress::Event::Within {
+            self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+            return ermine::progress::Control::Stop;
+        }
+        ermine::progress::Control::Continue
+    }
+}
+
+#[test]
+fn parts_of_a_committee_stop_when_the_whole_is_told_to() {
+    for_every_learner(200, |learner, data| {
+        let mut whole = ermine::registry::learner(learner.info().name).unwrap();
+        // Parts of many rounds, each of which asks.
+        if whole.get("estimator").is_none() {
+            return;
+        }
+        whole.set("estimator", &Value::Text("gradient-boosting(n_estimators=50)".into())).unwrap();
+        let watcher = UntilPartsAsk::default();
+        let done = fit(&*whole, data, &Context { observer: &watcher, ..Default::default() });
+        assert!(watcher.0.into_inner(), "the parts of {} ask nobody", learner.info().name);
+        assert!(matches!(done, Err(ermine::error::Error::Stopped)), "{}", learner.info().name);
+    });
+}

@@ -1,6 +1,6 @@
 //! Cross-validation, search and reports, as their users rely on them.
 
-use ermine::evaluate::curves::{learning_curve, validation_curve};
+use ermine::evaluate::curves::{Sizes, learning_curve, validation_curve};
 use ermine::evaluate::journal::Journal;
 use ermine::evaluate::measure::measures;
 use ermine::evaluate::search::{Found, Search, Strategy, nested, search, with_setting};
@@ -55,7 +55,7 @@ fn a_column_of_noise_that_names_each_row_does_not_leak() {
     let y: Vec<Option<&str>> = (0..n).map(flip).collect();
     let data = Table::new(vec![Column::nominal("id", &ids), Column::nominal("y", &y)]).unwrap().dataset("y").unwrap();
     let splits = Splits::k_fold(&data, 5, 0).unwrap();
-    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: true };
+    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: true, pool: true };
     for entry in registry::LEARNERS {
         let learner = (entry.make)();
         let Ok(found) = cross_validate(&*learner, &data, &validation, &Context::default()) else { continue };
@@ -66,7 +66,7 @@ fn a_column_of_noise_that_names_each_row_does_not_leak() {
         let Some(path) = learner.path() else { continue };
         let axis = along(&*learner, path.parameter());
         let (strategy, measure, space) = (Strategy::Grid { points: 3 }, Measure::Accuracy, Space::new(vec![axis]));
-        let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure };
+        let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
         let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
         for trial in found.trials.iter().filter(|trial| trial.refused.is_none()) {
             assert!(trial.mean() < NO_LEAK, "{}: {trial:?}", learner.info().name);
@@ -124,7 +124,7 @@ fn grid_of_depths(data: &Dataset, space: &Space, journal: &mut Journal, context:
     let splits = Splits::k_fold(data, 4, 0).unwrap();
     let learner = DecisionTree::default();
     let strategy = Strategy::Grid { points: 4 };
-    let what = Search { learner: &learner, space, strategy, splits: &splits, measure: Measure::Accuracy };
+    let what = Search { learner: &learner, space, strategy, splits: &splits, measure: Measure::Accuracy, pool: true };
     search(&what, data, context, journal).unwrap()
 }
 
@@ -142,7 +142,7 @@ fn a_grid_search_finds_what_trying_everything_by_hand_finds() {
     let found = grid_of_depths(&data, &space, &mut Journal::none(), &context);
     assert_eq!(found.trials.len(), 16);
     let splits = Splits::k_fold(&data, 4, 0).unwrap();
-    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false };
+    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false, pool: true };
     let mut best: f64 = 0.0;
     for trial in &found.trials {
         let learner = with_setting(&DecisionTree::default(), &trial.setting, &context).unwrap();
@@ -178,6 +178,7 @@ fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
         strategy: Strategy::Grid { points: 4 },
         splits: &splits,
         measure,
+        pool: true,
     };
     let open = |measure| Journal::open(&path, &what(measure), &data, 0);
     let whole = search(&what(Measure::Accuracy), &data, &Context::default(), &mut Journal::none()).unwrap();
@@ -214,9 +215,10 @@ fn halving_tries_many_on_few_rows_and_one_on_all() {
     let what = Search {
         learner: &learner,
         space: &space,
-        strategy: Strategy::Halving { trials: 9 },
+        strategy: Strategy::Halving { trials: 9, factor: 3 },
         splits: &splits,
         measure: Measure::Accuracy,
+        pool: true,
     };
     let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
     let settings = |rows: Option<usize>| {
@@ -243,7 +245,8 @@ fn random_search_is_at_least_as_good_as_the_defaults_and_a_bad_setting_is_no_end
     // Criteria for classes among those tried for numbers.
     let space = Space::declared(&learner);
     let strategy = Strategy::Random { trials: 12 };
-    let what = Search { learner: &learner, space: &space, strategy, splits: &splits, measure: Measure::Rmse };
+    let what =
+        Search { learner: &learner, space: &space, strategy, splits: &splits, measure: Measure::Rmse, pool: true };
     let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
     let best = &found.trials[found.best.unwrap()];
     assert!(found.trials[0].setting.keys().all(|name| name == "ccp_alpha"));
@@ -362,7 +365,8 @@ fn nested_search_tests_on_rows_that_no_search_has_seen() {
     let outer = Splits::k_fold(&data, 3, 0).unwrap();
     let learner = DecisionTree::default();
     let strategy = Strategy::Grid { points: 2 };
-    let what = Search { learner: &learner, space: &space, strategy, splits: &outer, measure: Measure::Accuracy };
+    let what =
+        Search { learner: &learner, space: &space, strategy, splits: &outer, measure: Measure::Accuracy, pool: true };
     let inner = |train: &Dataset| Splits::k_fold(train, 3, 1);
     let (score, settings) = nested(&what, &outer, inner, &data, &Context::default()).unwrap();
     assert_eq!((score.folds.len(), settings.len()), (3, 3));
@@ -378,15 +382,15 @@ fn nested_search_tests_on_rows_that_no_search_has_seen() {
 fn curves_show_learning_by_heart() {
     let data = classes(400);
     let splits = Splits::k_fold(&data, 4, 0).unwrap();
-    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false };
+    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false, pool: true };
     let (learner, context) = (DecisionTree::default(), Context::default());
-    let curve = learning_curve(&learner, &data, &validation, &[0.1, 0.5, 1.0], &context).unwrap();
+    let curve = learning_curve(&learner, &data, &validation, Sizes::Shares(&[0.1, 0.5, 1.0]), &context).unwrap();
     assert_eq!(curve.iter().map(|p| p.at.clone()).collect::<Vec<_>>(), [30, 150, 300].map(Value::Int));
     let tested: Vec<f64> = curve.iter().map(|p| p.score.mean).collect();
     assert!(tested[0] < tested[2] && curve.iter().all(|p| p.score.train.as_ref().unwrap().iter().all(|&s| s == 1.0)));
     let whole = cross_validate(&learner, &data, &validation, &context).unwrap();
     assert_eq!(whole.scores[0].folds, curve[2].score.folds, "all rows: the same as cross-validation");
-    assert!(learning_curve(&learner, &data, &validation, &[0.0], &context).is_err());
+    assert!(learning_curve(&learner, &data, &validation, Sizes::Shares(&[0.0]), &context).is_err());
 
     let depths = [1, 3, 12].map(Value::Int);
     let curve = validation_curve(&learner, &data, &validation, "max_depth", &depths, &context).unwrap();
@@ -403,6 +407,9 @@ fn spaces_say_what_is_wrong() {
     assert!(message("max_depth", "0,2").contains("at least 1"));
     assert!(message("max_depth", "9..2").contains("LOW..HIGH"));
     assert!(message("criterion", "gini,funny").contains("funny"));
+    for empty in ["", " ", "1,,2", "3,"] {
+        assert!(message("max_depth", empty).contains("separated by commas"), "{empty:?}");
+    }
 }
 
 #[test]
@@ -413,10 +420,35 @@ fn a_report_says_everything_as_text_as_a_page_and_as_json() {
         let report = Report::new(&model, &test, 0, &ermine::progress::Silent).unwrap();
         assert_eq!(report.importances.len(), data.features().n_columns());
         assert!(!report.dependences.is_empty() && !report.worst.is_empty());
+        let report = report.with_learning_curve(&model, &train, &test, &Context::default()).unwrap();
         let (text, page) = (report.to_string(), report.html());
-        for part in ["Scores", "Importances", "Worst rows", "Certificate"] {
-            assert!(text.contains(part), "{text}");
+        // What the report has, its text and its page have, under these names.
+        let is_class = data.task() == Task::Classification;
+        let both = [
+            ("Scores", "How good it is", true),
+            ("Which class is taken for which", "Classes", is_class),
+            ("ROC curve", "ROC", is_class),
+            ("Precision and recall", "Precision and recall", is_class),
+            ("Calibration", "Calibration", is_class),
+            ("Truth", "Truth", !is_class),
+            ("What is left", "What is left", !is_class),
+            ("How errors are spread", "How errors are spread", !is_class),
+            ("Learning curve", "Would more rows help?", true),
+            ("Importances", "What it looks at", true),
+            ("Partial dependence on a", "when the column has this value in every row", true),
+            ("Worst rows", "Where it is most wrong", true),
+            ("Columns", "The data", true),
+            ("The model", "The model", true),
+            ("max_depth = 4", "max_depth = 4", true),
+            ("Certificate", "Certificate", true),
+        ];
+        for (in_text, on_page, there) in both {
+            assert_eq!((text.contains(in_text), page.contains(on_page)), (there, there), "{in_text}\n{text}");
         }
+        // The tree itself, and nothing that nobody knows.
+        assert!(text.contains(report.model.lines().nth(1).unwrap().trim()), "{text}");
+        assert!(!text.contains("others") && !page.contains(" others.") && !text.contains("has not seen"));
+        assert!(text.contains("judged on 300 rows") && page.contains("judged on 300 rows"));
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n") && !page.contains("NaN"));
         assert!(
             !page.contains("http")
@@ -424,6 +456,10 @@ fn a_report_says_everything_as_text_as_a_page_and_as_json() {
         );
         let json: serde_json::Value = serde_json::to_value(&report).unwrap();
         assert_eq!(json["evaluation"]["n_rows"], 300);
+        for part in ["learning", "importances", "dependences", "worst", "columns"] {
+            assert!(!json[part].as_array().unwrap().is_empty(), "{part}");
+        }
+        assert!(json["model"].is_string() && json["certificate"]["objective"].is_string());
     }
 }
 
@@ -483,7 +519,7 @@ fn listed_settings_are_tried_as_they_are_and_those_of_a_path_together() {
     let splits = Splits::given(&data, parts.clone()).unwrap();
     let (space, learner) = (Space::of_settings(listed.clone()), DecisionTree::default());
     let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
-    let what = Search { learner: &learner, space: &space, strategy, splits: &splits, measure };
+    let what = Search { learner: &learner, space: &space, strategy, splits: &splits, measure, pool: true };
     let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
     assert_eq!(found.trials.len(), 4);
     for trial in &found.trials {
@@ -497,4 +533,149 @@ fn listed_settings_are_tried_as_they_are_and_those_of_a_path_together() {
     for bad in [vec![], vec![(vec![0], vec![])], vec![(vec![0], vec![200])]] {
         assert!(Splits::given(&data, bad).is_err());
     }
+}
+
+/// What a model of all other rows says about each row, stacked by hand.
+fn left_out(learner: &dyn Learner, data: &Dataset) -> Vec<ermine::model::Prediction> {
+    let splits = Splits::leave_one_out(data).unwrap();
+    let said = |index: usize| {
+        let (train, test) = splits.split(index);
+        let model = fit(learner, &data.select(&train).unwrap(), &Context::default()).unwrap();
+        model.predict_data(&data.select(&test).unwrap()).unwrap()
+    };
+    (0..splits.len()).map(said).collect()
+}
+
+#[test]
+fn leaving_one_out_tells_of_all_rows_together_what_one_row_cannot_tell() {
+    let tree = DecisionTree { max_depth: Some(3), ..Default::default() };
+    for data in [classes(60), numbers(60)] {
+        let splits = Splits::leave_one_out(&data).unwrap();
+        let measures = Measure::defaults(data.task());
+        let validation = Validation { splits: &splits, measures, train_scores: true, pool: true };
+        let found = cross_validate(&tree, &data, &validation, &Context::default()).unwrap();
+        let (said, apart) = (left_out(&tree, &data), Validation { pool: false, ..validation });
+        let whole = ermine::model::Prediction::stacked(&said.iter().collect::<Vec<_>>()).unwrap();
+        let by_hand = ermine::evaluate::Evaluation::new(&whole, &data).unwrap();
+        assert_eq!(found.scores.len(), measures.len());
+        for score in &found.scores {
+            let theirs = by_hand.score(score.name).unwrap().value;
+            assert!((score.mean - theirs).abs() < 1e-12, "{}: {} {theirs}", score.name, score.mean);
+            let is_mean = ["accuracy", "log loss", "Brier score", "MAE"].contains(&score.name);
+            assert_eq!((score.pooled, score.folds.len()), (!is_mean, if is_mean { 60 } else { 1 }), "{}", score.name);
+            assert_eq!(score.train.as_ref().unwrap().len(), 60);
+        }
+        // Each by itself, one row has neither an area nor a variance.
+        let apart = cross_validate(&tree, &data, &apart, &Context::default()).unwrap();
+        let untold = if data.task() == Task::Regression { Measure::R2 } else { Measure::RocAuc };
+        assert!(apart.untold.iter().any(|(measure, _)| *measure == untold) && found.untold.is_empty());
+        assert!(apart.check_told(Some(untold), measures).unwrap_err().to_string().contains(untold.word()));
+        // A search tells the same of its settings, on a path and without one.
+        let axes = vec![Axis::parse(&tree, "max_depth", "3").unwrap(), Axis::parse(&tree, "ccp_alpha", "0").unwrap()];
+        for (space, measure) in [(&axes[..1], untold), (&axes[..], untold), (&axes[..], measures[0])] {
+            let (space, strategy) = (Space::new(space.to_vec()), Strategy::Grid { points: 2 });
+            let what = Search { learner: &tree, space: &space, strategy, splits: &splits, measure, pool: true };
+            let trial = &search(&what, &data, &Context::default(), &mut Journal::none()).unwrap().trials[0];
+            let theirs = by_hand.score(measure.title()).unwrap().value;
+            assert!(
+                (trial.mean() - theirs).abs() < 1e-12 && trial.pooled == (measure != Measure::Accuracy),
+                "{trial:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn repeats_have_a_score_each_and_large_parts_their_own() {
+    let data = numbers(40);
+    let few = Splits::repeated(&data, 8, 3, 0).unwrap();
+    let measures = [Measure::R2, Measure::Mae];
+    let validation = Validation { splits: &few, measures: &measures, train_scores: false, pool: true };
+    let found = cross_validate(&DecisionTree::default(), &data, &validation, &Context::default()).unwrap();
+    assert_eq!(found.scores.iter().map(|s| (s.pooled, s.folds.len())).collect::<Vec<_>>(), [(true, 3), (false, 24)]);
+    let many = Splits::k_fold(&data, 4, 0).unwrap();
+    let validation = Validation { splits: &many, ..validation };
+    let found = cross_validate(&DecisionTree::default(), &data, &validation, &Context::default()).unwrap();
+    assert_eq!(found.scores.iter().map(|s| (s.pooled, s.folds.len())).collect::<Vec<_>>(), [(false, 4), (false, 4)]);
+    let ordered = Splits::time_ordered(&data, 9).unwrap();
+    assert_eq!((ordered.rounds(), ordered.least_tested(), few.rounds().len()), (vec![0..9], 4, 3));
+}
+
+#[test]
+fn of_equal_settings_the_one_with_better_probabilities_wins_and_then_the_learner_as_it_is() {
+    // Two clouds: every strength of the penalty tells them apart, the weaker ones are surer.
+    let rows: Vec<Vec<f64>> = (0..60).map(|i| vec![f64::from(i % 2) * 9.0 + f64::from(i * 7 % 5) / 5.0]).collect();
+    let y: Vec<Option<&str>> = (0..60).map(|i| Some(["a", "b"][i % 2])).collect();
+    let x = Column::numeric("x", rows.iter().map(|row| row[0]).collect::<Vec<_>>());
+    let data = Table::new(vec![x, Column::nominal("y", &y)]).unwrap().dataset("y").unwrap();
+    let learner = registry::learner("logistic-regression").unwrap();
+    let splits = Splits::k_fold(&data, 3, 0).unwrap();
+    let setting = |c: f64| Setting::from([("C".to_string(), Value::Float(c))]);
+    let space = Space::of_settings([0.01, 100.0, 0.1].map(setting).to_vec());
+    let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
+    let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
+    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    assert!(found.trials.iter().all(|trial| trial.mean() == 1.0 && trial.tie.is_some()), "{:?}", found.trials);
+    assert_eq!(found.trials[found.best.unwrap()].setting, setting(100.0));
+    // Nothing to break a tie by: the learner as it is, wherever it stands.
+    let stump = registry::learner("decision-stump").unwrap();
+    let own = stump.get("criterion").unwrap();
+    let words =
+        ["gini", "entropy", "error"].map(|word| Setting::from([("criterion".to_string(), Value::Text(word.into()))]));
+    let space = Space::of_settings(words.to_vec());
+    let what = Search { learner: &*stump, space: &space, ..what };
+    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    assert_eq!(found.trials[found.best.unwrap()].setting["criterion"], own);
+}
+
+#[test]
+fn a_measure_that_is_asked_for_and_cannot_be_told_is_an_error_that_says_why() {
+    let data = classes(80);
+    let (codes, _) = data.classes().unwrap();
+    let one_class: Vec<u32> = (0..80).filter(|&row| codes[row as usize] == codes[0]).collect();
+    let same = data.select(&one_class).unwrap();
+    let svm = registry::learner("linear-svc").unwrap();
+    let model = fit(&*svm, &data, &Context::default()).unwrap();
+    let message = |measure, data| model.evaluate_by(&[Measure::Accuracy, measure], data).unwrap_err().to_string();
+    let said = message(Measure::RocAuc, &same);
+    assert!(said.contains("roc-auc") && said.contains("one class") && said.contains("accuracy, error-rate"), "{said}");
+    assert!(message(Measure::LogLoss, &data).contains("no probabilities"));
+    assert!(!message(Measure::LogLoss, &data).split("told:").last().unwrap().contains("log-loss"));
+    // The usual measures are those that can be told.
+    assert!(model.evaluate(&same).unwrap().score("ROC AUC").is_none());
+    let numbers = numbers(50);
+    let model = DecisionTree::default().fit(&numbers).unwrap();
+    let said = model.evaluate_by(&[Measure::GammaDeviance], &numbers).unwrap_err().to_string();
+    assert!(said.contains("above 0") && said.contains("rmse"), "{said}");
+}
+
+#[test]
+fn words_that_a_task_refuses_are_not_tried() {
+    for entry in registry::LEARNERS {
+        let learner = (entry.make)();
+        for data in [classes(120), numbers(120)] {
+            if !learner.needs_target() || ermine::learner::fit::check(&*learner, &data).is_err() {
+                continue;
+            }
+            let declared = Space::declared(&*learner);
+            let kept = declared.clone().suited(&*learner, &data, &Context::default()).unwrap();
+            for axis in declared.axes().iter().filter(|axis| axis.points(2).iter().all(|v| v.number().is_none())) {
+                let left = kept.axes().iter().find(|a| a.name == axis.name).map_or(Vec::new(), |a| a.points(2));
+                for value in axis.points(2) {
+                    let setting = Setting::from([(axis.name.clone(), value.clone())]);
+                    let context = Context::default();
+                    let done = with_setting(&*learner, &setting, &context).and_then(|l| fit(&*l, &data, &context));
+                    let (name, of) = (entry.info().name, &axis.name);
+                    assert_eq!(left.contains(&value), done.is_ok(), "{name}: {of} = {value} for {}", data.task());
+                }
+            }
+        }
+    }
+    let tree = DecisionTree::default();
+    let points = |data: &Dataset| {
+        let space = Space::declared(&tree).suited(&tree, data, &Context::default()).unwrap();
+        space.axes().iter().find(|axis| axis.name == "criterion").unwrap().points(2)
+    };
+    assert!(points(&classes(60)).contains(&Value::Text("gini".into())));
+    assert!(!points(&numbers(60)).contains(&Value::Text("gini".into())));
 }

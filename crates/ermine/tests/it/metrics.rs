@@ -134,6 +134,20 @@ fn scores_of_orders_are_those_of_scikit_learn_and_scipy() {
     assert_eq!((reciprocal_rank(&[1.0], &[0.0]), ndcg(&[1.0], &[0.0], 10, Gain::Linear)), (0.0, 0.0));
 }
 
+#[test]
+fn huge_grades_have_a_finite_gain() {
+    for gain in [Gain::Linear, Gain::Exponential] {
+        let grades = [3e307, 1.7e308, 1.7e308, 0.0];
+        let (best, worst) =
+            (ndcg(&[1.0, 3.0, 2.0, 0.0], &grades, 10, gain), ndcg(&[1.0, 0.0, 0.0, 2.0], &grades, 10, gain));
+        assert!((best - 1.0).abs() < 1e-12 && worst > 0.0 && worst < best, "{gain:?}: {best} {worst}");
+    }
+    // 2^1001 - 1 against 2^1000 - 1: half, to the last digit, in the wrong order.
+    let discount = 1.0 / 3f64.log2();
+    let wrong = ndcg(&[0.0, 1.0], &[1001.0, 1000.0], 10, Gain::Exponential);
+    assert!((wrong - (0.5 + discount) / (1.0 + 0.5 * discount)).abs() < 1e-12, "{wrong}");
+}
+
 /// True class, predicted class, score, weight.
 type Row = (u32, u32, f64, usize);
 
@@ -148,7 +162,8 @@ proptest! {
         let names: Vec<String> = (0..3).map(|c| c.to_string()).collect();
         let (truth, predicted): (Vec<u32>, Vec<u32>) = rows.iter().map(|r| (r.0, r.1)).unzip();
         let weight: Vec<f64> = rows.iter().map(|r| r.3 as f64).collect();
-        let weighted = Confusion::new(&truth, &predicted, &names, Weights::from(&weight[..]));
+        // A row that was drawn no times isn't there.
+        let weighted = Confusion::new(&truth, &predicted, &names, Weights::drawn(&weight));
         let as_codes = |values: Vec<f64>| values.into_iter().map(|x| x as u32).collect::<Vec<u32>>();
         let (t, p) = (as_codes(repeat(&|r| f64::from(r.0))), as_codes(repeat(&|r| f64::from(r.1))));
         prop_assert_eq!(weighted, Confusion::new(&t, &p, &names, Weights::EQUAL));

@@ -11,7 +11,7 @@ use crate::learner::decision_tree::{DecisionTree, Splitter};
 use crate::learner::fitted_tree::importances;
 use crate::learner::tree_parameters::{Amount, ClassWeight, MaxFeatures};
 use crate::matrix::Task;
-use crate::progress::Silent;
+use crate::progress::Parts;
 use crate::rng;
 use crate::tree::Forest;
 use crate::tree::prune::cost_complexity;
@@ -65,7 +65,7 @@ impl Job<'_> {
         let own = Context {
             seed,
             threads: None,
-            observer: &Silent,
+            observer: &Parts(self.context.observer),
             previous: None,
             folds: None,
             learners: self.context.learners,
