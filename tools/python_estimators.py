@@ -347,7 +347,8 @@ def attributes(entry: Entry) -> list[str]:
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
     wanted = (("pruning", "cross_validation"), ("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3), ("keep", "condensed"))
     params = {name: value for name, value in wanted if name in names - set(entry.hidden)}
-    return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}").attributes())
+    group = _ranking.queries([12], None, 12) if entry.task == "ranking" else None
+    return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}", group=group).attributes())
 
 
 def paragraph(text: str, indent: int) -> str:

@@ -782,7 +782,7 @@ class GradientBoostingClassifier(BoostingClassifier):
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
         0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a
-        fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
+        fold aside, on large data one model of all rows. With few rows or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -827,11 +827,12 @@ class GradientBoostingClassifier(BoostingClassifier):
         The share of the tree's columns that each level of it sees.
     colsample_bynode : float, default=1.0
         The share of the level's columns that each node sees.
-    monotone_constraints : list of int, default=()
-        For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no
+    monotone_constraints : dict or list of int, default=()
+        Columns that the prediction must not fall with (1) or must not rise with (-1): {column: direction}, where
+        columns that are not named are free; or a direction (1, 0 or -1) for each column in turn. Empty for no
         constraints.
-    interaction_constraints : list of list of int, default=()
-        Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no
+    interaction_constraints : list of lists of int or str, default=()
+        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no
         constraints.
     max_cat_to_onehot : int, default=4
         Nominal columns with at most this many categories are split one category against the rest.
@@ -847,8 +848,9 @@ class GradientBoostingClassifier(BoostingClassifier):
     early_stopping_rounds : int or None, default=None
         Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
         none for never.
-    eval_metric : {'loss', 'error_rate', 'auc', 'mae', 'rmse'}, default="loss"
-        What early stopping watches on the rows kept aside.
+    eval_metric : {'loss', 'accuracy', 'error-rate', 'balanced-accuracy', 'macro-precision', 'macro-recall', 'macro-f1', 'weighted-precision', 'weighted-recall', 'weighted-f1', 'mcc', 'kappa', 'log-loss', 'brier', 'roc-auc', 'average-precision', 'ece'}, default="loss"
+        What early stopping watches on the rows kept aside: the loss, or a measure of the task; of one that is better
+        the higher it is, what it lacks of 1.
     validation_fraction : float, default=0.1
         The share of the rows that is kept aside for early stopping.
     base_score : float or None, default=None
@@ -927,15 +929,15 @@ class GradientBoostingClassifier(BoostingClassifier):
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
-        monotone_constraints: Sequence[int] = (),
-        interaction_constraints: Sequence[Sequence[int]] = (),
+        monotone_constraints: Mapping[str, int] | Sequence[int] = (),
+        interaction_constraints: Sequence[Sequence[int | str]] = (),
         max_cat_to_onehot: int = 4,
         min_cat_to_statistic: int | None = 64,
         max_cat_threshold: int = 32,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         early_stopping_rounds: int | None = None,
-        eval_metric: Literal["loss", "error_rate", "auc", "mae", "rmse"] = "loss",
+        eval_metric: Literal["loss", "accuracy", "error-rate", "balanced-accuracy", "macro-precision", "macro-recall", "macro-f1", "weighted-precision", "weighted-recall", "weighted-f1", "mcc", "kappa", "log-loss", "brier", "roc-auc", "average-precision", "ece"] = "loss",
         validation_fraction: float = 0.1,
         base_score: float | None = None,
         criterion: str = "friedman_mse",
@@ -997,7 +999,7 @@ class GradientBoostingRegressor(BoostingRegressor):
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
         0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a
-        fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
+        fold aside, on large data one model of all rows. With few rows or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -1042,11 +1044,12 @@ class GradientBoostingRegressor(BoostingRegressor):
         The share of the tree's columns that each level of it sees.
     colsample_bynode : float, default=1.0
         The share of the level's columns that each node sees.
-    monotone_constraints : list of int, default=()
-        For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no
+    monotone_constraints : dict or list of int, default=()
+        Columns that the prediction must not fall with (1) or must not rise with (-1): {column: direction}, where
+        columns that are not named are free; or a direction (1, 0 or -1) for each column in turn. Empty for no
         constraints.
-    interaction_constraints : list of list of int, default=()
-        Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no
+    interaction_constraints : list of lists of int or str, default=()
+        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no
         constraints.
     max_cat_to_onehot : int, default=4
         Nominal columns with at most this many categories are split one category against the rest.
@@ -1062,8 +1065,9 @@ class GradientBoostingRegressor(BoostingRegressor):
     early_stopping_rounds : int or None, default=None
         Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
         none for never.
-    eval_metric : {'loss', 'error_rate', 'auc', 'mae', 'rmse'}, default="loss"
-        What early stopping watches on the rows kept aside.
+    eval_metric : {'loss', 'mse', 'rmse', 'mae', 'median-ae', 'r2', 'pinball-10', 'pinball-50', 'pinball-90', 'poisson-deviance', 'gamma-deviance', 'tweedie-deviance'}, default="loss"
+        What early stopping watches on the rows kept aside: the loss, or a measure of the task; of one that is better
+        the higher it is, what it lacks of 1.
     validation_fraction : float, default=0.1
         The share of the rows that is kept aside for early stopping.
     base_score : float or None, default=None
@@ -1147,15 +1151,15 @@ class GradientBoostingRegressor(BoostingRegressor):
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
-        monotone_constraints: Sequence[int] = (),
-        interaction_constraints: Sequence[Sequence[int]] = (),
+        monotone_constraints: Mapping[str, int] | Sequence[int] = (),
+        interaction_constraints: Sequence[Sequence[int | str]] = (),
         max_cat_to_onehot: int = 4,
         min_cat_to_statistic: int | None = 64,
         max_cat_threshold: int = 32,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         early_stopping_rounds: int | None = None,
-        eval_metric: Literal["loss", "error_rate", "auc", "mae", "rmse"] = "loss",
+        eval_metric: Literal["loss", "mse", "rmse", "mae", "median-ae", "r2", "pinball-10", "pinball-50", "pinball-90", "poisson-deviance", "gamma-deviance", "tweedie-deviance"] = "loss",
         validation_fraction: float = 0.1,
         base_score: float | None = None,
         quantile_alpha: Sequence[float] = (0.5,),
@@ -1225,7 +1229,7 @@ class GradientBoostingRanker(BoostingRanker):
     n_estimators : int, default=0
         How many rounds; in each, one tree is grown for each output (one for each class where there are more than two).
         0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a
-        fold aside, on large data one model of all rows. With few rows, init scores or `rate_drop`: 100.
+        fold aside, on large data one model of all rows. With few rows or `rate_drop`: 100.
     learning_rate : float, default=0.1
         What the weights of each tree's leaves are multiplied by.
     max_leaf_nodes : int or None, default=31
@@ -1270,11 +1274,12 @@ class GradientBoostingRanker(BoostingRanker):
         The share of the tree's columns that each level of it sees.
     colsample_bynode : float, default=1.0
         The share of the level's columns that each node sees.
-    monotone_constraints : list of int, default=()
-        For each column: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no
+    monotone_constraints : dict or list of int, default=()
+        Columns that the prediction must not fall with (1) or must not rise with (-1): {column: direction}, where
+        columns that are not named are free; or a direction (1, 0 or -1) for each column in turn. Empty for no
         constraints.
-    interaction_constraints : list of list of int, default=()
-        Groups of columns (by number) that may meet on a way from the root of a tree to a leaf. Empty for no
+    interaction_constraints : list of lists of int or str, default=()
+        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no
         constraints.
     max_cat_to_onehot : int, default=4
         Nominal columns with at most this many categories are split one category against the rest.
@@ -1290,8 +1295,9 @@ class GradientBoostingRanker(BoostingRanker):
     early_stopping_rounds : int or None, default=None
         Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best;
         none for never.
-    eval_metric : {'loss', 'error_rate', 'auc', 'mae', 'rmse'}, default="loss"
-        What early stopping watches on the rows kept aside.
+    eval_metric : {'loss', 'roc-auc', 'ndcg', 'ndcg-5', 'ndcg-all', 'map', 'mrr', 'kendall-tau', 'omega-loss', 'omega-loss-top-10', 'omega-loss-dcg'}, default="loss"
+        What early stopping watches on the rows kept aside: the loss, or a measure of the task; of one that is better
+        the higher it is, what it lacks of 1.
     validation_fraction : float, default=0.1
         The share of the rows that is kept aside for early stopping.
     base_score : float or None, default=None
@@ -1358,15 +1364,15 @@ class GradientBoostingRanker(BoostingRanker):
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
-        monotone_constraints: Sequence[int] = (),
-        interaction_constraints: Sequence[Sequence[int]] = (),
+        monotone_constraints: Mapping[str, int] | Sequence[int] = (),
+        interaction_constraints: Sequence[Sequence[int | str]] = (),
         max_cat_to_onehot: int = 4,
         min_cat_to_statistic: int | None = 64,
         max_cat_threshold: int = 32,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         early_stopping_rounds: int | None = None,
-        eval_metric: Literal["loss", "error_rate", "auc", "mae", "rmse"] = "loss",
+        eval_metric: Literal["loss", "roc-auc", "ndcg", "ndcg-5", "ndcg-all", "map", "mrr", "kendall-tau", "omega-loss", "omega-loss-top-10", "omega-loss-dcg"] = "loss",
         validation_fraction: float = 0.1,
         base_score: float | None = None,
         random_state: int | np.random.RandomState | None = None,
