@@ -14,8 +14,6 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ermine import _data, _ranking, _target
 from ermine._catalog import BESIDES, CATALOG, MODULES, Entry
 from ermine._ermine import fit, learners, measures
@@ -349,7 +347,7 @@ def attributes(entry: Entry) -> list[str]:
     names = {p["name"] for p in LEARNERS[entry.learner]["params"]}
     wanted = (("pruning", "cross_validation"), ("oob_score", True), ("bootstrap", True), ("permutation_importances", True), ("max_neighbors", 3), ("keep", "condensed"))
     params = {name: value for name, value in wanted if name in names - set(entry.hidden)}
-    group = np.zeros(12, dtype=np.uint32) if entry.task == "ranking" else None
+    group = _ranking.queries([12], None, 12) if entry.task == "ranking" else None
     return list(fit(entry.learner, params, table, target, None, seed=0, threads=1, note="{}", group=group).attributes())
 
 

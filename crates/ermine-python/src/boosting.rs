@@ -86,12 +86,11 @@ pub fn boost(
     let group = extra::<Bound<'_, PyArray1<u32>>>(extras, "group")?;
     let init_score = extra::<Bound<'_, PyArray1<f64>>>(extras, "init_score")?;
     let data = Rows { table, target, weight, group: group.as_ref(), init_score: init_score.as_ref() }.dataset()?;
-    let sets: Option<Vec<Bound<'_, PyAny>>> = extra(extras, "validation")?;
-    let mut sets: Vec<Dataset> = sets.unwrap_or_default().iter().map(rows_of).collect::<PyResult<_>>()?;
     // The last is watched, and of the others it is told how they fared.
+    let mut sets = validation(extras)?;
     let validation = sets.pop();
-    let objective: Option<Py<PyAny>> = extra(extras, "objective")?;
-    let metric: Option<Py<PyAny>> = extra(extras, "metric")?;
+    let (objective, metric): (Option<Py<PyAny>>, Option<Py<PyAny>>) =
+        (extra(extras, "objective")?, extra(extras, "metric")?);
     if objective.is_some() && metric.is_none() && learner.early_stopping_rounds.is_some() {
         return Err(PyTypeError::new_err("early stopping with an objective of one's own needs an eval_metric"));
     }
@@ -139,6 +138,12 @@ fn extra<'py, T: for<'a> FromPyObject<'a, 'py>>(extras: &Bound<'py, PyDict>, nam
         }
         None => Ok(None),
     }
+}
+
+/// The sets of rows to watch.
+fn validation(extras: &Bound<'_, PyDict>) -> PyResult<Vec<Dataset>> {
+    let sets: Option<Vec<Bound<'_, PyAny>>> = extra(extras, "validation")?;
+    sets.unwrap_or_default().iter().map(rows_of).collect()
 }
 
 /// A set of rows to watch: table, target, weight, group, init score.

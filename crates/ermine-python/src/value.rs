@@ -50,15 +50,6 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         let values: PyResult<Option<Vec<Value>>> = object.try_iter()?.map(|item| value(&item?)).collect();
         return Ok(values?.map(Value::List));
     }
-    // What is said of columns by their names.
-    if let Ok(named) = object.cast::<PyDict>() {
-        let mut words = Vec::new();
-        for (key, item) in named.iter() {
-            let Some(item) = value(&item)? else { return Ok(None) };
-            words.push(Value::Text(format!("{}={item}", key.str()?)));
-        }
-        return Ok(Some(Value::List(words)));
-    }
     // Another estimator of the package: a learner as the value of a parameter.
     if let Ok(name) = object.getattr("_learner") {
         let params = object.call_method0("_part_params")?;

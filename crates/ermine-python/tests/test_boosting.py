@@ -262,7 +262,9 @@ def test_columns_are_constrained_by_name(numbers):
     by_place = GradientBoostingRegressor(n_estimators=10, monotone_constraints=[-1, 0, 1, 0, 0], interaction_constraints=[[0, 1], [2, 3, 4]], random_state=0)
     assert np.array_equal(by_name.fit(frame, y).predict(frame), by_place.fit(frame, y).predict(frame))
     assert clone(by_name).monotone_constraints == {"c": 1, "a": -1}
-    with pytest.raises(ValueError, match="monotone_constraints = aa"):
+    with pytest.raises(ValueError, match="'monotone_constraints' parameter .* name of a feature column; did you mean 'a'"):
         GradientBoostingRegressor(monotone_constraints={"aa": 1}).fit(frame, y)
-    with pytest.raises(ValueError, match="interaction_constraints = z"):
+    with pytest.raises(ValueError, match="age=\\+1"):
+        GradientBoostingRegressor(monotone_constraints={"a": 2}).fit(frame, y)
+    with pytest.raises(ValueError, match="'interaction_constraints' parameter .* name of a feature column"):
         GradientBoostingRegressor(interaction_constraints=[["a", "z"]]).fit(frame, y)

@@ -5,7 +5,7 @@ Query groups, scores to start from, rows to watch, losses and metrics of one's o
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -49,6 +49,9 @@ class Boosting(Explained):
     def _learner_params(self) -> dict[str, Any]:
         """The parameters, with what scikit-learn's gradient boosting calls otherwise said in the words of the learner."""
         params = super()._learner_params()
+        monotone = getattr(self, "monotone_constraints", ())
+        if isinstance(monotone, Mapping):
+            params["monotone_constraints"] = [f"{column}={direction}" for column, direction in monotone.items()]
         features, rounds, alpha = (getattr(self, name, None) for name in ("max_features", "n_iter_no_change", "alpha"))
         for name, value, ours, usual in (("max_features", features, "colsample_bynode", 1.0), ("n_iter_no_change", rounds, "early_stopping_rounds", None), ("alpha", alpha, "quantile_alpha", (0.5,))):
             if value is not None and params[ours] != usual:
