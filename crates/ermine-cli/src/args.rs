@@ -124,12 +124,18 @@ impl SplitArgs {
 /// What is said where some scores are of all tested rows together.
 pub fn pooled_note(scores: &[FoldScore]) -> String {
     let names: Vec<&str> = scores.iter().filter(|score| score.pooled).map(|score| score.name).collect();
-    match names.is_empty() {
-        true => String::new(),
-        false => {
-            format!("; of all tested rows together, because some part has fewer than {FEW_ROWS}: {}", names.join(", "))
-        }
+    if names.is_empty() {
+        return String::new();
     }
+    let areas = [Measure::RocAuc, Measure::AveragePrecision].map(Measure::title);
+    // Of a learner that only knows how frequent classes are, each row lowers the score of its own class by being left out.
+    let beware = match names.iter().any(|name| areas.contains(name)) {
+        true => {
+            "; areas under curves compare scores of different models then, and are too low for learners that know little"
+        }
+        false => "",
+    };
+    format!("; of all tested rows together, because some part has fewer than {FEW_ROWS}: {}{beware}", names.join(", "))
 }
 
 /// Reads the name of a measure; all names for a wrong one.

@@ -234,3 +234,23 @@ fn a_comparison_that_is_stopped_leaves_its_page() {
     }
     panic!("no page was written");
 }
+
+#[test]
+fn of_learners_that_are_as_often_right_the_surer_one_is_first() {
+    let place = Place::new("compare-ties");
+    let rows: String = (0..60).map(|i| format!("{},{}\n", i % 2 * 4 + i % 3, ["a", "b"][i % 2])).collect();
+    let table = place.write("clouds.csv", &format!("x,y\n{rows}"));
+    let words = ["compare", &table, "-t", "y", "--trials", "0", "--json"];
+    let named = [&words[..], &["--learners", "logistic-regression,decision-tree"]].concat();
+    let json = place.run(&named).succeeds().json();
+    let mean = |row: usize, score: usize| json["leaderboard"][row]["scores"][score]["mean"].as_f64().unwrap();
+    assert_eq!((mean(0, 0), mean(1, 0)), (1.0, 1.0));
+    assert!(json["best"] == "decision-tree" && mean(0, 1) < mean(1, 1), "{json}");
+    // Settings that are as good as the defaults and no surer change nothing.
+    let tuned = ["compare", &table, "-t", "y", "--trials", "6", "--json", "--learners", "decision-tree"];
+    let json = place.run(&tuned).succeeds().json();
+    assert!(
+        json["leaderboard"].as_array().unwrap().len() == 1 && json["best_setting"] == serde_json::json!({}),
+        "{json}"
+    );
+}

@@ -59,9 +59,9 @@ def rates(counts: Counts, beta: float, zero_division: Any, only: Sequence[int] =
     # A weight of 0 for precision leaves recall alone.
     squared = beta * beta
     of_f = (counts.hits, counts.actual) if np.isinf(beta) else ((1 + squared) * counts.hits, squared * counts.actual + counts.predicted)
-    pairs = [(counts.hits, counts.predicted), (counts.hits, counts.actual), of_f]
+    pairs: list[tuple[np.ndarray, np.ndarray]] = [(counts.hits, counts.predicted), (counts.hits, counts.actual), of_f]
     silent = 0.0 if zero_division == "warn" else zero_division
-    return [_ratio(*pair, zero_division if which in only else silent, names[which]) for which, pair in enumerate(pairs)]
+    return [_ratio(above, below, zero_division if which in only else silent, names[which]) for which, (above, below) in enumerate(pairs)]
 
 
 def averaged(counts: Counts, average: str, beta: float, zero_division: Any, only: Sequence[int]) -> list[float]:

@@ -206,7 +206,7 @@ def precision_recall_fscore_support(
         counts = _rates.chosen(counts, labels)
     if average is None:
         support = counts.actual.astype(np.int64) if sample_weight is None else counts.actual
-        return *_rates.rates(counts, float(beta), zero_division, _only), support
+        return *_rates.rates(counts, float(beta), zero_division, _only), support  # type: ignore[return-value]
     means = _rates.averaged(counts, "macro" if average == "binary" else average, float(beta), zero_division, _only)
     return *means, None  # type: ignore[return-value]
 
@@ -449,7 +449,7 @@ def _partial_area(y_true: Any, y_score: Any, max_fpr: float, sample_weight: Any)
     alarms, hits, _ = roc_curve(true, y_score, pos_label=distinct[1], sample_weight=sample_weight)
     inside = alarms <= max_fpr
     x, y = np.append(alarms[inside], max_fpr), np.append(hits[inside], np.interp(max_fpr, alarms, hits))
-    area, least = float(np.trapezoid(y, x) if hasattr(np, "trapezoid") else np.trapz(y, x)), max_fpr**2 / 2
+    area, least = float((np.diff(x) * (y[1:] + y[:-1])).sum()) / 2, max_fpr**2 / 2
     return 0.5 * (1 + (area - least) / (max_fpr - least))
 
 

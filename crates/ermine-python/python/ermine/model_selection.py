@@ -333,7 +333,7 @@ class RandomizedSearchCV(_SearchCV):
         The seed of the settings.
     """
 
-    _names = (
+    _names: tuple[str, ...] = (
         "estimator", "param_distributions", "n_iter", "scoring", "n_jobs", "refit", "cv", "verbose", "pre_dispatch", "random_state", "error_score", "return_train_score",
     )
 
