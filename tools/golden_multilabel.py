@@ -46,7 +46,7 @@ def scores(truth, said, weight=None):
         "subset accuracy": m.accuracy_score(truth, said, **kw),
         "Hamming loss": m.hamming_loss(truth, said, **kw),
         "micro F1": m.f1_score(truth, said, average="micro", zero_division=0, **kw),
-        "macro F1": m.f1_score(truth, said, average="macro", zero_division=np.nan, **kw),
+        "macro F1": m.f1_score(truth, said, average="macro", zero_division=0, **kw),
     }
 
 
