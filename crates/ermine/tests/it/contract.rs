@@ -58,7 +58,12 @@ fn datasets(learner: &dyn Learner, n: usize) -> Vec<Dataset> {
                 let labels = Target::Values { values, n_outputs: 3 };
                 made.push(Dataset::from_parts(features.clone(), labels, task).unwrap());
             }
-            _ => made.push(Dataset::from_parts(features.clone(), values.clone(), task).unwrap()),
+            _ => {
+                // Of a ranking, all rows are one query.
+                let group = (task == Task::Ranking).then(|| vec![0; n]);
+                let data = Dataset::from_parts(features.clone(), values.clone(), task).unwrap();
+                made.push(data.with_group(group).unwrap());
+            }
         }
     }
     made
@@ -202,8 +207,9 @@ fn absurd_parameters_are_refused_by_name() {
                     Err(e) => assert!(e.to_string().contains(spec.name), "{e}"),
                     Ok(()) => assert!(
                         matches!(spec.kind, Kind::Float | Kind::Text | Kind::Either(_) | Kind::Optional(_) | Kind::Int)
-                            // Words of any kind, which the data decides about: the class that a baseline says.
-                            || (entry.info().name, spec.name) == ("baseline", "constant"),
+                            // Words of any kind, which the data decides about: the class that a baseline says, the name of a column.
+                            || [("baseline", "constant"), ("gradient-boosting", "interaction_constraints")]
+                                .contains(&(entry.info().name, spec.name)),
                         "{} takes {value}",
                         spec.name,
                     ),
