@@ -130,19 +130,6 @@ impl TargetStatistics {
         TargetStatistics { columns }
     }
 
-    /// The statistics of several models, one after the other.
-    pub fn joined<'a>(all: impl Iterator<Item = &'a TargetStatistics>) -> TargetStatistics {
-        TargetStatistics { columns: all.flat_map(|statistics| statistics.columns.iter().cloned()).collect() }
-    }
-
-    /// Whether they are those of one model: no column has two.
-    pub fn is_of_one_model(&self) -> bool {
-        let place = |statistic: &Statistic| (statistic.column, statistic.output);
-        let mut places: Vec<(usize, usize)> = self.columns.iter().map(place).collect();
-        places.sort_unstable();
-        places.windows(2).all(|pair| pair[0] != pair[1])
-    }
-
     /// How many columns they are.
     pub fn len(&self) -> usize {
         self.columns.len()

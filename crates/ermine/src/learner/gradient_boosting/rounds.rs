@@ -1,8 +1,8 @@
 //! How many rounds, where nobody says: as many as do best on rows kept aside; and which rows are kept aside.
 //!
 //! **Idea.** Small data are cut into [`FOLDS`] folds. Each is watched once while the others are trained on, until it gets no better; the model is the mean of the models so
-//! found, which predicts better than one of them, or than one model of all rows. A mean of sums of trees is a sum of trees with smaller leaves; target statistics, of which each model has its own,
-//! stand side by side. Of large data one part is kept aside, once, and all rows are then trained on for the number of rounds that did best. Queries stay whole, and classes keep their shares.
+//! found, which predicts better than one of them, or than one model of all rows. A mean of sums of trees is a sum of trees with smaller leaves. Of large data one part is kept aside, once, and all
+//! rows are then trained on for the number of rounds that did best; so are small data with target statistics, of which each model has its own. Queries stay whole, and classes keep their shares.
 //!
 //! **Cost.** Up to [`FOLDS`] times that of one run on small data, in training and in prediction; twice in training on large data.
 //!
@@ -11,9 +11,8 @@
 use super::fitted::Boosted;
 use crate::boost::booster::Booster;
 use crate::error::{Error, Result};
-use crate::matrix::{Dataset, Target, TargetStatistics, Task};
+use crate::matrix::{Dataset, Target, Task};
 use crate::rng;
-use crate::split::Test;
 
 /// Most rounds that are tried.
 pub(super) const MOST: usize = 1500;
@@ -107,35 +106,21 @@ pub(super) fn mean(models: &[Boosted]) -> Boosted {
     };
     let k = first.booster.n_scores();
     let longest = models.iter().map(|model| model.booster.n_rounds()).max().unwrap_or(0);
-    let rounds = (0..longest).flat_map(|round| (0..models.len()).map(move |number| (number, round)));
-    let rounds = rounds.filter(|(number, round)| *round < models[*number].booster.n_rounds());
-    let trees = rounds.flat_map(|(number, round)| (0..k).map(move |output| (number, round * k + output)));
-    // The statistics of a model stand behind those of the models before it.
-    let behind: Vec<usize> = (0..models.len()).map(|m| models[..m].iter().map(|m| m.statistics.len()).sum()).collect();
-    let n_features = first.importances.len() as u32;
-    let smaller = trees.map(|(number, tree)| {
-        let mut tree = models[number].booster.tree(tree);
+    let rounds = (0..longest)
+        .flat_map(|round| models.iter().filter(move |m| round < m.booster.n_rounds()).map(move |m| (m, round)));
+    let trees = rounds.flat_map(|(model, round)| (0..k).map(move |output| model.booster.tree(round * k + output)));
+    let smaller = trees.map(|mut tree| {
         tree.value.iter_mut().for_each(|value| *value *= share);
-        for test in &mut tree.test {
-            if let Test::AtMost { feature, .. } = test
-                && *feature >= n_features
-            {
-                *feature += behind[number] as u32;
-            }
-        }
         tree
     });
     let start = mean(&|model| model.booster.start().to_vec());
     let importances = mean(&|model| model.importances.clone());
-    let statistics = TargetStatistics::joined(models.iter().map(|model| &model.statistics));
-    Boosted { booster: Booster::new(start, smaller), statistics, importances, ..first.clone() }
+    Boosted { booster: Booster::new(start, smaller), importances, ..first.clone() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::GradientBoosting;
     use super::*;
-    use crate::learner::Learner;
     use crate::matrix::Features;
     use crate::table::{Column, Table};
     use std::sync::Arc;
@@ -161,31 +146,6 @@ mod tests {
         }
         let (_, watch) = kept_aside(&data, 0.1, 3).unwrap();
         assert_eq!(watch.n_rows(), 20);
-    }
-
-    #[test]
-    fn the_mean_of_models_says_the_mean_of_what_they_say() {
-        let n = 900;
-        let names: Vec<Option<String>> = (0..n).map(|i| Some(format!("c{}", i * i % 97))).collect();
-        let x: Vec<f64> = (0..n).map(|i| (i % 31) as f64).collect();
-        let y: Vec<f64> = (0..n).map(|i| (i * i % 97 % 10) as f64 + (i % 31) as f64 / 9.0).collect();
-        let columns = vec![Column::nominal("name", &names), Column::numeric("x", x), Column::numeric("y", y)];
-        let data = Table::new(columns).unwrap().dataset("y").unwrap();
-        let params = GradientBoosting { n_estimators: 9, min_cat_to_statistic: Some(20), ..Default::default() };
-        let fit = |rows: std::ops::Range<u32>, n_estimators: usize| {
-            let params = GradientBoosting { n_estimators, ..params.clone() };
-            let model = params.fit(&data.select(&rows.collect::<Vec<_>>()).unwrap()).unwrap();
-            model.fitted::<Boosted>().unwrap().clone()
-        };
-        let models = [fit(0..500, 9), fit(300..900, 4), fit(200..700, 6)];
-        assert!(models.iter().all(|model| !model.statistics.is_empty()));
-        let all = mean(&models);
-        let scores = |model: &Boosted| model.scores(data.features(), model.booster.n_rounds()).unwrap();
-        let each: Vec<Vec<f64>> = models.iter().map(scores).collect();
-        for (row, score) in scores(&all).into_iter().enumerate() {
-            let expected = each.iter().map(|scores| scores[row]).sum::<f64>() / 3.0;
-            assert!((score - expected).abs() < 1e-12, "row {row}: {score} {expected}");
-        }
     }
 
     #[test]

@@ -202,7 +202,7 @@ impl Boosting<'_> {
         for (train, watch) in &parts {
             let mut trial = GradientBoosting { early_stopping_rounds: Some(rounds::PATIENCE), ..params(rounds::MOST) };
             // A mean of unlike trees is better than one of like trees.
-            if models.len() % 2 == 1 {
+            if models.len() % 2 == 1 && models[0].statistics.is_empty() {
                 (trial.grow_policy, trial.max_leaf_nodes) = (self.params.grow_policy, self.params.max_leaf_nodes);
             }
             let trial = Boosting { validation: Some(watch), ..self.with(trial) };
@@ -213,12 +213,13 @@ impl Boosting<'_> {
         }
         let histories: Vec<&[f64]> = models.iter().map(Boosted::history).collect();
         let (best, means) = rounds::best(&histories);
-        if models.len() > 1 {
+        if models.len() > 1 && models.iter().all(|model| model.statistics.is_empty()) {
             return self.mean_of(&models, means, data);
         }
         let (mut fitted, mut certificate) = self.with(params(best)).boosted(data, context)?;
         fitted.history = means;
-        certificate.notes.push("the number of rounds is the best on a part of the rows".into());
+        let parts = if parts.len() == 1 { "a part of the rows".into() } else { format!("{} folds", parts.len()) };
+        certificate.notes.push(format!("the number of rounds is the best on {parts}"));
         Ok((fitted, certificate))
     }
 
@@ -426,12 +427,6 @@ impl Boosting<'_> {
         let Some(fitted) = model.fitted::<Boosted>() else {
             return self.params.unsupported(format!("going on from a model of {}", model.header().learner));
         };
-        // Their rows know their own targets through the other models' statistics.
-        if !fitted.statistics.is_of_one_model() {
-            return self.params.unsupported(
-                "going on from a mean of models with target statistics: give n_estimators to the first run".into(),
-            );
-        }
         if let Some(difference) = model.schema().difference(&Schema::of(data)) {
             return self.params.unsupported(format!("going on from a model of other data: {difference}"));
         }
