@@ -28,7 +28,7 @@ pub struct BoostingArgs {
     /// Go on from this model: its rounds count among --n-estimators
     #[arg(long, value_name = "FILE.ermine")]
     init_model: Option<PathBuf>,
-    /// Keep the model so far in this file. After an interruption the same command goes on from it, to the same model; when training is done it is removed
+    /// Keep the model so far in this file (with --n-estimators, or rows to watch). After an interruption the same command goes on from it, to the same model; when training is done it is removed
     #[arg(long, value_name = "FILE.ermine")]
     checkpoint: Option<PathBuf>,
     /// Keep it every so many rounds

@@ -30,7 +30,7 @@ EXTRAS = """
         init_model : estimator or path, default=None
             A fitted estimator of the same kind, or a model file, to go on from. Its rounds count among ``n_estimators``.
         checkpoint : path, default=None
-            Where the model so far is kept, every ``checkpoint_every`` rounds. ``init_model=path`` goes on from there, to the same model.
+            Where the model so far is kept, every ``checkpoint_every`` rounds; needs ``n_estimators``, or rows to watch. ``init_model=path`` goes on from there, to the same model.
         checkpoint_every : int, default=10
             See ``checkpoint``.
         objective : callable, default=None
