@@ -63,7 +63,7 @@ PYTHON_FORM = {
                              "Columns that the prediction must not fall with (1) or must not rise with (-1): {column: direction}, where columns that are not named are free; or a direction "
                              "(1, 0 or -1) for each column in turn. Empty for no constraints."),
     "interaction_constraints": ("Sequence[Sequence[int | str]]", "list of lists of int or str",
-                                "Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no constraints."),
+                                "Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf; a column that no group names meets none. Empty for no constraints."),
     "constant": ("Any", "str, int, float, array-like or None", "Which constant, where the strategy is ``\"constant\"``: a class, or a number for each target."),
     "covariance": ("Any", "array-like of shape (n_features, n_features) or None",
                    "The covariance of the mahalanobis metric (of the columns after encoding); estimated from the training rows if None."),

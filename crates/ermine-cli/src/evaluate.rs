@@ -72,6 +72,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "quantiles": evaluation.quantiles,
         }));
     }
+    if let Some(note) = model.certificate().notes.iter().find(|note| note.contains("to be added to the scores")) {
+        eprintln!("note: {note}; here it is judged without them");
+    }
     let file = args.file.display().to_string();
     let heading = format!(
         "{} on {}: {} rows\n\n",

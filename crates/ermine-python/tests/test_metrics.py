@@ -54,6 +54,9 @@ def test_confusion(normalize, weight):
 
 def test_report_of_classes():
     assert ours.classification_report(*FOUR).split() == theirs.classification_report(*FOUR).split()
+    weight = [0.4, 0.3, 0.2, 0.7]
+    few = [0, 1, 1, 0], [0, 1, 0, 0]
+    assert ours.classification_report(*few, sample_weight=weight).split() == theirs.classification_report(*few, sample_weight=weight).split()
     got, want = ours.classification_report(*FOUR, output_dict=True), theirs.classification_report(*FOUR, output_dict=True)
     assert got.keys() == want.keys()
     assert all(got[key] == pytest.approx(want[key]) for key in got)

@@ -75,6 +75,16 @@ def test_scores_of_splits():
     np.testing.assert_allclose(ours.cross_val_score(Ridge(), X, y, cv=cv), theirs.cross_val_score(Ridge(), X, y, cv=cv), rtol=1e-9)
 
 
+def test_splits_are_masks_or_row_numbers_from_either_end():
+    X, y = make_regression(40, 2, noise=9, random_state=0)
+    mask = np.arange(40) < 20
+    for cv in ([(mask, ~mask)], [(list(range(30)), [-1, -2, -5])]):
+        np.testing.assert_allclose(ours.cross_val_score(Ridge(), X, y, cv=cv), theirs.cross_val_score(Ridge(), X, y, cv=cv), rtol=1e-9)
+    for cv, words in (([(mask[:9], mask)], "a mask of 9 rows"), ([([0, 1], [40])], "numbered below 40"), ([([0.0, 1.0], [2])], "whole numbers")):
+        with pytest.raises(ValueError, match=words):
+            ours.cross_val_score(Ridge(), X, y, cv=cv)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

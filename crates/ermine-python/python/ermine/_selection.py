@@ -73,7 +73,21 @@ def splits(cv: Any, X: Any, y: Any, groups: Any = None) -> Any:
     if isinstance(cv, (int, np.integer)):
         return int(cv)
     pairs = cv.split(X, y, groups) if hasattr(cv, "split") else cv
-    return [tuple(np.asarray(rows, dtype=np.uint32).tolist() for rows in pair) for pair in pairs]
+    return [tuple(row_numbers(rows, len(y)) for rows in pair) for pair in pairs]
+
+
+def row_numbers(rows: Any, n: int) -> list[int]:
+    """Row numbers as they are counted from 0; those that count from the end, and masks of rows, are turned into them."""
+    numbers = np.asarray(rows)
+    if numbers.dtype == bool:
+        if len(numbers) != n:
+            raise ValueError(f"cv: a mask of {len(numbers)} rows, expected {n}")
+        return np.flatnonzero(numbers).tolist()
+    if numbers.size and not np.issubdtype(numbers.dtype, np.integer):
+        raise ValueError(f"cv: row numbers of type {numbers.dtype}, expected whole numbers or a mask")
+    if ((numbers < -n) | (numbers >= n)).any():
+        raise ValueError(f"cv: rows are numbered below {n}")
+    return np.where(numbers < 0, numbers + n, numbers).astype(np.int64).tolist()
 
 
 def read(estimator: Estimator, X: Any, y: Any) -> tuple[Any, Any]:

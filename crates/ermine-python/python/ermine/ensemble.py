@@ -833,8 +833,8 @@ class GradientBoostingClassifier(BoostingClassifier):
         columns that are not named are free; or a direction (1, 0 or -1) for each column in turn. Empty for no
         constraints.
     interaction_constraints : list of lists of int or str, default=()
-        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no
-        constraints.
+        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf; a column that
+        no group names meets none. Empty for no constraints.
     max_cat_to_onehot : int, default=4
         Nominal columns with at most this many categories are split one category against the rest.
     min_cat_to_statistic : int or None, default=64
@@ -1051,8 +1051,8 @@ class GradientBoostingRegressor(BoostingRegressor):
         columns that are not named are free; or a direction (1, 0 or -1) for each column in turn. Empty for no
         constraints.
     interaction_constraints : list of lists of int or str, default=()
-        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no
-        constraints.
+        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf; a column that
+        no group names meets none. Empty for no constraints.
     max_cat_to_onehot : int, default=4
         Nominal columns with at most this many categories are split one category against the rest.
     min_cat_to_statistic : int or None, default=64
@@ -1282,8 +1282,8 @@ class GradientBoostingRanker(BoostingRanker):
         columns that are not named are free; or a direction (1, 0 or -1) for each column in turn. Empty for no
         constraints.
     interaction_constraints : list of lists of int or str, default=()
-        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no
-        constraints.
+        Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf; a column that
+        no group names meets none. Empty for no constraints.
     max_cat_to_onehot : int, default=4
         Nominal columns with at most this many categories are split one category against the rest.
     min_cat_to_statistic : int or None, default=64

@@ -259,9 +259,10 @@ def classification_report(
     if output_dict:
         return rows | ({"accuracy": micro["f1-score"]} if whole else {"micro avg": micro}) | means
     width = max(*map(len, rows), len("weighted avg"))
-    line = lambda name, row: f"{name:>{width}} " + "".join(f" {row[key]:>9.{digits}f}" for key in names[:3]) + f" {row['support']:>9.0f}"
+    shown_support = (lambda support: int(support)) if sample_weight is None else float
+    line = lambda name, row: f"{name:>{width}} " + "".join(f" {row[key]:>9.{digits}f}" for key in names[:3]) + f" {shown_support(row['support']):>9}"
     head = " " * width + " " + "".join(f" {name:>9}" for name in names)
-    all_rows = f"{'accuracy':>{width}} " + " " * 21 + f"{micro['f1-score']:>9.{digits}f} {total:>9.0f}" if whole else line("micro avg", micro)
+    all_rows = f"{'accuracy':>{width}} " + " " * 21 + f"{micro['f1-score']:>9.{digits}f} {shown_support(total):>9}" if whole else line("micro avg", micro)
     return "\n".join([head, "", *(line(*item) for item in rows.items()), "", all_rows, *(line(*item) for item in means.items()), ""])
 
 

@@ -163,9 +163,11 @@ impl<'a, const W: usize> Grower<'a, W> {
     /// Grows a tree on rows that [`Shard::begin`] has chosen and whose words are made.
     pub fn grow(growth: &'a Growth, soil: Soil<'a>, shards: &'a mut [Shard], pool: &'a mut Pool<W>) -> Grown {
         let scale = soil.scale;
+        // Curvatures are rounded to quanta: a child that has just the least is not to fall short by half a quantum for each unit of it. (A quantum of about one row is not rounded.)
+        let rounding = if scale.curvature > 100.0 { 0.5 } else { 0.0 };
         let rule = Rule {
             leaf: growth.leaf.in_units(scale.gradient, scale.curvature),
-            min_child_weight: growth.min_child_weight * scale.curvature,
+            min_child_weight: growth.min_child_weight * (scale.curvature - rounding),
             shift: scale.shift,
         };
         let caution = Caution {

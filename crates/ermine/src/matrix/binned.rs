@@ -106,6 +106,8 @@ impl Bins {
     /// The same where rows count by their weights: a row of weight 3 is three rows.
     pub fn fit_weighted(features: &Features, weight: Option<&[f64]>, max_bins: usize) -> Bins {
         let max_bins = max_bins.clamp(2, MAX_BINS);
+        // Weights that are all the same say nothing.
+        let weight = weight.filter(|w| w.iter().any(|x| *x != w[0]));
         let sampled = sample_rows(features);
         let sample: Vec<u32> = sampled.iter().map(|&row| features.table_row(row as usize) as u32).collect();
         let drawn: Option<Vec<f64>> = weight.map(|w| sampled.iter().map(|&row| w[row as usize]).collect());

@@ -427,16 +427,16 @@ impl Table {
 }
 
 /// What a target asks for: categories, or whole numbers of which there are only two, are classes; several columns of zeros and ones are labels; other
-/// numbers are values.
+/// numbers are values. Where rows belong to groups, numbers are grades to rank by; categories are classes all the same.
 fn task_of(targets: &[&Column], grouped: bool) -> Task {
     if !grouped && targets.len() > 1 && targets.iter().all(|c| labels::is_marks(c)) {
         return Task::Multilabel;
     }
     let categorical = targets.iter().any(|c| c.kind != ColumnKind::Numeric);
     match (grouped, categorical || targets.iter().all(|c| is_two_valued(c))) {
-        (true, _) => Task::Ranking,
-        (false, true) => Task::Classification,
-        (false, false) => Task::Regression,
+        (true, _) if !categorical => Task::Ranking,
+        (_, true) => Task::Classification,
+        (_, false) => Task::Regression,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Gradient boosting where it could go wrong unseen: heavy tails, models of other data, numbers beyond single precision, few rows for each category.
 
 use ermine::learner::gradient_boosting::{Boosted, Boosting, Loss, SamplingMethod};
+use ermine::param::Parameters;
 use ermine::prelude::*;
 use proptest::prelude::*;
 
@@ -165,4 +166,56 @@ fn numbers_beyond_single_precision_are_refused() {
     assert!(learner.fit(&light).unwrap().certificate().to_string().contains("no tree has a split"));
     let goss = GradientBoosting { sampling_method: SamplingMethod::Goss, top_rate: 0.6, other_rate: 0.5, ..learner };
     assert!(refusal(goss.fit(&of(1.0))).contains("top_rate"));
+}
+
+#[test]
+fn weights_are_rows() {
+    // Just the least curvature on one side is enough, whatever quanta it is rounded to.
+    let data =
+        dataset(vec![Column::numeric("x", vec![0.0, 1.0, 1.0, 1.0]), Column::numeric("y", vec![10.0, 0.0, 1.0, 2.0])]);
+    let learner = GradientBoosting { n_estimators: 1, learning_rate: 1.0, reg_lambda: 0.0, ..Default::default() };
+    for heavy in [1.0, 3.0, 7.0, 11.0, 13.0] {
+        let weighted = data.clone().with_weight(Some(vec![1.0, heavy, heavy, heavy])).unwrap();
+        let model = learner.fit(&weighted).unwrap();
+        let prediction = model.predict_data(&weighted).unwrap();
+        let right = |(said, y): (&f64, &f64)| (said - y).abs() < 1e-5;
+        let y = [10.0, 1.0, 1.0, 1.0];
+        assert!(prediction.values().iter().zip(&y).all(right), "{heavy}: {:?}", prediction.values());
+    }
+    // Weights that are all the same say nothing but how much penalties and limits count.
+    let n = 1500;
+    let data = dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| (9.0 * drawn(1, i)).sin())]);
+    let free = GradientBoosting { min_child_weight: 0.0, max_leaf_nodes: Some(5), ..learner };
+    let plain = free.fit(&data).unwrap().predict_data(&data).unwrap();
+    let heavy = data.clone().with_weight(Some(vec![4.0; n])).unwrap();
+    let heavy = free.fit(&heavy).unwrap().predict_data(&data).unwrap();
+    assert!(plain.values().iter().zip(heavy.values()).all(|(a, b)| (a - b).abs() < 1e-5));
+}
+
+#[test]
+fn a_single_class_needs_no_rounds_and_several_quantiles_have_one_loss() {
+    let n = 200;
+    let class = Column::nominal("y", &vec![Some("only".to_string()); n]);
+    let model = GradientBoosting::default().fit(&dataset(vec![numbers("x", n, |i| drawn(1, i)), class])).unwrap();
+    assert_eq!(model.fitted::<Boosted>().unwrap().booster().n_rounds(), 1);
+    let data = dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| drawn(2, i))]);
+    let mut several = GradientBoosting { loss: Loss::Quantile, quantile_alpha: vec![0.1, 0.9], ..Default::default() };
+    several.set("eval_metric", &ermine::param::Value::Text("pinball-90".into())).unwrap();
+    assert!(refusal(several.fit(&data)).contains("several quantiles"));
+}
+
+#[test]
+fn columns_that_no_group_names_are_asked_about_by_themselves() {
+    let n = 600;
+    let x = |name: &str, seed: u64| numbers(name, n, move |i| drawn(seed, i));
+    let y = numbers("y", n, |i| drawn(1, i) * drawn(2, i) + 5.0 * drawn(3, i));
+    let data = dataset(vec![x("a", 1), x("b", 2), x("c", 3), y]);
+    let constraints = ermine::param::Value::List(vec![ermine::param::Value::List(vec![
+        ermine::param::Value::Int(0),
+        ermine::param::Value::Int(1),
+    ])]);
+    let mut learner = GradientBoosting { n_estimators: 20, ..Default::default() };
+    learner.set("interaction_constraints", &constraints).unwrap();
+    let model = learner.fit(&data).unwrap();
+    assert!(model.attributes()[0].values[2] > 0.5, "{:?}", model.attributes()[0].values);
 }

@@ -391,7 +391,7 @@ impl Objective for Squared {
     }
 
     fn name(&self) -> &'static str {
-        "squared error"
+        "half squared error"
     }
 }
 

@@ -40,7 +40,8 @@ impl GradientBoosting {
             ) => {
                 if let Some(row) = values.iter().position(|y| !(0.0..=60.0).contains(y)) {
                     return Err(Error::data(format!(
-                        "the relevance of row {row} is {}; expected 0 to 60",
+                        "the relevance of row {} is {}; expected 0 to 60",
+                        row + 1,
                         values[row]
                     )));
                 }
@@ -62,9 +63,10 @@ impl GradientBoosting {
     fn number_objective(&self, rows: impl Fn() -> Rows, target: &[f64]) -> Result<Box<dyn Objective>> {
         let at_least = |least: f64, open: bool| match target.iter().position(|&y| y < least || (open && y == least)) {
             Some(row) => Err(Error::data(format!(
-                "loss = {} needs targets {} {least}; row {row} has {}",
+                "loss = {} needs targets {} {least}; row {} has {}",
                 self.loss,
                 if open { "above" } else { "from" },
+                row + 1,
                 target[row]
             ))),
             None => Ok(()),

@@ -147,7 +147,7 @@ params! {
         colsample_bynode: f64 = 1.0, range Range::above_to(0.0, 1.0);
         /// For each column, in turn or by its name: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no constraints.
         monotone_constraints: Monotone = Monotone::default(), range Range::between(-1.0, 1.0);
-        /// Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf. Empty for no constraints.
+        /// Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf; a column that no group names meets none. Empty for no constraints.
         interaction_constraints: Interactions = Interactions::default();
         /// Nominal columns with at most this many categories are split one category against the rest.
         max_cat_to_onehot: usize = 4, range Range::at_least(0.0);

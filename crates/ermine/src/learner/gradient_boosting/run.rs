@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::fitted::Boosted;
-use super::{EvalMetric, GradientBoosting, INFO, TreeMethod};
+use super::{EvalMetric, GradientBoosting, INFO, Loss, TreeMethod};
 use super::{rounds, watch};
 use crate::boost::booster::Booster;
 use crate::boost::grown::{Grown, centre};
@@ -148,6 +148,10 @@ impl GradientBoosting {
     pub(super) fn check_all(&self, data: &Dataset) -> Result<()> {
         self.check(data)?;
         watch::check(self.eval_metric, data)?;
+        if self.loss == Loss::Quantile && self.quantile_alpha.len() > 1 && self.eval_metric != EvalMetric::Loss {
+            return self
+                .unsupported(format!("eval_metric = {} with several quantiles: watch the loss", self.eval_metric));
+        }
         match data.task() == Task::Ranking && data.group().is_none() {
             true => Err(Error::data(
                 "which query is a row of? Rows are ranked within queries: name the column that says it with --group (in code: Roles::group, Dataset::with_group, fit(group=) or fit(qid=)); where all rows are one query, a column that is the same in all rows",
@@ -194,6 +198,10 @@ impl Boosting<'_> {
                 "{what} where the rounds are to be found: give n_estimators (with the rounds before), or rows to watch"
             );
             return self.params.unsupported(need);
+        }
+        // A single class is certain, however many rounds.
+        if data.classes().is_ok_and(|(_, labels)| labels.len() < 2) {
+            return self.with(params(1)).boosted(data, context);
         }
         let parts = if self.params.rate_drop > 0.0 { Vec::new() } else { rounds::parts(data, context.seed)? };
         let chosen = if parts.len() > 1 { self.params.on_small_data(data) } else { self.params.clone() };

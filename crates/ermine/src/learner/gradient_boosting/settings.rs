@@ -57,7 +57,7 @@ impl GradientBoosting {
             let place = numbers.iter().position(|number| number.abs() == largest).unwrap_or_default();
             Err(Error::data(format!(
                 "{what} up to {largest:e} (row {}): expected a largest one from {SMALLEST:e} to {LARGEST:e}; scale them",
-                place / (numbers.len() / data.n_rows().max(1)).max(1)
+                1 + place / (numbers.len() / data.n_rows().max(1)).max(1)
             )))
         };
         data.weight().map_or(Ok(()), |weight| fits("weights", weight))?;
@@ -86,7 +86,12 @@ impl GradientBoosting {
     pub(super) fn growth(&self, data: &Dataset, columns: &Columns, seed: u64) -> Growth {
         // Checked before: what the data doesn't have was refused.
         let monotone = self.monotone_constraints.of(data).unwrap_or_default();
-        let interactions = self.interaction_constraints.of(data).unwrap_or_default();
+        let mut interactions = self.interaction_constraints.of(data).unwrap_or_default();
+        // A column that no group names is asked about by itself.
+        if !interactions.is_empty() {
+            let alone = (0..data.features().n_columns()).filter(|c| !interactions.iter().any(|set| set.contains(c)));
+            interactions.extend(alone.map(|c| vec![c]).collect::<Vec<_>>());
+        }
         let constrained = monotone.iter().any(|&c| c != 0);
         let in_store = 0..columns.store.n_columns();
         // A statistic may meet whom its column may meet.
