@@ -220,6 +220,9 @@ impl Understanding {
                 ));
             }
         }
+        if task_was_inferred && self.task == Task::Ranking {
+            notes.push("rows of a group are ranked; to predict the target itself, say --task regression".into());
+        }
         if task_was_inferred && self.task == Task::Regression && !self.target.is_empty() {
             notes.extend(few_whole_numbers(data).map(|n| {
                 format!(
@@ -245,7 +248,8 @@ impl Understanding {
             None => self.classes_text(),
         };
         let mut others: Vec<String> = self.weight.iter().map(|w| format!("weight {w}")).collect();
-        others.extend(self.group.iter().map(|g| format!("{} queries by {g}", count(self.n_groups.unwrap_or(0)))));
+        let groups = if self.task == Task::Ranking { "queries" } else { "groups" };
+        others.extend(self.group.iter().map(|g| format!("{} {groups} by {g}", count(self.n_groups.unwrap_or(0)))));
         if !self.init_score.is_empty() {
             others.push(format!("scores start from {}", listed(&self.init_score, LISTED)));
         }

@@ -70,7 +70,9 @@ fn data_that_does_not_fit_is_refused_by_name() {
     place
         .run(&["train", &p, "-t", "species", "--weight", "island", "-o", "m.ermine"])
         .fails(1, &["'island' is nominal"]);
-    place.run(&["train", &p, "-t", "species", "--group", "island", "-o", "m.ermine"]).fails(1, &["'species'"]);
+    place
+        .run(&["train", &p, "-t", "species", "--group", "island", "--task", "ranking", "-o", "m.ermine"])
+        .fails(1, &["'species'"]);
     let text = std::fs::read_to_string(&p).unwrap().replacen("39.1", "long", 1);
     let words = place.write("words.csv", &text);
     place.run(&["predict", &model, &words]).fails(1, &["words.csv, line 2, column 'bill_length_mm'", "long"]);
