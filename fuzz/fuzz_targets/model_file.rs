@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let mut sealed = bytes.to_vec();
     sealed.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
-    let Ok(model) = Model::from_bytes(&sealed) else { return };
+    let Ok(model) = ermine::load_bytes(&sealed) else { return };
     let column = |name: &str| Column::numeric(name, vec![0.0, f64::NAN, -1.0, f64::INFINITY]);
     let Ok(table) = Table::new(model.schema().features.iter().map(|f| column(&f.name)).collect()) else { return };
     if let Ok(prediction) = model.predict(&table) {

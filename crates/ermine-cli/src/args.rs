@@ -2,11 +2,11 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
-use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::measure::{Measure, measures};
-use ermine::evaluate::{FEW_ROWS, Splits};
-use ermine::matrix::{Dataset, Task};
-use ermine::table::ColumnType;
+use ermine_core::matrix::{Dataset, Task};
+use ermine_core::measure::{Measure, measures};
+use ermine_core::table::ColumnType;
+use ermine_eval::evaluate::cross_validation::FoldScore;
+use ermine_eval::evaluate::{FEW_ROWS, Splits};
 use std::path::PathBuf;
 use std::time::Duration;
 

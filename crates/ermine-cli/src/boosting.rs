@@ -10,12 +10,12 @@ use crate::files::check_output;
 use crate::interrupt::writing;
 use crate::progress::Progress;
 use clap::value_parser;
-use ermine::learner::gradient_boosting::Boosting;
-use ermine::learner::{Context, Learner, fit};
-use ermine::matrix::{Dataset, Schema, Task};
-use ermine::model::Model;
-use ermine::param::{Parameters, Value};
 use ermine::prelude::GradientBoosting;
+use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::matrix::{Dataset, Schema, Task};
+use ermine_core::model::Model;
+use ermine_core::param::{Parameters, Value};
+use ermine_trees::learner::gradient_boosting::Boosting;
 use std::path::{Path, PathBuf};
 
 /// The learner that takes these.
@@ -173,9 +173,9 @@ impl BoostingArgs {
     /// The model to go on from: the checkpoint of this run, where there is one.
     fn earlier(&self, learner: &dyn Learner, data: &Dataset, seed: u64) -> Result<Option<Model>, Failure> {
         let Some(path) = self.checkpoint.as_ref().filter(|path| path.exists()) else {
-            return Ok(self.init_model.as_ref().map(Model::load).transpose()?);
+            return Ok(self.init_model.as_ref().map(ermine::load).transpose()?);
         };
-        let model = Model::load(path)?;
+        let model = ermine::load(path)?;
         let header = model.header();
         let n_rows = (0..data.n_rows()).filter(|&row| data.row_weight(row) > 0.0).count();
         let shown = |value: Option<&Value>| value.map(Value::to_string);

@@ -12,17 +12,17 @@ use crate::progress::Progress;
 use crate::terminal::{print, print_json, time};
 use board::{as_json, page, text};
 use ermine::Error;
-use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::curves::{CurvePoint, Sizes, learning_curve};
-use ermine::evaluate::journal::Journal;
-use ermine::evaluate::search::{FACTOR, Search, Strategy, search, with_setting};
-use ermine::evaluate::space::{Setting, Space};
-use ermine::evaluate::{Measure, Splits, Validation, cross_validate};
-use ermine::learner::fit::{can_learn, check};
-use ermine::learner::{Context, Learner};
-use ermine::matrix::Dataset;
-use ermine::progress::{Control, Event, Observer};
-use ermine::registry::{self, LEARNERS};
+use ermine::registry::{self, learners};
+use ermine_core::learner::fit::{can_learn, check};
+use ermine_core::learner::{Context, Learner};
+use ermine_core::matrix::Dataset;
+use ermine_core::progress::{Control, Event, Observer};
+use ermine_eval::evaluate::cross_validation::FoldScore;
+use ermine_eval::evaluate::curves::{CurvePoint, Sizes, learning_curve};
+use ermine_eval::evaluate::journal::Journal;
+use ermine_eval::evaluate::search::{FACTOR, Search, Strategy, search, with_setting};
+use ermine_eval::evaluate::space::{Setting, Space};
+use ermine_eval::evaluate::{Measure, Splits, Validation, cross_validate};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -199,7 +199,7 @@ fn named(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
 
 /// Where none are asked for: all that can do the task, but those that only wrap one that is among them.
 fn sensible(data: &Dataset) -> Vec<Box<dyn Learner>> {
-    let all: Vec<Box<dyn Learner>> = LEARNERS.iter().map(|entry| (entry.make)()).collect();
+    let all: Vec<Box<dyn Learner>> = learners().map(|entry| (entry.make)()).collect();
     let can = |learner: &dyn Learner| can_learn(learner, data.task());
     let wraps = |learner: &dyn Learner| {
         let inner = learner.get("estimator").map(|value| value.to_string());
@@ -220,7 +220,7 @@ fn comparable(learner: &dyn Learner, data: &Dataset) -> ermine::Result<()> {
 impl Trials<'_> {
     fn context(&self) -> Context<'_> {
         let (seed, threads) = (self.args.seed, self.args.manner.threads());
-        Context { seed, threads, observer: self.progress, ..Default::default() }
+        Context { seed, threads, observer: self.progress, ..ermine::context() }
     }
 
     /// Better first: by the score that decides; where that is the same, by the one that breaks ties; then defaults before what was tuned, and learners as they are listed.
@@ -235,7 +235,7 @@ impl Trials<'_> {
             let same = (x - y).abs() <= 1e-12 * (x.abs() + y.abs());
             if same { std::cmp::Ordering::Equal } else { x.total_cmp(&y) }
         };
-        let listed = |row: &Row| LEARNERS.iter().position(|entry| entry.info().name == row.learner);
+        let listed = |row: &Row| learners().position(|entry| entry.info().name == row.learner);
         let tie = self.measures[0].tie_breaker(self.data.task());
         by(self.measures[0])
             .then_with(|| tie.map_or(std::cmp::Ordering::Equal, by))

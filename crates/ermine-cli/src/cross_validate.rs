@@ -11,19 +11,20 @@ use crate::grid::Grid;
 use crate::progress::Progress;
 use crate::terminal::{bold, decimals, dim, green, print, print_json, width, wrapped};
 use crate::tune::axis;
-use ermine::chart::html::Page;
-use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::curves::{CurvePoint, Sizes, learning_curve, validation_curve};
-use ermine::evaluate::outcome::Outcome;
-use ermine::evaluate::space::Axis;
-use ermine::evaluate::{Measure, Validation, cross_validate};
-use ermine::learner::fit::check;
-use ermine::learner::{Context, Learner, fit};
-use ermine::matrix::Dataset;
-use ermine::metric::Score;
-use ermine::param::Value;
 use ermine::registry;
-use ermine::report::{SHARES, curve};
+use ermine_core::chart::html::Page;
+use ermine_core::learner::fit::check;
+use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::matrix::Dataset;
+use ermine_core::measure::outcome::Outcome;
+use ermine_core::metric::Score;
+use ermine_core::param::Value;
+use ermine_eval::evaluate::cross_validation::FoldScore;
+use ermine_eval::evaluate::curves::{CurvePoint, Sizes, learning_curve, validation_curve};
+use ermine_eval::evaluate::in_classes_of;
+use ermine_eval::evaluate::space::Axis;
+use ermine_eval::evaluate::{Measure, Validation, cross_validate};
+use ermine_eval::report::{SHARES, curve};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -97,8 +98,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let splits = args.splits.splits(&data, args.seed)?;
     args.splits.measure.map_or(Ok(()), |measure| measure.check(data.task()))?;
     let measures = measures(&data, args.splits.measure);
-    let context =
-        Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
+    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..ermine::context() };
     // A test table that can't be used is found before the longer work.
     let test = match &args.test {
         Some(file) => on_test(args, file, &*learner, &data, &measures, &context, &progress)?,
@@ -141,7 +141,7 @@ fn on_test(
 ) -> Result<Vec<(Measure, Score)>, Failure> {
     let model = fit(learner, data, context)?;
     let test = evaluate::load(file, &args.data.columns, &args.manner, &model, progress)?;
-    let test = model.in_my_classes(&test).map_err(Failure::work)?;
+    let test = in_classes_of(&model, &test).map_err(Failure::work)?;
     let said = model.predict_data(&test)?;
     let outcome = Outcome::new(&said, &test).map_err(Failure::work)?;
     let asked: Vec<Measure> = args.splits.measure.into_iter().collect();

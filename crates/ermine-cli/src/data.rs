@@ -5,9 +5,9 @@ use crate::clean::clean;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::terminal::{bold, count, fact, listed, width, wrapped, yellow};
-use ermine::learner::Learner;
-use ermine::matrix::{Dataset, Roles, Target, Task};
-use ermine::table::{Column, ColumnKind, ColumnType, ReadOptions, Table};
+use ermine_core::learner::Learner;
+use ermine_core::matrix::{Dataset, Roles, Target, Task};
+use ermine_core::table::{Column, ColumnKind, ColumnType, ReadOptions, Table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

@@ -8,11 +8,12 @@ use crate::grid::Grid;
 use crate::progress::Progress;
 use crate::terminal::{bold, count, decimals, dim, print, print_json, width};
 use ermine::Error;
-use ermine::evaluate::{Evaluation, Measure};
-use ermine::matrix::{Dataset, Schema, Task};
-use ermine::metric::confusion::Confusion;
-use ermine::model::Model;
 use ermine::registry;
+use ermine_core::matrix::{Dataset, Schema, Task};
+use ermine_core::metric::confusion::Confusion;
+use ermine_core::model::Model;
+use ermine_eval::evaluate::Evaluate;
+use ermine_eval::evaluate::{Evaluation, Measure};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,7 @@ pub struct Args {
 
 /// Evaluates.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let model = Model::load(&args.model)?;
+    let model = ermine::load(&args.model)?;
     let name = &model.header().learner;
     if registry::learner(name).is_ok_and(|learner| !learner.needs_target()) {
         return Err(Failure::Work(format!(

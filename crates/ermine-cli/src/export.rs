@@ -5,7 +5,6 @@ use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::terminal::{bold, green, print};
 use ermine::exchange::Format;
-use ermine::model::Model;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +62,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         None if args.json => Format::Json,
         None => output.map_or(Ok(Format::Json), by_ending)?,
     };
-    let bytes = Model::load(&args.model)?.export(format)?;
+    let bytes = ermine::export(&ermine::load(&args.model)?, format)?;
     let Some(path) = output else {
         return match String::from_utf8(bytes) {
             Ok(text) => print(&text),

@@ -3,8 +3,8 @@
 use crate::clean::clean;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ermine::Error;
-use ermine::learner::Learner;
-use ermine::registry::LEARNERS;
+use ermine::registry::learners;
+use ermine_core::learner::Learner;
 use std::fmt::Display;
 
 /// Why the program ends early.
@@ -91,7 +91,7 @@ fn owners_of(error: &clap::Error, learner: &str) -> Option<String> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
     let name = flag.strip_prefix("--")?.split('=').next()?.replace('-', "_");
     let has = |entry: &&ermine::registry::Entry| (entry.make)().specs().iter().any(|spec| spec.name == name);
-    let owners: Vec<&str> = LEARNERS.iter().filter(has).map(|entry| entry.info().name).collect();
+    let owners: Vec<&str> = learners().filter(has).map(|entry| entry.info().name).collect();
     if owners.is_empty() {
         return Some(format!("The parameters of {learner}: ermine learners {learner}"));
     }

@@ -5,10 +5,10 @@
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use ermine::learner::Learner;
-use ermine::param::{ParamSpec, Value};
 use ermine::registry;
 use ermine::{Error, Result};
+use ermine_core::learner::Learner;
+use ermine_core::param::{ParamSpec, Value};
 use std::ffi::OsString;
 
 /// The commands that take the parameters of a learner.
@@ -55,7 +55,7 @@ pub fn add_to(mut command: Command, learner: Option<&dyn Learner>) -> Command {
 }
 
 fn value_name(spec: &ParamSpec) -> &'static str {
-    use ermine::param::Kind;
+    use ermine_core::param::Kind;
     match &spec.kind {
         Kind::Bool => "BOOL",
         Kind::Int => "N",

@@ -4,7 +4,6 @@ use crate::clean::clean;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::terminal::{bold, count, green, print};
-use ermine::model::Model;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -30,9 +29,9 @@ pub struct Args {
 /// Imports.
 pub fn run(args: &Args) -> Result<(), Failure> {
     check_output(&args.output, &[&args.file])?;
-    let model = Model::import(&args.file)?;
+    let model = ermine::import(&args.file)?;
     write(&args.output, &model.to_bytes()?)?;
-    let (trees, columns) = (model.tree_sum()?.n_trees(), model.schema().features.len());
+    let (trees, columns) = (model.tree_ensemble()?.n_trees(), model.schema().features.len());
     let path = bold(&clean(&args.output.display().to_string()));
     let said = format!("{} {path}: {} trees over {} columns\n", green("imported"), count(trees), count(columns));
     if args.quiet { Ok(()) } else { print(&said) }

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::flags::flag_of;
 use crate::terminal::{bold, dim, print, print_json, width, wrapped};
-use ermine::learner::Learner;
-use ermine::registry::{self, LEARNERS};
+use ermine::registry::{self, learners};
+use ermine_core::learner::Learner;
 use serde_json::json;
 
 const EXAMPLES: &str = "\
@@ -27,7 +27,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let learners: Vec<Box<dyn Learner>> = match &args.name {
         Some(name) => vec![registry::learner(name)?],
-        None => LEARNERS.iter().map(|entry| (entry.make)()).collect(),
+        None => learners().map(|entry| (entry.make)()).collect(),
     };
     if args.json {
         let described = |l: &dyn Learner| json!({ "learner": l.info(), "parameters": l.specs() });
@@ -53,7 +53,7 @@ fn room() -> Option<usize> {
     Some(width().unwrap_or(100).min(100))
 }
 
-fn tasks(tasks: &[ermine::matrix::Task]) -> String {
+fn tasks(tasks: &[ermine_core::matrix::Task]) -> String {
     tasks.iter().map(|task| task.word()).collect::<Vec<_>>().join(", ")
 }
 

@@ -116,11 +116,11 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ermine::registry::LEARNERS;
+    use ermine::registry::learners;
 
     #[test]
     fn the_arguments_are_consistent_for_every_learner() {
-        for entry in LEARNERS {
+        for entry in learners() {
             let learner = (entry.make)();
             for name in flags::WITH_LEARNER {
                 Cli::command().mut_subcommand(name, |command| flags::add_to(command, Some(&*learner))).debug_assert();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn every_parameter_of_every_learner_has_a_flag_of_its_own() {
-        for entry in LEARNERS {
+        for entry in learners() {
             let learner = (entry.make)();
             for (name, spec) in
                 flags::WITH_LEARNER.iter().flat_map(|n| learner.specs().into_iter().map(move |s| (n, s)))

@@ -9,11 +9,10 @@ use crate::interrupt::writing;
 use crate::predict::check_format;
 use crate::progress::Progress;
 use crate::terminal::{bold, count, green, print, stdout_failure};
-use ermine::matrix::Schema;
-use ermine::model::Model;
-use ermine::neighbor::nearest::Neighbors;
 use ermine::prelude::NeighborModel;
-use ermine::table::{Column, ColumnKind, Levels, Table};
+use ermine_core::matrix::Schema;
+use ermine_core::table::{Column, ColumnKind, Levels, Table};
+use ermine_neighbors::search::nearest::Neighbors;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,7 +58,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         check_output(path, &[&args.model, &args.file])?;
         check_format(path)?;
     }
-    let model = Model::load(&args.model)?;
+    let model = ermine::load(&args.model)?;
     let neighbors = NeighborModel::of(&model)?;
     let progress = Progress::new(args.quiet);
     let table = read(&args.file, &model.schema().read_options(), manner.threads(), &progress)?;

@@ -9,9 +9,9 @@ use crate::interrupt::writing;
 use crate::progress::Progress;
 use crate::terminal::{bold, count, green, print, stdout_failure};
 use ermine::Error;
-use ermine::matrix::{Schema, Task};
-use ermine::model::{Model, Output, Prediction};
-use ermine::table::{Column, ColumnKind, ColumnType, Levels, Table};
+use ermine_core::matrix::{Schema, Task};
+use ermine_core::model::{Model, Output, Prediction};
+use ermine_core::table::{Column, ColumnKind, ColumnType, Levels, Table};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         check_output(path, &[&args.model, &args.file])?;
         check_format(path)?;
     }
-    let model = Model::load(&args.model)?;
+    let model = ermine::load(&args.model)?;
     let progress = Progress::new(args.quiet);
     let mut options = model.schema().read_options();
     // Ids are kept as they are written: 007 is not 7.

@@ -1,8 +1,8 @@
 //! Progress bars on stderr, fed by the core's observer: drawn only on a terminal, and only when work takes longer than a second.
 
 use crate::interrupt;
-use ermine::learner::fit::run;
-use ermine::progress::{Control, Event, Observer};
+use ermine_core::learner::fit::run;
+use ermine_core::progress::{Control, Event, Observer};
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

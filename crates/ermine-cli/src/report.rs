@@ -7,9 +7,8 @@ use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::progress::Progress;
 use crate::terminal::{bold, bytes, dim, fitted, green, print, print_json};
-use ermine::learner::Context;
-use ermine::model::Model;
-use ermine::report::Report;
+use ermine_core::learner::Context;
+use ermine_eval::report::Report;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -50,7 +49,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let inputs: Vec<_> = [&*args.model, &*args.file].into_iter().chain(args.train.as_deref()).collect();
         check_output(output, &inputs)?;
     }
-    let model = Model::load(&args.model)?;
+    let model = ermine::load(&args.model)?;
     let progress = Progress::new(!args.manner.chatty());
     let data = load(&args.file, &args.columns, &args.manner, &model, &progress)?;
     let mut report = progress
@@ -59,7 +58,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(train) = &args.train {
         let train = load(train, &args.columns, &args.manner, &model, &progress)?;
         let (seed, threads) = (model.header().seed, args.manner.threads());
-        let context = Context { seed, threads, observer: &progress, ..Default::default() };
+        let context = Context { seed, threads, observer: &progress, ..ermine::context() };
         report = progress.stage("learning from shares of the rows", None, || {
             report.with_learning_curve(&model, &train, &data, &context)
         })?;

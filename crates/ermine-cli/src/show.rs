@@ -10,14 +10,14 @@ use crate::grid::Grid;
 use crate::progress::Progress;
 use crate::terminal::{bold, count, dim, fact, fitted, green, listed, print, print_json, width};
 use crate::train::certificate;
-use ermine::evaluate::measure::Measure;
-use ermine::explain::ImportanceKind;
-use ermine::explain::dependence::dependence;
-use ermine::explain::permutation::permutation_importances;
-use ermine::matrix::{FeatureSpec, Task};
-use ermine::model::Model;
-use ermine::model::file::FORMAT_VERSION;
-use ermine::report::dependence::picture as dependence_picture;
+use ermine_core::matrix::{FeatureSpec, Task};
+use ermine_core::measure::Measure;
+use ermine_core::model::ImportanceKind;
+use ermine_core::model::Model;
+use ermine_core::model::file::FORMAT_VERSION;
+use ermine_eval::explain::dependence::dependence;
+use ermine_eval::explain::permutation::permutation_importances;
+use ermine_eval::report::dependence::picture as dependence_picture;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -99,7 +99,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for path in outputs.into_iter().flatten() {
         check_output(path, &[&args.model])?;
     }
-    let whole = Model::load(&args.model)?;
+    let whole = ermine::load(&args.model)?;
     let model = if let Some(member) = args.member { whole.member(member)? } else { whole };
     let none = |what: &str| {
         let learner = &model.header().learner;

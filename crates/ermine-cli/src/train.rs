@@ -9,11 +9,11 @@ use crate::files::{check_output, write};
 use crate::flags;
 use crate::progress::Progress;
 use crate::terminal::{bold, bytes, dim, green, print, print_json, time};
-use ermine::learner::fit::check;
-use ermine::learner::{Context, Learner};
-use ermine::model::{Model, Status};
-use ermine::param::Value;
 use ermine::registry;
+use ermine_core::learner::fit::check;
+use ermine_core::learner::{Context, Learner};
+use ermine_core::model::{Model, Status};
+use ermine_core::param::Value;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -67,7 +67,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     flags::set(&mut *learner, &[given, args.set.clone()].concat())?;
     check_output(&args.output, &[&args.data.file])?;
     args.boosting.check(&*learner, args.warm_start.is_some(), &args.output, &args.data)?;
-    let previous = args.warm_start.as_ref().map(Model::load).transpose()?;
+    let previous = args.warm_start.as_ref().map(ermine::load).transpose()?;
     let progress = Progress::new(!args.manner.chatty());
     let (data, understanding) =
         load_for(&args.data, Some(&*learner), &args.boosting.init_score, args.manner.threads(), &progress)?;
@@ -82,7 +82,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         threads: args.manner.threads(),
         observer: &progress,
         previous: previous.as_ref(),
-        ..Default::default()
+        ..ermine::context()
     };
     let what = format!("training {}", args.learner);
     let model = progress.stage(&what, None, || args.boosting.fit(&*learner, &data, &beside, &context))?;

@@ -11,17 +11,17 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::{bold, counted, decimals, dim, green, print, print_json, time, width, yellow};
 use crate::train::certificate;
-use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::journal::Journal;
-use ermine::evaluate::search::{FACTOR, Found, Search, Strategy, Trial, nested, search, with_setting};
-use ermine::evaluate::space::{Axis, Space};
-use ermine::evaluate::{Measure, Splits};
-use ermine::learner::fit::check;
-use ermine::learner::{Context, Learner, fit};
-use ermine::matrix::Dataset;
-use ermine::model::Model;
-use ermine::param::Value;
 use ermine::registry;
+use ermine_core::learner::fit::check;
+use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::matrix::Dataset;
+use ermine_core::model::Model;
+use ermine_core::param::Value;
+use ermine_eval::evaluate::cross_validation::FoldScore;
+use ermine_eval::evaluate::journal::Journal;
+use ermine_eval::evaluate::search::{FACTOR, Found, Search, Strategy, Trial, nested, search, with_setting};
+use ermine_eval::evaluate::space::{Axis, Space};
+use ermine_eval::evaluate::{Measure, Splits};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -106,8 +106,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let measure = Measure::headline(data.task(), args.splits.measure)[0];
     measure.check(data.task())?;
     let progress = Progress::new(!args.manner.chatty()).until(args.budget.and_then(|budget| start.checked_add(budget)));
-    let context =
-        Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..Default::default() };
+    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..ermine::context() };
     // What the user names is tried as it is.
     let space = if args.axes.is_empty() { space.suited(&*learner, &data, &context)? } else { space };
     let strategy = strategy(args);

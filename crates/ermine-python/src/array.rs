@@ -5,7 +5,7 @@
 //! interpreter. As everywhere in Python, writing into an array while another thread learns from it is a mistake; it can spoil the
 //! result, and nothing else, since every number that comes out of a buffer is only ever compared and added.
 
-use ermine::table::{Buffer, Values};
+use ermine_core::table::{Buffer, Values};
 use numpy::{Element, PyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

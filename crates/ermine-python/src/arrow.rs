@@ -4,7 +4,7 @@
 //! other library's callbacks may need it; what is read becomes columns without it.
 
 use crate::error::python;
-use ermine::table::frame::Frame;
+use ermine_core::table::frame::Frame;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 use std::ffi::{CStr, c_void};

@@ -10,12 +10,12 @@ use crate::model::{Model, PROGRAM};
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
-use ermine::boost::objective::Objective;
-use ermine::learner::gradient_boosting::{Boosted, Boosting, GradientBoosting, fitted::Stages};
-use ermine::learner::{self, Context};
-use ermine::matrix::{Dataset, Target as CoreTarget};
-use ermine::model::Model as CoreModel;
 use ermine::{Error, Result};
+use ermine_core::learner::{self, Context};
+use ermine_core::matrix::{Dataset, Target as CoreTarget};
+use ermine_core::model::Model as CoreModel;
+use ermine_trees::boost::objective::Objective;
+use ermine_trees::learner::gradient_boosting::{Boosted, Boosting, GradientBoosting, fitted::Stages};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -100,7 +100,7 @@ pub fn boost(
     let raised = Raised::default();
     let errors = raised.clone();
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..context() };
         let loss = |data: &Dataset| own_loss(data, objective.as_ref(), &errors);
         let judge = |data: &Dataset, said: &[f64]| judged(data, said, metric.as_ref(), &errors);
         let save = |model: &CoreModel| checkpoint.as_ref().map_or(Ok(()), |(path, _)| model.save(path));

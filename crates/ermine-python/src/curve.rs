@@ -7,12 +7,12 @@ use crate::search::splits_of;
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
-use ermine::evaluate::cross_validation::FoldScore;
-use ermine::evaluate::curves::{Sizes, learning_curve};
-use ermine::evaluate::measure::Measure;
-use ermine::evaluate::{Validation, cross_validate};
-use ermine::learner::{Context, Learner};
-use ermine::matrix::{Dataset, Splits};
+use ermine_core::learner::{Context, Learner};
+use ermine_core::matrix::{Dataset, Splits};
+use ermine_core::measure::Measure;
+use ermine_eval::evaluate::cross_validation::FoldScore;
+use ermine_eval::evaluate::curves::{Sizes, learning_curve};
+use ermine_eval::evaluate::{Validation, cross_validate};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,7 +43,7 @@ pub fn curve(
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
     let splits = splits_of(&data, splits)?;
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..context() };
         points(&learners, sizes.as_deref(), &data, &splits, measure, &context)
     };
     job::run(py, progress, work)?.map_err(python)
@@ -62,7 +62,7 @@ fn points(
     let point = |n_rows: usize, score: FoldScore| (n_rows, score.train.unwrap_or_default(), score.folds);
     if let (Some(sizes), Some(learner)) = (sizes, learners.first()) {
         let curve = learning_curve(&**learner, data, &validation, Sizes::First(sizes), context)?;
-        let rows = |at: &ermine::param::Value| at.number().unwrap_or(0.0) as usize;
+        let rows = |at: &ermine_core::param::Value| at.number().unwrap_or(0.0) as usize;
         return Ok(curve.into_iter().map(|p| point(rows(&p.at), p.score)).collect());
     }
     let untold = || ermine::Error::data(format!("{} can't be told in every split", measure.title()));

@@ -8,7 +8,7 @@
 //! A callback hears of every step, not only of the last one before a look. The work waits for it, and the calling thread makes the call, so that a callback may do what
 //! any function of the user's may do there: print, draw, raise.
 
-use ermine::progress::{Control, Event, Observer};
+use ermine_core::progress::{Control, Event, Observer};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,7 +2,7 @@
 
 use crate::array;
 use crate::error::python;
-use ermine::kernel::{mercer, string};
+use ermine_linear::kernel::{mercer, string};
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;

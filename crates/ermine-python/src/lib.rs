@@ -51,7 +51,7 @@ fn learners() -> String {
         let learner = (entry.make)();
         serde_json::json!({ "info": learner.info(), "params": learner.specs() })
     };
-    serde_json::Value::Array(ermine::registry::LEARNERS.iter().map(one).collect()).to_string()
+    serde_json::Value::Array(ermine::registry::learners().map(one).collect()).to_string()
 }
 
 #[pymodule(gil_used = false)]

@@ -1,11 +1,11 @@
 //! Scores of predictions, as the core computes them. The Python module `ermine.metrics` checks what it is given and names them as scikit-learn does.
 
 use crate::array;
-use ermine::metric::confusion::Confusion;
-use ermine::metric::omega::Omega;
-use ermine::metric::threshold::Ranked;
-use ermine::metric::{Weights, probability, ranking, regression};
-use ermine::param::{ParamType, Value};
+use ermine_core::metric::confusion::Confusion;
+use ermine_core::metric::omega::Omega;
+use ermine_core::metric::threshold::Ranked;
+use ermine_core::metric::{Weights, probability, ranking, regression};
+use ermine_core::param::{ParamType, Value};
 use numpy::{Element, IxDyn, PyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 /// The names of the measures of a task (`classification`, `regression`, `ranking`, `multilabel`).
 #[pyfunction]
 pub fn measures(task: &str) -> Vec<&'static str> {
-    let task = ermine::matrix::Task::ALL.into_iter().find(|known| known.word() == task);
-    task.map(|task| ermine::measure::Measure::words(task).collect()).unwrap_or_default()
+    let task = ermine_core::matrix::Task::ALL.into_iter().find(|known| known.word() == task);
+    task.map(|task| ermine_core::measure::Measure::words(task).collect()).unwrap_or_default()
 }
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
@@ -116,8 +116,9 @@ pub fn thresholds<'py>(
     let weights = weights(weight.as_ref(), scores.len())?;
     let ranked = Ranked::new(scores, positive.to_vec());
     let points = ranked.points(weights);
-    let of =
-        |part: fn(&ermine::metric::threshold::Point) -> f64| PyArray1::from_vec(py, points.iter().map(part).collect());
+    let of = |part: fn(&ermine_core::metric::threshold::Point) -> f64| {
+        PyArray1::from_vec(py, points.iter().map(part).collect())
+    };
     let areas = (ranked.roc_auc(weights), ranked.average_precision(weights));
     Ok((areas.0, areas.1, of(|p| p.threshold), of(|p| p.hits), of(|p| p.false_alarms)))
 }

@@ -10,17 +10,17 @@ use crate::target::Target;
 use crate::value;
 use crate::wanted::Wanted;
 use ermine::exchange::Format;
-use ermine::explain::ImportanceKind;
-use ermine::learner::linear::lasso::{ElasticNet, path};
-use ermine::learner::linear::sgd::StochasticGradientDescent;
-use ermine::learner::linear::sgd_model::Stream;
-use ermine::learner::{self, Context, fit::run};
-use ermine::matrix::{Dataset, Features, Splits, Task};
-use ermine::model::{Model as CoreModel, Output, Prediction, Predictor, Status};
-use ermine::neighbor::nearest::Neighbors;
-use ermine::param::Parameters;
 use ermine::prelude::NeighborModel;
-use ermine::table::{Column, ColumnKind};
+use ermine_core::learner::{self, Context, fit::run};
+use ermine_core::matrix::{Dataset, Features, Splits, Task};
+use ermine_core::model::ImportanceKind;
+use ermine_core::model::{Model as CoreModel, Output, Prediction, Predictor, Status};
+use ermine_core::param::Parameters;
+use ermine_core::table::{Column, ColumnKind};
+use ermine_linear::learner::linear::lasso::{ElasticNet, path};
+use ermine_linear::learner::linear::sgd::StochasticGradientDescent;
+use ermine_linear::learner::linear::sgd_model::Stream;
+use ermine_neighbors::search::nearest::Neighbors;
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -74,7 +74,7 @@ pub fn fit(
     let previous = previous.map(Model::core);
     let work = move |watch: &job::Watch| {
         let (previous, folds) = (previous.as_deref(), folds.as_deref());
-        let context = Context { seed, threads: Some(threads), observer: watch, previous, folds, ..Default::default() };
+        let context = Context { seed, threads: Some(threads), observer: watch, previous, folds, ..context() };
         learner::fit(learner.as_ref(), &data, &context)
     };
     let mut model = trouble.check(job::run_heard(py, &job::Listeners { progress, callback }, work)?)?;
@@ -116,7 +116,7 @@ pub fn partial_fit(
     let data = target.dataset(table.inner.clone(), weight)?;
     let before = before.map(Model::core);
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..context() };
         Stream { params: sgd, from: before.as_deref() }.fit(&data, &context)
     };
     let mut model = job::run(py, None, work)?.map_err(python)?;
@@ -165,13 +165,13 @@ impl Model {
     /// Reads a model from the bytes of a model file.
     #[new]
     fn new(bytes: &[u8]) -> PyResult<Model> {
-        Ok(Model::of(CoreModel::from_bytes(bytes).map_err(python)?, Trouble::default()))
+        Ok(Model::of(Coreermine::load_bytes(bytes).map_err(python)?, Trouble::default()))
     }
 
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
-        let model = py.detach(|| CoreModel::load(path)).map_err(python)?;
+        let model = py.detach(|| Coreermine::load(path)).map_err(python)?;
         Ok(Model::of(model, Trouble::default()))
     }
 
@@ -246,7 +246,7 @@ impl Model {
     /// Reads a model of XGBoost or LightGBM.
     #[staticmethod]
     fn import_file(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
-        let model = py.detach(|| CoreModel::import(path)).map_err(python)?;
+        let model = py.detach(|| Coreermine::import(path)).map_err(python)?;
         Ok(Model::of(model, Trouble::default()))
     }
 

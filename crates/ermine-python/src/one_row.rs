@@ -1,7 +1,7 @@
 //! One row from Python: read where it lies, predicted on the stack, answered in a new array. Nothing is checked twice, and no other thread is asked.
 
 use crate::wanted::Wanted;
-use ermine::model::Predictor as CorePredictor;
+use ermine_core::model::Predictor as CorePredictor;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -6,12 +6,12 @@ use crate::job;
 use crate::table::Table;
 use crate::target::Target;
 use crate::value;
-use ermine::evaluate::journal::Journal;
-use ermine::evaluate::measure::Measure;
-use ermine::evaluate::search::{Found, Search, Strategy, Trial, search as core_search};
-use ermine::evaluate::space::{Setting, Space};
-use ermine::learner::Context;
-use ermine::matrix::{Dataset, Splits};
+use ermine_core::learner::Context;
+use ermine_core::matrix::{Dataset, Splits};
+use ermine_core::measure::Measure;
+use ermine_eval::evaluate::journal::Journal;
+use ermine_eval::evaluate::search::{Found, Search, Strategy, Trial, search as core_search};
+use ermine_eval::evaluate::space::{Setting, Space};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,7 +56,7 @@ pub fn search(
     let splits = splits_of(&data, splits)?;
     let asked = listed.clone().unwrap_or_default();
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..Default::default() };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..context() };
         let space = match listed {
             Some(listed) => Space::of_settings(listed),
             None => Space::declared(&*base).suited(&*base, &data, &context)?,

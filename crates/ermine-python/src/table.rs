@@ -3,7 +3,7 @@
 use crate::array;
 use crate::arrow;
 use crate::error::python;
-use ermine::table::{Buffer, Column, ColumnKind, Levels, MISSING, Table as CoreTable, Values};
+use ermine_core::table::{Buffer, Column, ColumnKind, Levels, MISSING, Table as CoreTable, Values};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -2,8 +2,8 @@
 
 use crate::array;
 use crate::error::python;
-use ermine::matrix::{Dataset, Features, Target as CoreTarget, Task};
-use ermine::table::Table;
+use ermine_core::matrix::{Dataset, Features, Target as CoreTarget, Task};
+use ermine_core::table::Table;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -2,9 +2,9 @@
 
 use crate::error::python;
 use ermine::Error;
-use ermine::learner::Learner;
-use ermine::param::{ParamType, Value};
-use ermine::reduction::estimator::Estimator;
+use ermine_core::learner::Learner;
+use ermine_core::learner::estimator::Estimator;
+use ermine_core::param::{ParamType, Value};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};

@@ -8,11 +8,11 @@
 // A measurement stops at the first surprise.
 #![allow(clippy::unwrap_used)]
 
-use ermine::learner::{Context, fit};
-use ermine::matrix::{Features, Target};
-use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
-use ermine::table::{Buffer, Values};
+use ermine_core::learner::{Context, fit};
+use ermine_core::matrix::{Features, Target};
+use ermine_core::param::{Parameters, Value};
+use ermine_core::table::{Buffer, Values};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,8 +31,11 @@ fn read(path: &str) -> (Vec<usize>, bool, Vec<u8>) {
 fn features(path: &str) -> Features {
     let (shape, single, bytes) = read(path);
     let (n, d) = (shape[0], shape[1]);
-    let column =
-        |j: usize, values: Values| Column { name: format!("x{j}"), kind: ermine::table::ColumnKind::Numeric, values };
+    let column = |j: usize, values: Values| Column {
+        name: format!("x{j}"),
+        kind: ermine_core::table::ColumnKind::Numeric,
+        values,
+    };
     let columns = if single {
         let numbers: Arc<Vec<f32>> = Arc::new(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect());
         (0..d).map(|j| column(j, Values::F32(window(&numbers, j, n, d)))).collect()
@@ -84,7 +87,7 @@ fn main() {
         learner.set(name, &Value::parse(value)).unwrap();
     }
     let (train, test) = (dataset(dir, "train", kind), dataset(dir, "test", kind));
-    let context = Context { threads: threads.parse().ok(), ..Default::default() };
+    let context = Context { threads: threads.parse().ok(), ..ermine::context() };
     let repeat: usize = std::env::var("REPEAT").ok().and_then(|r| r.parse().ok()).unwrap_or(3);
     for _ in 0..repeat {
         let (start, cpu) = (Instant::now(), cpu_seconds());

@@ -5,11 +5,11 @@
 // A measurement stops at the first surprise.
 #![allow(clippy::unwrap_used)]
 
-use ermine::learner::{Context, estimator::Estimator, fit};
-use ermine::matrix::{Features, Target, Task};
-use ermine::param::{ParamType, Value};
 use ermine::prelude::*;
-use ermine::table::{Buffer, ColumnKind, Values};
+use ermine_core::learner::{Context, estimator::Estimator, fit};
+use ermine_core::matrix::{Features, Target, Task};
+use ermine_core::param::{ParamType, Value};
+use ermine_core::table::{Buffer, ColumnKind, Values};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ fn main() {
             false => columns(n, d, by_rows, |x| x as f32, Values::F32),
         };
         let table = Table::new(columns).unwrap();
-        let context = Context { threads: Some(2), ..Default::default() };
+        let context = Context { threads: Some(2), ..ermine::context() };
         let learner = Estimator::from_value(&Value::Text(word.clone())).unwrap().learner(&context).unwrap();
         let classes = learner.info().capabilities.tasks.contains(&Task::Classification);
         let (target, task) = target(&table, classes);

@@ -3,11 +3,11 @@
 //! `linear_bench FOLDER JOB [KEY=VALUE ...]` reads `x.bin`, `y.bin` (little-endian `f64`, rows of `x` one after the other) and
 //! `shape.txt` (`rows columns`), runs the job a few times and prints the best time, the objective and what is known about it.
 
-use ermine::linalg::{Dense, Design};
-use ermine::loss::{Hinge, Logistic, Loss, Squared};
-use ermine::optim::{lasso, least_squares, multinomial, newton, perceptron, prox_newton, quantile, risk, sgd};
-use ermine::penalty::Penalty;
-use ermine::progress::Silent;
+use ermine_core::linalg::{Dense, Design};
+use ermine_core::loss::{Hinge, Logistic, Loss, Squared};
+use ermine_core::progress::Silent;
+use ermine_linear::optim::{lasso, least_squares, multinomial, newton, perceptron, prox_newton, quantile, risk, sgd};
+use ermine_linear::penalty::Penalty;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;

@@ -3,11 +3,11 @@
 //!
 //! `neighbors_bench points.npy queries.npy [k] [box_tree|vantage_tree|scan|graph|auto] [metric]`; two `u8` arrays are binary codes.
 
-use ermine::neighbor::choice::Kind;
-use ermine::neighbor::codes::CodeIndex;
-use ermine::neighbor::index::Index;
-use ermine::neighbor::metric::Metric;
-use ermine::neighbor::rows::Rows;
+use ermine_core::distance::metric::Metric;
+use ermine_core::distance::rows::Rows;
+use ermine_neighbors::search::choice::Kind;
+use ermine_neighbors::search::codes::CodeIndex;
+use ermine_neighbors::search::index::Index;
 use std::time::Instant;
 
 type Failure = Box<dyn std::error::Error>;

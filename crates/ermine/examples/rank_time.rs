@@ -1,16 +1,16 @@
 //! How long the linear ranking takes over pairs that nobody could list: `cargo run --release --example rank_time [ROWS]`.
 
-use ermine::learner::linear::rank_svm::RankSvm;
-use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
+use ermine_core::matrix::{Features, Target};
+use ermine_linear::learner::linear::rank_svm::RankSvm;
 use std::sync::Arc;
 use std::time::Instant;
 
 fn main() -> Result<()> {
     let n: usize = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(100_000);
     let p = 20;
-    let mut rng = ermine::rng::stream(1, &[]);
-    let mut number = || (0..4).map(|_| ermine::rng::below(&mut rng, 1000) as f64 / 500.0 - 1.0).sum::<f64>();
+    let mut rng = ermine_core::rng::stream(1, &[]);
+    let mut number = || (0..4).map(|_| ermine_core::rng::below(&mut rng, 1000) as f64 / 500.0 - 1.0).sum::<f64>();
     let columns: Vec<Vec<f64>> = (0..p).map(|_| (0..n).map(|_| number()).collect()).collect();
     let signal: Vec<f64> = (0..n).map(|i| columns.iter().zip(1..).map(|(c, k)| c[i] / f64::from(k)).sum()).collect();
     let noise: Vec<f64> = (0..n).map(|_| number()).collect();

@@ -1,7 +1,7 @@
 //! Reads a table and says how long that took and what it holds:
 //! `cargo run --release --example read_table -- file.csv [repeats]`
 
-use ermine::table::Table;
+use ermine_core::table::Table;
 use std::time::Instant;
 
 fn main() -> ermine::Result<()> {

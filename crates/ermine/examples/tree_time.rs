@@ -1,9 +1,9 @@
 //! Times a decision tree on arrays made here or read from `.npy` files: `cargo run --release --example tree_time -- X.npy y.npy classes|numbers`.
 
-use ermine::learner::decision_tree::FittedTree;
-use ermine::learner::{Context, fit};
-use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
+use ermine_core::learner::{Context, fit};
+use ermine_core::matrix::{Features, Target};
+use ermine_trees::learner::decision_tree::FittedTree;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         // Fresh features each time: the sorted order would be kept otherwise.
         let data = Dataset::from_parts(Features::new(table.clone()), target.clone(), task)?;
         let start = Instant::now();
-        let model = fit(&learner, &data, &Context { threads: Some(threads), ..Default::default() })?;
+        let model = fit(&learner, &data, &Context { threads: Some(threads), ..ermine::context() })?;
         let seconds = start.elapsed().as_secs_f64();
         let tree = model.fitted::<FittedTree>().map(FittedTree::tree);
         let (nodes, depth) = tree.map_or((0, 0), |t| (t.n_nodes(), t.depth()));

@@ -6,12 +6,12 @@ use crate::clean::clean;
 use crate::data::Understanding;
 use crate::grid::Grid;
 use crate::terminal::{bold, decimals, dim, listed, time, width, wrapped, yellow};
-use ermine::chart::html::Page;
-use ermine::chart::plot;
-use ermine::evaluate::Splits;
-use ermine::evaluate::curves::CurvePoint;
-use ermine::evaluate::paired::{Paired, paired_test};
-use ermine::report::curve as report;
+use ermine_core::chart::html::Page;
+use ermine_core::chart::plot;
+use ermine_eval::evaluate::Splits;
+use ermine_eval::evaluate::curves::CurvePoint;
+use ermine_eval::evaluate::paired::{Paired, paired_test};
+use ermine_eval::report::curve as report;
 use serde_json::json;
 
 /// As JSON.

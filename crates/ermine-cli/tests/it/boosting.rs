@@ -1,10 +1,10 @@
 //! Gradient boosting from the shell: quantiles, a model to go on from, checkpoints, rows to watch, scores to start from, queries, names of columns.
 
 use crate::{Place, penguins};
-use ermine::learner::gradient_boosting::Boosting;
-use ermine::learner::{Context, fit};
-use ermine::matrix::Roles;
 use ermine::prelude::*;
+use ermine_core::learner::fit;
+use ermine_core::matrix::Roles;
+use ermine_trees::learner::gradient_boosting::Boosting;
 
 /// Words that learn the mass of the penguins.
 fn words<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -94,7 +94,7 @@ fn an_interrupted_run_goes_on_by_the_same_command() {
     let stop = |model: &Model| model.save(place.path("so-far.ermine")).and(Err(Error::Stopped));
     let params = GradientBoosting { n_estimators: 12, ..Default::default() };
     let run = Boosting { checkpoint: Some((5, &stop)), ..Boosting::new(params) };
-    assert!(fit(&run, &data, &Context::default()).is_err());
+    assert!(fit(&run, &data, &ermine::context()).is_err());
     let kept = place.read("so-far.ermine");
     for (other, why) in
         [(["--max-bins", "64"], "max_bins"), (["--seed", "1"], "seed"), (["--ignore", "island"], "other data")]

@@ -3,15 +3,16 @@
 //! A foreign tree is nodes that name their children by number, in any order. It is laid out anew from its root on, and every node may be reached once: a file whose nodes lead in
 //! circles, out of the list or nowhere is refused.
 
-use crate::boost::booster::Booster;
-use crate::error::Result;
-use crate::learner::Learner;
-use crate::learner::gradient_boosting::{Boosted, GradientBoosting};
-use crate::matrix::{FeatureSpec, Schema, Task};
-use crate::model::{Certificate, Header, Link, Model, Proof, Status};
-use crate::split::Test;
-use crate::table::ColumnKind;
-use crate::tree::Tree;
+use crate::registry::REGISTRY;
+use ermine_core::error::Result;
+use ermine_core::learner::Learner;
+use ermine_core::matrix::{FeatureSpec, Schema, Task};
+use ermine_core::model::{Certificate, Header, Link, Model, Proof, Status};
+use ermine_core::table::ColumnKind;
+use ermine_trees::boost::booster::Booster;
+use ermine_trees::learner::gradient_boosting::{Boosted, GradientBoosting};
+use ermine_trees::split::Test;
+use ermine_trees::tree::Tree;
 
 /// A node of a foreign tree.
 pub(super) enum Node {
@@ -148,7 +149,7 @@ impl Foreign {
             notes: self.notes,
         };
         let learner = GradientBoosting::default();
-        let params = crate::param::Parameters::values(&learner)
+        let params = ermine_core::param::Parameters::values(&learner)
             .into_iter()
             .map(|(name, value)| (name.to_string(), value))
             .collect();
@@ -161,6 +162,6 @@ impl Foreign {
         let share = |gain: &f64| if total > 0.0 && total.is_finite() { gain / total } else { 0.0 };
         let importances = self.gains.iter().map(share).collect();
         let fitted = Boosted::new(Booster::new(self.start, rounds), self.link, n_classes, importances);
-        Ok(Model::new(header, Box::new(fitted)))
+        Ok(Model::new(header, Box::new(fitted), REGISTRY))
     }
 }

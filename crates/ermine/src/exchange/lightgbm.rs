@@ -5,11 +5,11 @@
 
 use super::foreign::{Foreign, MOST_FEATURES, MOST_OUTPUTS, Node, lay_out, level};
 use super::wrong as wrong_file;
-use crate::error::{Error, Result};
-use crate::model::{Link, Model};
-use crate::split::Test;
-use crate::split::test::CodeSet;
-use crate::tree::Tree;
+use ermine_core::error::{Error, Result};
+use ermine_core::model::{Link, Model};
+use ermine_trees::split::Test;
+use ermine_trees::split::test::CodeSet;
+use ermine_trees::tree::Tree;
 use std::collections::HashMap;
 use std::str::FromStr;
 

@@ -11,7 +11,7 @@
 //! | [`lightgbm`] | LightGBM's text models |
 //! | `foreign` | foreign trees become a model |
 //!
-//! What is exported takes the values of a row in the order of the schema, a category as its code there, NaN for a missing value, and gives the numbers that [`Model::predict`](crate::model::Model::predict) gives.
+//! What is exported takes the values of a row in the order of the schema, a category as its code there, NaN for a missing value, and gives the numbers that [`Model::predict`](ermine_core::model::Model::predict) gives.
 
 mod foreign;
 pub mod lightgbm;
@@ -21,9 +21,9 @@ pub mod source;
 pub mod ubjson;
 pub mod xgboost;
 
-use crate::choice;
-use crate::error::{Error, Result};
-use crate::model::Model;
+use ermine_core::choice;
+use ermine_core::error::{Error, Result};
+use ermine_core::model::Model;
 use std::path::Path;
 
 choice! {
@@ -48,52 +48,50 @@ fn wrong(program: &str, message: impl std::fmt::Display) -> Error {
     Error::data(format!("not a readable {program} model: {message}"))
 }
 
-impl Model {
-    /// The model for other programs, as the bytes of a file.
-    pub fn export(&self, format: Format) -> Result<Vec<u8>> {
-        match format {
-            Format::Onnx => onnx::export(self),
-            Format::C => Ok(source::c(self)?.into_bytes()),
-            Format::Rust => Ok(source::rust(self)?.into_bytes()),
-            Format::Json => {
-                let text = serde_json::to_string_pretty(&self.to_json()?).map_err(|e| Error::data(e.to_string()))?;
-                Ok((text + "\n").into_bytes())
-            }
+/// The model for other programs, as the bytes of a file.
+pub fn export(model: &Model, format: Format) -> Result<Vec<u8>> {
+    match format {
+        Format::Onnx => onnx::export(model),
+        Format::C => Ok(source::c(model)?.into_bytes()),
+        Format::Rust => Ok(source::rust(model)?.into_bytes()),
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&model.to_json()?).map_err(|e| Error::data(e.to_string()))?;
+            Ok((text + "\n").into_bytes())
         }
     }
+}
 
-    /// Reads a model of XGBoost (JSON or UBJSON) or LightGBM (text) from the bytes of its file.
-    pub fn import_bytes(bytes: &[u8]) -> Result<Model> {
-        let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
-        match &bytes[start..] {
-            [b'{', rest @ ..] => {
-                // JSON has a quoted name next; UBJSON the length of the name, or how many there are.
-                let next = rest.iter().find(|b| !b.is_ascii_whitespace());
-                let value = if matches!(next, Some(b'"' | b'}')) {
-                    serde_json::from_slice(bytes).map_err(|e| wrong("XGBoost", e))?
-                } else {
-                    ubjson::parse(bytes)?
-                };
-                xgboost::model(&value)
-            }
-            rest if rest.starts_with(b"tree") => {
-                lightgbm::model(std::str::from_utf8(bytes).map_err(|e| wrong("LightGBM", e))?)
-            }
-            _ => Err(Error::data("neither a model of XGBoost (JSON or UBJSON) nor one of LightGBM (text)")),
+/// Reads a model of XGBoost (JSON or UBJSON) or LightGBM (text) from the bytes of its file.
+pub fn import_bytes(bytes: &[u8]) -> Result<Model> {
+    let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
+    match &bytes[start..] {
+        [b'{', rest @ ..] => {
+            // JSON has a quoted name next; UBJSON the length of the name, or how many there are.
+            let next = rest.iter().find(|b| !b.is_ascii_whitespace());
+            let value = if matches!(next, Some(b'"' | b'}')) {
+                serde_json::from_slice(bytes).map_err(|e| wrong("XGBoost", e))?
+            } else {
+                ubjson::parse(bytes)?
+            };
+            xgboost::model(&value)
         }
+        rest if rest.starts_with(b"tree") => {
+            lightgbm::model(std::str::from_utf8(bytes).map_err(|e| wrong("LightGBM", e))?)
+        }
+        _ => Err(Error::data("neither a model of XGBoost (JSON or UBJSON) nor one of LightGBM (text)")),
     }
+}
 
-    /// Reads a model file of XGBoost or LightGBM.
-    pub fn import(path: impl AsRef<Path>) -> Result<Model> {
-        let path = path.as_ref();
-        let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
-        if size > MOST_BYTES {
-            return Err(Error::data(format!(
-                "{}: {size} bytes are more than the {MOST_BYTES} that are read",
-                path.display()
-            )));
-        }
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        Model::import_bytes(&bytes).map_err(|e| Error::data(format!("{}: {e}", path.display())))
+/// Reads a model file of XGBoost or LightGBM.
+pub fn import(path: impl AsRef<Path>) -> Result<Model> {
+    let path = path.as_ref();
+    let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+    if size > MOST_BYTES {
+        return Err(Error::data(format!(
+            "{}: {size} bytes are more than the {MOST_BYTES} that are read",
+            path.display()
+        )));
     }
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    import_bytes(&bytes).map_err(|e| Error::data(format!("{}: {e}", path.display())))
 }

@@ -9,11 +9,12 @@
 //! **Reference.** ONNX operator `ai.onnx.ml.TreeEnsemble`, version 5.
 
 use super::protobuf::Message;
-use crate::error::Result;
-use crate::matrix::{Schema, Task};
-use crate::model::{Link, Model, TreeSum};
-use crate::split::Test;
-use crate::tree::Tree;
+use ermine_core::error::Result;
+use ermine_core::matrix::{Schema, Task};
+use ermine_core::model::{Link, Model, TreeEnsemble};
+use ermine_trees::ensemble::TreeSum;
+use ermine_trees::split::Test;
+use ermine_trees::tree::Tree;
 
 /// Types of tensors.
 mod tensor {
@@ -33,7 +34,7 @@ mod mode {
 
 /// The model as the bytes of an ONNX file.
 pub fn export(model: &Model) -> Result<Vec<u8>> {
-    let sum = model.tree_sum()?;
+    let sum = TreeSum::of_model(model)?;
     let schema = model.schema();
     let (k, d) = (sum.n_outputs(), schema.features.len());
     let mut graph = Graph::default();
@@ -154,7 +155,7 @@ impl Graph {
 }
 
 /// The attributes of the ensemble.
-fn ensemble(sum: &TreeSum<'_>) -> Vec<Message> {
+fn ensemble(sum: &TreeSum) -> Vec<Message> {
     let mut all = Ensemble::default();
     let mut output = 0;
     for forest in &sum.forests {

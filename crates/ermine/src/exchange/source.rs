@@ -3,10 +3,11 @@
 //! The file has the trees as tables and one function that walks them: it compiles in an instant whatever the size of the model, and adds the trees up in the same order and precision as this crate does, so that the
 //! sums have the same bits. (Exponentials come from the mathematical library of the language, and may differ in the last place.)
 
-use crate::error::Result;
-use crate::matrix::Schema;
-use crate::model::{Link, Model, TreeSum};
-use crate::split::Test;
+use ermine_core::error::Result;
+use ermine_core::matrix::Schema;
+use ermine_core::model::{Link, Model, TreeEnsemble};
+use ermine_trees::ensemble::TreeSum;
+use ermine_trees::split::Test;
 use std::fmt::{Display, Write};
 
 /// The tables of a source file.
@@ -37,7 +38,7 @@ mod kind {
 }
 
 impl Tables {
-    fn new(sum: &TreeSum<'_>) -> Tables {
+    fn new(sum: &TreeSum) -> Tables {
         let mut tables = Tables { width: sum.forests.first().map_or(1, |forest| forest.width()), ..Default::default() };
         for (i, forest) in sum.forests.iter().enumerate() {
             for t in 0..forest.n_trees() {
@@ -47,7 +48,7 @@ impl Tables {
         tables
     }
 
-    fn push(&mut self, tree: &crate::tree::Tree, output: usize) {
+    fn push(&mut self, tree: &ermine_trees::tree::Tree, output: usize) {
         let base = self.nodes.len() as u64;
         self.roots.push(base);
         self.outputs.push(output as u64);
@@ -95,7 +96,7 @@ fn list<T: Display>(values: impl Iterator<Item = T>) -> String {
 }
 
 /// What the function expects and gives, in words, one comment line each.
-fn about(schema: &Schema, sum: &TreeSum<'_>) -> Vec<String> {
+fn about(schema: &Schema, sum: &TreeSum) -> Vec<String> {
     let clean =
         |text: &str| text.chars().map(|c| if c.is_control() || c == '\\' { ' ' } else { c }).collect::<String>();
     let mut lines = vec![
@@ -114,7 +115,7 @@ fn about(schema: &Schema, sum: &TreeSum<'_>) -> Vec<String> {
 
 /// The model as a C source file (C99).
 pub fn c(model: &Model) -> Result<String> {
-    let sum = model.tree_sum()?;
+    let sum = TreeSum::of_model(model)?;
     let t = Tables::new(&sum);
     let (k, width) = (sum.n_outputs(), sum.link.width(sum.n_outputs()));
     let number = |x: &f64| match *x {
@@ -222,7 +223,7 @@ fn c_link(link: Link, divisor: f64) -> String {
 
 /// The model as a Rust source file.
 pub fn rust(model: &Model) -> Result<String> {
-    let sum = model.tree_sum()?;
+    let sum = TreeSum::of_model(model)?;
     let t = Tables::new(&sum);
     let (k, width) = (sum.n_outputs(), sum.link.width(sum.n_outputs()));
     let number = |x: &f64| match *x {

@@ -5,7 +5,7 @@
 //! **Reading what may be hostile.** Nothing is allocated that the file doesn't have bytes for, and nesting is limited.
 
 use super::wrong;
-use crate::error::Result;
+use ermine_core::error::Result;
 use serde_json::{Map, Value};
 
 /// Values within values, at most.

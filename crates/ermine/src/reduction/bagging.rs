@@ -11,20 +11,21 @@
 
 use super::committee::{self, LoadPart, Member};
 use super::estimator::Estimator;
-use crate::error::{Error, Result};
-use crate::learner::forest::judge::OutOfBag;
-use crate::learner::tree_parameters::Amount;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
-use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeSum};
-use crate::param::{ParamType, Range, Value};
-use crate::params;
-use crate::progress::{Event, report};
-use crate::rng;
-use crate::section::Sections;
-use rand::RngExt;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::matrix::{Dataset, Features, Schema, Task};
+use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeEnsemble};
+use ermine_core::param::{ParamType, Range, Value};
+use ermine_core::params;
+use ermine_core::progress::{Event, report};
+use ermine_core::rng;
+use ermine_core::rng::RngExt;
+use ermine_core::section::Sections;
+use ermine_trees::ensemble::TreeSum;
+use ermine_trees::learner::forest::judge::OutOfBag;
 use rayon::prelude::*;
-use std::borrow::Cow;
+use std::sync::Arc;
 
 params! {
     /// The mean, or the vote, of one learner trained on many draws of the rows.
@@ -299,9 +300,9 @@ impl Fitted for Bag {
         Some(self)
     }
 
-    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+    fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {
         let forest = committee::forest(&self.members, |_, _| {})?;
-        Some(TreeSum::of(Cow::Owned(forest), self.members.len() as f64, Link::Identity))
+        Some(Box::new(TreeSum::of(Arc::new(forest), self.members.len() as f64, Link::Identity)))
     }
 
     fn text(&self, schema: &Schema) -> String {

@@ -1,14 +1,15 @@
 //! Models side by side: what bagging, and boosting over any learner, are made of.
 
 use super::estimator::Estimator;
-use crate::error::{Error, Result};
-use crate::learner::{Context, Learner, fit};
-use crate::matrix::{Dataset, Features};
-use crate::model::{Fitted, Header, Link, Output, Proof, Status};
-use crate::progress::Parts;
-use crate::section::Sections;
-use crate::table::{Column, Table};
-use crate::tree::{Forest, Tree};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::matrix::{Dataset, Features};
+use ermine_core::model::{Fitted, Header, Link, Output, Proof, Status};
+use ermine_core::progress::Parts;
+use ermine_core::section::Sections;
+use ermine_core::table::{Column, Table};
+use ermine_trees::ensemble::TreeSum;
+use ermine_trees::tree::{Forest, Tree};
 use std::sync::Arc;
 
 /// Reads the part of a model that belongs to the learner of this name. The registry hands it in.
@@ -43,7 +44,7 @@ impl Member {
         context: &Context<'_>,
     ) -> Result<Member> {
         let observer = &Parts(context.observer);
-        let own = Context { seed, threads: None, observer, previous: None, folds: None, learners: context.learners };
+        let own = Context { seed, threads: None, observer, previous: None, folds: None, registry: context.registry };
         let model = match &columns {
             None => fit(learner, data, &own)?,
             Some(columns) => {
@@ -118,7 +119,7 @@ impl Member {
 
     /// It as a tree over all columns of the committee, where it is a single tree whose leaves say what it predicts.
     pub fn tree(&self) -> Option<Tree> {
-        let sum = self.fitted.tree_sum()?;
+        let sum = TreeSum::of_fitted(&*self.fitted)?;
         let [forest] = &sum.forests[..] else { return None };
         if forest.n_trees() != 1 || sum.divisor != 1.0 || sum.link != Link::Identity {
             return None;

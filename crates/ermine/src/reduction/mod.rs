@@ -18,4 +18,4 @@ pub mod multiclass;
 pub mod multilabel;
 pub mod ranking;
 
-pub use crate::learner::estimator;
+pub use ermine_core::learner::estimator;

@@ -1,11 +1,11 @@
 //! AdaBoost against its theory and against brute force.
 
-use ermine::learner::{Context, fit};
-use ermine::matrix::Target;
-use ermine::model::Proof;
 use ermine::prelude::*;
 use ermine::reduction::adaboost::{Algorithm, Boosted};
-use ermine::split::Test;
+use ermine_core::learner::{Context, fit};
+use ermine_core::matrix::Target;
+use ermine_core::model::Proof;
+use ermine_trees::split::Test;
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl Problem {
             Column::numeric(format!("x{i}"), c.iter().map(number).collect::<Vec<f64>>())
         };
         let table = Table::new(self.columns.iter().enumerate().map(column).collect()).unwrap();
-        let features = ermine::matrix::Features::new(std::sync::Arc::new(table));
+        let features = ermine_core::matrix::Features::new(std::sync::Arc::new(table));
         let target = Target::Classes {
             codes: self.classes.iter().map(|&c| c as u32).collect(),
             labels: (0..self.n_classes).map(|c| c.to_string()).collect(),
@@ -133,8 +133,8 @@ proptest! {
 
 /// A ring in the plane, which no single stump gets right.
 fn ring(n: usize, seed: u64) -> Dataset {
-    let mut rng = ermine::rng::stream(seed, &[]);
-    let mut draw = || ermine::rng::below(&mut rng, 20001) as f64 / 10000.0 - 1.0;
+    let mut rng = ermine_core::rng::stream(seed, &[]);
+    let mut draw = || ermine_core::rng::below(&mut rng, 20001) as f64 / 10000.0 - 1.0;
     let (x, y): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (draw(), draw())).unzip();
     let class: Vec<Option<&str>> =
         x.iter().zip(&y).map(|(x, y)| Some(if x * x + y * y < 0.5 { "in" } else { "out" })).collect();
@@ -183,7 +183,7 @@ fn chance_is_not_boosted() {
 #[test]
 fn early_stopping_keeps_the_rounds_up_to_the_lowest_validation_error() {
     let learner = AdaBoost { n_estimators: 400, n_iter_no_change: Some(10), ..Default::default() };
-    let model = fit(&learner, &ring(600, 3), &Context { seed: 5, ..Default::default() }).unwrap();
+    let model = fit(&learner, &ring(600, 3), &Context { seed: 5, ..ermine::context() }).unwrap();
     let rounds = model.fitted::<Boosted>().unwrap().rounds();
     let last = rounds.last().unwrap().validation;
     assert!(rounds.len() < 400 && rounds.iter().all(|r| r.validation >= last), "{}", rounds.len());
@@ -213,7 +213,7 @@ fn any_learner_that_takes_weights_can_be_boosted() {
     let forest = AdaBoost { estimator: forest, n_estimators: 20, ..Default::default() }.fit(&train).unwrap();
     assert!(right(&forest) > right(&special) && right(&forest) > 0.93, "{} {}", right(&forest), right(&special));
     let bytes = forest.to_bytes().unwrap();
-    assert_eq!(Model::from_bytes(&bytes).unwrap().to_bytes().unwrap(), bytes);
+    assert_eq!(ermine::load_bytes(&bytes).unwrap().to_bytes().unwrap(), bytes);
     for algorithm in [Algorithm::Gentle, Algorithm::Logit] {
         let model = AdaBoost { algorithm, n_estimators: 60, ..Default::default() }.fit(&train).unwrap();
         assert!(right(&model) > 0.88, "{algorithm}: {}", right(&model));
@@ -269,11 +269,11 @@ fn stages_and_members_of_boosted_numbers() {
     assert!(model.member(99).is_err());
     // Early stopping keeps the rounds up to the lowest error on rows kept aside.
     let stopping = AdaBoost { n_iter_no_change: Some(3), n_estimators: 200, ..learner };
-    let model = fit(&stopping, &data, &Context { seed: 3, ..Default::default() }).unwrap();
+    let model = fit(&stopping, &data, &Context { seed: 3, ..ermine::context() }).unwrap();
     let rounds = model.fitted::<Boosted>().unwrap().rounds();
     let last = rounds.last().unwrap().validation;
     assert!(rounds.len() < 200 && rounds[..rounds.len() - 1].iter().all(|r| r.validation > last));
-    let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
     assert!(again.to_bytes().unwrap() == model.to_bytes().unwrap());
 }
 
@@ -281,7 +281,7 @@ fn stages_and_members_of_boosted_numbers() {
 fn chance_is_recognised_with_any_number_of_classes() {
     for n_classes in 2..8u32 {
         let n = 3 * n_classes;
-        let features = ermine::matrix::Features::new(std::sync::Arc::new(
+        let features = ermine_core::matrix::Features::new(std::sync::Arc::new(
             Table::new(vec![Column::numeric("x", vec![1.0; n as usize])]).unwrap(),
         ));
         let labels = (0..n_classes).map(|c| c.to_string()).collect();

@@ -1,14 +1,14 @@
 //! Bagging over any learner.
 
-use ermine::learner::tree_parameters::Amount;
-use ermine::learner::{Context, fit};
 use ermine::prelude::*;
 use ermine::reduction::bagging::Bag;
+use ermine_core::learner::parameters::Amount;
+use ermine_core::learner::{Context, fit};
 
 /// Two classes, of which three columns together say the truth.
 fn sample(n: usize, seed: u64) -> Dataset {
-    let mut rng = ermine::rng::stream(seed, &[1]);
-    let mut draw = || ermine::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0;
+    let mut rng = ermine_core::rng::stream(seed, &[1]);
+    let mut draw = || ermine_core::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0;
     let columns: Vec<Vec<f64>> = (0..5).map(|_| (0..n).map(|_| draw()).collect()).collect();
     let class: Vec<Option<&str>> =
         (0..n).map(|i| Some(if columns[0][i] + columns[1][i] + columns[2][i] > 0.0 { "up" } else { "down" })).collect();
@@ -31,7 +31,7 @@ fn many_draws_are_better_than_one_model_and_know_how_good_they_are() {
         .with("n_estimators", 1usize)
         .with("bootstrap", false)
         .with("max_features", 1.0f64);
-    let alone = fit(&*tree.learner(&Context::default()).unwrap(), &train, &Context::default()).unwrap();
+    let alone = fit(&*tree.learner(&ermine::context()).unwrap(), &train, &ermine::context()).unwrap();
     let bagging = Bagging { estimator: tree, n_estimators: 40, oob_score: true, ..Default::default() };
     let model = bagging.fit(&train).unwrap();
     let oob = model.fitted::<Bag>().unwrap().out_of_bag().unwrap().score;
@@ -59,8 +59,8 @@ fn members_of_members_with_some_columns_are_saved_and_read() {
         max_samples: Amount::Share(0.5),
         ..Default::default()
     };
-    let model = fit(&model, &data, &Context { seed: 3, ..Default::default() }).unwrap();
-    let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    let model = fit(&model, &data, &Context { seed: 3, ..ermine::context() }).unwrap();
+    let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(read.predict_data(&data).unwrap(), model.predict_data(&data).unwrap());
     assert_eq!(model.header().params["estimator"].to_string(), "bagging(n_estimators=2,max_features=0.5)");
 }
@@ -83,10 +83,10 @@ fn going_on_gives_the_committee_that_was_trained_at_once() {
         oob_score: true,
         ..Default::default()
     };
-    let context = Context { seed: 4, ..Default::default() };
+    let context = Context { seed: 4, ..ermine::context() };
     let (few, many) = (fit(&bag(3), &data, &context).unwrap(), fit(&bag(11), &data, &context).unwrap());
-    let few = Model::from_bytes(&few.to_bytes().unwrap()).unwrap();
-    let on = Context { previous: Some(&few), ..Default::default() };
+    let few = ermine::load_bytes(&few.to_bytes().unwrap()).unwrap();
+    let on = Context { previous: Some(&few), ..ermine::context() };
     assert!(fit(&bag(11), &data, &on).unwrap().to_bytes().unwrap() == many.to_bytes().unwrap());
     assert!(fit(&bag(2), &data, &on).unwrap_err().to_string().contains("at least 3"));
     let other = Bagging { estimator: Estimator::named("decision-stump"), ..bag(11) };

@@ -1,19 +1,21 @@
 //! Gradient boosting: splits and leaves against the closed form, and what parameters promise.
 
-use ermine::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
-use ermine::learner::gradient_boosting::{Boosted, Boosting, EvalMetric, GrowPolicy, Loss, SamplingMethod, TreeMethod};
-use ermine::learner::{Context, fit};
-use ermine::matrix::{Features, Target};
-use ermine::measure::Measure;
 use ermine::prelude::*;
-use ermine::split::Test;
+use ermine_core::learner::{Context, fit};
+use ermine_core::matrix::{Features, Target};
+use ermine_core::measure::Measure;
+use ermine_trees::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
+use ermine_trees::learner::gradient_boosting::{
+    Boosted, Boosting, EvalMetric, GrowPolicy, Loss, SamplingMethod, TreeMethod,
+};
+use ermine_trees::split::Test;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
 /// Columns, numeric and nominal with missing values, and a target that depends on them.
 pub fn table(n: usize, seed: u64) -> Table {
-    let mut rng = ermine::rng::stream(seed, &[n as u64]);
-    let mut draw = |k: usize| ermine::rng::below(&mut rng, k);
+    let mut rng = ermine_core::rng::stream(seed, &[n as u64]);
+    let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k);
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); 8];
     let (mut kinds, mut y) = (Vec::new(), Vec::new());
     for _ in 0..n {
@@ -89,7 +91,7 @@ fn the_model_is_the_same_for_any_number_of_threads_whatever_is_asked_for() {
     let sets = [regression(45_000, 1), classification(45_000, 2, 2), classification(45_000, 3, 3)];
     for (i, learner) in learners.map(few).into_iter().enumerate() {
         let bytes = |threads: usize| {
-            let context = Context { seed: 7, threads: Some(threads), ..Default::default() };
+            let context = Context { seed: 7, threads: Some(threads), ..ermine::context() };
             fit(&learner, &sets[i % 3], &context).unwrap().to_bytes().unwrap()
         };
         assert!(bytes(1) == bytes(3), "{learner:?}");
@@ -106,10 +108,10 @@ fn losses_of_every_kind_are_the_same_for_any_number_of_threads_and_save() {
     for loss in losses {
         let learner = GradientBoosting { loss, n_estimators: 2, quantile_alpha: vec![0.1, 0.9], ..Default::default() };
         let model =
-            |threads| fit(&learner, &positive, &Context { threads: Some(threads), ..Default::default() }).unwrap();
+            |threads| fit(&learner, &positive, &Context { threads: Some(threads), ..ermine::context() }).unwrap();
         let (one, two) = (model(1), model(2));
         assert_eq!(one.to_bytes().unwrap(), two.to_bytes().unwrap(), "{loss}");
-        let loaded = Model::from_bytes(&one.to_bytes().unwrap()).unwrap();
+        let loaded = ermine::load_bytes(&one.to_bytes().unwrap()).unwrap();
         assert_eq!(loaded.predict_data(&positive).unwrap(), one.predict_data(&positive).unwrap());
     }
     // An outlier that sets the quantum makes rows take two words.
@@ -118,7 +120,7 @@ fn losses_of_every_kind_are_the_same_for_any_number_of_threads_and_save() {
     let wild = data.with_target(Target::Values { values: wild, n_outputs: 1 }, Task::Regression).unwrap();
     let learner = GradientBoosting { n_estimators: 3, ..Default::default() };
     let bytes = |threads| {
-        fit(&learner, &wild, &Context { threads: Some(threads), ..Default::default() }).unwrap().to_bytes().unwrap()
+        fit(&learner, &wild, &Context { threads: Some(threads), ..ermine::context() }).unwrap().to_bytes().unwrap()
     };
     assert_eq!(bytes(1), bytes(2));
 }
@@ -281,7 +283,7 @@ fn rounds_that_nobody_asked_for_are_those_that_do_best_on_folds() {
     assert!(one.certificate().to_string().contains("the best on 5 folds"), "{}", one.certificate());
     // Noise: no rounds worth speaking of.
     let mut noise: Vec<f64> = data.values().unwrap().0.to_vec();
-    ermine::rng::shuffle(&mut ermine::rng::stream(3, &[]), &mut noise);
+    ermine_core::rng::shuffle(&mut ermine_core::rng::stream(3, &[]), &mut noise);
     let noise = data.with_target(Target::Values { values: noise, n_outputs: 1 }, Task::Regression).unwrap();
     assert!(boosted(&GradientBoosting::default().fit(&noise).unwrap()).booster().n_rounds() < 5 * 40);
     // Too few rows to keep some aside.
@@ -312,8 +314,8 @@ fn early_stopping_keeps_the_best_rounds_and_staged_prediction_agrees() {
 
 /// A column of many categories that matter, and a number.
 fn cities(n: usize, seed: u64) -> Dataset {
-    let mut rng = ermine::rng::stream(seed, &[n as u64]);
-    let mut draw = |k: usize| ermine::rng::below(&mut rng, k);
+    let mut rng = ermine_core::rng::stream(seed, &[n as u64]);
+    let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k);
     let effect: Vec<f64> = (0..300).map(|_| draw(1000) as f64 / 250.0 - 2.0).collect();
     let (mut names, mut x, mut y) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..n {
@@ -347,7 +349,7 @@ fn an_interrupted_run_goes_on_to_the_same_model() {
         let kept = kept.into_inner().unwrap();
         assert!(!kept.is_empty());
         for bytes in kept {
-            let part = Model::from_bytes(&bytes).unwrap();
+            let part = ermine::load_bytes(&bytes).unwrap();
             assert!(part.certificate().to_string().contains("a checkpoint"));
             let resumed = Boosting { from: Some(&part), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
             assert_eq!(resumed.to_bytes().unwrap(), straight.to_bytes().unwrap(), "{whole:?}");
@@ -376,14 +378,14 @@ fn columns_of_many_categories_are_learned_by_their_target_statistics() {
     // Nothing of a row's own target is known to it: on targets that are noise, training is hardly better than testing.
     let (values, _) = train.values().unwrap();
     let mut noise = values.to_vec();
-    ermine::rng::shuffle(&mut ermine::rng::stream(1, &[]), &mut noise);
+    ermine_core::rng::shuffle(&mut ermine_core::rng::stream(1, &[]), &mut noise);
     let noise = train.with_target(Target::Values { values: noise, n_outputs: 1 }, Task::Regression).unwrap();
     let only = GradientBoosting { max_leaf_nodes: Some(4), n_estimators: 20, cat_l2: 1e9, ..Default::default() };
     let model = only.fit(&noise).unwrap();
     let constant = Baseline::default().fit(&noise).unwrap();
     assert!(model.certificate().value.unwrap() * 2.0 > 0.9 * mse(&constant, &noise), "its own target leaks");
     // Saved and read, drawn, and with importances of the columns of the data.
-    let loaded = Model::from_bytes(&with.to_bytes().unwrap()).unwrap();
+    let loaded = ermine::load_bytes(&with.to_bytes().unwrap()).unwrap();
     assert_eq!(loaded.predict_data(&test).unwrap(), with.predict_data(&test).unwrap());
     assert!(loaded.text().contains("mean target by city"), "{}", loaded.text());
     // A mean target is a number of the category: the trees are trees over the columns of the data, category of one's own or none included.

@@ -1,13 +1,13 @@
 //! Gradient boosting: what it is given beside parameters. Scores to start from, rows to watch and measures to watch them by, queries, names of columns, weights, losses of one's own.
 
 use crate::boosting::{boosted, classification, regression, table};
-use ermine::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
-use ermine::learner::gradient_boosting::{Boosting, EvalMetric, Interactions, Loss, Monotone, TreeMethod};
-use ermine::matrix::Target;
-use ermine::measure::{Measure, measures};
-use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
-use ermine::split::Test;
+use ermine_core::matrix::Target;
+use ermine_core::measure::{Measure, measures};
+use ermine_core::param::{Parameters, Value};
+use ermine_trees::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
+use ermine_trees::learner::gradient_boosting::{Boosting, EvalMetric, Interactions, Loss, Monotone, TreeMethod};
+use ermine_trees::split::Test;
 
 /// The data with a rough guess of its target to start from.
 fn with_guess(data: &Dataset) -> Dataset {
@@ -266,7 +266,7 @@ fn quantiles_are_known_by_their_levels_and_evaluated() {
         n_estimators: 30,
         ..Default::default()
     };
-    let model = Model::from_bytes(&params.fit(&train).unwrap().to_bytes().unwrap()).unwrap();
+    let model = ermine::load_bytes(&params.fit(&train).unwrap().to_bytes().unwrap()).unwrap();
     assert_eq!(model.quantile_levels(), levels);
     let found = model.quantiles(test.features(), &levels).unwrap();
     let ascending = boosted(&model).quantiles(test.features()).unwrap();

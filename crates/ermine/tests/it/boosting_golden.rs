@@ -1,10 +1,10 @@
 //! Exact boosting against XGBoost's exact trees (`tools/make_golden_boosting.py`) on data without ties.
 
-use ermine::learner::gradient_boosting::{Boosted, GrowPolicy, TreeMethod};
-use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
-use ermine::split::Test;
-use ermine::tree::Tree;
+use ermine_core::matrix::{Features, Target};
+use ermine_trees::learner::gradient_boosting::{Boosted, GrowPolicy, TreeMethod};
+use ermine_trees::split::Test;
+use ermine_trees::tree::Tree;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
 //! Gradient boosting where it could go wrong unseen: heavy tails, models of other data, numbers beyond single precision, few rows for each category.
 
-use ermine::learner::gradient_boosting::{Boosted, Boosting, Loss, SamplingMethod};
-use ermine::param::Parameters;
 use ermine::prelude::*;
+use ermine_core::param::Parameters;
+use ermine_trees::learner::gradient_boosting::{Boosted, Boosting, Loss, SamplingMethod};
 use proptest::prelude::*;
 
 /// A number in [0, 1) for each place.
 fn drawn(seed: u64, i: usize) -> f64 {
-    (ermine::rng::place(seed, i as u64) >> 11) as f64 / (1u64 << 53) as f64
+    (ermine_core::rng::place(seed, i as u64) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 fn dataset(columns: Vec<Column>) -> Dataset {
@@ -48,7 +48,7 @@ proptest! {
             prop_assert!(total.is_finite() && total <= before + 1e-4 * (1.0 + before.abs().min(1e300)), "{total} after {before}");
             before = total;
         }
-        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         prop_assert_eq!(again.predict_data(&data).unwrap(), model.predict_data(&data).unwrap());
     }
 }
@@ -200,7 +200,7 @@ fn a_single_class_needs_no_rounds_and_several_quantiles_have_one_loss() {
     assert_eq!(model.fitted::<Boosted>().unwrap().booster().n_rounds(), 1);
     let data = dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| drawn(2, i))]);
     let mut several = GradientBoosting { loss: Loss::Quantile, quantile_alpha: vec![0.1, 0.9], ..Default::default() };
-    several.set("eval_metric", &ermine::param::Value::Text("pinball-90".into())).unwrap();
+    several.set("eval_metric", &ermine_core::param::Value::Text("pinball-90".into())).unwrap();
     assert!(refusal(several.fit(&data)).contains("several quantiles"));
 }
 
@@ -210,9 +210,9 @@ fn columns_that_no_group_names_are_asked_about_by_themselves() {
     let x = |name: &str, seed: u64| numbers(name, n, move |i| drawn(seed, i));
     let y = numbers("y", n, |i| drawn(1, i) * drawn(2, i) + 5.0 * drawn(3, i));
     let data = dataset(vec![x("a", 1), x("b", 2), x("c", 3), y]);
-    let constraints = ermine::param::Value::List(vec![ermine::param::Value::List(vec![
-        ermine::param::Value::Int(0),
-        ermine::param::Value::Int(1),
+    let constraints = ermine_core::param::Value::List(vec![ermine_core::param::Value::List(vec![
+        ermine_core::param::Value::Int(0),
+        ermine_core::param::Value::Int(1),
     ])]);
     let mut learner = GradientBoosting { n_estimators: 20, ..Default::default() };
     learner.set("interaction_constraints", &constraints).unwrap();

@@ -1,12 +1,12 @@
 //! Calibration over any learner of classes.
 
-use ermine::evaluate::Measure;
-use ermine::learner::{Context, fit};
-use ermine::model::{Model, Output};
 use ermine::prelude::*;
 use ermine::reduction::calibration::{Calibrated, Method};
-use ermine::reduction::estimator::Estimator;
-use ermine::rng;
+use ermine_core::learner::estimator::Estimator;
+use ermine_core::learner::{Context, fit};
+use ermine_core::model::Output;
+use ermine_core::rng;
+use ermine_eval::evaluate::Measure;
 
 /// Classes whose probabilities are known: a higher class the more likely, the higher x is.
 fn data(n: usize, n_classes: usize, seed: u64) -> Dataset {
@@ -38,7 +38,7 @@ fn what_is_too_sure_becomes_honest() {
         // A tree grown to the end knows only 0 and 1; a forest is better, but not honest.
         for name in ["decision-tree", "random-forest"] {
             let estimator = Estimator::named(name);
-            let plain = fit(&*estimator.learner(&Context::default()).unwrap(), &train, &Context::default()).unwrap();
+            let plain = fit(&*estimator.learner(&ermine::context()).unwrap(), &train, &ermine::context()).unwrap();
             let before = plain.measure(&test, &measures).unwrap();
             for method in [Method::Sigmoid, Method::Isotonic, Method::Temperature] {
                 let learner = Calibrated { estimator: estimator.clone(), method, ..Default::default() };
@@ -46,7 +46,7 @@ fn what_is_too_sure_becomes_honest() {
                 let after = model.measure(&test, &measures).unwrap();
                 assert!(after[0] < before[0], "{name} {method} {n_classes}: {after:?} {before:?}");
                 assert!(after[1] < 0.12, "{name} {method} {n_classes}: {after:?} {before:?}");
-                let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+                let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
                 assert_eq!(again.predict_data(&test).unwrap(), model.predict_data(&test).unwrap());
             }
         }
@@ -86,7 +86,7 @@ fn folds_may_be_given() {
     let folds: Vec<u32> = (0..200).map(|row| row % 4).collect();
     let learner = Calibrated { estimator: Estimator::named("logistic-regression"), ..Default::default() };
     let of = |seed, folds: Option<&[u32]>| {
-        let model = fit(&learner, &data, &Context { seed, folds, ..Default::default() }).unwrap();
+        let model = fit(&learner, &data, &Context { seed, folds, ..ermine::context() }).unwrap();
         model.predict_data(&data).unwrap().values().to_vec()
     };
     assert_eq!(of(0, Some(&folds)), of(1, Some(&folds)));

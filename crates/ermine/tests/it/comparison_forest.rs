@@ -1,14 +1,14 @@
 //! Comparison-based forests: any metric, strings too.
 
-use ermine::learner::comparison_forest::FittedComparisons;
-use ermine::learner::comparison_tree::{ComparisonMetric, ComparisonTree};
-use ermine::learner::{Context, fit};
 use ermine::prelude::*;
+use ermine_core::learner::{Context, fit};
+use ermine_trees::learner::comparison_forest::FittedComparisons;
+use ermine_trees::learner::comparison_tree::{ComparisonMetric, ComparisonTree};
 
 /// Rows on a ring: inside or outside.
 fn ring(n: usize, seed: u64) -> Dataset {
-    let mut rng = ermine::rng::stream(seed, &[]);
-    let mut draw = || ermine::rng::below(&mut rng, 20001) as f64 / 10000.0 - 1.0;
+    let mut rng = ermine_core::rng::stream(seed, &[]);
+    let mut draw = || ermine_core::rng::below(&mut rng, 20001) as f64 / 10000.0 - 1.0;
     let (x, y): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (draw(), draw())).unzip();
     let class: Vec<Option<&str>> =
         x.iter().zip(&y).map(|(x, y)| Some(if x * x + y * y < 0.5 { "in" } else { "out" })).collect();
@@ -35,7 +35,7 @@ fn every_metric_learns_a_ring_and_the_forest_beats_a_tree() {
         let one = ComparisonForest { metric, p: 3.0, n_estimators: 1, ..Default::default() }.fit(&train).unwrap();
         assert!(seen > accuracy(&one, &test), "{metric}");
         let bytes = model.to_bytes().unwrap();
-        let read = Model::from_bytes(&bytes).unwrap();
+        let read = ermine::load_bytes(&bytes).unwrap();
         assert!(
             read.to_bytes().unwrap() == bytes
                 && read.predict_data(&test).unwrap() == model.predict_data(&test).unwrap()
@@ -47,7 +47,7 @@ fn every_metric_learns_a_ring_and_the_forest_beats_a_tree() {
 fn a_users_own_metric_is_the_built_in_one_if_it_says_the_same() {
     let (train, test) = (ring(200, 3), ring(100, 4));
     let forest = ComparisonForest { n_estimators: 10, metric: ComparisonMetric::Manhattan, ..Default::default() };
-    let context = Context { seed: 7, ..Default::default() };
+    let context = Context { seed: 7, ..ermine::context() };
     let own = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum();
     let (own, built_in) = (forest.fit_with(own, &train, &context).unwrap(), fit(&forest, &train, &context).unwrap());
     assert_eq!(own.predict_data(&test).unwrap().values(), built_in.predict_data(&test).unwrap().values());

@@ -1,16 +1,16 @@
 //! The contract that every learner in the registry keeps, now and later.
 
-use ermine::learner::{Context, Learner, fit};
-use ermine::matrix::Target;
-use ermine::model::{Proof, Status};
-use ermine::param::{Kind, Value};
 use ermine::prelude::*;
-use ermine::registry::LEARNERS;
+use ermine::registry::learners;
+use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::matrix::Target;
+use ermine_core::model::{Proof, Status};
+use ermine_core::param::{Kind, Value};
 
 /// A table with every kind of column, missing values, a constant column and one that is missing throughout.
 fn table(n: usize) -> Table {
-    let mut rng = ermine::rng::stream(11, &[n as u64]);
-    let mut draw = |k: usize| ermine::rng::below(&mut rng, k);
+    let mut rng = ermine_core::rng::stream(11, &[n as u64]);
+    let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k);
     let cells: Vec<[usize; 6]> = (0..n).map(|_| [draw(100), draw(4), draw(2), draw(3), draw(10), draw(7)]).collect();
     let number = |r: &[usize; 6]| if r[4] == 0 { f64::NAN } else { r[0] as f64 / 7.0 };
     let shapes = ["round", "square", "flat", "long"];
@@ -30,9 +30,9 @@ fn table(n: usize) -> Table {
 /// The same table with a target of each kind that the learner can learn.
 fn datasets(learner: &dyn Learner, n: usize) -> Vec<Dataset> {
     let can = learner.info().capabilities;
-    let features = ermine::matrix::Features::new(std::sync::Arc::new(table(n)));
+    let features = ermine_core::matrix::Features::new(std::sync::Arc::new(table(n)));
     let noise: Vec<usize> =
-        (0..n).map(|row| ermine::rng::below(&mut ermine::rng::stream(5, &[row as u64]), 10)).collect();
+        (0..n).map(|row| ermine_core::rng::below(&mut ermine_core::rng::stream(5, &[row as u64]), 10)).collect();
     let signal = |row: usize| (features.number(row, 1) as usize + usize::from(noise[row] == 0)) % 7;
     let classes = |k: usize| Target::Classes {
         codes: (0..n).map(|row| (signal(row) * k / 7) as u32).collect(),
@@ -71,14 +71,14 @@ fn datasets(learner: &dyn Learner, n: usize) -> Vec<Dataset> {
 
 /// Runs `check(learner, data)` for every learner on every kind of data it takes.
 fn for_every_learner(n: usize, check: impl Fn(&dyn Learner, &Dataset)) {
-    for entry in LEARNERS {
+    for entry in learners() {
         let learner = (entry.make)();
         datasets(&*learner, n).iter().for_each(|data| check(&*learner, data));
     }
 }
 
 fn fit_with(learner: &dyn Learner, data: &Dataset, seed: u64, threads: usize) -> Model {
-    fit(learner, data, &Context { seed, threads: Some(threads), ..Default::default() })
+    fit(learner, data, &Context { seed, threads: Some(threads), ..ermine::context() })
         .unwrap_or_else(|e| panic!("{}: {e}", learner.info().name))
 }
 
@@ -99,7 +99,7 @@ fn a_saved_model_predicts_the_same_bits() {
         let model = fit_with(learner, data, 1, 2);
         let path = dir.join(format!("{}.ermine", learner.info().name));
         model.save(&path).unwrap();
-        let loaded = Model::load(&path).unwrap();
+        let loaded = ermine::load(&path).unwrap();
         assert_eq!(loaded.header(), model.header());
         let (a, b) = (model.predict_data(data).unwrap(), loaded.predict_data(data).unwrap());
         let bits = |p: &Prediction| p.values().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
@@ -178,26 +178,26 @@ fn hard_data_gives_a_result_or_a_typed_error() {
         // One row; two rows; one class or one value; only constant or missing columns.
         for rows in [vec![0u32], vec![0, 1], vec![3; 10]] {
             let part = data.select(&rows).unwrap();
-            if let Ok(model) = fit(learner, &part, &Context::default()) {
+            if let Ok(model) = fit(learner, &part, &ermine::context()) {
                 assert!(model.predict_data(data).unwrap().values().iter().all(|v| v.is_finite()));
             }
         }
         let nothing =
             Table::new(vec![Column::numeric("a", vec![f64::NAN; 40]), Column::nominal::<&str>("b", &[None; 40])])
                 .unwrap();
-        let features = ermine::matrix::Features::new(std::sync::Arc::new(nothing));
+        let features = ermine_core::matrix::Features::new(std::sync::Arc::new(nothing));
         let bare = Dataset::from_parts(features, data.target().clone(), data.task()).unwrap();
-        if let Ok(model) = fit(learner, &bare, &Context::default()) {
+        if let Ok(model) = fit(learner, &bare, &ermine::context()) {
             assert!(model.predict_data(&bare).unwrap().values().iter().all(|v| v.is_finite()));
         }
-        assert!(fit(learner, &data.select(&[]).unwrap(), &Context::default()).is_err(), "no rows");
-        assert!(fit(learner, data, &Context { threads: Some(0), ..Default::default() }).is_err(), "no threads");
+        assert!(fit(learner, &data.select(&[]).unwrap(), &ermine::context()).is_err(), "no rows");
+        assert!(fit(learner, data, &Context { threads: Some(0), ..ermine::context() }).is_err(), "no threads");
     });
 }
 
 #[test]
 fn absurd_parameters_are_refused_by_name() {
-    for entry in LEARNERS {
+    for entry in learners() {
         for spec in (entry.make)().specs() {
             let absurd =
                 [Value::Text("absurd".into()), Value::Float(f64::NAN), Value::Float(-1e300), Value::Int(i64::MIN)];
@@ -224,7 +224,7 @@ fn absurd_parameters_are_refused_by_name() {
 
 #[test]
 fn names_are_distinct_and_found() {
-    let names: Vec<&str> = LEARNERS.iter().map(|e| e.info().name).collect();
+    let names: Vec<&str> = learners().map(|e| e.info().name).collect();
     for name in &names {
         assert_eq!(names.iter().filter(|n| n == &name).count(), 1);
         assert_eq!(ermine::registry::learner(name).unwrap().owner(), *name, "params! and Info agree on the name");
@@ -237,10 +237,10 @@ fn names_are_distinct_and_found() {
 /// Says stop from the first word on, and remembers whether it was asked at all.
 struct Stopper(std::sync::atomic::AtomicBool);
 
-impl ermine::progress::Observer for Stopper {
-    fn event(&self, _: &ermine::progress::Event<'_>) -> ermine::progress::Control {
+impl ermine_core::progress::Observer for Stopper {
+    fn event(&self, _: &ermine_core::progress::Event<'_>) -> ermine_core::progress::Control {
         self.0.store(true, std::sync::atomic::Ordering::Relaxed);
-        ermine::progress::Control::Stop
+        ermine_core::progress::Control::Stop
     }
 }
 
@@ -248,9 +248,9 @@ impl ermine::progress::Observer for Stopper {
 fn who_asks_whether_to_go_on_stops_when_told() {
     for_every_learner(400, |learner, data| {
         let stopper = Stopper(false.into());
-        let done = fit(learner, data, &Context { observer: &stopper, ..Default::default() });
+        let done = fit(learner, data, &Context { observer: &stopper, ..ermine::context() });
         let asked = stopper.0.into_inner();
-        let stopped = matches!(done, Err(ermine::error::Error::Stopped));
+        let stopped = matches!(done, Err(ermine_core::error::Error::Stopped));
         assert_eq!(asked, stopped, "{}: asked {asked}", learner.info().name);
     });
 }
@@ -259,13 +259,13 @@ fn who_asks_whether_to_go_on_stops_when_told() {
 #[derive(Default)]
 struct UntilPartsAsk(std::sync::atomic::AtomicBool);
 
-impl ermine::progress::Observer for UntilPartsAsk {
-    fn event(&self, event: &ermine::progress::Event<'_>) -> ermine::progress::Control {
-        if *event == ermine::progress::Event::Within {
+impl ermine_core::progress::Observer for UntilPartsAsk {
+    fn event(&self, event: &ermine_core::progress::Event<'_>) -> ermine_core::progress::Control {
+        if *event == ermine_core::progress::Event::Within {
             self.0.store(true, std::sync::atomic::Ordering::Relaxed);
-            return ermine::progress::Control::Stop;
+            return ermine_core::progress::Control::Stop;
         }
-        ermine::progress::Control::Continue
+        ermine_core::progress::Control::Continue
     }
 }
 
@@ -279,8 +279,8 @@ fn parts_of_a_committee_stop_when_the_whole_is_told_to() {
         }
         whole.set("estimator", &Value::Text("gradient-boosting(n_estimators=50)".into())).unwrap();
         let watcher = UntilPartsAsk::default();
-        let done = fit(&*whole, data, &Context { observer: &watcher, ..Default::default() });
+        let done = fit(&*whole, data, &Context { observer: &watcher, ..ermine::context() });
         assert!(watcher.0.into_inner(), "the parts of {} ask nobody", learner.info().name);
-        assert!(matches!(done, Err(ermine::error::Error::Stopped)), "{}", learner.info().name);
+        assert!(matches!(done, Err(ermine_core::error::Error::Stopped)), "{}", learner.info().name);
     });
 }

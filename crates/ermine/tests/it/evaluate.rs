@@ -1,17 +1,17 @@
 //! Cross-validation, search and reports, as their users rely on them.
 
-use ermine::evaluate::curves::{Sizes, learning_curve, validation_curve};
-use ermine::evaluate::journal::Journal;
-use ermine::evaluate::measure::measures;
-use ermine::evaluate::search::{Found, Search, Strategy, nested, search, with_setting};
-use ermine::evaluate::space::{Axis, Setting, Space};
-use ermine::evaluate::{Measure, Splits, Validation, cross_validate};
-use ermine::learner::fit;
-use ermine::param::Value;
 use ermine::prelude::*;
-use ermine::progress::{Control, Event, Observer};
 use ermine::registry;
-use ermine::report::Report;
+use ermine_core::learner::fit;
+use ermine_core::measure::measures;
+use ermine_core::param::Value;
+use ermine_core::progress::{Control, Event, Observer};
+use ermine_eval::evaluate::curves::{Sizes, learning_curve, validation_curve};
+use ermine_eval::evaluate::journal::Journal;
+use ermine_eval::evaluate::search::{Found, Search, Strategy, nested, search, with_setting};
+use ermine_eval::evaluate::space::{Axis, Setting, Space};
+use ermine_eval::evaluate::{Measure, Splits, Validation, cross_validate};
+use ermine_eval::report::Report;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A class that follows from two of three numbers, with some noise.
@@ -48,17 +48,17 @@ fn along(learner: &dyn Learner, name: &str) -> Axis {
 fn a_column_of_noise_that_names_each_row_does_not_leak() {
     // A category for every row: whoever fits target statistics or encoders on all rows, tested ones included, predicts the coin flips.
     let n = 300;
-    let mut stream = ermine::rng::stream(1, &[]);
-    let flips: Vec<usize> = (0..n).map(|_| ermine::rng::below(&mut stream, 2)).collect();
+    let mut stream = ermine_core::rng::stream(1, &[]);
+    let flips: Vec<usize> = (0..n).map(|_| ermine_core::rng::below(&mut stream, 2)).collect();
     let flip = |i: usize| Some(["heads", "tails"][flips[i]]);
     let ids: Vec<Option<String>> = (0..n).map(|i| Some(format!("row {}", i / 2))).collect();
     let y: Vec<Option<&str>> = (0..n).map(flip).collect();
     let data = Table::new(vec![Column::nominal("id", &ids), Column::nominal("y", &y)]).unwrap().dataset("y").unwrap();
     let splits = Splits::k_fold(&data, 5, 0).unwrap();
     let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: true, pool: true };
-    for entry in registry::LEARNERS {
+    for entry in registry::learners() {
         let learner = (entry.make)();
-        let Ok(found) = cross_validate(&*learner, &data, &validation, &Context::default()) else { continue };
+        let Ok(found) = cross_validate(&*learner, &data, &validation, &ermine::context()) else { continue };
         let mean = found.scores[0].mean;
         assert!(mean < NO_LEAK, "{}: {mean}", learner.info().name);
         assert_eq!(found.scores[0].train.as_ref().unwrap().len(), 5);
@@ -67,7 +67,7 @@ fn a_column_of_noise_that_names_each_row_does_not_leak() {
         let axis = along(&*learner, path.parameter());
         let (strategy, measure, space) = (Strategy::Grid { points: 3 }, Measure::Accuracy, Space::new(vec![axis]));
         let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
-        let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+        let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
         for trial in found.trials.iter().filter(|trial| trial.refused.is_none()) {
             assert!(trial.mean() < NO_LEAK, "{}: {trial:?}", learner.info().name);
         }
@@ -76,7 +76,7 @@ fn a_column_of_noise_that_names_each_row_does_not_leak() {
     let mean = |i: usize| (flips[i / 2 * 2] + flips[i / 2 * 2 + 1]) as f64 / 2.0;
     let leak = Column::numeric("mean of y by id", (0..n).map(mean).collect::<Vec<f64>>());
     let data = Table::new(vec![leak, Column::nominal("y", &y)]).unwrap().dataset("y").unwrap();
-    let found = cross_validate(&DecisionTree::default(), &data, &validation, &Context::default()).unwrap();
+    let found = cross_validate(&DecisionTree::default(), &data, &validation, &ermine::context()).unwrap();
     assert!(found.scores[0].mean > NO_LEAK + 0.05, "{}", found.scores[0].mean);
 }
 
@@ -138,7 +138,7 @@ fn depths() -> Space {
 #[test]
 fn a_grid_search_finds_what_trying_everything_by_hand_finds() {
     let data = classes(400);
-    let (space, context) = (depths(), Context::default());
+    let (space, context) = (depths(), ermine::context());
     let found = grid_of_depths(&data, &space, &mut Journal::none(), &context);
     assert_eq!(found.trials.len(), 16);
     let splits = Splits::k_fold(&data, 4, 0).unwrap();
@@ -181,10 +181,10 @@ fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
         pool: true,
     };
     let open = |measure| Journal::open(&path, &what(measure), &data, 0);
-    let whole = search(&what(Measure::Accuracy), &data, &Context::default(), &mut Journal::none()).unwrap();
+    let whole = search(&what(Measure::Accuracy), &data, &ermine::context(), &mut Journal::none()).unwrap();
 
     let watcher = Impatient(AtomicUsize::new(20));
-    let context = Context { observer: &watcher, ..Default::default() };
+    let context = Context { observer: &watcher, ..ermine::context() };
     let part = search(&what(Measure::Accuracy), &data, &context, &mut open(Measure::Accuracy).unwrap()).unwrap();
     assert!(part.stopped && !part.trials.is_empty() && part.trials.len() < whole.trials.len());
 
@@ -192,7 +192,7 @@ fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
     std::fs::write(&path, [std::fs::read(&path).unwrap(), b"{\"setting\":{\"max".to_vec()].concat()).unwrap();
     let mut journal = open(Measure::Accuracy).unwrap();
     assert_eq!(journal.len(), part.trials.len());
-    let resumed = search(&what(Measure::Accuracy), &data, &Context::default(), &mut journal).unwrap();
+    let resumed = search(&what(Measure::Accuracy), &data, &ermine::context(), &mut journal).unwrap();
     let told = |found: &Found| -> Vec<(Setting, Vec<f64>)> {
         found.trials.iter().map(|t| (t.setting.clone(), t.folds.clone())).collect()
     };
@@ -220,7 +220,7 @@ fn halving_tries_many_on_few_rows_and_one_on_all() {
         measure: Measure::Accuracy,
         pool: true,
     };
-    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     let settings = |rows: Option<usize>| {
         let of = |s: &Setting| {
             s.iter().filter(|(n, _)| *n != "ccp_alpha").map(|(n, v)| (n.clone(), v.to_string())).collect::<Vec<_>>()
@@ -247,13 +247,12 @@ fn random_search_is_at_least_as_good_as_the_defaults_and_a_bad_setting_is_no_end
     let strategy = Strategy::Random { trials: 12 };
     let what =
         Search { learner: &learner, space: &space, strategy, splits: &splits, measure: Measure::Rmse, pool: true };
-    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     let best = &found.trials[found.best.unwrap()];
     assert!(found.trials[0].setting.keys().all(|name| name == "ccp_alpha"));
     assert!(best.mean() <= found.trials[0].mean());
     assert!(found.trials.iter().any(|t| t.refused.is_some()) && best.refused.is_none());
-    let again =
-        search(&what, &data, &Context { threads: Some(1), ..Default::default() }, &mut Journal::none()).unwrap();
+    let again = search(&what, &data, &Context { threads: Some(1), ..ermine::context() }, &mut Journal::none()).unwrap();
     assert_eq!(again.best, found.best);
 }
 
@@ -261,7 +260,7 @@ fn random_search_is_at_least_as_good_as_the_defaults_and_a_bad_setting_is_no_end
 fn a_path_predicts_what_separate_fits_predict() {
     let (classes, numbers) = (classes(300), numbers(300));
     let mut n_paths = 0;
-    for entry in registry::LEARNERS {
+    for entry in registry::learners() {
         let learner = (entry.make)();
         let Some(path) = learner.path() else { continue };
         n_paths += 1;
@@ -271,7 +270,7 @@ fn a_path_predicts_what_separate_fits_predict() {
             if fit::check(&*learner, data).is_err() {
                 continue;
             }
-            let context = Context { seed: 3, ..Default::default() };
+            let context = Context { seed: 3, ..ermine::context() };
             let (train, test) = data.split(0.7, 5).unwrap();
             let predictions = fit::predict_path(&*learner, &values, &train, &test, &context).unwrap();
             for (value, predicted) in values.iter().zip(&predictions) {
@@ -295,12 +294,12 @@ fn a_path_predicts_what_separate_fits_predict() {
 #[test]
 fn what_splits_share_changes_nothing() {
     // Two classes in 60 columns (a kernel worth keeping) and in 2 (neighbours), folds and repeated folds (which share nothing).
-    let mut stream = ermine::rng::stream(5, &[]);
+    let mut stream = ermine_core::rng::stream(5, &[]);
     let mut wide = |n: usize, d: usize| {
         let mut columns: Vec<Column> = (0..d)
             .map(|j| {
                 let numbers: Vec<f64> =
-                    (0..n).map(|_| (ermine::rng::uniform(&mut stream) * 8.0).round() / 4.0).collect();
+                    (0..n).map(|_| (ermine_core::rng::uniform(&mut stream) * 8.0).round() / 4.0).collect();
                 Column::numeric(format!("x{j}"), numbers)
             })
             .collect();
@@ -335,7 +334,7 @@ fn what_splits_share_changes_nothing() {
         (wide(240, 2), set("nearest-neighbors", &[("tie", text("next_point"))]), ks(), false),
     ];
     for (data, learner, values, shares) in cases {
-        let context = Context::default();
+        let context = ermine::context();
         for splits in [
             Splits::k_fold(&data, 4, 1).unwrap(),
             Splits::leave_one_out(&data.select(&(0..60).collect::<Vec<_>>()).unwrap()).unwrap(),
@@ -368,12 +367,12 @@ fn nested_search_tests_on_rows_that_no_search_has_seen() {
     let what =
         Search { learner: &learner, space: &space, strategy, splits: &outer, measure: Measure::Accuracy, pool: true };
     let inner = |train: &Dataset| Splits::k_fold(train, 3, 1);
-    let (score, settings) = nested(&what, &outer, inner, &data, &Context::default()).unwrap();
+    let (score, settings) = nested(&what, &outer, inner, &data, &ermine::context()).unwrap();
     assert_eq!((score.folds.len(), settings.len()), (3, 3));
     for (index, setting) in settings.iter().enumerate() {
         let (train, test) = outer.split(index);
-        let learner = with_setting(&learner, setting, &Context::default()).unwrap();
-        let model = fit(&*learner, &data.select(&train).unwrap(), &Context::default()).unwrap();
+        let learner = with_setting(&learner, setting, &ermine::context()).unwrap();
+        let model = fit(&*learner, &data.select(&train).unwrap(), &ermine::context()).unwrap();
         assert_eq!(model.measure(&data.select(&test).unwrap(), &[Measure::Accuracy]).unwrap()[0], score.folds[index]);
     }
 }
@@ -383,7 +382,7 @@ fn curves_show_learning_by_heart() {
     let data = classes(400);
     let splits = Splits::k_fold(&data, 4, 0).unwrap();
     let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false, pool: true };
-    let (learner, context) = (DecisionTree::default(), Context::default());
+    let (learner, context) = (DecisionTree::default(), ermine::context());
     let curve = learning_curve(&learner, &data, &validation, Sizes::Shares(&[0.1, 0.5, 1.0]), &context).unwrap();
     assert_eq!(curve.iter().map(|p| p.at.clone()).collect::<Vec<_>>(), [30, 150, 300].map(Value::Int));
     let tested: Vec<f64> = curve.iter().map(|p| p.score.mean).collect();
@@ -417,10 +416,10 @@ fn a_report_says_everything_as_text_as_a_page_and_as_json() {
     for data in [classes(600), numbers(600)] {
         let (train, test) = data.split(0.5, 1).unwrap();
         let model = DecisionTree { max_depth: Some(4), ..Default::default() }.fit(&train).unwrap();
-        let report = Report::new(&model, &test, 0, &ermine::progress::Silent).unwrap();
+        let report = Report::new(&model, &test, 0, &ermine_core::progress::Silent).unwrap();
         assert_eq!(report.importances.len(), data.features().n_columns());
         assert!(!report.dependences.is_empty() && !report.worst.is_empty());
-        let report = report.with_learning_curve(&model, &train, &test, &Context::default()).unwrap();
+        let report = report.with_learning_curve(&model, &train, &test, &ermine::context()).unwrap();
         let (text, page) = (report.to_string(), report.html());
         // What the report has, its text and its page have, under these names.
         let is_class = data.task() == Task::Classification;
@@ -489,9 +488,9 @@ fn reports_of_labels_and_of_rankings_say_what_is_worst() {
         let mut learner = registry::learner(learner).unwrap();
         let few = if learner.get("n_estimators").is_some() { ("n_estimators", 3) } else { ("max_depth", 1) };
         learner.set(few.0, &Value::Int(few.1)).unwrap();
-        let context = Context::default();
+        let context = ermine::context();
         let model = fit(&*learner, &train, &context).unwrap();
-        let report = Report::new(&model, &test, 0, &ermine::progress::Silent).unwrap();
+        let report = Report::new(&model, &test, 0, &ermine_core::progress::Silent).unwrap();
         assert!(!report.worst.is_empty() && report.evaluation.scores.len() >= 4, "{report}");
         let report = report.with_learning_curve(&model, &train, &test, &context).unwrap();
         assert_eq!(report.learning.last().unwrap().at, Value::Int(train.n_rows() as i64));
@@ -520,13 +519,13 @@ fn listed_settings_are_tried_as_they_are_and_those_of_a_path_together() {
     let (space, learner) = (Space::of_settings(listed.clone()), DecisionTree::default());
     let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
     let what = Search { learner: &learner, space: &space, strategy, splits: &splits, measure, pool: true };
-    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     assert_eq!(found.trials.len(), 4);
     for trial in &found.trials {
         assert!(listed.contains(&trial.setting));
-        let learner = with_setting(&learner, &trial.setting, &Context::default()).unwrap();
+        let learner = with_setting(&learner, &trial.setting, &ermine::context()).unwrap();
         for ((train, test), score) in parts.iter().zip(&trial.folds) {
-            let model = fit(&*learner, &data.select(train).unwrap(), &Context::default()).unwrap();
+            let model = fit(&*learner, &data.select(train).unwrap(), &ermine::context()).unwrap();
             assert_eq!(model.measure(&data.select(test).unwrap(), &[measure]).unwrap()[0], *score);
         }
     }
@@ -536,11 +535,11 @@ fn listed_settings_are_tried_as_they_are_and_those_of_a_path_together() {
 }
 
 /// What a model of all other rows says about each row, stacked by hand.
-fn left_out(learner: &dyn Learner, data: &Dataset) -> Vec<ermine::model::Prediction> {
+fn left_out(learner: &dyn Learner, data: &Dataset) -> Vec<ermine_core::model::Prediction> {
     let splits = Splits::leave_one_out(data).unwrap();
     let said = |index: usize| {
         let (train, test) = splits.split(index);
-        let model = fit(learner, &data.select(&train).unwrap(), &Context::default()).unwrap();
+        let model = fit(learner, &data.select(&train).unwrap(), &ermine::context()).unwrap();
         model.predict_data(&data.select(&test).unwrap()).unwrap()
     };
     (0..splits.len()).map(said).collect()
@@ -553,10 +552,10 @@ fn leaving_one_out_tells_of_all_rows_together_what_one_row_cannot_tell() {
         let splits = Splits::leave_one_out(&data).unwrap();
         let measures = Measure::defaults(data.task());
         let validation = Validation { splits: &splits, measures, train_scores: true, pool: true };
-        let found = cross_validate(&tree, &data, &validation, &Context::default()).unwrap();
+        let found = cross_validate(&tree, &data, &validation, &ermine::context()).unwrap();
         let (said, apart) = (left_out(&tree, &data), Validation { pool: false, ..validation });
-        let whole = ermine::model::Prediction::stacked(&said.iter().collect::<Vec<_>>()).unwrap();
-        let by_hand = ermine::evaluate::Evaluation::new(&whole, &data).unwrap();
+        let whole = ermine_core::model::Prediction::stacked(&said.iter().collect::<Vec<_>>()).unwrap();
+        let by_hand = ermine_eval::evaluate::Evaluation::new(&whole, &data).unwrap();
         assert_eq!(found.scores.len(), measures.len());
         for score in &found.scores {
             let theirs = by_hand.score(score.name).unwrap().value;
@@ -566,7 +565,7 @@ fn leaving_one_out_tells_of_all_rows_together_what_one_row_cannot_tell() {
             assert_eq!(score.train.as_ref().unwrap().len(), 60);
         }
         // Each by itself, one row has neither an area nor a variance.
-        let apart = cross_validate(&tree, &data, &apart, &Context::default()).unwrap();
+        let apart = cross_validate(&tree, &data, &apart, &ermine::context()).unwrap();
         let untold = if data.task() == Task::Regression { Measure::R2 } else { Measure::RocAuc };
         assert!(apart.untold.iter().any(|(measure, _)| *measure == untold) && found.untold.is_empty());
         assert!(apart.check_told(Some(untold), measures).unwrap_err().to_string().contains(untold.word()));
@@ -575,7 +574,7 @@ fn leaving_one_out_tells_of_all_rows_together_what_one_row_cannot_tell() {
         for (space, measure) in [(&axes[..1], untold), (&axes[..], untold), (&axes[..], measures[0])] {
             let (space, strategy) = (Space::new(space.to_vec()), Strategy::Grid { points: 2 });
             let what = Search { learner: &tree, space: &space, strategy, splits: &splits, measure, pool: true };
-            let trial = &search(&what, &data, &Context::default(), &mut Journal::none()).unwrap().trials[0];
+            let trial = &search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap().trials[0];
             let theirs = by_hand.score(measure.title()).unwrap().value;
             assert!(
                 (trial.mean() - theirs).abs() < 1e-12 && trial.pooled == (measure != Measure::Accuracy),
@@ -591,11 +590,11 @@ fn repeats_have_a_score_each_and_large_parts_their_own() {
     let few = Splits::repeated(&data, 8, 3, 0).unwrap();
     let measures = [Measure::R2, Measure::Mae];
     let validation = Validation { splits: &few, measures: &measures, train_scores: false, pool: true };
-    let found = cross_validate(&DecisionTree::default(), &data, &validation, &Context::default()).unwrap();
+    let found = cross_validate(&DecisionTree::default(), &data, &validation, &ermine::context()).unwrap();
     assert_eq!(found.scores.iter().map(|s| (s.pooled, s.folds.len())).collect::<Vec<_>>(), [(true, 3), (false, 24)]);
     let many = Splits::k_fold(&data, 4, 0).unwrap();
     let validation = Validation { splits: &many, ..validation };
-    let found = cross_validate(&DecisionTree::default(), &data, &validation, &Context::default()).unwrap();
+    let found = cross_validate(&DecisionTree::default(), &data, &validation, &ermine::context()).unwrap();
     assert_eq!(found.scores.iter().map(|s| (s.pooled, s.folds.len())).collect::<Vec<_>>(), [(false, 4), (false, 4)]);
     let ordered = Splits::time_ordered(&data, 9).unwrap();
     assert_eq!((ordered.rounds()[0].clone(), ordered.rounds().len()), (0..9, 1));
@@ -615,7 +614,7 @@ fn of_equal_settings_the_one_with_better_probabilities_wins_and_then_the_learner
     let space = Space::of_settings([0.01, 100.0, 0.1].map(setting).to_vec());
     let (strategy, measure) = (Strategy::Listed, Measure::Accuracy);
     let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
-    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     assert!(found.trials.iter().all(|trial| trial.mean() == 1.0 && trial.tie.is_some()), "{:?}", found.trials);
     assert_eq!(found.trials[found.best.unwrap()].setting, setting(100.0));
     // Nothing to break a tie by: the learner as it is, wherever it stands.
@@ -625,7 +624,7 @@ fn of_equal_settings_the_one_with_better_probabilities_wins_and_then_the_learner
         ["gini", "entropy", "error"].map(|word| Setting::from([("criterion".to_string(), Value::Text(word.into()))]));
     let space = Space::of_settings(words.to_vec());
     let what = Search { learner: &*stump, space: &space, ..what };
-    let found = search(&what, &data, &Context::default(), &mut Journal::none()).unwrap();
+    let found = search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap();
     assert_eq!(found.trials[found.best.unwrap()].setting["criterion"], own);
 }
 
@@ -636,7 +635,7 @@ fn a_measure_that_is_asked_for_and_cannot_be_told_is_an_error_that_says_why() {
     let one_class: Vec<u32> = (0..80).filter(|&row| codes[row as usize] == codes[0]).collect();
     let same = data.select(&one_class).unwrap();
     let svm = registry::learner("linear-svc").unwrap();
-    let model = fit(&*svm, &data, &Context::default()).unwrap();
+    let model = fit(&*svm, &data, &ermine::context()).unwrap();
     let message = |measure, data| model.evaluate_by(&[Measure::Accuracy, measure], data).unwrap_err().to_string();
     let said = message(Measure::RocAuc, &same);
     assert!(said.contains("roc-auc") && said.contains("one class") && said.contains("accuracy, error-rate"), "{said}");
@@ -652,19 +651,19 @@ fn a_measure_that_is_asked_for_and_cannot_be_told_is_an_error_that_says_why() {
 
 #[test]
 fn words_that_a_task_refuses_are_not_tried() {
-    for entry in registry::LEARNERS {
+    for entry in registry::learners() {
         let learner = (entry.make)();
         for data in [classes(120), numbers(120)] {
-            if !learner.needs_target() || ermine::learner::fit::check(&*learner, &data).is_err() {
+            if !learner.needs_target() || ermine_core::learner::fit::check(&*learner, &data).is_err() {
                 continue;
             }
             let declared = Space::declared(&*learner);
-            let kept = declared.clone().suited(&*learner, &data, &Context::default()).unwrap();
+            let kept = declared.clone().suited(&*learner, &data, &ermine::context()).unwrap();
             for axis in declared.axes().iter().filter(|axis| axis.points(2).iter().all(|v| v.number().is_none())) {
                 let left = kept.axes().iter().find(|a| a.name == axis.name).map_or(Vec::new(), |a| a.points(2));
                 for value in axis.points(2) {
                     let setting = Setting::from([(axis.name.clone(), value.clone())]);
-                    let context = Context::default();
+                    let context = ermine::context();
                     let done = with_setting(&*learner, &setting, &context).and_then(|l| fit(&*l, &data, &context));
                     let (name, of) = (entry.info().name, &axis.name);
                     assert_eq!(left.contains(&value), done.is_ok(), "{name}: {of} = {value} for {}", data.task());
@@ -674,7 +673,7 @@ fn words_that_a_task_refuses_are_not_tried() {
     }
     let tree = DecisionTree::default();
     let points = |data: &Dataset| {
-        let space = Space::declared(&tree).suited(&tree, data, &Context::default()).unwrap();
+        let space = Space::declared(&tree).suited(&tree, data, &ermine::context()).unwrap();
         space.axes().iter().find(|axis| axis.name == "criterion").unwrap().points(2)
     };
     assert!(points(&classes(60)).contains(&Value::Text("gini".into())));

@@ -1,8 +1,8 @@
 //! Models of and for other programs: golden files of XGBoost and LightGBM (`tools/golden_exchange.py`), and source files that are compiled and run where there is a compiler.
 
 use ermine::exchange::Format;
-use ermine::learner::tree_parameters::Amount;
 use ermine::prelude::*;
+use ermine_core::learner::parameters::Amount;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn imported_models_say_what_their_programs_say() {
     for case in golden["cases"].as_array().unwrap() {
         let name = case["name"].as_str().unwrap();
         let file = case["file"].as_str().unwrap();
-        let model = Model::import(folder().join(file)).unwrap();
+        let model = ermine::import(folder().join(file)).unwrap();
         // LightGBM adds up in double precision, XGBoost in single.
         let precision = if file.starts_with("lgb") { 1e-12 } else { 2e-6 };
         let all = columns_of(case, &golden);
@@ -61,7 +61,7 @@ fn imported_models_say_what_their_programs_say() {
             }
         };
         check(&model, "");
-        check(&Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), ", saved and read");
+        check(&ermine::load_bytes(&model.to_bytes().unwrap()).unwrap(), ", saved and read");
         // One row at a time, the same bits.
         let predictor = model.predictor().unwrap();
         let said = model.predict_columns(all.clone(), None).unwrap();
@@ -84,7 +84,7 @@ fn imported_models_say_what_their_programs_say() {
 fn models() -> Vec<(&'static str, Model, Vec<Vec<f64>>)> {
     let colours = ["red", "green", "blue"];
     let rows: Vec<(f64, f64, &str, f64)> = (0..120)
-        .map(|i| {
+        .map(|i: i32| {
             let (a, b, c) = (f64::from(i % 17), f64::from(i % 5) - 2.0, colours[(i * 7 % 3) as usize]);
             (if i % 13 == 0 { f64::NAN } else { a }, b, c, if c == "red" { a * b } else { a - b })
         })
@@ -158,7 +158,8 @@ fn compiles_and_agrees(name: &str, model: &Model, x: &[Vec<f64>], rust: bool) {
     let folder =
         std::env::temp_dir().join(format!("ermine-exchange-{}-{}", std::process::id(), name.replace([' ', ','], "-")));
     std::fs::create_dir_all(&folder).unwrap();
-    let source = String::from_utf8(model.export(if rust { Format::Rust } else { Format::C }).unwrap()).unwrap();
+    let source =
+        String::from_utf8(ermine::export(model, if rust { Format::Rust } else { Format::C }).unwrap()).unwrap();
     let number = |x: &f64| match (x.is_nan(), x.is_infinite(), rust) {
         (true, _, true) => "f64::NAN".to_string(),
         (true, _, false) => "NAN".to_string(),
@@ -247,9 +248,9 @@ fn models_without_trees_say_that_they_cannot_be_exported() {
     let rows: Vec<Vec<f64>> = (0..20).map(|i| vec![f64::from(i), f64::from(i * i)]).collect();
     let data = Table::from_rows(&["a", "y"], &rows).unwrap().dataset("y").unwrap();
     let model = Baseline::default().fit(&data).unwrap();
-    assert!(matches!(model.export(Format::C).unwrap_err(), Error::Unsupported { .. }));
+    assert!(matches!(ermine::export(&model, Format::C).unwrap_err(), Error::Unsupported { .. }));
     assert!(model.predictor().is_err());
-    assert!(String::from_utf8(model.export(Format::Json).unwrap()).unwrap().contains("\"sections\""));
+    assert!(String::from_utf8(ermine::export(&model, Format::Json).unwrap()).unwrap().contains("\"sections\""));
 }
 
 fn foreign_files() -> Vec<Vec<u8>> {
@@ -276,20 +277,20 @@ proptest! {
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));
         }
-        if let Ok(model) = Model::import_bytes(&bytes)
+        if let Ok(model) = ermine::exchange::import_bytes(&bytes)
             && model.schema().features.len() < 100
         {
-            let column = |f: &ermine::matrix::FeatureSpec| Column::numeric(f.name.clone(), vec![0.5, f64::NAN, -3.0]);
+            let column = |f: &ermine_core::matrix::FeatureSpec| Column::numeric(f.name.clone(), vec![0.5, f64::NAN, -3.0]);
             let columns: Vec<Column> = model.schema().features.iter().map(column).collect();
             let _ = model.predict_columns(columns, None);
-            let _ = model.export(Format::Onnx);
-            let _ = Model::from_bytes(&model.to_bytes().unwrap());
+            let _ = ermine::export(&model, Format::Onnx);
+            let _ = ermine::load_bytes(&model.to_bytes().unwrap());
         }
     }
 
     #[test]
     fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..300), start in prop::sample::select(vec!["", "{", "{\"", "tree\n", "{i\x01aS", "{L"])) {
-        let _ = Model::import_bytes(&[start.as_bytes(), &bytes].concat());
+        let _ = ermine::exchange::import_bytes(&[start.as_bytes(), &bytes].concat());
         let _ = ermine::exchange::ubjson::parse(&bytes);
     }
 }

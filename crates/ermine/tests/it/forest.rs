@@ -1,12 +1,12 @@
 //! Random forests and extra-trees against brute force and against what they promise.
 
-use ermine::learner::decision_tree::TreeCriterion;
-use ermine::learner::forest::{ColumnsTried, FittedForest, ForestClassWeight, ForestMethod};
-use ermine::learner::tree_parameters::{Amount, ClassWeight, MaxFeatures};
-use ermine::learner::{Context, fit};
-use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
-use ermine::split::Impurity;
+use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
+use ermine_core::learner::{Context, fit};
+use ermine_core::matrix::{Features, Target};
+use ermine_trees::learner::decision_tree::TreeCriterion;
+use ermine_trees::learner::forest::{ColumnsTried, FittedForest, ForestClassWeight, ForestMethod};
+use ermine_trees::split::Impurity;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -40,8 +40,8 @@ fn accuracy(model: &Model, data: &Dataset) -> f64 {
 
 /// Ten columns of which three matter, some values missing, and a nominal one.
 fn sample(n: usize, seed: u64, k: usize) -> Dataset {
-    let mut rng = ermine::rng::stream(seed, &[9]);
-    let mut draw = |k: usize| ermine::rng::below(&mut rng, k);
+    let mut rng = ermine_core::rng::stream(seed, &[9]);
+    let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k);
     let columns: Vec<Vec<f64>> = (0..9)
         .map(|c| {
             (0..n).map(|_| if c == 8 && draw(5) == 0 { f64::NAN } else { draw(1000) as f64 / 500.0 - 1.0 }).collect()
@@ -116,7 +116,7 @@ proptest! {
         ];
         let codes: Vec<usize> = rows.iter().map(|r| r.2 % k).collect();
         let data = classes(columns.clone(), &codes, k);
-        let context = Context { seed, ..Default::default() };
+        let context = Context { seed, ..ermine::context() };
         let tree = RandomForest { max_features: ColumnsTried::Auto, ..one_tree() };
         let model = if extra { fit(&ExtraTrees { n_estimators: 2, ..Default::default() }, &data, &context) } else { fit(&tree, &data, &context) }.unwrap();
         prop_assert_eq!(accuracy(&model, &data), 1.0);
@@ -232,16 +232,16 @@ fn going_on_gives_the_forest_that_was_grown_at_once() {
         [(false, ForestMethod::Hist), (true, ForestMethod::Hist), (true, ForestMethod::Exact)]
     {
         let forest = |n_estimators: usize| RandomForest { n_estimators, oob_score, tree_method, ..Default::default() };
-        let context = Context { seed: 5, ..Default::default() };
+        let context = Context { seed: 5, ..ermine::context() };
         let half = fit(&forest(20), &data, &context).unwrap();
         let whole = fit(&forest(45), &data, &context).unwrap();
         // Whatever seed is given, the one that it began with goes on.
-        let on = Context { seed: 99, previous: Some(&half), ..Default::default() };
+        let on = Context { seed: 99, previous: Some(&half), ..ermine::context() };
         let same =
             |on: &Context<'_>| fit(&forest(45), &data, on).unwrap().to_bytes().unwrap() == whole.to_bytes().unwrap();
         assert!(same(&on));
-        let read = Model::from_bytes(&half.to_bytes().unwrap()).unwrap();
-        let on = Context { previous: Some(&read), ..Default::default() };
+        let read = ermine::load_bytes(&half.to_bytes().unwrap()).unwrap();
+        let on = Context { previous: Some(&read), ..ermine::context() };
         assert!(same(&on), "from a file");
         assert!(fit(&forest(10), &data, &on).unwrap_err().to_string().contains("at least 20"));
         assert!(fit(&ExtraTrees::default(), &data, &on).is_err(), "another learner");
@@ -302,10 +302,10 @@ fn what_bins_cannot_do_is_done_exactly() {
 
 #[test]
 fn balancing_each_draw_helps_a_rare_class() {
-    let mut rng = ermine::rng::stream(3, &[]);
-    let x: Vec<f64> = (0..4000).map(|_| ermine::rng::below(&mut rng, 1000) as f64).collect();
+    let mut rng = ermine_core::rng::stream(3, &[]);
+    let x: Vec<f64> = (0..4000).map(|_| ermine_core::rng::below(&mut rng, 1000) as f64).collect();
     let rare = |x: f64, noise: usize| usize::from(x > 900.0 && noise < 3);
-    let codes: Vec<usize> = x.iter().map(|&x| rare(x, ermine::rng::below(&mut rng, 10))).collect();
+    let codes: Vec<usize> = x.iter().map(|&x| rare(x, ermine_core::rng::below(&mut rng, 10))).collect();
     let data = classes(vec![Column::numeric("x", x.clone())], &codes, 2);
     let share = |class_weight, tree_method| {
         let leaf = Amount::Count(50);
@@ -323,8 +323,8 @@ fn balancing_each_draw_helps_a_rare_class() {
 
 /// A forest that keeps the targets of its leaves, and the leaves of all rows.
 fn quantile_forest(extra: bool) -> (Dataset, Model) {
-    let mut rng = ermine::rng::stream(12, &[]);
-    let mut draw = |k: usize| ermine::rng::below(&mut rng, k) as f64;
+    let mut rng = ermine_core::rng::stream(12, &[]);
+    let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k) as f64;
     let x: Vec<f64> = (0..300).map(|_| draw(100)).collect();
     let y: Vec<f64> = x.iter().map(|x| x / 10.0 + draw(8)).collect();
     let data = numbers(vec![Column::numeric("x", x)], y, 1);
@@ -372,7 +372,7 @@ fn quantiles_are_those_of_the_weights_that_the_leaves_give() {
                 assert_eq!(got[row * levels.len() + k], expected, "row {row}, level {level}");
             }
         }
-        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(read.quantiles(data.features(), &levels).unwrap(), got);
         assert!(
             model.quantiles(data.features(), &[1.5]).is_err() && model.quantiles(data.features(), &[f64::NAN]).is_err()
@@ -396,7 +396,7 @@ fn shuffling_a_column_that_matters_costs_accuracy() {
         let (least, most) =
             (lost[0].min(lost[1]).min(lost[2]), lost[3..9].iter().fold(0.0, |a: f64, b| a.max(b.abs())));
         assert!(least > 0.01 && most < 0.006 && lost[9] > most, "{lost:?}");
-        let one = fit(&forest, &data, &Context { threads: Some(1), ..Default::default() }).unwrap();
+        let one = fit(&forest, &data, &Context { threads: Some(1), ..ermine::context() }).unwrap();
         assert!(one.to_bytes().unwrap() == model.to_bytes().unwrap());
         assert!(model.text().contains("accuracy lost"));
     }

@@ -1,13 +1,13 @@
 //! Linear models: against scikit-learn (`tools/golden_linear.py`), against closed forms, and on data that breaks careless solvers.
 
-use ermine::learner::linear::fitted::Linear;
-use ermine::learner::linear::sgd_model::{SgdModel, Stream};
-use ermine::learner::{Context, Learner, fit};
-use ermine::matrix::{Features, Target};
-use ermine::model::{Proof, Status};
-use ermine::param::Value;
 use ermine::prelude::*;
 use ermine::registry;
+use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::matrix::{Features, Target};
+use ermine_core::model::{Proof, Status};
+use ermine_core::param::Value;
+use ermine_linear::learner::linear::fitted::Linear;
+use ermine_linear::learner::linear::sgd_model::{SgdModel, Stream};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -49,8 +49,8 @@ fn sparse(rows: &[Vec<f64>]) -> Features {
 }
 
 pub fn draw(n: usize, p: usize, seed: u64) -> Vec<Vec<f64>> {
-    let mut rng = ermine::rng::stream(seed, &[3]);
-    let mut one = || ermine::rng::below(&mut rng, 20_001) as f64 / 10_000.0 - 1.0;
+    let mut rng = ermine_core::rng::stream(seed, &[3]);
+    let mut one = || ermine_core::rng::below(&mut rng, 20_001) as f64 / 10_000.0 - 1.0;
     (0..n).map(|_| (0..p).map(|_| one()).collect()).collect()
 }
 
@@ -66,7 +66,7 @@ pub fn learner(name: &str, params: &[(&str, &str)]) -> Box<dyn Learner> {
 }
 
 pub fn train(name: &str, params: &[(&str, &str)], data: &Dataset) -> Model {
-    fit(&*learner(name, params), data, &Context::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+    fit(&*learner(name, params), data, &ermine::context()).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 fn close(a: f64, b: f64, tolerance: f64) -> bool {
@@ -95,7 +95,7 @@ fn coefficients_are_those_of_scikit_learn() {
         if name == "logistic-regression" {
             made.set("tol", &Value::Float(1e-12)).unwrap();
         }
-        let model = fit(&*made, &data, &Context::default()).unwrap();
+        let model = fit(&*made, &data, &ermine::context()).unwrap();
         assert_eq!(model.certificate().status, Status::Done, "{name} {}: {}", case["params"], model.certificate());
         // First-order peers stop earlier than exact ones.
         let tolerance = match name {
@@ -231,7 +231,7 @@ fn sparse_columns_give_the_same_models() {
     let y: Vec<f64> = rows.iter().map(|r| 1.0 + r[0] - 2.0 * r[3] + 0.3 * (r[5] * 9.0).cos()).collect();
     let codes: Vec<usize> = (0..150).map(|i| usize::from(y[i] + rows[i][1] > 1.0)).collect();
     let three: Vec<usize> = (0..150).map(|i| codes[i] + usize::from(y[i] > 2.0)).collect();
-    for entry in registry::LEARNERS.iter().filter(|e| e.info().summary.len() > 1) {
+    for entry in registry::learners().filter(|e| e.info().summary.len() > 1) {
         let info = entry.info();
         if !info.capabilities.sparse || info.name == "baseline" {
             continue;
@@ -256,8 +256,8 @@ fn sparse_columns_give_the_same_models() {
             if matches!(info.name, "sgd" | "perceptron") {
                 made.set("standardize", &Value::Bool(false)).unwrap();
             }
-            let a = fit(&*made, &dense, &Context::default()).unwrap();
-            let b = fit(&*made, &same, &Context::default()).unwrap();
+            let a = fit(&*made, &dense, &ermine::context()).unwrap();
+            let b = fit(&*made, &same, &ermine::context()).unwrap();
             let (p, q) = (a.predict_data(&dense).unwrap(), b.predict_data(&same).unwrap());
             // Where columns keep their mean, descents and interior points take another way to the same place.
             let tolerance = if matches!(info.name, "gradient-descent" | "halfspace") { 1e-2 } else { 1e-6 };
@@ -348,7 +348,7 @@ fn hard_columns_give_finite_answers_or_a_diagnosis() {
         base.iter().take(12).map(|r| (0..30).map(|j| (r[j % 4] * (j + 1) as f64).sin()).collect()).collect();
     for rows in [scaled, twice, wide] {
         let n = rows.len();
-        for entry in registry::LEARNERS {
+        for entry in registry::learners() {
             let info = entry.info();
             let made = (entry.make)();
             if !info.capabilities.sparse {
@@ -360,7 +360,7 @@ fn hard_columns_give_finite_answers_or_a_diagnosis() {
                     Task::Regression => numbers(&rows, &y[..n]),
                     _ => classes(&rows, &codes[..n]),
                 };
-                match fit(&*made, &data, &Context::default()) {
+                match fit(&*made, &data, &ermine::context()) {
                     Ok(model) => {
                         let said = model.predict_data(&data).unwrap();
                         assert!(said.values().iter().all(|v| v.is_finite()), "{}", info.name);
@@ -439,7 +439,7 @@ fn the_perceptron_keeps_its_bound() {
         let model = train("perceptron", &params, &classes(&ring, &codes));
         let said = model.predict_data(&classes(&ring, &codes)).unwrap();
         assert_eq!((0..150).filter(|&i| said.class(i) == codes[i]).count(), 150, "{params:?}");
-        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(again.predict_data(&classes(&ring, &codes)).unwrap(), said);
     }
 }
@@ -454,9 +454,9 @@ fn a_stream_learns_what_one_pass_learns() {
     let mut model: Option<Model> = None;
     for part in [0..100, 100..180, 180..300] {
         let data = numbers(&rows[part.clone()], &y[part]);
-        let next = Stream { params: params.clone(), from: model.as_ref() }.fit(&data, &Context::default()).unwrap();
+        let next = Stream { params: params.clone(), from: model.as_ref() }.fit(&data, &ermine::context()).unwrap();
         // A model that was written and read goes on as if it had not been.
-        model = Some(Model::from_bytes(&next.to_bytes().unwrap()).unwrap());
+        model = Some(ermine::load_bytes(&next.to_bytes().unwrap()).unwrap());
     }
     let streamed = model.unwrap();
     assert_eq!(attribute(&streamed, "coef"), attribute(&once, "coef"));
@@ -468,19 +468,19 @@ fn a_stream_learns_what_one_pass_learns() {
     let first: Vec<u32> = (0..300).filter(|&i| codes[i as usize] == 0).collect();
     let params = StochasticGradientDescent::default();
     let start =
-        Stream { params: params.clone(), from: None }.fit(&whole.select(&first).unwrap(), &Context::default()).unwrap();
-    let more = Stream { params: params.clone(), from: Some(&start) }.fit(&whole, &Context::default()).unwrap();
+        Stream { params: params.clone(), from: None }.fit(&whole.select(&first).unwrap(), &ermine::context()).unwrap();
+    let more = Stream { params: params.clone(), from: Some(&start) }.fit(&whole, &ermine::context()).unwrap();
     assert_eq!(more.schema().classes.len(), 2);
     let strange = classes(&rows, &(0..300).map(|i| i % 3).collect::<Vec<_>>());
-    let message = Stream { params, from: Some(&more) }.fit(&strange, &Context::default()).unwrap_err().to_string();
+    let message = Stream { params, from: Some(&more) }.fit(&strange, &ermine::context()).unwrap_err().to_string();
     assert!(message.contains("class") && message.contains("'2'"), "{message}");
 }
 
 #[test]
 fn cross_validation_finds_the_columns_that_matter() {
     let rows = draw(200, 30, 6);
-    let mut rng = ermine::rng::stream(1, &[]);
-    let noise: Vec<f64> = (0..200).map(|_| ermine::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0).collect();
+    let mut rng = ermine_core::rng::stream(1, &[]);
+    let noise: Vec<f64> = (0..200).map(|_| ermine_core::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0).collect();
     let y: Vec<f64> = (0..200).map(|i| 3.0 * rows[i][4] - 2.0 * rows[i][17] + 0.3 * noise[i]).collect();
     for name in ["lasso-cv", "elastic-net-cv"] {
         let model = train(name, &[], &numbers(&rows, &y));
@@ -503,7 +503,7 @@ fn folds_may_be_given() {
     let (data, folds) = (numbers(&rows, &y), (0..60).map(|i| i % 3).collect::<Vec<u32>>());
     let learner = registry::learner("lasso-cv").unwrap();
     let of = |data: &Dataset, seed, folds: Option<&[u32]>| {
-        fit(&*learner, data, &Context { seed, folds, ..Default::default() }).map(|model| attribute(&model, "cv_errors"))
+        fit(&*learner, data, &Context { seed, folds, ..ermine::context() }).map(|model| attribute(&model, "cv_errors"))
     };
     let given = of(&data, 0, Some(&folds)).unwrap();
     // Nothing is drawn any more; folds that are drawn are others.

@@ -1,9 +1,9 @@
 //! Linear models on hard data: units and means of any size, exact fits, dependent columns, weights, steps that are too long.
 
 use crate::linear::{classes, draw, learner, numbers, train};
-use ermine::learner::{Context, fit};
-use ermine::model::{Proof, Status};
 use ermine::prelude::*;
+use ermine_core::learner::fit;
+use ermine_core::model::{Proof, Status};
 use proptest::prelude::*;
 
 /// The proven bound of a certificate.
@@ -126,11 +126,11 @@ fn dependent_columns_of_any_size_are_fitted_as_well_as_they_can_be() {
     let rows: Vec<Vec<f64>> = draw(30, 2, 5).iter().map(|r| vec![r[0] * 1e-200, r[1]]).collect();
     let y: Vec<f64> = (0..30).map(f64::from).collect();
     for name in ["linear-regression", "least-absolute-deviations"] {
-        let refused = fit(&*learner(name, &[]), &numbers(&rows, &y), &Context::default()).unwrap_err().to_string();
+        let refused = fit(&*learner(name, &[]), &numbers(&rows, &y), &ermine::context()).unwrap_err().to_string();
         assert!(refused.contains("column 1"), "{refused}");
     }
     let constant: Vec<Vec<f64>> = rows.iter().map(|r| vec![1e-200, r[1]]).collect();
-    assert!(fit(&*learner("linear-regression", &[]), &numbers(&constant, &y), &Context::default()).is_ok());
+    assert!(fit(&*learner("linear-regression", &[]), &numbers(&constant, &y), &ermine::context()).is_ok());
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Scores against scikit-learn's and SciPy's (`tools/golden_metrics.py`), on predictions with ties and weights.
 
-use ermine::metric::confusion::{Average, Confusion};
-use ermine::metric::omega::Omega;
-use ermine::metric::ranking::{Gain, average_precision, kendall_tau, ndcg, omega_loss, reciprocal_rank};
-use ermine::metric::threshold::Ranked;
-use ermine::metric::{Weights, probability, regression};
+use ermine_core::metric::confusion::{Average, Confusion};
+use ermine_core::metric::omega::Omega;
+use ermine_core::metric::ranking::{Gain, average_precision, kendall_tau, ndcg, omega_loss, reciprocal_rank};
+use ermine_core::metric::threshold::Ranked;
+use ermine_core::metric::{Weights, probability, regression};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 

@@ -1,11 +1,11 @@
 //! Model files from outside: damaged, cut short, hostile. Always an error in bounded time and memory, never a panic, never a wrong model.
 
-use ermine::learner::{Context, fit};
-use ermine::matrix::Target;
-use ermine::model::file::FORMAT_VERSION;
-use ermine::param::Value;
 use ermine::prelude::*;
-use ermine::registry::{Entry, LEARNERS};
+use ermine::registry::{Entry, learners};
+use ermine_core::learner::fit;
+use ermine_core::matrix::Target;
+use ermine_core::model::file::FORMAT_VERSION;
+use ermine_core::param::Value;
 use proptest::prelude::*;
 use std::sync::OnceLock;
 
@@ -43,13 +43,13 @@ fn task_of(entry: &Entry) -> Option<Task> {
 fn files() -> &'static [Vec<u8>] {
     static FILES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     FILES.get_or_init(|| {
-        let able = LEARNERS.iter().filter_map(|entry| Some((entry, task_of(entry)?)));
+        let able = learners().filter_map(|entry| Some((entry, task_of(entry)?)));
         let file = |(entry, task): (&Entry, Task)| {
             let mut learner = (entry.make)();
             if learner.get("n_estimators").is_some() {
                 learner.set("n_estimators", &Value::Int(3)).unwrap();
             }
-            fit(&*learner, &data_for(task), &Context::default()).unwrap().to_bytes().unwrap()
+            fit(&*learner, &data_for(task), &ermine::context()).unwrap().to_bytes().unwrap()
         };
         able.map(file).collect()
     })
@@ -67,15 +67,15 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
 fn every_truncation_and_every_flipped_bit_is_an_error() {
     for file in files() {
         for length in 0..file.len() {
-            assert!(Model::from_bytes(&file[..length]).is_err(), "cut to {length} bytes");
+            assert!(ermine::load_bytes(&file[..length]).is_err(), "cut to {length} bytes");
         }
         for byte in 0..file.len() {
             let mut damaged = file.clone();
             damaged[byte] ^= 1 << (byte % 8);
-            assert!(Model::from_bytes(&damaged).is_err(), "byte {byte}");
+            assert!(ermine::load_bytes(&damaged).is_err(), "byte {byte}");
         }
         let longer = [file.as_slice(), &[0]].concat();
-        assert!(Model::from_bytes(&longer).is_err());
+        assert!(ermine::load_bytes(&longer).is_err());
     }
 }
 
@@ -83,12 +83,12 @@ fn every_truncation_and_every_flipped_bit_is_an_error() {
 fn another_version_is_refused_by_name() {
     let mut file = files()[0].clone();
     file[8..12].copy_from_slice(&(FORMAT_VERSION + 6).to_le_bytes());
-    let message = Model::from_bytes(&file).unwrap_err().to_string();
+    let message = ermine::load_bytes(&file).unwrap_err().to_string();
     assert!(
         message.contains(&format!("format version {}", FORMAT_VERSION + 6)) && message.contains("reads version"),
         "{message}"
     );
-    let message = Model::from_bytes(b"PK\x03\x04 something else").unwrap_err().to_string();
+    let message = ermine::load_bytes(b"PK\x03\x04 something else").unwrap_err().to_string();
     assert!(message.contains("doesn't start as an Ermine model file does"), "{message}");
 }
 
@@ -111,17 +111,17 @@ fn a_failed_save_leaves_the_old_file_alone() {
 #[test]
 fn golden_files_are_read_and_predict_what_they_did() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/models");
-    for (entry, task) in LEARNERS.iter().filter_map(|entry| Some((entry, task_of(entry)?))) {
+    for (entry, task) in learners().filter_map(|entry| Some((entry, task_of(entry)?))) {
         let data = data_for(task);
         let name = entry.info().name;
         let (file, expected) = (dir.join(format!("{name}.v{FORMAT_VERSION}.ermine")), dir.join(format!("{name}.json")));
         if !file.exists() && std::env::var_os("ERMINE_BLESS").is_some() {
-            let model = fit(&*(entry.make)(), &data, &Context::default()).unwrap();
+            let model = fit(&*(entry.make)(), &data, &ermine::context()).unwrap();
             model.save(&file).unwrap();
             let values = model.predict_data(&data).unwrap().values().to_vec();
             std::fs::write(&expected, serde_json::to_string(&values).unwrap()).unwrap();
         }
-        let model = Model::load(&file).unwrap_or_else(|e| panic!("{e} (ERMINE_BLESS=1 writes it)"));
+        let model = ermine::load(&file).unwrap_or_else(|e| panic!("{e} (ERMINE_BLESS=1 writes it)"));
         let values: Vec<f64> = serde_json::from_str(&std::fs::read_to_string(&expected).unwrap()).unwrap();
         let predicted = model.predict_data(&data).unwrap();
         assert_eq!(values.len(), predicted.values().len());
@@ -147,7 +147,7 @@ proptest! {
         }
         if let Some(cut) = cut { file.truncate(cut.index(file.len())); }
         // A change may go unnoticed (a class name, say): then the model must still predict without a panic.
-        if let Ok(model) = Model::from_bytes(&sealed(file)) {
+        if let Ok(model) = ermine::load_bytes(&sealed(file)) {
             let _ = model.predict_data(&data()).map(|p| (0..p.n_rows()).for_each(|row| { p.label(row); }));
             let _ = (model.text(), model.svg(), model.to_json(), model.evaluate(&data()));
         }
@@ -168,7 +168,7 @@ proptest! {
         hostile.extend_from_slice(&(changed.len() as u64).to_le_bytes());
         hostile.extend_from_slice(changed.as_bytes());
         hostile.extend_from_slice(&file[20 + length..]);
-        if let Ok(model) = Model::from_bytes(&sealed(hostile)) {
+        if let Ok(model) = ermine::load_bytes(&sealed(hostile)) {
             let _ = model.predict_data(&data()).map(|p| (0..p.n_rows()).for_each(|row| { p.label(row); }));
             let _ = (model.text(), model.svg(), model.to_json(), model.evaluate(&data()));
         }
@@ -176,6 +176,6 @@ proptest! {
 
     #[test]
     fn random_bytes_are_no_model(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        prop_assert!(Model::from_bytes(&bytes).is_err());
+        prop_assert!(ermine::load_bytes(&bytes).is_err());
     }
 }

@@ -1,12 +1,12 @@
 //! Many classes by learners of two: against scikit-learn's reductions (`tools/golden_multiclass.py`), and on odd data.
 
-use ermine::learner::fit;
-use ermine::model::{Model, Output};
-use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
-use ermine::reduction::estimator::Estimator;
 use ermine::reduction::multiclass::{OneVsOne, OneVsRest, OutputCode, Vote};
 use ermine::registry;
+use ermine_core::learner::estimator::Estimator;
+use ermine_core::learner::fit;
+use ermine_core::model::{Model, Output};
+use ermine_core::param::{Parameters, Value};
 
 fn tree() -> Estimator {
     Estimator::named("decision-tree").with("max_depth", 3usize)
@@ -75,10 +75,10 @@ fn every_way_learns_every_way_saves_and_more_bits_help() {
         Box::new(OutputCode { estimator: tree(), code_size: 5.0 }),
     ];
     for learner in learners {
-        let model = fit(&*learner, &data, &Context::default()).unwrap();
+        let model = fit(&*learner, &data, &ermine::context()).unwrap();
         let accuracy = model.evaluate(&data).unwrap().score("accuracy").unwrap().value;
         assert!(accuracy > 0.85, "{}: {accuracy}", learner.info().name);
-        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(again.predict(&new).unwrap(), model.predict(&new).unwrap());
         assert!(model.text().contains("decision-tree(max_depth=3)"), "{}", model.text());
         let numbers = model.predict(&new).unwrap();
@@ -100,7 +100,7 @@ fn classes_that_do_not_occur_are_never_predicted() {
         for name in ["one-vs-rest", "one-vs-one", "output-code"] {
             let mut learner = registry::learner(name).unwrap();
             learner.set("estimator", &Value::parse("decision-tree(max_depth=2)")).unwrap();
-            let model = fit(&*learner, &part, &Context::default()).unwrap();
+            let model = fit(&*learner, &part, &ermine::context()).unwrap();
             let prediction = model.predict_data(&data).unwrap();
             assert!((0..data.n_rows()).all(|row| allowed.contains(&prediction.class(row))), "{name}");
             assert!(prediction.values().iter().all(|x| x.is_finite()));
@@ -112,7 +112,7 @@ fn classes_that_do_not_occur_are_never_predicted() {
 fn what_cannot_be_reduced_is_said() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
     let data = data(&golden);
-    let message = |learner: &dyn Learner| fit(learner, &data, &Context::default()).map(|_| ()).unwrap_err().to_string();
+    let message = |learner: &dyn Learner| fit(learner, &data, &ermine::context()).map(|_| ()).unwrap_err().to_string();
     assert!(message(&OneVsRest { estimator: Estimator::named("no-such") }).contains("no-such"));
     let mut wrong = OneVsRest::default();
     assert!(wrong.set("estimator", &Value::Text("a(".into())).is_err());
@@ -131,8 +131,8 @@ fn duels_of_log_odds_add_up() {
     for (i, j) in (0..labels.len()).flat_map(|i| (i + 1..labels.len()).map(move |j| (i, j))) {
         let rows: Vec<u32> =
             (0..codes.len() as u32).filter(|&r| [i, j].contains(&(codes[r as usize] as usize))).collect();
-        let model = logistic.learner(&Context::default()).unwrap();
-        let part = fit(&*model, &data.select(&rows).unwrap(), &Context::default()).unwrap();
+        let model = logistic.learner(&ermine::context()).unwrap();
+        let part = fit(&*model, &data.select(&rows).unwrap(), &ermine::context()).unwrap();
         let said = part.predict_data(&data).unwrap();
         for row in 0..data.n_rows() {
             let odds = (said.row(row)[j] / said.row(row)[i]).ln();

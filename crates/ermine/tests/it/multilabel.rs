@@ -1,12 +1,12 @@
 //! Sets of labels: against scikit-learn's reductions and scores (`tools/golden_multilabel.py`), on real data, and on odd data.
 
-use ermine::learner::fit;
-use ermine::matrix::Target;
-use ermine::metric::{Weights, multilabel};
-use ermine::model::Output;
-use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
 use ermine::reduction::multilabel::{BinaryRelevance, ClassifierChain, Decode, LabelPowerset, Order};
+use ermine_core::learner::fit;
+use ermine_core::matrix::Target;
+use ermine_core::metric::{Weights, multilabel};
+use ermine_core::model::Output;
+use ermine_core::param::{Parameters, Value};
 
 fn golden() -> serde_json::Value {
     serde_json::from_str(include_str!("../golden/multilabel.json")).unwrap()
@@ -102,7 +102,7 @@ fn quality_on_emotions_scene_and_yeast_is_that_of_scikit_learn() {
         let learners: [Box<dyn Learner>; 3] =
             [Box::new(BinaryRelevance { estimator: logistic() }), Box::new(ClassifierChain::default()), Box::new(sets)];
         for learner in learners {
-            let model = fit(&*learner, &train, &Context::default()).unwrap();
+            let model = fit(&*learner, &train, &ermine::context()).unwrap();
             let evaluation = model.evaluate(&test).unwrap();
             let key = learner.info().name;
             for (score, theirs) in golden["quality"][name][key].as_object().unwrap() {
@@ -131,8 +131,8 @@ fn every_way_learns_and_what_is_saved_comes_back() {
         Box::new(LabelPowerset { estimator: Estimator::named("perceptron"), decode: Decode::Mode }),
     ];
     for learner in learners {
-        let model = fit(&*learner, &data, &Context::default()).unwrap();
-        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let model = fit(&*learner, &data, &ermine::context()).unwrap();
+        let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(again.predict(&new).unwrap(), model.predict(&new).unwrap());
         let micro = model.evaluate(&data).unwrap().score("micro F1").unwrap().value;
         assert!(micro > 0.6, "{} {:?}: {micro}", learner.info().name, learner.values());
@@ -185,7 +185,7 @@ fn marginals_are_sums_over_sets() {
 fn what_cannot_be_is_said() {
     let golden = golden();
     let (data, _) = made(&golden);
-    let message = |learner: &dyn Learner| fit(learner, &data, &Context::default()).map(|_| ()).unwrap_err().to_string();
+    let message = |learner: &dyn Learner| fit(learner, &data, &ermine::context()).map(|_| ()).unwrap_err().to_string();
     let chain = |order| ClassifierChain { estimator: tree(), order: Order::Listed(order), n_chains: 1 };
     assert!(message(&chain(vec![0, 1])).contains("each of the 3 labels once"));
     assert!(message(&chain(vec![0, 1, 1])).contains("order"));

@@ -1,11 +1,11 @@
 //! Nearest neighbours against scikit-learn's (`tools/golden_neighbors.py`), and what the parameters do.
 
-use ermine::learner::nearest_neighbors::{
+use ermine::prelude::*;
+use ermine_core::matrix::{Features, Target};
+use ermine_core::param::{Parameters, Value};
+use ermine_neighbors::learner::nearest_neighbors::{
     Algorithm, Keep, MetricName, NearestNeighbors, NeighborModel, TieName, WeightName,
 };
-use ermine::matrix::{Features, Target};
-use ermine::param::{Parameters, Value};
-use ermine::prelude::*;
 use std::sync::Arc;
 
 fn floats(value: &serde_json::Value) -> Vec<f64> {
@@ -102,7 +102,7 @@ fn ties_are_decided_as_asked() {
     let class = |tie: TieName| {
         let learner = NearestNeighbors { n_neighbors: 4, tie, ..Default::default() };
         let model = learner.fit(&data).unwrap();
-        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         let row = model.predict_data(&asked).unwrap().row(0).to_vec();
         assert_eq!(row, again.predict_data(&asked).unwrap().row(0));
         assert!((row[0] - 0.5).abs() < 1e-12, "still a tie to the eye: {row:?}");
@@ -298,7 +298,7 @@ fn categories_and_text_are_compared_as_they_are() {
             (found.all_rows().to_vec(), model.predict(&new).unwrap().label(1).unwrap().to_string())
         };
         assert_eq!(of(&model), (nearest.to_vec(), "b".to_string()), "{metric}: names that training didn't have");
-        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(of(&read), of(&model));
         let more = Table::new(vec![words(&["otty"]), Column::nominal("y", &[Some("a")])]).unwrap();
         NeighborModel::add(&mut model, &more.dataset("y").unwrap()).unwrap();
@@ -327,7 +327,7 @@ fn rows_added_are_as_good_as_rows_trained_on() {
         }
         assert_eq!(grown.header().n_rows, 160);
         assert_eq!(grown.predict_data(&asked).unwrap(), whole.predict_data(&asked).unwrap());
-        let read = Model::from_bytes(&grown.to_bytes().unwrap()).unwrap();
+        let read = ermine::load_bytes(&grown.to_bytes().unwrap()).unwrap();
         assert_eq!(read.predict_data(&asked).unwrap(), whole.predict_data(&asked).unwrap());
         // Labels are matched by name; what doesn't fit changes nothing.
         let foreign = classes(&x[..4], 4, &[7.0]);
@@ -342,8 +342,8 @@ fn rows_added_are_as_good_as_rows_trained_on() {
 #[test]
 fn kept_rows_are_measured_as_they_were_chosen() {
     for seed in 0..12 {
-        let mut rng = ermine::rng::stream(seed, &[]);
-        let mut draw = || ermine::rng::below(&mut rng, 2000) as f64 / 1000.0 - 1.0;
+        let mut rng = ermine_core::rng::stream(seed, &[]);
+        let mut draw = || ermine_core::rng::below(&mut rng, 2000) as f64 / 1000.0 - 1.0;
         // Columns of very different scales and one that follows another; the class is the sign of the smallest.
         let x: Vec<f64> = (0..150)
             .flat_map(|_| {
@@ -389,7 +389,7 @@ fn kept_rows_are_known_by_their_numbers() {
     for keep in [Keep::Condensed, Keep::Edited] {
         let mut model = NearestNeighbors { keep, n_neighbors: 3, ..Default::default() }.fit(&data).unwrap();
         NeighborModel::add(&mut model, &data.select(&[5]).unwrap()).unwrap();
-        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(read.attributes(), model.attributes());
         let kept = model.attributes().into_iter().find(|a| a.name == "kept_rows").unwrap();
         assert_eq!(kept.values.last(), Some(&160.0), "added rows come after all that were trained on");
@@ -426,7 +426,7 @@ fn new_categories_are_like_no_other() {
             pairs.sort_by_key(|p| p.0);
             pairs.into_iter().map(|p| p.1).collect::<Vec<f64>>()
         };
-        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(distances(&read, Some("zzz")), unequal, "{metric}");
         assert_eq!(distances(&model, Some("blue"))[..2], [0.5, 0.0], "{metric}");
         // A table of its own, whose categories have other codes; and truth values that come as numbers.
@@ -448,7 +448,7 @@ fn all_the_neighbours_that_were_asked_for_count_once_there_are_enough() {
     let learner = NearestNeighbors { n_neighbors: 5, ..Default::default() };
     let mut grown = learner.fit(&rows(0..3)).unwrap();
     assert_eq!(NeighborModel::of(&grown).unwrap().k(), 3);
-    let read = Model::from_bytes(&grown.to_bytes().unwrap()).unwrap();
+    let read = ermine::load_bytes(&grown.to_bytes().unwrap()).unwrap();
     assert_eq!(read.predict_data(&all).unwrap(), grown.predict_data(&all).unwrap());
     NeighborModel::add(&mut grown, &rows(3..20)).unwrap();
     assert_eq!(NeighborModel::of(&grown).unwrap().k(), 5);
@@ -492,8 +492,8 @@ fn parameters_without_a_part_are_noted() {
 
 #[test]
 fn approximate_search_says_so() {
-    let mut rng = ermine::rng::stream(5, &[]);
-    let mut draw = |n: usize| (0..n).map(|_| ermine::rng::below(&mut rng, 1000) as f64).collect::<Vec<f64>>();
+    let mut rng = ermine_core::rng::stream(5, &[]);
+    let mut draw = |n: usize| (0..n).map(|_| ermine_core::rng::below(&mut rng, 1000) as f64).collect::<Vec<f64>>();
     let (x, queries) = (draw(2000 * 5), draw(50 * 5));
     let y: Vec<f64> = x.chunks(5).map(|r| r[0]).collect();
     let (train, asked) = (numbers(&x, 5, y, 1), numbers(&queries, 5, vec![0.0; 50], 1));
@@ -508,7 +508,7 @@ fn approximate_search_says_so() {
     assert!(grown.certificate().to_string().contains("rows were added"), "{}", grown.certificate());
     let recall = model.attributes().into_iter().find(|a| a.name == "recall").unwrap().values[0];
     assert!(recall > 0.9, "{recall}");
-    let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(read.predict_data(&asked).unwrap(), model.predict_data(&asked).unwrap());
     let exact = NearestNeighbors::default().fit(&train).unwrap();
     assert!(exact.certificate().to_string().contains("the search for neighbours is exact"));
@@ -556,7 +556,7 @@ fn sparse_columns_give_what_dense_ones_give() {
             let learner = NearestNeighbors { metric, tie, keep, max_neighbors, n_neighbors: 4, ..Default::default() };
             let (a, b) = (learner.fit(&thin).unwrap(), learner.fit(&thick).unwrap());
             assert_eq!(a.predict_data(&thin).unwrap(), b.predict_data(&thick).unwrap());
-            let again = Model::from_bytes(&a.to_bytes().unwrap()).unwrap();
+            let again = ermine::load_bytes(&a.to_bytes().unwrap()).unwrap();
             assert_eq!(again.predict_data(&thin).unwrap(), b.predict_data(&thick).unwrap());
             // A model of sparse rows reads dense ones, and the other way round.
             assert_eq!(again.predict_data(&thick).unwrap(), b.predict_data(&thin).unwrap());

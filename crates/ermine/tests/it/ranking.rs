@@ -1,14 +1,14 @@
 //! Rankings: the linear one against a solver of listed pairs (`tools/golden_ranking.py`), preferences over any learner, and the published figures on real data.
 
-use ermine::evaluate::Measure;
-use ermine::learner::fit;
-use ermine::learner::linear::rank_svm::{PairWeight, RankSvm};
-use ermine::metric::omega::Omega;
-use ermine::model::{Proof, Status};
-use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
 use ermine::reduction::ranking::preference::Combine;
 use ermine::reduction::ranking::{OmegaRanking, PairwiseRanking, Sort};
+use ermine_core::learner::fit;
+use ermine_core::metric::omega::Omega;
+use ermine_core::model::{Proof, Status};
+use ermine_core::param::{Parameters, Value};
+use ermine_eval::evaluate::Measure;
+use ermine_linear::learner::linear::rank_svm::{PairWeight, RankSvm};
 
 fn golden() -> (serde_json::Value, Dataset) {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/ranking.json")).unwrap();
@@ -65,12 +65,12 @@ fn every_way_ranks_saves_and_comes_back() {
         }),
     ];
     for learner in learners {
-        let model = fit(&*learner, &data, &Context::default()).unwrap();
+        let model = fit(&*learner, &data, &ermine::context()).unwrap();
         let tau = value(&model, &data, Measure::KendallTau);
         // Drawn comparisons often go wrong.
         let least = if model.text().contains("drawn") { 0.1 } else { 0.3 };
         assert!(tau > least, "{} {:?}: {tau}", learner.info().name, learner.values());
-        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let again = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(again.predict_data(&data).unwrap(), model.predict_data(&data).unwrap());
         assert!(model.text().len() > 40);
         for measure in [Measure::RocAuc, Measure::OmegaLoss, Measure::OmegaTop, Measure::OmegaDcg] {
@@ -113,7 +113,7 @@ fn sorting_is_bounded_by_the_preference_and_the_seed_decides() {
     let (_, data) = golden();
     let tree = Estimator::named("decision-tree").with("max_depth", 2usize);
     let omega = OmegaRanking { estimator: tree, omega: Omega::Dcg, ..Default::default() };
-    let with = |seed| fit(&omega, &data, &Context { seed, ..Default::default() }).unwrap();
+    let with = |seed| fit(&omega, &data, &Context { seed, ..ermine::context() }).unwrap();
     let (mut sum, mut bound) = (0.0, 0.0);
     for seed in 0..20 {
         let model = with(seed);
@@ -140,8 +140,8 @@ fn two_classes_are_ranked_for_the_area_under_the_curve() {
     // One positive row in ten, and a column whose upper tail alone tells them apart.
     let rows: Vec<Vec<f64>> = (0..600u64)
         .map(|i| {
-            let mut rng = ermine::rng::stream(3, &[i]);
-            let noise = |rng: &mut ermine::rng::Rng| ermine::rng::below(rng, 1000) as f64 / 500.0 - 1.0;
+            let mut rng = ermine_core::rng::stream(3, &[i]);
+            let noise = |rng: &mut ermine_core::rng::Rng| ermine_core::rng::below(rng, 1000) as f64 / 500.0 - 1.0;
             let y = f64::from(u8::from(i % 10 == 0));
             vec![y + 1.5 * noise(&mut rng), noise(&mut rng), 0.5 * y + noise(&mut rng), y]
         })
@@ -158,7 +158,7 @@ fn two_classes_are_ranked_for_the_area_under_the_curve() {
     let ranking = Dataset::new(Table::from_rows(&["a", "b", "c", "y"], &rows).unwrap(), &grades).unwrap();
     let (train, test) = ranking.split(0.6, 1).unwrap();
     for learner in [&RankSvm::default() as &dyn Learner, &PairwiseRanking { max_pairs: 5000, ..Default::default() }] {
-        let model = fit(learner, &train, &Context::default()).unwrap();
+        let model = fit(learner, &train, &ermine::context()).unwrap();
         let told = value(&model, &test, Measure::RocAuc);
         assert!((told - auc).abs() < 0.02, "{}: {told} {auc}", learner.info().name);
     }
@@ -168,13 +168,13 @@ fn two_classes_are_ranked_for_the_area_under_the_curve() {
 fn what_cannot_be_ranked_is_said() {
     let (_, data) = golden();
     let message = |learner: &dyn Learner, data: &Dataset| {
-        fit(learner, data, &Context::default()).map(|_| ()).unwrap_err().to_string()
+        fit(learner, data, &ermine::context()).map(|_| ()).unwrap_err().to_string()
     };
-    let flat = ermine::matrix::Target::Values { values: vec![1.0; data.n_rows()], n_outputs: 1 };
+    let flat = ermine_core::matrix::Target::Values { values: vec![1.0; data.n_rows()], n_outputs: 1 };
     let flat = data.with_target(flat, Task::Ranking).unwrap();
     assert!(message(&PairwiseRanking::default(), &flat).contains("no order to learn"));
     assert!(message(&RankSvm::default(), &flat).contains("no order to learn"));
-    let two = ermine::matrix::Target::Values { values: vec![1.0; 2 * data.n_rows()], n_outputs: 2 };
+    let two = ermine_core::matrix::Target::Values { values: vec![1.0; 2 * data.n_rows()], n_outputs: 2 };
     let two = data.with_target(two, Task::Ranking).unwrap();
     assert!(message(&RankSvm::default(), &two).contains("one grade"));
     let ridge = PairwiseRanking { estimator: Estimator::named("ridge"), ..Default::default() };
@@ -214,8 +214,8 @@ fn joined(parts: &[&Dataset]) -> Dataset {
         group.extend(part.group().unwrap().iter().map(|q| q + before));
         before = group.iter().max().unwrap() + 1;
     }
-    let features = ermine::matrix::Features::new(std::sync::Arc::new(Table::new(columns).unwrap()));
-    let target = ermine::matrix::Target::Values { values, n_outputs: 1 };
+    let features = ermine_core::matrix::Features::new(std::sync::Arc::new(Table::new(columns).unwrap()));
+    let target = ermine_core::matrix::Target::Values { values, n_outputs: 1 };
     Dataset::from_parts(features, target, Task::Ranking).unwrap().with_group(Some(group)).unwrap()
 }
 

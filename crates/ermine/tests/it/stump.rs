@@ -1,9 +1,9 @@
 //! The stump against brute force: every column, every threshold, every labelling of the sides, every side for missing values.
 
-use ermine::learner::stump::Polarity;
-use ermine::learner::stump::Stump;
 use ermine::prelude::*;
-use ermine::split::{Impurity, Test};
+use ermine_trees::learner::stump::Polarity;
+use ermine_trees::learner::stump::Stump;
+use ermine_trees::split::{Impurity, Test};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]

@@ -1,20 +1,20 @@
 //! Support vector machines: against LIBSVM and LIBLINEAR (`tools/golden_svm.py`), against what the textbook says about margins, slacks and kernels, and on data that can't be learned as asked.
 
-use ermine::kernel::{Kernel, string};
-use ermine::learner::estimator::Estimator;
-use ermine::learner::svm::linear::{HingeName, LinearSvc, NormName, Way};
-use ermine::learner::svm::machine::Machine;
-use ermine::learner::svm::one_class::OneClassSvm;
-use ermine::learner::svm::own;
-use ermine::learner::svm::parameters::{Gamma, KernelName};
-use ermine::learner::svm::svc::Svc;
-use ermine::learner::svm::svr::Svr;
-use ermine::learner::{Context, Learner, fit};
-use ermine::matrix::{Features, Roles, Target};
-use ermine::model::{Proof, Status};
-use ermine::param::{ParamType, Value};
 use ermine::prelude::*;
 use ermine::registry;
+use ermine_core::learner::estimator::Estimator;
+use ermine_core::learner::{Learner, fit};
+use ermine_core::matrix::{Features, Roles, Target};
+use ermine_core::model::{Proof, Status};
+use ermine_core::param::{ParamType, Value};
+use ermine_linear::kernel::{Kernel, string};
+use ermine_linear::learner::svm::linear::{HingeName, LinearSvc, NormName, Way};
+use ermine_linear::learner::svm::machine::Machine;
+use ermine_linear::learner::svm::one_class::OneClassSvm;
+use ermine_linear::learner::svm::own;
+use ermine_linear::learner::svm::parameters::{Gamma, KernelName};
+use ermine_linear::learner::svm::svc::Svc;
+use ermine_linear::learner::svm::svr::Svr;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -58,8 +58,8 @@ fn set(learner: &mut dyn Learner, params: &serde_json::Value) {
 }
 
 fn draw(n: usize, p: usize, seed: u64) -> Vec<Vec<f64>> {
-    let mut rng = ermine::rng::stream(seed, &[8]);
-    (0..n).map(|_| (0..p).map(|_| 2.0 * ermine::rng::uniform(&mut rng) - 1.0).collect()).collect()
+    let mut rng = ermine_core::rng::stream(seed, &[8]);
+    (0..n).map(|_| (0..p).map(|_| 2.0 * ermine_core::rng::uniform(&mut rng) - 1.0).collect()).collect()
 }
 
 fn bound(model: &Model) -> f64 {
@@ -88,7 +88,7 @@ fn dual_objectives_and_predictions_are_those_of_libsvm() {
         if !of_classes {
             learner.set("epsilon", &Value::Float(0.2)).unwrap();
         }
-        let model = fit(&*learner, &data, &Context::default()).unwrap();
+        let model = fit(&*learner, &data, &ermine::context()).unwrap();
         let prediction = model.predict_data(&data).unwrap();
         let truth = case["predictions"].as_array().unwrap();
         let kind = &case["params"];
@@ -127,7 +127,7 @@ fn linear_machines_are_those_of_liblinear() {
         let mut learner = registry::learner(case["learner"].as_str().unwrap()).unwrap();
         set(&mut *learner, &case["params"]);
         set(&mut *learner, &serde_json::json!({"tol": 1e-9, "max_iter": 1_000_000}));
-        let model = fit(&*learner, &data, &Context::default()).unwrap();
+        let model = fit(&*learner, &data, &ermine::context()).unwrap();
         assert_eq!(model.certificate().status, Status::Done, "{}", case["params"]);
         let (coef, intercept) = (attribute(&model, "coef"), attribute(&model, "intercept"));
         for (ours, theirs) in
@@ -260,7 +260,7 @@ fn a_limit_is_told_and_reductions_take_it() {
     for reduction in ["one-vs-rest", "one-vs-one", "calibrated"] {
         let mut learner = registry::learner(reduction).unwrap();
         learner.set("estimator", &svc).unwrap();
-        let model = fit(&*learner, &data, &Context::default()).unwrap();
+        let model = fit(&*learner, &data, &ermine::context()).unwrap();
         let prediction = model.predict_data(&data).unwrap();
         let right = (0..90).filter(|&i| prediction.class(i) == codes[i] as usize).count();
         assert!(right > 70, "{reduction}: {right}");
@@ -271,7 +271,7 @@ fn a_limit_is_told_and_reductions_take_it() {
         (Svc { gamma: Gamma::Is(1.0), tol: 1e-7, ..Default::default() }, "svc(gamma=1,tol=0.0000001)");
     let mut pairs = registry::learner("one-vs-one").unwrap();
     pairs.set("estimator", &Value::Text(outside.into())).unwrap();
-    let (a, b) = (inside.fit(&data).unwrap(), fit(&*pairs, &data, &Context::default()).unwrap());
+    let (a, b) = (inside.fit(&data).unwrap(), fit(&*pairs, &data, &ermine::context()).unwrap());
     let (a, b) = (a.predict_data(&data).unwrap(), b.predict_data(&data).unwrap());
     assert!((0..90).all(|i| a.class(i) == b.class(i)));
 }
@@ -353,8 +353,8 @@ fn two_columns_are_drawn() {
 fn a_hard_margin_is_found_far_from_the_origin_and_in_a_narrow_gap() {
     let hard = Svc { C: f64::INFINITY, kernel: KernelName::Linear, ..Default::default() };
     let codes: Vec<u32> = (0..40).map(|i| u32::from(i >= 20)).collect();
-    let mut rng = ermine::rng::stream(3, &[8]);
-    let mut seconds: Vec<f64> = (0..40).map(|_| 1e6 * ermine::rng::uniform(&mut rng)).collect();
+    let mut rng = ermine_core::rng::stream(3, &[8]);
+    let mut seconds: Vec<f64> = (0..40).map(|_| 1e6 * ermine_core::rng::uniform(&mut rng)).collect();
     seconds.sort_by(f64::total_cmp);
     seconds[20..].iter_mut().for_each(|t| *t += 3600.0);
     let rows = |start: f64| -> Vec<Vec<f64>> {
@@ -459,12 +459,12 @@ fn numbers_beyond_double_precision_are_refused() {
 #[test]
 fn many_given_values_are_judged_by_all_of_them() {
     let n = 800;
-    let mut rng = ermine::rng::stream(1, &[8]);
+    let mut rng = ermine_core::rng::stream(1, &[8]);
     let mut gram = vec![vec![0.0; n]; n];
     for i in 0..n {
         gram[i][i] = 1.0;
         for j in (1..i).step_by(2).filter(|_| i % 2 == 1) {
-            let value = 2.0 * ermine::rng::uniform(&mut rng) - 1.0;
+            let value = 2.0 * ermine_core::rng::uniform(&mut rng) - 1.0;
             (gram[i][j], gram[j][i]) = (value, value);
         }
     }
@@ -486,13 +486,13 @@ fn given_kernel_values_go_through_reductions_with_their_columns() {
         let model = |base: &str, data: &Dataset| {
             let mut learner = registry::learner(reduction).unwrap();
             learner.set("estimator", &Value::Text(base.into())).unwrap();
-            fit(&*learner, data, &Context::default()).unwrap()
+            fit(&*learner, data, &ermine::context()).unwrap()
         };
         let (a, b) = (
             model("svc(kernel=laplacian,gamma=0.6,tol=0.0000001)", &plain),
             model("svc(kernel=precomputed,tol=0.0000001)", &given),
         );
-        let b = Model::from_bytes(&b.to_bytes().unwrap()).unwrap();
+        let b = ermine::load_bytes(&b.to_bytes().unwrap()).unwrap();
         let (a, b) = (a.predict_data(&plain).unwrap(), b.predict_data(&given).unwrap());
         assert!(a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-4), "{reduction}");
     }

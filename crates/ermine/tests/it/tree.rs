@@ -1,10 +1,10 @@
 //! Trees against brute force: the split of a node is the best of all that there are.
 
-use ermine::learner::decision_tree::{FittedTree, Pruning, Splitter, TreeCriterion};
-use ermine::learner::tree_parameters::Amount;
-use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
-use ermine::split::Impurity;
+use ermine_core::learner::parameters::Amount;
+use ermine_core::matrix::{Features, Target};
+use ermine_trees::learner::decision_tree::{FittedTree, Pruning, Splitter, TreeCriterion};
+use ermine_trees::split::Impurity;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -298,7 +298,7 @@ fn errors(model: &Model, data: &Dataset) -> usize {
 }
 
 fn mixed(row: usize, place: u64) -> f64 {
-    (ermine::rng::place(place, row as u64) % 10_000) as f64
+    (ermine_core::rng::place(place, row as u64) % 10_000) as f64
 }
 
 #[test]
@@ -309,8 +309,8 @@ fn large_trees_are_the_same_on_any_number_of_threads() {
     let class = |i: usize| u32::from(mixed(i, 0) + mixed(i, 1) + mixed(i, 99) / 5.0 > 11_000.0);
     let data = made(n, x, 6, class, 2);
     let bytes = |threads: usize| {
-        let context = Context { threads: Some(threads), ..Default::default() };
-        ermine::learner::fit(&DecisionTree::default(), &data, &context).unwrap().to_bytes().unwrap()
+        let context = Context { threads: Some(threads), ..ermine::context() };
+        ermine_core::learner::fit(&DecisionTree::default(), &data, &context).unwrap().to_bytes().unwrap()
     };
     let one = bytes(1);
     assert!(one == bytes(2) && one == bytes(5));
@@ -340,10 +340,10 @@ fn chains_neither_overflow_nor_take_for_ever() {
         assert!(words.iter().all(|words| words.as_ref().is_some_and(|words| words.len() < 1 << 22)));
         assert_eq!(model.pruning_path().unwrap().last().unwrap().2, 1);
         let bytes = model.to_bytes().unwrap();
-        let again = Model::from_bytes(&bytes).unwrap();
+        let again = ermine::load_bytes(&bytes).unwrap();
         assert_eq!(again.predict_data(&chain).unwrap().values(), model.predict_data(&chain).unwrap().values());
-        let context = Context { threads: Some(3), ..Default::default() };
-        let on_three = ermine::learner::fit(&DecisionTree::default(), &chain, &context).unwrap();
+        let context = Context { threads: Some(3), ..ermine::context() };
+        let on_three = ermine_core::learner::fit(&DecisionTree::default(), &chain, &context).unwrap();
         assert!(on_three.to_bytes().unwrap() == bytes);
         let predictor = model.predictor().unwrap();
         let mut shares = vec![0.0; k];
@@ -388,7 +388,7 @@ fn ten_thousand_categories_are_parted() {
     let noise = Column::numeric("x", (0..n).map(|i| mixed(i, 4)).collect::<Vec<_>>());
     let features = Features::new(Arc::new(Table::new(vec![Column::nominal("name", &names), noise]).unwrap()));
     for k in [2u64, 3] {
-        let codes: Vec<u32> = (0..n as u64).map(|i| (ermine::rng::place(7, i % 10_000) % k) as u32).collect();
+        let codes: Vec<u32> = (0..n as u64).map(|i| (ermine_core::rng::place(7, i % 10_000) % k) as u32).collect();
         let labels = (0..k).map(|c| c.to_string()).collect();
         let target = Target::Classes { codes, labels };
         let data = Dataset::from_parts(features.clone(), target, Task::Classification).unwrap();
@@ -416,7 +416,7 @@ fn categories_that_are_alike_are_halved() {
     use TreeCriterion::{AbsoluteError, Entropy, Error, Gini, Poisson, SquaredError};
     for k in [2, 5] {
         let alike = |i: usize| (i / n_levels) as u32;
-        let drawn = |i: usize| (ermine::rng::place(7, i as u64) % u64::from(k)) as u32;
+        let drawn = |i: usize| (ermine_core::rng::place(7, i as u64) % u64::from(k)) as u32;
         for criterion in [Gini, Entropy, Error] {
             let classes = |class: &dyn Fn(usize) -> u32, each: usize| {
                 let codes = (0..n_levels * each).map(class).collect();
@@ -456,7 +456,7 @@ fn slanted_classes_need_few_oblique_leaves() {
     let class = |i: usize| u32::from(x(i, 0) + 0.7 * x(i, 1) - 1.3 * x(i, 2) > 0.2);
     let data = made(2000, x, 4, class, 2);
     let (train, test) = data.split(0.5, 3).unwrap();
-    let oblique = ermine::learner::oblique_tree::ObliqueTree::default().fit(&train).unwrap();
+    let oblique = ermine_trees::learner::oblique_tree::ObliqueTree::default().fit(&train).unwrap();
     let straight = DecisionTree::default().fit(&train).unwrap();
     let leaves = |model: &Model| model.attributes().iter().find(|a| a.name == "n_leaves").unwrap().values[0];
     assert!(leaves(&oblique) * 3.0 < leaves(&straight), "{} {}", leaves(&oblique), leaves(&straight));
@@ -467,8 +467,8 @@ fn slanted_classes_need_few_oblique_leaves() {
 fn densities_integrate_to_one_and_tell_classes_apart() {
     let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0 + if i.is_multiple_of(2) { 0.6 } else { 0.0 };
     let data = made(2000, x, 2, |i| (i % 2) as u32, 2);
-    let model = ermine::learner::density_tree::DensityTree::default().fit(&data).unwrap();
-    let fitted = model.fitted::<ermine::learner::density_tree::FittedDensity>().unwrap();
+    let model = ermine_trees::learner::density_tree::DensityTree::default().fit(&data).unwrap();
+    let fitted = model.fitted::<ermine_trees::learner::density_tree::FittedDensity>().unwrap();
     for class in fitted.classes().iter().flatten() {
         assert!((class.density.integral() - 1.0).abs() < 1e-9);
         // By the middle rule on a fine grid over the box, which the cuts don't follow: nearly 1.
@@ -488,8 +488,8 @@ fn comparisons_and_cells_learn_too() {
     let data = made(1500, x, 2, |i| u32::from((x(i, 0) - 0.5).powi(2) + (x(i, 1) - 0.5).powi(2) < 0.1), 2);
     let (train, test) = data.split(0.7, 1).unwrap();
     let baseline = errors(&Baseline::default().fit(&train).unwrap(), &test);
-    let comparison = ermine::learner::comparison_tree::ComparisonTree::default().fit(&train).unwrap();
-    let quad = ermine::learner::quad_tree::QuadTree::default().fit(&train).unwrap();
+    let comparison = ermine_trees::learner::comparison_tree::ComparisonTree::default().fit(&train).unwrap();
+    let quad = ermine_trees::learner::quad_tree::QuadTree::default().fit(&train).unwrap();
     assert_eq!(errors(&comparison, &train), 0);
     assert!(errors(&comparison, &test) * 3 < baseline, "{} {baseline}", errors(&comparison, &test));
     assert!(errors(&quad, &test) * 3 < baseline, "{} {baseline}", errors(&quad, &test));
@@ -502,8 +502,9 @@ fn comparisons_and_cells_learn_too() {
         labels: ["a", "b"].map(String::from).into(),
     };
     let data = Dataset::from_parts(features, target, Task::Classification).unwrap();
-    let metric = ermine::learner::comparison_tree::ComparisonMetric::Edit;
-    let model = ermine::learner::comparison_tree::ComparisonTree { metric, ..Default::default() }.fit(&data).unwrap();
+    let metric = ermine_trees::learner::comparison_tree::ComparisonMetric::Edit;
+    let model =
+        ermine_trees::learner::comparison_tree::ComparisonTree { metric, ..Default::default() }.fit(&data).unwrap();
     assert_eq!(errors(&model, &data), 0);
 }
 
@@ -575,11 +576,11 @@ proptest! {
 
 #[test]
 fn impossible_sizes_are_refused() {
-    use ermine::param::Value;
+    use ermine_core::param::Value;
     let x = |i: usize, j: usize| mixed(i, j as u64);
     let data = made(30, x, 3, |i| u32::from(x(i, 0) > 5000.0), 2);
     let set = |learner: &mut dyn Learner, name: &str, value: Value| {
-        learner.set(name, &value).and_then(|()| ermine::learner::fit(learner, &data, &Default::default()))
+        learner.set(name, &value).and_then(|()| ermine_core::learner::fit(learner, &data, &ermine::context()))
     };
     let (float, int) = (Value::Float, Value::Int);
     for (name, value) in
@@ -602,8 +603,8 @@ fn impossible_sizes_are_refused() {
     }
     // A share and a count stay what they are, also as text inside another learner.
     for (amount, rows) in [(Amount::Share(1.0), 30), (Amount::Count(1), 1)] {
-        let text = ermine::param::ParamType::to_value(&amount).to_string();
-        let again: Option<Amount> = ermine::param::ParamType::from_value(&Value::parse(&text));
+        let text = ermine_core::param::ParamType::to_value(&amount).to_string();
+        let again: Option<Amount> = ermine_core::param::ParamType::from_value(&Value::parse(&text));
         assert_eq!(again.map(|amount| amount.of(30)), Some(rows), "{text}");
     }
 }
@@ -622,8 +623,8 @@ fn rows_that_all_members_saw_are_told() {
     let error = bag(3).fit(&data).err().unwrap().to_string();
     assert!(error.contains("oob_score") && error.contains("max_samples"), "{error}");
     let note = (0..20).find_map(|seed| {
-        let context = ermine::learner::Context { seed, ..Default::default() };
-        let model = ermine::learner::fit(&forest(1), &data, &context).ok()?;
+        let context = ermine_core::learner::Context { seed, ..ermine::context() };
+        let model = ermine_core::learner::fit(&forest(1), &data, &context).ok()?;
         model.certificate().notes.iter().find(|note| note.contains("1 of 2 rows were seen by every member")).cloned()
     });
     assert!(note.is_some());
@@ -639,7 +640,7 @@ fn pruning_leaves_a_trace() {
         assert!(notes.contains(&format!("{pruning} pruning removed ")), "{notes}");
         let aside = matches!(pruning, Pruning::ReducedError | Pruning::Greedy);
         assert_eq!(notes.contains("60 rows were kept aside"), aside, "{notes}");
-        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         let alpha = read.attributes().into_iter().find(|a| a.name == "ccp_alpha").map(|a| a.values[0]);
         assert_eq!(alpha.is_some(), pruning == Pruning::CrossValidation);
         assert!(alpha.is_none_or(|alpha| alpha > 0.0 && notes.contains(&format!("ccp_alpha = {alpha}"))));
@@ -663,7 +664,7 @@ fn the_anytime_bound_knows_rows_that_no_question_tells_apart() {
             .fit(&data)
             .unwrap();
         let bound = model.certificate().proofs.iter().find_map(|proof| match proof {
-            ermine::model::Proof::LowerBound(bound) => Some(*bound),
+            ermine_core::model::Proof::LowerBound(bound) => Some(*bound),
             _ => None,
         });
         assert!(bound.unwrap() >= least - 1e-12 && least > 0.1, "{bound:?} {least}");
@@ -672,8 +673,9 @@ fn the_anytime_bound_knows_rows_that_no_question_tells_apart() {
 
 /// A nominal column whose classes no order by name gives, and noise.
 fn named(n: usize) -> Dataset {
-    let name = |i: usize| Some(format!("n{}", ermine::rng::place(3, i as u64) % 24));
-    let class = |i: usize| u32::from(ermine::rng::place(5, ermine::rng::place(3, i as u64) % 24).is_multiple_of(2));
+    let name = |i: usize| Some(format!("n{}", ermine_core::rng::place(3, i as u64) % 24));
+    let class =
+        |i: usize| u32::from(ermine_core::rng::place(5, ermine_core::rng::place(3, i as u64) % 24).is_multiple_of(2));
     let columns = vec![
         Column::nominal("name", &(0..n).map(name).collect::<Vec<_>>()),
         Column::numeric("x", (0..n).map(|i| mixed(i, 1)).collect::<Vec<_>>()),
@@ -686,8 +688,8 @@ fn named(n: usize) -> Dataset {
 #[test]
 fn categories_need_no_order_of_names() {
     let data = named(2000);
-    let quad = ermine::learner::quad_tree::QuadTree::default().fit(&data).unwrap();
-    let density = ermine::learner::density_tree::DensityTree::default().fit(&data).unwrap();
+    let quad = ermine_trees::learner::quad_tree::QuadTree::default().fit(&data).unwrap();
+    let density = ermine_trees::learner::density_tree::DensityTree::default().fit(&data).unwrap();
     let binary = C45 { binary_splits: true, ..Default::default() }.fit(&data).unwrap();
     // Of about a thousand that the commoner class alone gets wrong; names are parted at medians and by how common they are, not exactly.
     assert!(errors(&quad, &data) < 150, "{}", errors(&quad, &data));
@@ -706,7 +708,7 @@ fn comparisons_take_weights_as_repeated_rows() {
     // Repeated, and in another order.
     let rows: Vec<usize> = (0..n).rev().flat_map(|i| vec![i; weight(i)]).collect();
     let repeated = made(rows.len(), |i, j| x(rows[i], j), 2, |i| class(rows[i]), 2);
-    let learner = ermine::learner::comparison_tree::ComparisonTree { max_depth: Some(3), ..Default::default() };
+    let learner = ermine_trees::learner::comparison_tree::ComparisonTree { max_depth: Some(3), ..Default::default() };
     let (a, b) = (learner.fit(&weighted).unwrap(), learner.fit(&repeated).unwrap());
     let probe = made(300, |i, j| x(i, j + 40), 2, |_| 0, 2);
     let (a, b) = (a.predict_data(&probe).unwrap(), b.predict_data(&probe).unwrap());

@@ -1,12 +1,12 @@
 //! Trees against scikit-learn's (`tools/golden_tree.py`) on data without ties, and against the textbooks.
 
-use ermine::learner::decision_tree::FittedTree;
-use ermine::matrix::{Features, Target};
-use ermine::param::{Parameters, Value};
 use ermine::prelude::*;
-use ermine::split::Test;
-use ermine::tree::draw;
-use ermine::tree::prune::{cost_complexity, cost_complexity_path};
+use ermine_core::matrix::{Features, Target};
+use ermine_core::param::{Parameters, Value};
+use ermine_trees::learner::decision_tree::FittedTree;
+use ermine_trees::split::Test;
+use ermine_trees::tree::draw;
+use ermine_trees::tree::prune::{cost_complexity, cost_complexity_path};
 use std::sync::Arc;
 
 fn floats(value: &serde_json::Value) -> Vec<f64> {

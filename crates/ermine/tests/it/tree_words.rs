@@ -1,11 +1,11 @@
 //! What trees say about themselves agrees with what they predict: texts, rules, pictures and reasons.
 
-use ermine::learner::comparison_tree::ComparisonTree;
-use ermine::learner::density_tree::DensityTree;
-use ermine::learner::oblique_tree::ObliqueTree;
-use ermine::learner::quad_tree::QuadTree;
-use ermine::matrix::{Features, Target};
 use ermine::prelude::*;
+use ermine_core::matrix::{Features, Target};
+use ermine_trees::learner::comparison_tree::ComparisonTree;
+use ermine_trees::learner::density_tree::DensityTree;
+use ermine_trees::learner::oblique_tree::ObliqueTree;
+use ermine_trees::learner::quad_tree::QuadTree;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn trees_say_where_missing_values_go() {
 
 /// Numbers of very different sizes, and a class that one sum of them decides.
 fn slanted(n: usize) -> Dataset {
-    let x = |i: usize, j: u64| ermine::rng::place(j, i as u64) as f64 / u64::MAX as f64;
+    let x = |i: usize, j: u64| ermine_core::rng::place(j, i as u64) as f64 / u64::MAX as f64;
     let (a, b) = (|i: usize| 5000.0 + 1000.0 * x(i, 1), |i: usize| 0.01 * x(i, 2));
     let columns = vec![
         Column::numeric("a", (0..n).map(a).collect::<Vec<_>>()),
@@ -151,7 +151,7 @@ fn all_trees_are_drawn_and_give_reasons() {
 #[test]
 fn a_density_shows_its_boxes_and_passes_over_slips() {
     let n = 400;
-    let x = |i: usize, j: u64| ermine::rng::place(j, i as u64) as f64 / u64::MAX as f64;
+    let x = |i: usize, j: u64| ermine_core::rng::place(j, i as u64) as f64 / u64::MAX as f64;
     let data = |first: f64| {
         let a: Vec<f64> = (0..n).map(|i| if i == 0 { first } else { x(i, 1) }).collect();
         let b: Vec<f64> = (0..n).map(|i| x(i, 2)).collect();

@@ -14,13 +14,13 @@
 
 use super::rounds::{Round, Rounds};
 use super::{AdaBoost, Algorithm, TIE};
-use crate::error::Result;
-use crate::learner::Context;
-use crate::matrix::Dataset;
-use crate::progress::{Event, report};
-use crate::split::criterion::{Moments, SquaredError};
-use crate::split::{Criterion, best_split};
-use crate::tree::{Forest, Tree};
+use ermine_core::error::Result;
+use ermine_core::learner::Context;
+use ermine_core::matrix::Dataset;
+use ermine_core::progress::{Event, report};
+use ermine_trees::split::criterion::{Moments, SquaredError};
+use ermine_trees::split::{Criterion, best_split};
+use ermine_trees::tree::{Forest, Tree};
 
 /// Working responses of LogitBoost are at most this large, as the authors advise.
 const MOST: f64 = 4.0;

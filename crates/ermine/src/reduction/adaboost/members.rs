@@ -8,13 +8,13 @@
 
 use super::rounds::{Round, Rounds, Step};
 use super::{AdaBoost, RegressionLoss, heaviest};
-use crate::error::Result;
-use crate::learner::{Context, Learner};
-use crate::matrix::Dataset;
-use crate::progress::{Event, report};
 use crate::reduction::committee::Member;
-use crate::rng;
-use rand::RngExt;
+use ermine_core::error::Result;
+use ermine_core::learner::{Context, Learner};
+use ermine_core::matrix::Dataset;
+use ermine_core::progress::{Event, report};
+use ermine_core::rng;
+use ermine_core::rng::RngExt;
 use rayon::prelude::*;
 
 /// The random stream of a round.

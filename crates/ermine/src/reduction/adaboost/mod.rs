@@ -10,7 +10,7 @@
 //!
 //! **Idea.** Every row has a weight. A round finds the learner with the least weighted error, gives it a vote that is the heavier the less it errs, and shifts
 //! weight to the rows it got wrong. The training error falls exponentially as long as every round is a little better than chance. Default are decision stumps,
-//! found exactly in every round (see [`crate::split::reweighted`]).
+//! found exactly in every round (see [`ermine_trees::split::reweighted`]).
 //!
 //! **Formula.** In [`rounds`]. The vote for class k is s_k = sum_t alpha_t \[h_t(x) = k\]; probabilities are softmax(2 s), for two classes 1 / (1 + exp(-2 F)) with
 //! F = s_1 - s_0: the link under which AdaBoost's exponential loss estimates half the log odds. They are often too sure; calibrate them where that matters.
@@ -23,21 +23,22 @@ pub mod members;
 pub mod rounds;
 pub mod stumps;
 
-use crate::error::{Error, Result};
-use crate::learner::stump::Stump;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
-use crate::matrix::{Dataset, Features, Schema, Task};
-use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeSum};
-use crate::param::{ParamType, Range, Value};
 use crate::reduction::committee::{self, LoadPart, Member};
 use crate::reduction::estimator::Estimator;
-use crate::section::Sections;
-use crate::split::Impurity;
-use crate::split::reweighted::Reweighted;
-use crate::tree::{Forest, Tree, draw};
-use crate::{choice, params};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::matrix::{Dataset, Features, Schema, Task};
+use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeEnsemble};
+use ermine_core::param::{ParamType, Range, Value};
+use ermine_core::section::Sections;
+use ermine_core::{choice, params};
+use ermine_trees::ensemble::TreeSum;
+use ermine_trees::learner::stump::Stump;
+use ermine_trees::split::Impurity;
+use ermine_trees::split::reweighted::Reweighted;
+use ermine_trees::tree::{Forest, Tree, draw};
 use rounds::Rounds;
-use std::borrow::Cow;
+use std::sync::Arc;
 
 choice! {
     /// How a round changes weights and vote.
@@ -103,7 +104,7 @@ static INFO: Info = Info {
     },
 };
 
-pub use crate::model::link::TIE;
+pub use ermine_core::model::link::TIE;
 
 impl Learner for AdaBoost {
     fn info(&self) -> &'static Info {
@@ -120,10 +121,10 @@ impl Learner for AdaBoost {
         let (train, held_out) = parts.as_ref().map_or((data, None), |(train, rest)| (train, Some(rest)));
         let (mut parts, mut rounds) = if self.algorithm != Algorithm::Discrete {
             let (forest, rounds) = additive::boost(self, train, held_out, context)?;
-            (Parts::Trees(forest), rounds)
+            (Parts::Trees(Arc::new(forest)), rounds)
         } else if self.over_stumps() {
             let (forest, rounds) = stumps::boost(self, train, held_out, context)?;
-            (Parts::Trees(forest), rounds)
+            (Parts::Trees(Arc::new(forest)), rounds)
         } else {
             let learner = self.estimator.learner(context)?;
             let (members, rounds) = members::boost(self, &*learner, train, held_out, context)?;
@@ -250,7 +251,7 @@ pub fn heaviest(scores: &[f64]) -> usize {
 /// What a boosted model is made of.
 enum Parts {
     /// Stumps whose predictions add up to the scores.
-    Trees(Forest),
+    Trees(Arc<Forest>),
     /// Models of any learner, each with the vote of its round.
     Members(Vec<Member>),
 }
@@ -266,7 +267,7 @@ impl Parts {
 
     fn truncate(&mut self, n: usize) {
         match self {
-            Parts::Trees(forest) => forest.truncate(n),
+            Parts::Trees(forest) => Arc::make_mut(forest).truncate(n),
             Parts::Members(members) => members.truncate(n),
         }
     }
@@ -336,7 +337,7 @@ impl Boosted {
         let (parts, n_parts) = if over_trees {
             let forest = Forest::load(sections, header.schema.features.len(), stumps::width(n_classes))?;
             let n_trees = forest.n_trees();
-            (Parts::Trees(forest), n_trees)
+            (Parts::Trees(Arc::new(forest)), n_trees)
         } else {
             let members = committee::load(sections, header, load)?;
             let n_members = members.len();
@@ -428,16 +429,16 @@ impl Fitted for Boosted {
         Some(self)
     }
 
-    fn tree_sum(&self) -> Option<TreeSum<'_>> {
+    fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {
         let forest = match &self.parts {
-            Parts::Trees(forest) => Cow::Borrowed(forest),
+            Parts::Trees(forest) => forest.clone(),
             // A leaf of a member votes for its likeliest class. (The median of numbers is no sum.)
             Parts::Members(members) if self.n_classes > 0 => {
-                Cow::Owned(committee::forest(members, |t, said| members::to_vote(said, self.rounds.0[t].alpha))?)
+                Arc::new(committee::forest(members, |t, said| members::to_vote(said, self.rounds.0[t].alpha))?)
             }
             Parts::Members(_) => return None,
         };
-        Some(TreeSum::of(forest, 1.0, self.link()))
+        Some(Box::new(TreeSum::of(forest, 1.0, self.link())))
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

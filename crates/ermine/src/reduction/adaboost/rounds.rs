@@ -15,10 +15,10 @@
 //!
 //! **Reference.** Freund and Schapire 1997; Zhu, Zou, Rosset and Hastie, Multi-class AdaBoost, 2009 (SAMME; their alpha is twice ours).
 
-use crate::chart::svg::{Anchor, Svg};
-use crate::chart::text;
-use crate::error::{Error, Result};
-use crate::section::Sections;
+use ermine_core::chart::svg::{Anchor, Svg};
+use ermine_core::chart::text;
+use ermine_core::error::{Error, Result};
+use ermine_core::section::Sections;
 
 /// What a round did.
 #[derive(Debug, Clone, Copy, PartialEq)]

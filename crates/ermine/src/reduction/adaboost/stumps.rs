@@ -4,16 +4,16 @@
 //! row weights and brings it up to date by itself: that is less work than waiting for weights that another core has just written.
 //! The scores of the rows, from which the training error follows, are shared out by rows.
 //!
-//! **Cost.** O(n d) for each round, see [`reweighted`](crate::split::reweighted); 16 bytes for each row and worker.
+//! **Cost.** O(n d) for each round, see [`reweighted`](ermine_trees::split::reweighted); 16 bytes for each row and worker.
 
 use super::rounds::{Rounds, Step};
 use super::{AdaBoost, heaviest};
-use crate::error::Result;
-use crate::learner::Context;
-use crate::matrix::{Dataset, Features};
-use crate::progress::{Event, report};
-use crate::split::reweighted::{Found, Masses, Reweighted, Stump};
-use crate::tree::{Forest, Tree};
+use ermine_core::error::Result;
+use ermine_core::learner::Context;
+use ermine_core::matrix::{Dataset, Features};
+use ermine_core::progress::{Event, report};
+use ermine_trees::split::reweighted::{Found, Masses, Reweighted, Stump};
+use ermine_trees::tree::{Forest, Tree};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;

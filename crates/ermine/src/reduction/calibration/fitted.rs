@@ -1,11 +1,11 @@
 //! A model whose scores are calibrated.
 
 use super::curve::{Calibrator, Curve};
-use crate::error::{Error, Result};
-use crate::matrix::{Features, Schema};
-use crate::model::{Fitted, Header, Output};
 use crate::reduction::committee::{LoadPart, Member};
-use crate::section::Sections;
+use ermine_core::error::{Error, Result};
+use ermine_core::matrix::{Features, Schema};
+use ermine_core::model::{Fitted, Header, Output};
+use ermine_core::section::Sections;
 
 /// Probabilities closer to 0 or 1 than this are as sure as this.
 const SUREST: f64 = 1e-15;

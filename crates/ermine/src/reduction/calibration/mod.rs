@@ -21,14 +21,14 @@ pub use fitted::FittedCalibration;
 
 use super::committee::{self, Member};
 use super::estimator::Estimator;
-use crate::error::{Error, Result};
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
-use crate::matrix::{Dataset, Splits, Task};
-use crate::model::{Certificate, Output, Proof, Status};
-use crate::param::Range;
-use crate::progress::{Event, report};
-use crate::{choice, params};
 use curve::{Calibrator, isotonic, sigmoid, temperature};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::matrix::{Dataset, Splits, Task};
+use ermine_core::model::{Certificate, Output, Proof, Status};
+use ermine_core::param::Range;
+use ermine_core::progress::{Event, report};
+use ermine_core::{choice, params};
 use fitted::{confidences, log_odds};
 
 choice! {

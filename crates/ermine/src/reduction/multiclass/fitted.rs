@@ -3,12 +3,12 @@
 use super::binary_labels;
 use super::decode::{Confidence, Decoder, decode};
 use super::matrix::Coding;
-use crate::error::{Error, Result};
-use crate::matrix::{Features, Schema};
-use crate::model::{Fitted, Header, Output};
 use crate::reduction::committee::{self, LoadPart, Member};
 use crate::reduction::estimator::Estimator;
-use crate::section::Sections;
+use ermine_core::error::{Error, Result};
+use ermine_core::matrix::{Features, Schema};
+use ermine_core::model::{Fitted, Header, Output};
+use ermine_core::section::Sections;
 use rayon::prelude::*;
 
 /// Binary parts, and how they are decoded.

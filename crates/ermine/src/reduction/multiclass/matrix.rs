@@ -1,6 +1,6 @@
 //! Coding matrices: what each binary part learns about each class.
 
-use crate::rng::{Rng, below};
+use ermine_core::rng::{Rng, below};
 use serde::{Deserialize, Serialize};
 
 /// `signs[class * n_parts + part]`: 1 positive, -1 negative, 0 not seen.
@@ -81,7 +81,7 @@ impl Coding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng;
+    use ermine_core::rng;
     use proptest::prelude::*;
 
     proptest! {

@@ -4,14 +4,14 @@
 //! that were predicted. Several chains are averaged: probabilities, or votes where the parts give none. Without links it is binary relevance.
 
 use super::train_parts;
-use crate::error::{Error, Result};
-use crate::learner::Context;
-use crate::matrix::{Dataset, FeatureSpec, Features, Schema, Target, Task};
-use crate::model::{Fitted, Header, Output};
 use crate::reduction::committee::{LoadPart, Member};
 use crate::reduction::estimator::Estimator;
-use crate::section::Sections;
-use crate::table::ColumnKind;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::Context;
+use ermine_core::matrix::{Dataset, FeatureSpec, Features, Schema, Target, Task};
+use ermine_core::model::{Fitted, Header, Output};
+use ermine_core::section::Sections;
+use ermine_core::table::ColumnKind;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -25,14 +25,14 @@ pub use powerset::Powerset;
 
 use super::committee::{self, Member};
 use super::estimator::Estimator;
-use crate::error::{Error, Result};
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
-use crate::matrix::{Dataset, Task};
-use crate::model::{Certificate, Proof, Status};
-use crate::param::{Kind, ParamType, Range, Value};
-use crate::progress::{Event, report};
-use crate::rng;
-use crate::{choice, params};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::matrix::{Dataset, Task};
+use ermine_core::model::{Certificate, Proof, Status};
+use ermine_core::param::{Kind, ParamType, Range, Value};
+use ermine_core::progress::{Event, report};
+use ermine_core::rng;
+use ermine_core::{choice, params};
 use rayon::prelude::*;
 
 /// In which order the labels stand in a chain.
@@ -224,7 +224,7 @@ fn train_parts(
     data: impl Fn(usize) -> Result<Dataset> + Sync,
     context: &Context<'_>,
 ) -> Result<Vec<Member>> {
-    let (learner, baseline) = (estimator.learner(context)?, (context.learners)("baseline")?);
+    let (learner, baseline) = (estimator.learner(context)?, context.registry.learner("baseline")?);
     if !learner.info().capabilities.tasks.contains(&Task::Classification) {
         let need = format!("{}, which doesn't learn classes", estimator.name);
         return Err(Error::Unsupported { learner: "a reduction of labels to classes".into(), need });

@@ -4,15 +4,15 @@
 //! a label, which are right most often label by label.
 
 use super::{Decode, train_parts};
-use crate::error::{Error, Result};
-use crate::learner::Context;
-use crate::matrix::labels::SEPARATOR;
-use crate::matrix::{Dataset, Features, Schema, Target, Task};
-use crate::model::{Fitted, Header, Output};
-use crate::param::{ParamType, Value};
 use crate::reduction::committee::{LoadPart, Member};
 use crate::reduction::estimator::Estimator;
-use crate::section::Sections;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::Context;
+use ermine_core::matrix::labels::SEPARATOR;
+use ermine_core::matrix::{Dataset, Features, Schema, Target, Task};
+use ermine_core::model::{Fitted, Header, Output};
+use ermine_core::param::{ParamType, Value};
+use ermine_core::section::Sections;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 

@@ -2,12 +2,12 @@
 
 use super::order::{Order, scores};
 use super::preference::Preference;
-use crate::error::Result;
-use crate::matrix::dataset::queries;
-use crate::matrix::{Features, Schema};
-use crate::model::{Attribute, Fitted, Header, Output};
 use crate::reduction::committee::LoadPart;
-use crate::section::Sections;
+use ermine_core::error::Result;
+use ermine_core::matrix::dataset::queries;
+use ermine_core::matrix::{Features, Schema};
+use ermine_core::model::{Attribute, Fitted, Header, Output};
+use ermine_core::section::Sections;
 
 /// A preference, and how it becomes an order.
 pub struct Ranker {

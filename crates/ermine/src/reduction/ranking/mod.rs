@@ -17,7 +17,7 @@
 //! | [`fitted`] | the fitted form |
 //!
 //! A linear preference over differences needs no pairs at prediction: `F(i, j) = w'(x_i - x_j)`, so that `w'x` is the score. A linear score that needs none in training either is
-//! [`rank-svm`](crate::learner::linear::rank_svm).
+//! [`rank-svm`](ermine_linear::learner::linear::rank_svm).
 //!
 //! **Cost.** A fit on two examples for each pair (at most `max_pairs` pairs, drawn at random from more). A prediction takes n^2 / 2 comparisons by votes, O(n log n) by quicksort.
 //!
@@ -31,15 +31,15 @@ pub mod preference;
 pub use fitted::Ranker;
 
 use super::estimator::Estimator;
-use crate::error::{Error, Result};
-use crate::learner::linear::rank_svm::PairWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
-use crate::matrix::{Dataset, Task};
-use crate::metric::omega::Omega;
-use crate::metric::ranking::{n_different, omega_loss, places};
-use crate::model::{Certificate, Fitted, Proof, Status};
-use crate::param::Range;
-use crate::{choice, params};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::matrix::{Dataset, Task};
+use ermine_core::metric::omega::Omega;
+use ermine_core::metric::ranking::{n_different, omega_loss, places};
+use ermine_core::model::{Certificate, Fitted, Proof, Status};
+use ermine_core::param::Range;
+use ermine_core::{choice, params};
+use ermine_linear::learner::linear::rank_svm::PairWeight;
 use order::Order;
 use pairs::Pairs;
 use preference::{Combine, Preference};

@@ -8,9 +8,9 @@
 //!
 //! **Reference.** Ailon and Mohri, Preference-based learning to rank, 2010.
 
-use crate::error::Result;
-use crate::rng;
-use rand::RngExt;
+use ermine_core::error::Result;
+use ermine_core::rng;
+use ermine_core::rng::RngExt;
 use serde::{Deserialize, Serialize};
 
 /// The random stream of pivots.

@@ -4,10 +4,10 @@
 //! nearest of them, so that the pairs that count are one stretch for each row, found by bisection. If there are too many, each is kept with the same probability: the gap to the next one that
 //! is kept is drawn, so that those left out cost nothing; what chance brings beyond the limit is left out again, at random.
 
-use crate::error::Result;
-use crate::matrix::Dataset;
-use crate::rng;
-use rand::RngExt;
+use ermine_core::error::Result;
+use ermine_core::matrix::Dataset;
+use ermine_core::rng;
+use ermine_core::rng::RngExt;
 
 /// The random stream of drawn pairs.
 const DRAW: u64 = 45;
@@ -113,10 +113,10 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::{Features, Target, Task};
-    use crate::metric::omega::Omega;
-    use crate::metric::ranking::places;
-    use crate::table::{Column, Table};
+    use ermine_core::matrix::{Features, Target, Task};
+    use ermine_core::metric::omega::Omega;
+    use ermine_core::metric::ranking::places;
+    use ermine_core::table::{Column, Table};
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn places_that_differ_are_counted() {
-        assert_eq!(crate::metric::ranking::n_different(&[0, 1, 1, 3]), 5.0);
-        assert_eq!(crate::metric::ranking::n_different(&[0, 0]), 0.0);
+        assert_eq!(ermine_core::metric::ranking::n_different(&[0, 1, 1, 3]), 5.0);
+        assert_eq!(ermine_core::metric::ranking::n_different(&[0, 0]), 0.0);
     }
 }

@@ -9,18 +9,18 @@
 //! **Preference.** With c(a, b) the confidence of the classifier in "before", `F(a, b) = (c(a, b) - c(b, a)) / 2`: the same with the opposite sign for (b, a), whatever the learner.
 
 use super::pairs::Pair;
-use crate::choice;
-use crate::error::{Error, Result};
-use crate::learner::Context;
-use crate::learner::linear::fitted::Linear;
-use crate::linalg::Design;
-use crate::matrix::{Dataset, DesignOptions, FeatureMap, FeatureSpec, Features, Numbers, Target, Task};
-use crate::model::{Header, Output, Status};
-use crate::param::{ParamType, Value};
 use crate::reduction::committee::{LoadPart, Member};
 use crate::reduction::estimator::Estimator;
-use crate::section::Sections;
-use crate::table::{Column, ColumnKind, Table};
+use ermine_core::choice;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::Context;
+use ermine_core::linalg::Design;
+use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, FeatureSpec, Features, Numbers, Target, Task};
+use ermine_core::model::{Header, Output, Status};
+use ermine_core::param::{ParamType, Value};
+use ermine_core::section::Sections;
+use ermine_core::table::{Column, ColumnKind, Table};
+use ermine_linear::learner::linear::fitted::Linear;
 use rayon::prelude::*;
 use std::any::Any;
 use std::sync::Arc;

@@ -1,0 +1,149 @@
+//! A learner as the value of a parameter.
+//!
+//! A reduction works over any learner of the registry. Its parameter `estimator` names one and says how it differs from its defaults: `decision-stump`,
+//! `random-forest(n_estimators=20, max_depth=3)`, and so on, one inside the other. It is one word on the command line, in Python and in a model file.
+//! The learner itself comes from [`Context::learners`].
+
+use crate::error::{Error, Result};
+use crate::learner::{Context, Learner};
+use crate::param::{Kind, ParamType, Value};
+use std::fmt;
+
+/// A learner by name, and the parameters in which it differs from its defaults.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimator {
+    /// The learner's name in the registry.
+    pub name: String,
+    /// Parameters and their values.
+    pub params: Vec<(String, Value)>,
+}
+
+impl Estimator {
+    /// A learner with its default parameters.
+    pub fn named(name: impl Into<String>) -> Estimator {
+        Estimator { name: name.into(), params: Vec::new() }
+    }
+
+    /// A learner as it is.
+    pub fn of(learner: &dyn Learner) -> Estimator {
+        let changed = learner.specs().into_iter().filter_map(|spec| {
+            let value = learner.get(spec.name)?;
+            (value != spec.default).then(|| (spec.name.to_string(), value))
+        });
+        Estimator { name: learner.info().name.into(), params: changed.collect() }
+    }
+
+    /// The same with one more parameter.
+    pub fn with(mut self, name: impl Into<String>, value: impl ParamType) -> Estimator {
+        self.params.push((name.into(), value.to_value()));
+        self
+    }
+
+    /// Makes the learner.
+    pub fn learner(&self, context: &Context<'_>) -> Result<Box<dyn Learner>> {
+        let mut learner = context.registry.learner(&self.name)?;
+        self.params.iter().try_for_each(|(name, value)| learner.set(name, value))?;
+        Ok(learner)
+    }
+
+    /// The learner that a model file names.
+    pub fn written(text: &str) -> Result<Estimator> {
+        Estimator::parse(text).ok_or_else(|| Error::model_file(format!("its parts were made by '{text}'")))
+    }
+
+    /// Reads `name` or `name(param=value, ...)`.
+    fn parse(text: &str) -> Option<Estimator> {
+        let text = text.trim();
+        let fine = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+        let Some((name, rest)) = text.split_once('(') else {
+            return fine(text).then(|| Estimator::named(text));
+        };
+        let inside = rest.strip_suffix(')')?;
+        let pair = |part: &str| {
+            let (name, value) = part.split_once('=')?;
+            Some((name.trim().to_string(), parse_value(value)))
+        };
+        let params =
+            outer_commas(inside).into_iter().filter(|p| !p.trim().is_empty()).map(pair).collect::<Option<_>>()?;
+        fine(name.trim()).then(|| Estimator { name: name.trim().into(), params })
+    }
+}
+
+/// A value; a list in brackets, and a learner with its parameters as text.
+fn parse_value(text: &str) -> Value {
+    let text = text.trim();
+    match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+        Some(list) => Value::List(list.split(',').map(Value::parse).collect()),
+        None if text.contains('(') => Value::Text(text.to_string()),
+        None => Value::parse(text),
+    }
+}
+
+/// Cuts at commas that are not inside brackets.
+fn outer_commas(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0i32, 0, Vec::new());
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+impl fmt::Display for Estimator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |(name, value): &(String, Value)| match value {
+            Value::List(_) => format!("{name}=[{value}]"),
+            _ => format!("{name}={value}"),
+        };
+        if self.params.is_empty() {
+            return f.write_str(&self.name);
+        }
+        write!(f, "{}({})", self.name, self.params.iter().map(word).collect::<Vec<_>>().join(","))
+    }
+}
+
+impl ParamType for Estimator {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+    fn to_value(&self) -> Value {
+        Value::Text(self.to_string())
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            // A text with commas may have been cut into a list on its way here.
+            Value::Text(_) | Value::List(_) => Estimator::parse(&value.to_string()),
+            _ => None,
+        }
+    }
+    fn wanted() -> Option<String> {
+        Some("a learner: its name, or name(parameter=value, ...) with both brackets".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_as_it_is_written() {
+        for text in
+            ["decision-stump", "a(b=1,c=none)", "bagging(estimator=adaboost(n_estimators=3,x=[1,2]),max_samples=0.5)"]
+        {
+            let estimator = Estimator::from_value(&Value::Text(text.into())).unwrap();
+            assert_eq!(estimator.to_string(), text);
+            assert_eq!(Estimator::from_value(&Value::parse(text)), Some(estimator), "as typed on a command line");
+        }
+        for wrong in ["", "a(b)", "a(b=1", "(b=1)", "a b"] {
+            assert_eq!(Estimator::from_value(&Value::Text(wrong.into())), None, "{wrong}");
+        }
+    }
+}

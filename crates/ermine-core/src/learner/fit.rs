@@ -1,0 +1,270 @@
+//! The one way from parameters and data to a model: check the parameters, check the data against what the learner can do, train on the
+//! asked number of threads, wrap the result.
+
+use super::estimator::Estimator;
+use super::{Capabilities, Context, Learner, Path, Trained};
+use crate::error::{Error, Result};
+use crate::matrix::{Dataset, Schema, Splits, Target, Task};
+use crate::model::{Header, Model, Output, Prediction};
+use crate::param::{ParamType, Value};
+use crate::table::ColumnKind;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Learns a model.
+pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Model> {
+    learner.validate()?;
+    check(learner, data)?;
+    if let Some(reduced) = reduction(learner, data, context)? {
+        return fit(&*reduced, data, context);
+    }
+    let folds = folds_of_weighted_rows(data, context.folds)?;
+    let weighted = without_weightless_rows(data)?;
+    let data = weighted.as_ref().unwrap_or(data);
+    let seed = context.previous.map_or(context.seed, |model| model.header().seed);
+    let context = &Context { seed, folds: folds.as_deref(), ..*context };
+    if let Some(previous) = context.previous {
+        check_previous(learner, data, previous)?;
+    }
+    let trained = run(context.threads, || learner.train(data, context))??;
+    Ok(wrap(learner, data, context, trained))
+}
+
+/// The folds of the rows that have weight.
+fn folds_of_weighted_rows(data: &Dataset, folds: Option<&[u32]>) -> Result<Option<Vec<u32>>> {
+    let Some(folds) = folds else { return Ok(None) };
+    if folds.len() != data.n_rows() {
+        return Err(Error::data(format!("folds of {} rows were given, but there are {}", folds.len(), data.n_rows())));
+    }
+    let has_weight = |row: &usize| data.weight().is_none_or(|weight| weight[*row] > 0.0);
+    Ok(Some((0..folds.len()).filter(has_weight).map(|row| folds[row]).collect()))
+}
+
+/// What the learner predicts for the rows of `test` after learning from `data`, for each of `values` of its path parameter; for about the price of one.
+pub fn predict_path(
+    learner: &dyn Learner,
+    values: &[Value],
+    data: &Dataset,
+    test: &Dataset,
+    context: &Context<'_>,
+) -> Result<Vec<Prediction>> {
+    let path = checked_path(learner, values, data, context)?;
+    let weighted = without_weightless_rows(data)?;
+    let data = weighted.as_ref().unwrap_or(data);
+    let schema = Schema::of(data);
+    let features = schema.features_of_data(test)?;
+    let (output, predicted) = run(context.threads, || path.predict_path(data, values, &features, context))??;
+    predictions(learner, values, output, predicted, &schema, features.n_rows())
+}
+
+/// What the learner predicts for the tested rows of every split, for each of `values` of its path parameter, where splits share their work; else `None`.
+pub fn predict_splits(
+    learner: &dyn Learner,
+    values: &[Value],
+    data: &Dataset,
+    splits: &Splits,
+    context: &Context<'_>,
+) -> Result<Option<Vec<Vec<Prediction>>>> {
+    let path = checked_path(learner, values, data, context)?;
+    // What is fitted to columns (means for missing values, codes of categories) must be fitted to the training rows alone.
+    let plain = data.features().columns().iter().all(|c| c.kind == ColumnKind::Numeric && c.n_missing() == 0);
+    if !plain || data.weight().is_some_and(|w| w.contains(&0.0)) || reduction(learner, data, context)?.is_some() {
+        return Ok(None);
+    }
+    let found = run(context.threads, || path.predict_splits(data, values, splits, context))??;
+    let Some((output, predicted)) = found else { return Ok(None) };
+    let schema = Schema::of(data);
+    let of_split = |(index, predicted): (usize, Vec<Vec<f64>>)| {
+        predictions(learner, values, output, predicted, &schema, splits.split(index).1.len())
+    };
+    predicted.into_iter().enumerate().map(of_split).collect::<Result<_>>().map(Some)
+}
+
+/// The path of a learner, once parameters, values and data are checked.
+fn checked_path<'a>(
+    learner: &'a dyn Learner,
+    values: &[Value],
+    data: &Dataset,
+    context: &Context<'_>,
+) -> Result<&'a dyn Path> {
+    let name = learner.info().name;
+    let unsupported = || Error::Unsupported { learner: name.to_string(), need: "a path of models".into() };
+    let path = learner.path().ok_or_else(unsupported)?;
+    learner.validate()?;
+    let mut probe = context.registry.learner(name)?;
+    values.iter().try_for_each(|value| probe.set(path.parameter(), value))?;
+    check(learner, data)?;
+    Ok(path)
+}
+
+/// The numbers of a path as predictions, one for each value.
+fn predictions(
+    learner: &dyn Learner,
+    values: &[Value],
+    output: Output,
+    predicted: Vec<Vec<f64>>,
+    schema: &Schema,
+    n_rows: usize,
+) -> Result<Vec<Prediction>> {
+    let expected = n_rows * output.width(schema);
+    if predicted.len() != values.len() || predicted.iter().any(|numbers| numbers.len() != expected) {
+        let (name, given, asked) = (learner.info().name, predicted.len(), values.len());
+        return Err(Error::data(format!(
+            "{name} gave {given} predictions for {asked} values, or not {expected} numbers"
+        )));
+    }
+    Ok(predicted.into_iter().map(|numbers| Prediction::new(output, numbers, schema)).collect())
+}
+
+/// The model of a fit.
+pub fn wrap(learner: &dyn Learner, data: &Dataset, context: &Context<'_>, trained: Trained) -> Model {
+    let params: BTreeMap<String, Value> =
+        learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+    let schema = if trained.fitted.reads_text() { Schema::of(data).open() } else { Schema::of(data) };
+    let header = Header {
+        learner: learner.info().name.to_string(),
+        params,
+        seed: context.seed,
+        n_rows: data.n_rows(),
+        schema,
+        certificate: trained.certificate,
+        notes: BTreeMap::new(),
+    };
+    Model::new(header, trained.fitted, context.registry)
+}
+
+/// Checks that a learner can go on from a model with this data.
+fn check_previous(learner: &dyn Learner, data: &Dataset, previous: &Model) -> Result<()> {
+    let (name, before, now) = (learner.info().name, previous.header(), Schema::of(data));
+    let unsupported = |need: String| Err(Error::Unsupported { learner: name.to_string(), need });
+    if !learner.goes_on() || before.learner != name {
+        return unsupported(format!("going on from a model of {}", before.learner));
+    }
+    match before.schema.difference(&now) {
+        Some(difference) => unsupported(format!("going on from a model of other data: {difference}")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a learner can learn from this data, before any work is done.
+pub fn check(learner: &dyn Learner, data: &Dataset) -> Result<()> {
+    let (name, can) = (learner.info().name, learner.info().capabilities);
+    let unsupported = |need: String| Err(Error::Unsupported { learner: name.to_string(), need });
+    if data.n_rows() == 0 {
+        return Err(Error::data("there are no rows to learn from"));
+    }
+    if data.features().n_columns() == 0 {
+        return Err(Error::data("there are no feature columns to learn from"));
+    }
+    if !can_learn(learner, data.task()) {
+        let tasks: Vec<&str> = can.tasks.iter().map(|t| t.word()).collect();
+        return unsupported(format!("the task {} (it can do: {})", data.task(), tasks.join(", ")));
+    }
+    if data.weight().is_some() && !can.weights {
+        return unsupported("row weights".into());
+    }
+    if data.init_score().is_some() && !learner.takes_init_scores() {
+        return unsupported("init scores (gradient-boosting can)".into());
+    }
+    check_target(can, data).map_or(Ok(()), unsupported)?;
+    // What is reduced to is checked where it is learned.
+    if can.tasks.contains(&data.task()) { learner.check_data(data) } else { Ok(()) }
+}
+
+/// Whether a learner can do a task, by itself or by a reduction that is made by itself: what learns classes learns labels, each by itself.
+pub fn can_learn(learner: &dyn Learner, task: Task) -> bool {
+    let tasks = learner.info().capabilities.tasks;
+    tasks.contains(&task) || (task == Task::Multilabel && tasks.contains(&Task::Classification))
+}
+
+/// Where the target asks for more than the learner can do: a learner of two classes for each class against the rest, a learner of classes for each label. The model
+/// says that it was reduced.
+fn reduction(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Option<Box<dyn Learner>>> {
+    let can = learner.info().capabilities;
+    let many = matches!(data.target(), Target::Classes { labels, .. } if labels.len() > 2);
+    let name = match data.task() {
+        Task::Classification if many && can.binary_only => "one-vs-rest",
+        Task::Multilabel if !can.tasks.contains(&Task::Multilabel) => "binary-relevance",
+        _ => return Ok(None),
+    };
+    let mut reduced = context.registry.learner(name)?;
+    reduced.set("estimator", &Estimator::of(learner).to_value())?;
+    Ok(Some(reduced))
+}
+
+/// What about the target is beyond the capabilities.
+fn check_target(can: Capabilities, data: &Dataset) -> Option<String> {
+    match data.target() {
+        Target::Values { n_outputs, .. } if *n_outputs > 1 && !can.multi_output && data.task() == Task::Regression => {
+            Some(format!("{n_outputs} targets at once"))
+        }
+        _ => None,
+    }
+}
+
+/// A row of weight zero counts as one that isn't there, for every learner.
+fn without_weightless_rows(data: &Dataset) -> Result<Option<Dataset>> {
+    let Some(weight) = data.weight().filter(|w| w.contains(&0.0)) else { return Ok(None) };
+    let rows: Vec<u32> = (0..data.n_rows() as u32).filter(|&r| weight[r as usize] > 0.0).collect();
+    data.select(&rows).map(Some)
+}
+
+/// Runs `work` on a pool with the asked number of threads; `None` for the pool that is there.
+pub fn run<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
+    match threads {
+        None => Ok(work()),
+        Some(1) => {
+            let pool = LENT.take()?;
+            let done = pool.install(work);
+            LENT.give_back(pool);
+            Ok(done)
+        }
+        Some(n) => Ok(pool(n)?.install(work)),
+    }
+}
+
+/// Pools of one thread, each lent to one caller at a time: callers on several threads of their own, who ask for one thread each, don't wait for each other.
+struct Lent(Mutex<Vec<(u32, ThreadPool)>>);
+
+static LENT: Lent = Lent(Mutex::new(Vec::new()));
+
+impl Lent {
+    /// A pool that nobody uses. Those of the process that this one was forked off have no threads here, and are left alone.
+    fn take(&self) -> Result<ThreadPool> {
+        let mut pools = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match pools.iter().position(|(process, _)| *process == std::process::id()) {
+            Some(free) => Ok(pools.swap_remove(free).1),
+            None => new_pool(1),
+        }
+    }
+
+    fn give_back(&self, pool: ThreadPool) {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((std::process::id(), pool));
+    }
+}
+
+/// A pool of `n` threads, made once for each process: starting threads costs more than many a small fit. A process that was forked
+/// off (as Python's `multiprocessing` does) inherits the pools but not their threads, and would wait for them forever.
+fn pool(n: usize) -> Result<Arc<ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let mut pools = POOLS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let key = (std::process::id(), n);
+    if let Some(pool) = pools.get(&key) {
+        return Ok(pool.clone());
+    }
+    Ok(pools.entry(key).or_insert(Arc::new(new_pool(n)?)).clone())
+}
+
+fn new_pool(n: usize) -> Result<ThreadPool> {
+    /// More threads than any machine of today has cores are a mistake, and would exhaust the system.
+    const MOST: usize = 1024;
+    let refuse = |allowed: String| {
+        let (owner, name, value) = ("fit".to_string(), "threads".to_string(), n.to_string());
+        Error::Param { owner, name, value, allowed }
+    };
+    if n == 0 || n > MOST {
+        return Err(refuse(format!("a whole number from 1 to {MOST}")));
+    }
+    ThreadPoolBuilder::new().num_threads(n).build().map_err(|e| refuse(e.to_string()))
+}

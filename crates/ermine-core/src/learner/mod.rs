@@ -1,0 +1,161 @@
+//! The contract that all learners keep.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | this file | [`Learner`], [`Capabilities`], [`Context`], [`Path`] |
+//! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
+//! | [`parameters`] | kinds of parameters that learners share |
+//! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
+//!
+//! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
+//! trains. Checking parameters and data, running on the asked number of threads and wrapping the result in a model is
+//! done once, in [`fit`](fn@fit).
+
+pub mod estimator;
+pub mod fit;
+pub mod parameters;
+
+pub use fit::fit;
+
+use crate::error::Result;
+use crate::matrix::{Dataset, Features, Splits, Task};
+use crate::model::{Certificate, Fitted, Model, Output};
+use crate::param::{Parameters, Value};
+use crate::progress::{Observer, Silent};
+use crate::registry::Registry;
+use serde::Serialize;
+
+/// What a learner can do by itself, without an encoder or a reduction.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Capabilities {
+    /// The tasks it can learn.
+    pub tasks: &'static [Task],
+    /// It learns only two classes by nature.
+    pub binary_only: bool,
+    /// It learns several numbers at once.
+    pub multi_output: bool,
+    /// It takes row weights.
+    pub weights: bool,
+    /// It takes missing values as they are.
+    pub missing: bool,
+    /// It takes categories as they are.
+    pub nominal: bool,
+    /// It takes sparse columns, and never makes more than a few of them dense at a time, or needs no more than its own working copy of them.
+    pub sparse: bool,
+    /// It predicts probabilities.
+    pub probabilities: bool,
+    /// Its result depends on the seed.
+    pub random: bool,
+}
+
+/// A learner's place in the registry.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Info {
+    /// Its name on the command line and in model files.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+/// How a fit is run: all that doesn't belong to the learner's parameters.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Every random choice follows from this.
+    pub seed: u64,
+    /// How many threads to use; `None` for all cores. The result doesn't depend on it.
+    pub threads: Option<usize>,
+    /// Who is told about progress and may stop the work.
+    pub observer: &'a dyn Observer,
+    /// A model of the same learner to go on from (`warm_start`): its seed holds, and what it has is kept.
+    pub previous: Option<&'a Model>,
+    /// The fold of each row, for learners that choose or calibrate by cross-validation; `None` where they draw folds themselves.
+    pub folds: Option<&'a [u32]>,
+    /// The learners that are known, for learners over learners.
+    pub registry: Registry,
+}
+
+impl Context<'_> {
+    /// Seed 0, all cores, nobody watching.
+    pub fn new(registry: Registry) -> Self {
+        Context { seed: 0, threads: None, observer: &Silent, previous: None, folds: None, registry }
+    }
+}
+
+/// What training gives: the learner's part of the model, and the certificate.
+pub struct Trained {
+    /// The learner's part of the model.
+    pub fitted: Box<dyn Fitted>,
+    /// What was minimised and what is proven about it.
+    pub certificate: Certificate,
+}
+
+/// A method that learns a model from data.
+pub trait Learner: Parameters + Send + Sync {
+    /// Its name and what it can do.
+    fn info(&self) -> &'static Info;
+
+    /// Learns. Called by [`fit`](fn@fit), which has checked parameters and data: at least one row and one feature, a task from the
+    /// capabilities, only positive weights.
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained>;
+
+    /// The parameter along which one fit gives the models of many values, where there is one.
+    fn path(&self) -> Option<&dyn Path> {
+        None
+    }
+
+    /// Refuses data that its parameters don't fit, before any work is done.
+    fn check_data(&self, _data: &Dataset) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether it adds to scores that rows start from ([`Dataset::init_score`]).
+    fn takes_init_scores(&self) -> bool {
+        false
+    }
+
+    /// Whether it looks at the target at all.
+    fn needs_target(&self) -> bool {
+        true
+    }
+
+    /// Whether it can go on from a model that it has made, see [`Context::previous`].
+    fn goes_on(&self) -> bool {
+        false
+    }
+}
+
+/// What the tested rows of each split are predicted, for each of some values: what the numbers are, and the numbers by split and value.
+pub type SplitPredictions = (Output, Vec<Vec<Vec<f64>>>);
+
+/// A learner whose models for many values of one parameter cost about as much as one: rounds of boosting, strength of pruning,
+/// number of neighbours, strength of a penalty. What they predict is what the models of separate fits predict: to the last bit, or within the tolerance of a
+/// solver that begins each fit where the one before it ended.
+pub trait Path: Sync {
+    /// The parameter.
+    fn parameter(&self) -> &'static str;
+
+    /// Learns from the data for each of `values`, and predicts for the rows of `features` with each. Called by
+    /// [`predict_path`](fit::predict_path), which has checked parameters, values and data.
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        context: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)>;
+
+    /// The same for all splits of a data set at once, where their work can be shared (an index, a matrix of kernel values): for each split and each of `values` the
+    /// predictions for the tested rows. `None` where each split must be learned by itself, as it must where anything is fitted to the rows on their way to the
+    /// learner. Called by [`predict_splits`](fit::predict_splits), only for numbers without missing values and rows that all have weight.
+    fn predict_splits(
+        &self,
+        _data: &Dataset,
+        _values: &[Value],
+        _splits: &Splits,
+        _context: &Context<'_>,
+    ) -> Result<Option<SplitPredictions>> {
+        Ok(None)
+    }
+}

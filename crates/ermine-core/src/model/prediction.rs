@@ -1,0 +1,124 @@
+//! What a model says about rows.
+
+use crate::matrix::{Schema, Task};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a model's numbers mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// A probability for each class, adding up to 1; or for each label by itself.
+    Probabilities,
+    /// A score for each class, of which the highest wins; or for each label, which the row has where it is positive.
+    Scores,
+    /// One signed score: the second of two classes where it is positive.
+    Margin,
+    /// The predicted numbers (or ranking score) themselves.
+    Values,
+}
+
+impl Output {
+    /// How many numbers there are for each row.
+    pub fn width(self, schema: &Schema) -> usize {
+        match self {
+            Output::Probabilities | Output::Scores => schema.classes.len(),
+            Output::Margin => 1,
+            Output::Values => schema.n_outputs,
+        }
+    }
+}
+
+/// Predictions for some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    output: Output,
+    width: usize,
+    values: Vec<f64>,
+    task: Task,
+    classes: Arc<[String]>,
+}
+
+impl Prediction {
+    /// Predictions from the numbers of all rows.
+    pub fn new(output: Output, values: Vec<f64>, schema: &Schema) -> Self {
+        let classes = schema.classes.iter().cloned().collect();
+        Prediction { output, width: output.width(schema), values, task: schema.task, classes }
+    }
+
+    /// The rows of several predictions of one kind, one after the other; `None` where they are not of one kind.
+    pub fn stacked(parts: &[&Prediction]) -> Option<Prediction> {
+        let first = *parts.first()?;
+        let alike = |p: &&&Prediction| {
+            (p.output, p.width, p.task) == (first.output, first.width, first.task) && p.classes == first.classes
+        };
+        let values = || parts.iter().flat_map(|part| &part.values).copied().collect();
+        (parts.iter().filter(alike).count() == parts.len()).then(|| Prediction { values: values(), ..first.clone() })
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.values.len() / self.width.max(1)
+    }
+
+    /// What the numbers mean.
+    pub fn output(&self) -> Output {
+        self.output
+    }
+
+    /// What was learned.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// All numbers, row by row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// How many numbers for each row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The numbers of a row.
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.values[row * self.width..(row + 1) * self.width]
+    }
+
+    /// The names of the classes; none where numbers are predicted.
+    pub fn classes(&self) -> &Arc<[String]> {
+        &self.classes
+    }
+
+    /// The probabilities of the classes of a row, where the model gives them.
+    pub fn probabilities(&self, row: usize) -> Option<&[f64]> {
+        (self.output == Output::Probabilities).then(|| self.row(row))
+    }
+
+    /// The predicted class of a row: the one with the highest number, the first of several.
+    pub fn class(&self, row: usize) -> usize {
+        let numbers = self.row(row);
+        if self.output == Output::Margin {
+            return usize::from(numbers[0] > 0.0);
+        }
+        (1..numbers.len()).fold(0, |best, k| if numbers[k] > numbers[best] { k } else { best })
+    }
+
+    /// Whether a row is predicted to have a label.
+    pub fn has(&self, row: usize, label: usize) -> bool {
+        self.row(row)[label] > if self.output == Output::Probabilities { 0.5 } else { 0.0 }
+    }
+
+    /// The names of the labels that a row is predicted to have; `None` where it is not labels that are predicted.
+    pub fn labels(&self, row: usize) -> Option<Vec<&str>> {
+        let has = |&label: &usize| self.has(row, label);
+        (self.task == Task::Multilabel)
+            .then(|| (0..self.classes.len()).filter(has).map(|label| self.classes[label].as_str()).collect())
+    }
+
+    /// The name of the predicted class of a row; `None` where numbers are predicted.
+    pub fn label(&self, row: usize) -> Option<&str> {
+        (self.task == Task::Classification).then(|| self.classes[self.class(row)].as_str())
+    }
+}

@@ -1,0 +1,105 @@
+//! The reasons for one prediction in words.
+//!
+//! A single tree says its questions one after the other, a linear model its terms. A sum of trees says which columns move its score most, by their SHAP values: they add up from the score that is expected when nothing
+//! is known of a row to the score of the row.
+
+use crate::chart::text::number;
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Task};
+use crate::model::{Link, Model, ShapValues};
+use crate::table::{Column, Table};
+
+/// Columns that are named.
+const SHOWN: usize = 10;
+
+impl Model {
+    /// Why a row of a table gets its prediction, in words; `None` where the model can't say it.
+    pub fn why(&self, table: &Table, row: usize) -> Result<Option<String>> {
+        self.why_of(&self.schema().features_of(table)?, row)
+    }
+
+    /// The same for columns in the order of the training data, whatever their names.
+    pub fn why_of_columns(&self, columns: Vec<Column>, row: usize) -> Result<Option<String>> {
+        self.why_of(&self.schema().features_in_order(columns)?, row)
+    }
+
+    fn why_of(&self, features: &Features, row: usize) -> Result<Option<String>> {
+        let n = features.n_rows();
+        if row >= n {
+            return Err(Error::data(format!("row {row} was asked for, but there are {n} rows")));
+        }
+        if let Some(reasons) = self.own().reasons(self.schema(), features, row) {
+            return Ok(Some(reasons));
+        }
+        if self.tree_ensemble().is_err() {
+            return Ok(None);
+        }
+        self.in_shares(&features.select(&[row as u32])?).map(Some)
+    }
+
+    /// Of several quantiles of the only row, the one in the middle: the one that is predicted.
+    fn middle(&self, shap: &ShapValues) -> usize {
+        let score = |output: usize| {
+            shap.expected[output] + (0..shap.n_columns).map(|column| shap.get(0, column)[output]).sum::<f64>()
+        };
+        let mut order: Vec<usize> = (0..shap.n_outputs).collect();
+        order.sort_by(|&a, &b| score(a).total_cmp(&score(b)));
+        order[shap.n_outputs / 2]
+    }
+
+    /// The shares of the columns in the score of the only row.
+    fn in_shares(&self, row: &Features) -> Result<String> {
+        let (trees, schema) = (self.tree_ensemble()?, self.schema());
+        let shap = trees.shap_values(row);
+        let prediction =
+            self.predict_columns(row.columns().iter().map(|c| c.with_numbers(c.numbers(row.rows()))).collect(), None)?;
+        // Of classes, the one that is predicted; where two classes have one score, it is that of the second.
+        let class = if schema.task == Task::Classification { prediction.class(0) } else { 0 };
+        let output = match trees.link() {
+            Link::Quantiles => self.middle(&shap),
+            _ if shap.n_outputs > 1 => class.min(shap.n_outputs - 1),
+            _ => 0,
+        };
+        let what = match (trees.link(), schema.task) {
+            (Link::Logistic, _) => format!("log odds of {}", schema.classes[1]),
+            (Link::Vote, _) if shap.n_outputs == 1 => format!("half the log odds of {}", schema.classes[1]),
+            (Link::Vote, _) => format!("votes for {}", schema.classes[output]),
+            (Link::Softmax, _) => format!("score of {}", schema.classes[output]),
+            (_, Task::Classification) => format!("probability of {}", schema.classes[output]),
+            (Link::Exponential, _) => "logarithm of the prediction".into(),
+            _ if schema.n_outputs > 1 => format!("prediction of {}", schema.target.get(output).map_or("", |t| t)),
+            _ => "prediction".into(),
+        };
+        let share = |column: usize| shap.get(0, column)[output];
+        let mut order: Vec<usize> = (0..shap.n_columns).filter(|&column| share(column) != 0.0).collect();
+        order.sort_by(|&a, &b| share(b).abs().total_cmp(&share(a).abs()).then(a.cmp(&b)));
+        let mut text = match prediction.label(0) {
+            Some(label) => {
+                format!("prediction: {label} ({})\n", number(prediction.row(0).get(class).copied().unwrap_or(1.0)))
+            }
+            None => format!("prediction: {}\n", number(prediction.row(0)[0])),
+        };
+        let mut score = shap.expected[output];
+        text.push_str(&format!("{what}, nothing known: {}\n", number(score)));
+        for &column in order.iter().take(SHOWN) {
+            let spec = &schema.features[column];
+            let value = match row.number(0, column) {
+                v if v.is_nan() => "missing".to_string(),
+                v => spec.levels.get(v as usize).cloned().unwrap_or_else(|| number(v)),
+            };
+            score += share(column);
+            let sign = if share(column) > 0.0 { "+" } else { "" };
+            text.push_str(&format!("{} = {value}: {sign}{} to {}\n", spec.name, number(share(column)), number(score)));
+        }
+        let rest: f64 = order.iter().skip(SHOWN).map(|&column| share(column)).sum();
+        if order.len() > SHOWN {
+            text.push_str(&format!(
+                "{} other columns: {} to {}\n",
+                order.len() - SHOWN,
+                number(rest),
+                number(score + rest)
+            ));
+        }
+        Ok(text)
+    }
+}

@@ -1,0 +1,134 @@
+//! Files and arrays become a [`Table`]: named columns of numbers and categories, with missing values kept as missing.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`buffer`] | shared, possibly strided memory, ours or somebody else's |
+//! | [`mod@column`] | a column: its kind and its values |
+//! | [`read`] | which reader a file needs; the options that all readers share |
+//! | `csv`, `libsvm`, `columnar` | one reader for each format |
+//! | `frame` | frames of other libraries in memory, with the feature `arrow` |
+//! | [`infer`] | what kind of column a list of words is |
+
+pub mod buffer;
+pub mod column;
+#[cfg(feature = "arrow")]
+pub mod frame;
+pub mod infer;
+pub mod read;
+
+#[cfg(feature = "arrow")]
+mod arrow;
+mod block;
+#[cfg(feature = "parquet")]
+mod columnar;
+mod csv;
+mod libsvm;
+mod number;
+mod source;
+mod words;
+mod write;
+
+pub use buffer::Buffer;
+pub use column::{Column, ColumnKind, Levels, MISSING, Values};
+pub use read::{ColumnType, ReadOptions};
+
+use crate::error::{Error, Result};
+use std::collections::HashSet;
+
+/// Most rows a table may have: row numbers are 32 bits wide, and one bit is used for marks.
+pub const MAX_ROWS: usize = (1 << 31) - 1;
+
+/// Named columns of equal length.
+///
+/// ```
+/// use ermine::table::{Column, Table};
+///
+/// let table = Table::new(vec![
+///     Column::numeric("size", vec![1.0, 2.5, f64::NAN]),
+///     Column::nominal("colour", &[Some("red"), None, Some("blue")]),
+/// ])?;
+/// assert_eq!((table.n_rows(), table.n_columns()), (3, 2));
+/// assert_eq!(table.column("colour")?.text(2), "blue");
+/// # Ok::<(), ermine::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Table {
+    columns: Vec<Column>,
+    n_rows: usize,
+}
+
+impl Table {
+    /// A table of these columns, which must be of equal length and have distinct names.
+    pub fn new(columns: Vec<Column>) -> Result<Self> {
+        let n_rows = columns.first().map_or(0, Column::len);
+        let mut names = HashSet::new();
+        for column in &columns {
+            if column.len() != n_rows {
+                let (name, n, first) = (&column.name, column.len(), &columns[0].name);
+                return Err(Error::data(format!("column '{name}' has {n} rows, but column '{first}' has {n_rows}")));
+            }
+            if !names.insert(column.name.as_str()) {
+                return Err(Error::data(format!("two columns are named '{}'", column.name)));
+            }
+        }
+        if n_rows > MAX_ROWS {
+            return Err(Error::data(format!("{n_rows} rows are more than the {MAX_ROWS} that a table may have")));
+        }
+        drop(names);
+        Ok(Table { columns, n_rows })
+    }
+
+    /// Columns that are known to fit together; `n_rows` is told, because there may be no column.
+    pub fn of_columns(columns: Vec<Column>, n_rows: usize) -> Self {
+        Table { columns, n_rows }
+    }
+
+    /// A table of numbers from rows of equal length; the columns are named `names`.
+    pub fn from_rows(names: &[&str], rows: &[Vec<f64>]) -> Result<Self> {
+        if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != names.len()) {
+            return Err(Error::data(format!("row {i} has {} values, but there are {} names", row.len(), names.len())));
+        }
+        let column = |j: usize| rows.iter().map(|row| row[j]).collect::<Vec<f64>>();
+        Table::new(names.iter().enumerate().map(|(j, &name)| Column::numeric(name, column(j))).collect())
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many columns.
+    pub fn n_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// All columns in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The names of the columns in order.
+    pub fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(|c| c.name.as_str()).collect()
+    }
+
+    /// The place of a column.
+    pub fn position(&self, name: &str) -> Result<usize> {
+        self.columns.iter().position(|c| c.name == name).ok_or_else(|| Error::unknown("column", name, self.names()))
+    }
+
+    /// A column by name.
+    pub fn column(&self, name: &str) -> Result<&Column> {
+        Ok(&self.columns[self.position(name)?])
+    }
+
+    /// The columns themselves.
+    pub fn into_columns(self) -> Vec<Column> {
+        self.columns
+    }
+
+    /// The bytes its values take in memory.
+    pub fn n_bytes(&self) -> usize {
+        self.columns.iter().map(Column::n_bytes).sum()
+    }
+}

@@ -1,0 +1,124 @@
+//! Cross-validation: rows are predicted by models that have not seen them.
+//!
+//! **No leakage.** Everything that is fitted (encoders, bins, imputation, target statistics) is fitted inside the training part, because all of it
+//! happens inside `fit`.
+//!
+//! **Errors.** The mean over splits is the estimate; the spread shown is the standard deviation over splits. (Splits share training rows, so that
+//! the spread is a guide and no exact confidence interval: Bengio and Grandvalet, 2004.) Of splits with few tested rows, what is no mean over rows is told of all tested rows
+//! together.
+
+use super::judge::{Judge, Told};
+use super::measure::Measure;
+use super::outcome::untold::untold_error;
+use crate::evaluate::{Evaluate, in_classes_of};
+use ermine_core::error::Result;
+use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::matrix::{Dataset, Splits};
+use ermine_core::progress::{Event, report};
+use serde::Serialize;
+
+/// A measure over splits.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FoldScore {
+    /// Its name.
+    pub name: &'static str,
+    /// The mean over the tested parts.
+    pub mean: f64,
+    /// The standard deviation over the tested parts.
+    pub deviation: f64,
+    /// Whether higher is better.
+    pub higher_is_better: bool,
+    /// The score of each tested part.
+    pub folds: Vec<f64>,
+    /// It is of all tested rows together, because parts have too few: one score for each time that all rows were dealt.
+    pub pooled: bool,
+    /// The score of each part that was learned from, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train: Option<Vec<f64>>,
+}
+
+/// The result of cross-validating one learner. The first score is what learners are compared by.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CrossValidation {
+    /// The scores, the most important first; those that can't be told in some split are left out.
+    pub scores: Vec<FoldScore>,
+    /// The measures that were left out, and why.
+    #[serde(skip)]
+    pub untold: Vec<(Measure, String)>,
+}
+
+impl CrossValidation {
+    /// An error unless this measure, if one was asked for, can be told in every split.
+    pub fn check_told(&self, asked: Option<Measure>, measures: &[Measure]) -> Result<()> {
+        let Some((measure, why)) = self.untold.iter().find(|(measure, _)| Some(*measure) == asked) else {
+            return Ok(());
+        };
+        let told = measures.iter().copied().filter(|m| self.scores.iter().any(|score| score.name == m.title()));
+        Err(untold_error(*measure, &format!("in some split {why}"), told))
+    }
+}
+
+/// What is measured in cross-validation.
+#[derive(Debug, Clone, Copy)]
+pub struct Validation<'a> {
+    /// Which rows are learned from and which are tested.
+    pub splits: &'a Splits,
+    /// What is measured, the most important first.
+    pub measures: &'a [Measure],
+    /// Whether the rows that were learned from are measured too.
+    pub train_scores: bool,
+    /// Whether, where tested parts are small, what is no mean over rows is told of all tested rows together.
+    pub pool: bool,
+}
+
+/// Cross-validates a learner.
+pub fn cross_validate(
+    learner: &dyn Learner,
+    data: &Dataset,
+    validation: &Validation<'_>,
+    context: &Context<'_>,
+) -> Result<CrossValidation> {
+    let n = validation.splits.len();
+    let what = format!("cross-validating {}", learner.info().name);
+    report(context.observer, Event::Begin { what: &what, total: Some(n as u64) })?;
+    let judge = Judge::new(data, validation.splits, validation.measures, validation.pool);
+    let (mut tested, mut trained) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    for index in 0..n {
+        let (train, test) = validation.splits.split(index);
+        let train = data.select(&train)?;
+        let model = fit(learner, &train, context)?;
+        let test = in_classes_of(&model, &data.select(&test)?)?;
+        tested.push(judge.judge(model.predict_data(&test)?, &test)?);
+        if validation.train_scores {
+            trained.push(model.measure(&train, validation.measures)?);
+        }
+        report(context.observer, Event::Step { done: index as u64 + 1, score: None })?;
+    }
+    report(context.observer, Event::End)?;
+    let column = |rows: &[Vec<f64>], k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
+    let mut found = CrossValidation { scores: Vec::new(), untold: Vec::new() };
+    for (k, (measure, told)) in validation.measures.iter().zip(judge.told(&tested)?).enumerate() {
+        let Told { folds, pooled, untold } = told;
+        let train = validation.train_scores.then(|| column(&trained, k));
+        match untold {
+            Some(why) => found.untold.push((*measure, why)),
+            None => found.scores.push(FoldScore { pooled, ..FoldScore::new(*measure, folds, train) }),
+        }
+    }
+    Ok(found)
+}
+
+impl FoldScore {
+    /// Mean and spread of the scores of the splits.
+    pub fn new(measure: Measure, folds: Vec<f64>, train: Option<Vec<f64>>) -> FoldScore {
+        FoldScore { train, ..FoldScore::spread(measure.title(), measure.higher_is_better(), folds) }
+    }
+
+    /// The same by the name of a measure, without the scores of rows that were learned from.
+    pub fn spread(name: &'static str, higher_is_better: bool, folds: Vec<f64>) -> FoldScore {
+        let n = folds.len() as f64;
+        let mean = folds.iter().sum::<f64>() / n;
+        let variance = folds.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+        FoldScore { name, mean, deviation: variance.sqrt(), higher_is_better, folds, pooled: false, train: None }
+    }
+}

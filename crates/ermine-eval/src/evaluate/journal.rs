@@ -1,0 +1,131 @@
+//! A file that remembers the trials of a search, a line of JSON for each, so that a search that was killed goes on where it was.
+//!
+//! The first line says what is searched; a journal of another search is refused. A last line that was cut off is passed over.
+
+use super::search::{Search, Trial};
+use super::space::Setting;
+use ermine_core::error::{Error, Result};
+use ermine_core::matrix::{Dataset, Target};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// More than any search writes.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// What is searched: a journal is only good for the very same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Subject {
+    journal_of: String,
+    parameters: String,
+    measure: String,
+    n_splits: usize,
+    seed: u64,
+    data: u32,
+}
+
+/// Trials that are remembered, in memory and, if asked for, in a file.
+pub struct Journal {
+    trials: Vec<Trial>,
+    file: Option<(PathBuf, File)>,
+}
+
+impl Journal {
+    /// Remembers nothing beyond the search.
+    pub fn none() -> Journal {
+        Journal { trials: Vec::new(), file: None }
+    }
+
+    /// Opens the journal of a search, or begins it.
+    pub fn open(path: &Path, search: &Search<'_>, data: &Dataset, seed: u64) -> Result<Journal> {
+        let io = |e| Error::io(path, e);
+        let subject = Subject::of(search, data, seed);
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io)?;
+        if file.metadata().map_err(io)?.len() > MOST_BYTES {
+            return Err(Error::data(format!("{}: is too large for a journal", path.display())));
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(io)?;
+        // What follows the last end of a line was cut off while it was written.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(io)?;
+        }
+        let trials = read(&text[..whole], &subject).map_err(|why| Error::data(format!("{}: {why}", path.display())))?;
+        let mut journal = Journal { trials, file: Some((path.to_path_buf(), file)) };
+        if whole == 0 {
+            journal.write(&serde_json::to_string(&subject).unwrap_or_default())?;
+        }
+        Ok(journal)
+    }
+
+    /// How many trials it knows.
+    pub fn len(&self) -> usize {
+        self.trials.len()
+    }
+
+    /// Whether it knows no trial.
+    pub fn is_empty(&self) -> bool {
+        self.trials.is_empty()
+    }
+
+    /// The trial of a setting on at most so many rows.
+    pub(super) fn find(&self, setting: &Setting, rows: Option<usize>) -> Option<Trial> {
+        self.trials.iter().find(|trial| trial.setting == *setting && trial.rows == rows).cloned()
+    }
+
+    /// Remembers a trial.
+    pub(super) fn add(&mut self, trial: &Trial) -> Result<()> {
+        self.trials.push(trial.clone());
+        self.write(&serde_json::to_string(trial).map_err(|e| Error::data(e.to_string()))?)
+    }
+
+    fn write(&mut self, line: &str) -> Result<()> {
+        let Some((path, file)) = &mut self.file else { return Ok(()) };
+        file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.flush()).map_err(|e| Error::io(path, e))
+    }
+}
+
+fn read(text: &str, subject: &Subject) -> std::result::Result<Vec<Trial>, String> {
+    let mut lines = text.lines().enumerate();
+    let Some((_, first)) = lines.next() else { return Ok(Vec::new()) };
+    let found: Subject = serde_json::from_str(first).map_err(|_| "is not the journal of a search".to_string())?;
+    if found != *subject {
+        return Err(
+            "is the journal of another search (other data, learner, parameters, measure, folds or seed); name another file"
+                .into(),
+        );
+    }
+    let trial =
+        |(i, line): (usize, &str)| serde_json::from_str(line).map_err(|e| format!("line {} can't be read: {e}", i + 1));
+    lines.map(trial).collect()
+}
+
+impl Subject {
+    fn of(search: &Search<'_>, data: &Dataset, seed: u64) -> Subject {
+        Subject {
+            journal_of: search.learner.info().name.into(),
+            parameters: format!("{:?}", search.learner.values()),
+            measure: search.measure.word().into(),
+            n_splits: search.splits.len(),
+            seed,
+            data: fingerprint(data),
+        }
+    }
+}
+
+/// A number that changes with the data.
+fn fingerprint(data: &Dataset) -> u32 {
+    let mut hash = crc32fast::Hasher::new();
+    let mut numbers = |values: &[f64]| values.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+    for j in 0..data.features().n_columns() {
+        numbers(&data.features().numbers(j));
+    }
+    match data.target() {
+        Target::Classes { codes, .. } => numbers(&codes.iter().map(|&c| f64::from(c)).collect::<Vec<_>>()),
+        Target::Values { values, .. } => numbers(values),
+    }
+    data.weight().into_iter().for_each(&mut numbers);
+    hash.finalize()
+}

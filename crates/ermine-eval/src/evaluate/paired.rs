@@ -1,0 +1,57 @@
+//! Is one learner better than another, or was it luck? A paired test over the splits of cross-validation.
+//!
+//! **Idea.** Both are tested on the same splits, so that the differences count, not the scores. Models of overlapping training rows are not
+//! independent, which the usual t test takes them to be; Nadeau and Bengio (2003) add the share of tested to trained rows to its variance:
+//! ```text
+//! t = mean(d) / sqrt((1/k + n_test/n_train) var(d))      with k - 1 degrees of freedom
+//! ```
+//! **Reference.** Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52, 2003.
+
+use ermine_core::distribution::t_two_sided;
+use ermine_core::matrix::Splits;
+use serde::Serialize;
+
+/// What the differences say.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Paired {
+    /// The mean of first minus second.
+    pub difference: f64,
+    /// How likely a difference this large is if both are as good; 1 where nothing can be told.
+    pub p_value: f64,
+}
+
+/// Compares the scores of two learners on the same splits.
+pub fn paired_test(first: &[f64], second: &[f64], splits: &Splits) -> Paired {
+    let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
+    let k = differences.len() as f64;
+    let difference = differences.iter().sum::<f64>() / k;
+    let variance = differences.iter().map(|d| (d - difference).powi(2)).sum::<f64>() / (k - 1.0);
+    let (train, test) = splits.split(0);
+    let spread = ((1.0 / k + test.len() as f64 / train.len() as f64) * variance).sqrt();
+    let p_value = match (k > 1.0 && difference != 0.0, spread > 0.0) {
+        (true, true) => t_two_sided(difference / spread, k - 1.0),
+        // The same difference in every split.
+        (true, false) => 0.0,
+        _ => 1.0,
+    };
+    Paired { difference, p_value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ermine_core::table::Table;
+
+    #[test]
+    fn it_is_the_formula_of_the_paper() {
+        let rows: Vec<Vec<f64>> = (0..100).map(|i| vec![f64::from(i), f64::from(i % 7)]).collect();
+        let data = Table::from_rows(&["x", "y"], &rows).unwrap().dataset("y").unwrap();
+        let splits = Splits::k_fold(&data, 5, 0).unwrap();
+        let (a, b) = ([0.9, 0.8, 0.85, 0.9, 0.95], [0.8, 0.8, 0.8, 0.85, 0.85]);
+        let test = paired_test(&a, &b, &splits);
+        // Differences 0.1, 0, 0.05, 0.05, 0.1: mean 0.06, variance 0.00175; t = 0.06 / sqrt((1/5 + 1/4) 0.00175) = 2.1381 with 4 degrees of freedom.
+        assert!((test.difference - 0.06).abs() < 1e-12 && (test.p_value - 0.0993).abs() < 2e-4, "{test:?}");
+        assert_eq!(paired_test(&a, &a, &splits).p_value, 1.0);
+        assert!((paired_test(&b, &a, &splits).p_value - test.p_value).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,492 @@
+//! Finds the best settings of a learner by cross-validation.
+//!
+//! | strategy | what is tried |
+//! |---|---|
+//! | grid | every combination |
+//! | random | settings drawn from the space (Bergstra and Bengio, 2012) |
+//! | halving | many settings on few rows; the better part of them on more rows, until one is left on all (Jamieson and Talwalkar, 2016) |
+//!
+//! **One fit, many settings.** Where a learner has a [`Path`] (rounds of boosting, strength of pruning or of a penalty, number of
+//! neighbours, price of slack), settings that differ in that parameter alone come from one fit in each split. Where splits can share their work too
+//! (one index of neighbours, one matrix of kernel values), they do.
+//!
+//! **Stopping.** Whatever was tried is kept in a [`Journal`]; a search that is stopped and started again goes on where it was, and ends as if it had
+//! never stopped. Of settings that are equally good, the one with the better probabilities (or the smaller squared error) is best, and then the first: that is the learner as it is.
+//! A setting that a learner refuses is a trial without a score, not the end of the search.
+
+use super::cross_validation::FoldScore;
+use super::journal::Journal;
+use super::judge::{Judge, Judged};
+use super::measure::Measure;
+use super::space::{Setting, Space};
+use crate::evaluate::in_classes_of;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::fit::{predict_path, predict_splits, run};
+use ermine_core::learner::{Context, Learner, Path, fit};
+use ermine_core::matrix::{Dataset, Splits};
+use ermine_core::param::Value;
+use ermine_core::progress::{Event, Observer, Parts, report};
+use ermine_core::rng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::time::Instant;
+
+/// The random streams of settings and of rows.
+const SETTINGS: u64 = 17;
+const ROWS: u64 = 18;
+
+/// Values along a path cost little: this many where a strategy doesn't say.
+const PATH_POINTS: usize = 8;
+
+/// Fewer rows than this say nothing about a setting.
+const FEWEST_ROWS: usize = 100;
+
+/// Up to this many rows, splits are learned side by side, so many at a time.
+const FEW_ROWS: usize = 100_000;
+const AT_ONCE: usize = 8;
+
+/// Which settings are tried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Strategy {
+    /// Every combination of this many values of each parameter.
+    Grid {
+        /// Values of a parameter that has a range.
+        points: usize,
+    },
+    /// This many settings at random.
+    Random {
+        /// How many.
+        trials: usize,
+    },
+    /// Every setting that the space lists, which has no axes then.
+    Listed,
+    /// This many settings on few rows, and the best part of them on as many times the rows, until one is left.
+    Halving {
+        /// How many to begin with.
+        trials: usize,
+        /// By how much the settings become fewer and the rows more in each round.
+        factor: usize,
+    },
+}
+
+/// What is searched, and how settings are judged.
+pub struct Search<'a> {
+    /// The learner, with the parameters that are not searched.
+    pub learner: &'a dyn Learner,
+    /// The settings.
+    pub space: &'a Space,
+    /// Which of them are tried.
+    pub strategy: Strategy,
+    /// Which rows are learned from and which are tested.
+    pub splits: &'a Splits,
+    /// What decides.
+    pub measure: Measure,
+    /// Whether, where tested parts are small, what is no mean over rows is told of all tested rows together.
+    pub pool: bool,
+}
+
+/// A setting that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The setting.
+    pub setting: Setting,
+    /// At most how many rows were learned from; all if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
+    /// The score of each split, or of all tested rows together; none where the setting was refused.
+    pub folds: Vec<f64>,
+    /// Where scores are equal, less of this is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<f64>,
+    /// The scores are of all tested rows together.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pooled: bool,
+    /// Why it was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// How long it took; settings of one path share its time.
+    pub seconds: f64,
+}
+
+impl Trial {
+    /// The mean over splits; NaN where there is none.
+    pub fn mean(&self) -> f64 {
+        self.folds.iter().sum::<f64>() / self.folds.len() as f64
+    }
+
+    /// Mean and spread.
+    pub fn score(&self, measure: Measure) -> FoldScore {
+        FoldScore { pooled: self.pooled, ..FoldScore::new(measure, self.folds.clone(), None) }
+    }
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// All trials, in the order in which they were made.
+    pub trials: Vec<Trial>,
+    /// Which trial on all rows is best; none if no setting could be used.
+    pub best: Option<usize>,
+    /// It was stopped before its end.
+    pub stopped: bool,
+}
+
+/// Searches.
+pub fn search(search: &Search<'_>, data: &Dataset, context: &Context<'_>, journal: &mut Journal) -> Result<Found> {
+    search.measure.check(data.task())?;
+    let measures: Vec<Measure> =
+        std::iter::once(search.measure).chain(search.measure.tie_breaker(data.task())).collect();
+    let judge = Judge::new(data, search.splits, &measures, search.pool);
+    let mut state = State { search, data, context, journal, judge, tie: measures.get(1).copied(), trials: Vec::new() };
+    let begin = Event::Begin { what: "searching", total: search.n_steps()? };
+    let stopped = match report(context.observer, begin).and_then(|()| state.run()) {
+        Err(Error::Stopped) => true,
+        other => other.map(|()| false)?,
+    };
+    let trials = state.trials;
+    if !stopped {
+        report(context.observer, Event::End)?;
+    }
+    let full = (0..trials.len()).filter(|&i| trials[i].rows.is_none() && !trials[i].mean().is_nan());
+    let tie = |trial: &Trial| trial.tie.unwrap_or(f64::INFINITY);
+    let as_it_is =
+        |trial: &Trial| trial.setting.iter().all(|(name, value)| search.learner.get(name).as_ref() == Some(value));
+    let order = |a: &Trial, b: &Trial| {
+        let decisive = badness(search.measure, a).total_cmp(&badness(search.measure, b));
+        decisive.then(tie(a).total_cmp(&tie(b))).then(as_it_is(b).cmp(&as_it_is(a)))
+    };
+    let best = full.min_by(|&a, &b| order(&trials[a], &trials[b]));
+    Ok(Found { trials, best, stopped })
+}
+
+/// Less is better; what can't be told is worst.
+fn badness(measure: Measure, trial: &Trial) -> f64 {
+    measure.badness(trial.mean())
+}
+
+/// A learner like this one with some parameters set.
+pub fn with_setting(learner: &dyn Learner, setting: &Setting, context: &Context<'_>) -> Result<Box<dyn Learner>> {
+    let mut copy = context.registry.learner(learner.info().name)?;
+    learner.values().iter().try_for_each(|(name, value)| copy.set(name, value))?;
+    setting.iter().try_for_each(|(name, value)| copy.set(name, value))?;
+    Ok(copy)
+}
+
+impl Search<'_> {
+    /// Settings that share all but the path parameter, with the values of that one.
+    fn batches(&self, seed: u64) -> Result<Vec<Batch>> {
+        let path = self.learner.path().map(Path::parameter);
+        if self.strategy == Strategy::Listed {
+            return Ok(grouped(self.space.listed(), path));
+        }
+        let (space, axis) = path.map_or((self.space.clone(), None), |name| self.space.without(name));
+        let along = |points: usize| match (path, axis) {
+            (Some(name), Some(axis)) => Some((name, axis.points(points))),
+            _ => None,
+        };
+        let draw = |trials: usize| {
+            let mut stream = rng::stream(seed, &[SETTINGS]);
+            // The learner as it is comes first: nothing that is found is worse.
+            let (mut drawn, mut known) = (vec![Setting::new()], HashSet::new());
+            for _ in 1..trials.max(1) {
+                let setting = space.draw(&mut stream);
+                // Of few words the same are drawn again, and say nothing new.
+                if known.insert(format!("{setting:?}")) {
+                    drawn.push(setting);
+                }
+            }
+            drawn
+        };
+        let (settings, points): (Vec<Setting>, usize) = match self.strategy {
+            Strategy::Grid { points } => (space.grid(points)?, points),
+            Strategy::Random { trials } | Strategy::Halving { trials, .. } => (draw(trials), PATH_POINTS),
+            Strategy::Listed => (Vec::new(), 0),
+        };
+        let batch = |setting: Setting| {
+            let mut path = along(points);
+            let own = path.as_ref().and_then(|(name, _)| self.learner.get(name));
+            if let (Some((_, values)), Some(own)) = (&mut path, own)
+                && setting.is_empty()
+                && !values.contains(&own)
+                && !matches!(self.strategy, Strategy::Grid { .. })
+            {
+                values.push(own);
+            }
+            Batch { setting, path }
+        };
+        Ok(settings.into_iter().map(batch).collect())
+    }
+
+    fn n_steps(&self) -> Result<Option<u64>> {
+        let n = self.batches(0)?.len();
+        let mut total = 0;
+        let mut left = n;
+        if let Strategy::Halving { factor, .. } = self.strategy {
+            while left > 1 {
+                total += left;
+                left = left.div_ceil(factor.max(2));
+            }
+        }
+        Ok(Some(((total + left) * self.splits.len()) as u64))
+    }
+}
+
+/// By how much the settings become fewer and the rows more in each round of halving, where nobody says it.
+pub const FACTOR: usize = 3;
+
+/// Settings that one fit for each split gives.
+#[derive(Clone)]
+struct Batch {
+    setting: Setting,
+    path: Option<(&'static str, Vec<Value>)>,
+}
+
+impl Batch {
+    fn settings(&self) -> Vec<Setting> {
+        let Some((name, values)) = &self.path else { return vec![self.setting.clone()] };
+        let with = |value: &Value| {
+            let mut setting = self.setting.clone();
+            setting.insert((*name).to_string(), value.clone());
+            setting
+        };
+        values.iter().map(with).collect()
+    }
+}
+
+/// Settings as they are, but those that differ only in the path parameter together.
+fn grouped(settings: &[Setting], path: Option<&'static str>) -> Vec<Batch> {
+    let mut batches: Vec<Batch> = Vec::new();
+    for setting in settings {
+        let mut rest = setting.clone();
+        let Some((name, value)) = path.and_then(|name| Some((name, rest.remove(name)?))) else {
+            batches.push(Batch { setting: setting.clone(), path: None });
+            continue;
+        };
+        match batches.iter_mut().find(|batch| batch.path.is_some() && batch.setting == rest) {
+            Some(Batch { path: Some((_, values)), .. }) => values.push(value),
+            _ => batches.push(Batch { setting: rest, path: Some((name, vec![value])) }),
+        }
+    }
+    batches
+}
+
+struct State<'a, 'b> {
+    search: &'a Search<'b>,
+    data: &'a Dataset,
+    context: &'a Context<'a>,
+    journal: &'a mut Journal,
+    judge: Judge<'a>,
+    /// What tells apart settings that are equally good.
+    tie: Option<Measure>,
+    trials: Vec<Trial>,
+}
+
+impl State<'_, '_> {
+    fn run(&mut self) -> Result<()> {
+        let mut batches = self.search.batches(self.context.seed)?;
+        let mut done = 0;
+        if let Strategy::Halving { factor, .. } = self.search.strategy {
+            let (all, factor) = (self.search.splits.split(0).0.len(), factor.max(2));
+            while batches.len() > 1 {
+                let rungs = (batches.len() as f64).log(factor as f64).ceil() as u32;
+                let rows = (all / factor.saturating_pow(rungs)).max(FEWEST_ROWS);
+                let first = self.trials.len();
+                for batch in &batches {
+                    self.try_batch(batch, (rows < all).then_some(rows), &mut done)?;
+                }
+                batches = self.better_part(&batches, first, factor);
+            }
+        }
+        for batch in &batches {
+            self.try_batch(batch, None, &mut done)?;
+        }
+        Ok(())
+    }
+
+    /// The batches with the best trials among those made since `first`.
+    fn better_part(&self, batches: &[Batch], first: usize, factor: usize) -> Vec<Batch> {
+        let mut at = first;
+        let mut judged: Vec<(f64, &Batch)> = Vec::new();
+        for batch in batches {
+            let n = batch.settings().len();
+            let best =
+                self.trials[at..at + n].iter().map(|t| badness(self.search.measure, t)).fold(f64::INFINITY, f64::min);
+            judged.push((best, batch));
+            at += n;
+        }
+        judged.sort_by(|a, b| a.0.total_cmp(&b.0));
+        judged.into_iter().take(batches.len().div_ceil(factor)).map(|(_, batch)| batch.clone()).collect()
+    }
+
+    /// Tries the settings of a batch, unless the journal knows them.
+    fn try_batch(&mut self, batch: &Batch, rows: Option<usize>, done: &mut u64) -> Result<()> {
+        let settings = batch.settings();
+        let known: Vec<Trial> = settings.iter().filter_map(|s| self.journal.find(s, rows)).collect();
+        *done += self.search.splits.len() as u64;
+        if known.len() == settings.len() {
+            self.trials.extend(known);
+        } else {
+            let start = Instant::now();
+            let outcome = self.cross_validate(batch, rows, *done - self.search.splits.len() as u64);
+            let seconds = start.elapsed().as_secs_f64() / settings.len() as f64;
+            let (judged, refused) = match outcome {
+                Ok(judged) => (judged, None),
+                Err(Error::Stopped) => return Err(Error::Stopped),
+                Err(error) => (settings.iter().map(|_| Vec::new()).collect(), Some(error.to_string())),
+            };
+            for (setting, judged) in settings.into_iter().zip(judged) {
+                let refused = refused.clone();
+                let mut trial = Trial { setting, rows, folds: Vec::new(), tie: None, pooled: false, refused, seconds };
+                if trial.refused.is_none() {
+                    self.tell(&mut trial, &judged)?;
+                }
+                self.journal.add(&trial)?;
+                self.trials.push(trial);
+            }
+        }
+        let best =
+            self.trials.iter().filter(|t| t.rows == rows).map(|t| badness(self.search.measure, t)).reduce(f64::min);
+        let sign = if self.search.measure.higher_is_better() { -1.0 } else { 1.0 };
+        let score = best.filter(|b| b.is_finite()).map(|b| (self.search.measure.title(), sign * b));
+        report(self.context.observer, Event::Step { done: *done, score })
+    }
+
+    /// Writes the scores of a setting into its trial.
+    fn tell(&self, trial: &mut Trial, judged: &[Judged]) -> Result<()> {
+        let mut told = self.judge.told(judged)?.into_iter();
+        let Some(decisive) = told.next() else { return Ok(()) };
+        if let Some(why) = decisive.untold {
+            trial.refused = Some(format!("{} can't be told in every split: {why}", self.search.measure.title()));
+            return Ok(());
+        }
+        (trial.folds, trial.pooled) = (decisive.folds, decisive.pooled);
+        let ties = told.next().filter(|tie| tie.untold.is_none());
+        trial.tie =
+            ties.zip(self.tie).map(|(tie, by)| by.badness(tie.folds.iter().sum::<f64>() / tie.folds.len() as f64));
+        Ok(())
+    }
+
+    /// What each setting of a batch says in each split.
+    fn cross_validate(&self, batch: &Batch, rows: Option<usize>, done: u64) -> Result<Vec<Vec<Judged>>> {
+        let learner = with_setting(self.search.learner, &batch.setting, self.context)?;
+        let mut judged: Vec<Vec<Judged>> = batch.settings().iter().map(|_| Vec::new()).collect();
+        if let Some(judged) = self.together(batch, &*learner, rows, done)? {
+            return Ok(judged);
+        }
+        // Many rows keep all cores busy by themselves, and their models take room.
+        let at_once = if self.data.n_rows() <= FEW_ROWS { AT_ONCE } else { 1 };
+        let parts = Parts(self.context.observer);
+        let observer: &dyn Observer = if at_once > 1 { &parts } else { self.context.observer };
+        let context = &Context { observer, ..*self.context };
+        let of_split = |index: usize| {
+            let (train, test) = self.search.splits.split(index);
+            let train = self.data.select(&fewer(train, rows, context.seed, index))?;
+            self.measured(batch, &*learner, &train, &self.data.select(&test)?, context)
+        };
+        let n_splits = self.search.splits.len();
+        for first in (0..n_splits).step_by(at_once) {
+            let some = (first..(first + at_once).min(n_splits)).into_par_iter();
+            let measured: Vec<Vec<Judged>> = run(context.threads, || some.map(of_split).collect::<Result<_>>())??;
+            let done = done + (first + measured.len()) as u64;
+            for of_split in measured {
+                judged.iter_mut().zip(of_split).for_each(|(of_setting, split)| of_setting.push(split));
+            }
+            report(self.context.observer, Event::Step { done, score: None })?;
+        }
+        Ok(judged)
+    }
+
+    /// The same from work that the splits share, where the learner can.
+    fn together(
+        &self,
+        batch: &Batch,
+        learner: &dyn Learner,
+        rows: Option<usize>,
+        done: u64,
+    ) -> Result<Option<Vec<Vec<Judged>>>> {
+        let splits = self.search.splits;
+        let Some((_, values)) = batch.path.as_ref().filter(|_| rows.is_none() && learner.path().is_some()) else {
+            return Ok(None);
+        };
+        let context = Context { observer: &Parts(self.context.observer), ..*self.context };
+        let Some(predicted) = predict_splits(learner, values, self.data, splits, &context)? else {
+            return Ok(None);
+        };
+        let mut judged: Vec<Vec<Judged>> = values.iter().map(|_| Vec::new()).collect();
+        for (index, predictions) in predicted.into_iter().enumerate() {
+            let test = self.data.select(&splits.split(index).1)?;
+            for (of_setting, said) in judged.iter_mut().zip(predictions) {
+                of_setting.push(self.judge.judge(said, &test)?);
+            }
+            report(self.context.observer, Event::Step { done: done + index as u64 + 1, score: None })?;
+        }
+        Ok(Some(judged))
+    }
+
+    /// What each setting of a batch says after learning from `train`.
+    fn measured(
+        &self,
+        batch: &Batch,
+        learner: &dyn Learner,
+        train: &Dataset,
+        test: &Dataset,
+        context: &Context<'_>,
+    ) -> Result<Vec<Judged>> {
+        match &batch.path {
+            Some((_, values)) if learner.path().is_some() => {
+                let predictions = predict_path(learner, values, train, test, context)?;
+                predictions.into_iter().map(|said| self.judge.judge(said, test)).collect()
+            }
+            _ => {
+                let alone = |setting: &Setting| {
+                    let model = fit(&*with_setting(self.search.learner, setting, context)?, train, context)?;
+                    let test = in_classes_of(&model, test)?;
+                    self.judge.judge(model.predict_data(&test)?, &test)
+                };
+                batch.settings().iter().map(alone).collect()
+            }
+        }
+    }
+}
+
+/// At most `most` of the rows, at random.
+fn fewer(mut rows: Vec<u32>, most: Option<usize>, seed: u64, split: usize) -> Vec<u32> {
+    if let Some(most) = most.filter(|&most| most < rows.len()) {
+        rng::shuffle(&mut rng::stream(seed, &[ROWS, split as u64]), &mut rows);
+        rows.truncate(most);
+        rows.sort_unstable();
+    }
+    rows
+}
+
+/// How good a search is: in each outer split, the best setting found within its training rows alone is trained on them and tested.
+pub fn nested(
+    inner: &Search<'_>,
+    outer: &Splits,
+    inner_splits: impl Fn(&Dataset) -> Result<Splits>,
+    data: &Dataset,
+    context: &Context<'_>,
+) -> Result<(FoldScore, Vec<Setting>)> {
+    let measures = [inner.measure];
+    let judge = Judge::new(data, outer, &measures, inner.pool);
+    let (mut judged, mut settings) = (Vec::new(), Vec::new());
+    for index in 0..outer.len() {
+        let (train, test) = outer.split(index);
+        let train = data.select(&train)?;
+        let splits = inner_splits(&train)?;
+        let within = Search { splits: &splits, ..*inner };
+        let found = search(&within, &train, context, &mut Journal::none())?;
+        if found.stopped {
+            return Err(Error::Stopped);
+        }
+        let best = found.best.ok_or_else(|| Error::data("no setting could be used"))?;
+        let setting = found.trials[best].setting.clone();
+        let model = fit(&*with_setting(inner.learner, &setting, context)?, &train, context)?;
+        let test = in_classes_of(&model, &data.select(&test)?)?;
+        judged.push(judge.judge(model.predict_data(&test)?, &test)?);
+        settings.push(setting);
+    }
+    let told = judge.told(&judged)?.remove(0);
+    Ok((FoldScore { pooled: told.pooled, ..FoldScore::new(inner.measure, told.folds, None) }, settings))
+}

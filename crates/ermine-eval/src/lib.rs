@@ -1,0 +1,5 @@
+//! Evaluation.
+
+pub mod evaluate;
+pub mod explain;
+pub mod report;

@@ -1,0 +1,287 @@
+//! The fitted form of all linear learners: coefficients over the numbers that features become, and what the margins mean.
+
+use super::inference::Inference;
+use super::show;
+use ermine_core::error::{Error, Result};
+use ermine_core::linalg::Matrix;
+use ermine_core::loss::softmax::softmax;
+use ermine_core::matrix::{FeatureMap, Features, Schema, Task};
+use ermine_core::model::{Attribute, Fitted, Header, Output};
+use ermine_core::section::Sections;
+use ermine_core::simd::exp::sigmoid;
+use serde::{Deserialize, Serialize};
+
+/// What margins `x'w + b` mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Link {
+    /// They are the predicted numbers.
+    Identity,
+    /// The highest wins; a single one is positive for the second class.
+    Scores,
+    /// A single one: the log odds of the second class.
+    Logistic,
+    /// Logarithms of probabilities, up to a constant.
+    Softmax,
+}
+
+/// Facts about the course of training that users look at.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// How many iterations (passes, steps) it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_iter: Option<usize>,
+    /// The strength of the penalty that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// The share of L1 in the penalty that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1_ratio: Option<f64>,
+    /// The scale of the residuals that was estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// How many mistakes were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_mistakes: Option<u64>,
+    /// The strengths that were tried, with the error of each on rows left out.
+    #[serde(skip)]
+    pub choices: Vec<(f64, f64)>,
+    /// The error of each of them on each fold, strength by strength.
+    #[serde(skip)]
+    pub fold_errors: Vec<f64>,
+    /// The objective (or loss) after each pass.
+    #[serde(skip)]
+    pub curve: Vec<f64>,
+}
+
+/// A fitted linear model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linear {
+    /// What the margins mean.
+    pub link: Link,
+    /// How features become numbers.
+    pub map: FeatureMap,
+    /// The names of the numbers.
+    pub names: Vec<String>,
+    /// How many classes the target has; 0 for numbers.
+    pub n_classes: usize,
+    /// The classes that the margins are for; empty for numbers.
+    pub used: Vec<u32>,
+    /// A row of coefficients for each margin.
+    pub coefficients: Matrix,
+    /// An intercept for each margin.
+    pub intercepts: Vec<f64>,
+    /// Statistics of each margin's fit; empty where there are none.
+    pub inference: Vec<Inference>,
+    /// What happened in training.
+    pub course: Course,
+}
+
+impl Linear {
+    /// The margins of each row, margin by margin.
+    pub fn margin_columns(&self, features: &Features) -> Result<Vec<Vec<f64>>> {
+        let numbers = self.map.numbers(features)?;
+        let design = numbers.design()?;
+        Ok((0..self.intercepts.len()).map(|k| design.times(self.coefficients.row(k), self.intercepts[k])).collect())
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+        Linear::read(sections, header).map(|linear| Box::new(linear) as Box<dyn Fitted>)
+    }
+
+    /// Reads it from a model file, as what it is.
+    pub fn read(sections: &Sections, header: &Header) -> Result<Linear> {
+        let map: FeatureMap = sections.json("map")?;
+        map.check(header.schema.features.len())?;
+        let (p, intercepts) = (map.n_columns(), sections.f64s("intercepts")?);
+        let coefficients = sections.f64s("coefficients")?;
+        if intercepts.is_empty() || coefficients.len() != p * intercepts.len() {
+            return Err(Error::model_file("a linear model needs a coefficient for each column and margin"));
+        }
+        let mut course: Course = sections.json("course")?;
+        let pairs = sections.f64s("choices")?;
+        course.choices = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+        course.curve = sections.f64s("curve")?;
+        if sections.has("fold_errors") {
+            course.fold_errors = sections.f64s("fold_errors")?;
+            if course.choices.is_empty() || !course.fold_errors.len().is_multiple_of(course.choices.len()) {
+                return Err(Error::model_file("each strength that was tried needs an error for each fold"));
+            }
+        }
+        let inference = sections.f64s("inference")?;
+        let inference: Vec<Inference> =
+            inference.chunks(p + 5).map(Inference::from_numbers).collect::<Option<_>>().unwrap_or_default();
+        let linear = Linear {
+            link: sections.json("link")?,
+            names: sections.json("names")?,
+            n_classes: header.schema.classes.len(),
+            used: sections.u32s("used")?,
+            coefficients: Matrix::from_fn(intercepts.len(), p, |k, j| coefficients[k * p + j]),
+            intercepts,
+            inference,
+            course,
+            map,
+        };
+        linear.check(&header.schema)?;
+        Ok(linear)
+    }
+
+    fn check(&self, schema: &Schema) -> Result<()> {
+        let (k, classes) = (self.intercepts.len(), schema.classes.len());
+        let margins = match (self.link, schema.task) {
+            (Link::Identity, Task::Regression | Task::Ranking) => k == schema.n_outputs && self.used.is_empty(),
+            (Link::Logistic, Task::Classification) => k == 1 && self.used.len() == 2,
+            (Link::Softmax, Task::Classification) => k == self.used.len(),
+            (Link::Scores, Task::Classification) => k == self.used.len() || (k == 1 && self.used.len() == 2),
+            _ => false,
+        };
+        let finite = self.coefficients.data().iter().chain(&self.intercepts).all(|w| w.is_finite());
+        let known = self.used.iter().all(|&c| (c as usize) < classes);
+        let counted = self.inference.is_empty() || self.inference.len() == k;
+        let errors = self.inference.iter().all(|i| i.errors.len() == self.names.len() + 1);
+        if margins && finite && known && counted && errors && self.names.len() == self.map.n_columns() {
+            return Ok(());
+        }
+        Err(Error::model_file("its coefficients don't fit the target"))
+    }
+
+    /// The numbers of one row from its margins, into `out`: one for each class of the schema.
+    fn of_classes(&self, margins: &[f64], out: &mut [f64]) {
+        let mut scores: Vec<f64> = match margins {
+            [z] if self.link == Link::Logistic => vec![1.0 - sigmoid(*z), sigmoid(*z)],
+            [z] => vec![-z, *z],
+            _ => margins.to_vec(),
+        };
+        if self.link == Link::Softmax {
+            softmax(&mut scores);
+        }
+        // A class that training didn't have is never predicted.
+        out.fill(if self.output() == Output::Probabilities { 0.0 } else { f64::MIN });
+        self.used.iter().zip(scores).for_each(|(&c, score)| out[c as usize] = score);
+    }
+
+    /// Whether one signed number says which of two classes it is.
+    fn is_margin(&self) -> bool {
+        self.link == Link::Scores && self.n_classes == 2 && self.intercepts.len() == 1
+    }
+
+    fn shaped(&self, name: &'static str, values: Vec<f64>, width: Option<usize>) -> Attribute {
+        // As scikit-learn has it: a single output has a vector of coefficients and one intercept, classes have rows of them.
+        let k = self.intercepts.len();
+        let mut shape = if k == 1 && self.link == Link::Identity { Vec::new() } else { vec![k] };
+        shape.extend(width);
+        Attribute { name, shape, values }
+    }
+}
+
+impl Fitted for Linear {
+    fn output(&self) -> Output {
+        match self.link {
+            Link::Identity => Output::Values,
+            Link::Scores if self.is_margin() => Output::Margin,
+            Link::Scores => Output::Scores,
+            Link::Logistic | Link::Softmax => Output::Probabilities,
+        }
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        let mut margins = self.margin_columns(features)?;
+        if margins.len() == 1 && (self.link == Link::Identity || self.is_margin()) {
+            return Ok(margins.swap_remove(0));
+        }
+        let (n, k) = (features.n_rows(), margins.len());
+        let mut row = vec![0.0; k];
+        let width = if self.link == Link::Identity { k } else { self.n_classes };
+        let mut out = vec![0.0; n * width];
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            row.iter_mut().zip(&margins).for_each(|(r, m)| *r = m[i]);
+            match self.link {
+                Link::Identity => out.copy_from_slice(&row),
+                _ => self.of_classes(&row, out),
+            }
+        }
+        Ok(out)
+    }
+
+    fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        if self.link == Link::Identity {
+            return Ok(None);
+        }
+        let (margins, n) = (self.margin_columns(features)?, features.n_rows());
+        let k = if margins.len() == 1 && self.n_classes == 2 { 1 } else { self.n_classes };
+        let mut out = vec![f64::MIN; n * k];
+        for (i, out) in out.chunks_exact_mut(k.max(1)).enumerate() {
+            match (&margins[..], k) {
+                ([z], 1) => out[0] = z[i],
+                ([z], _) => self.used.iter().zip([-z[i], z[i]]).for_each(|(&c, z)| out[c as usize] = z),
+                _ => self.used.iter().zip(&margins).for_each(|(&c, z)| out[c as usize] = z[i]),
+            }
+        }
+        Ok(Some((out, k)))
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("map", &self.map)?;
+        sections.put_json("link", &self.link)?;
+        sections.put_json("names", &self.names)?;
+        sections.put_json("course", &self.course)?;
+        sections.put_u32s("used", &self.used);
+        sections.put_f64s("coefficients", self.coefficients.data());
+        sections.put_f64s("intercepts", &self.intercepts);
+        sections.put_f64s("inference", &self.inference.iter().flat_map(Inference::to_numbers).collect::<Vec<_>>());
+        sections.put_f64s("choices", &self.course.choices.iter().flat_map(|(a, e)| [*a, *e]).collect::<Vec<_>>());
+        sections.put_f64s("curve", &self.course.curve);
+        if !self.course.fold_errors.is_empty() {
+            sections.put_f64s("fold_errors", &self.course.fold_errors);
+        }
+        Ok(())
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        show::text(self, schema)
+    }
+
+    fn svg(&self, _: &Schema) -> Option<String> {
+        show::svg(self)
+    }
+
+    fn html(&self, schema: &Schema) -> Option<String> {
+        Some(show::html(self, schema))
+    }
+
+    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        show::reasons(self, schema, features, row)
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let p = self.names.len();
+        let mut all = vec![
+            self.shaped("coef", self.coefficients.data().to_vec(), Some(p)),
+            self.shaped("intercept", self.intercepts.clone(), None),
+        ];
+        let single = |name, value: Option<f64>| value.map(|v| Attribute { name, shape: Vec::new(), values: vec![v] });
+        let line = |name, values: Vec<f64>| {
+            (!values.is_empty()).then(|| Attribute { name, shape: vec![values.len()], values })
+        };
+        let course = &self.course;
+        all.extend(single("n_iter", course.n_iter.map(|n| n as f64)));
+        all.extend(single("alpha", course.alpha));
+        all.extend(single("l1_ratio", course.l1_ratio));
+        all.extend(single("scale", course.scale));
+        all.extend(single("n_mistakes", course.n_mistakes.map(|n| n as f64)));
+        all.extend(line("alphas", course.choices.iter().map(|c| c.0).collect()));
+        all.extend(line("cv_errors", course.choices.iter().map(|c| c.1).collect()));
+        if !course.fold_errors.is_empty() {
+            let shape = vec![course.choices.len(), course.fold_errors.len() / course.choices.len()];
+            all.push(Attribute { name: "mse_path", shape, values: course.fold_errors.clone() });
+        }
+        all.extend(line("loss_curve", course.curve.clone()));
+        if let [one] = &self.inference[..] {
+            all.extend(single("rank", Some(one.rank)));
+            all.extend(single("r_squared", Some(one.r_squared)));
+            all.extend(line("std_errors", one.errors[..p].to_vec()));
+        }
+        all
+    }
+}

@@ -1,0 +1,451 @@
+//! Lasso and elastic net: least squares with a price on the absolute values of coefficients, which makes most of them zero.
+//!
+//! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 / (2 W) + alpha (r |beta|_1 + (1 - r) |beta|^2 / 2)`, where `r` is `l1_ratio` (1 for the lasso); see
+//! [`optim::lasso`](crate::optim::lasso). Several targets are solved one after the other. [`LassoCv`] and [`ElasticNetCv`] choose `alpha` from a path by cross-validation.
+
+use super::cross_validate;
+use super::fitted::{Course, Linear, Link};
+use super::least_squares::REGRESSION;
+use super::prepare::{Prepared, Scaling, outputs, scaled};
+use super::{report, ridge};
+use crate::optim::lasso::{Lasso as Problem, LassoSolution};
+use crate::optim::least_squares::LeastSquares;
+use crate::optim::{Outcome, Status};
+use ermine_core::chart::text::number;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Path, Trained};
+use ermine_core::linalg::{Design, Matrix};
+use ermine_core::matrix::{Dataset, DesignOptions, Features};
+use ermine_core::model::{Fitted, Output};
+use ermine_core::param::{Range, Value};
+use ermine_core::params;
+
+params! {
+    /// Least squares with an L1 penalty: most coefficients are zero.
+    pub struct Lasso("lasso") {
+        /// The strength of the penalty on absolute coefficients.
+        alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+        /// How often the set of columns at work may be renewed.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The duality gap to reach, as a share of the objective without columns.
+        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+    }
+}
+
+params! {
+    /// Least squares with L1 and L2 penalties.
+    pub struct ElasticNet("elastic-net") {
+        /// The strength of the penalty.
+        alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// The share of L1 in the penalty: 1 for the lasso, 0 for ridge.
+        l1_ratio: f64 = 0.5, range Range::between(0.0, 1.0), tune Linear(0.1, 1.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+        /// How often the set of columns at work may be renewed.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The duality gap to reach, as a share of the objective without columns.
+        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+    }
+}
+
+params! {
+    /// The lasso with the strength that cross-validation finds best.
+    pub struct LassoCv("lasso-cv") {
+        /// How many strengths are tried, from the least that makes all coefficients zero downwards.
+        n_alphas: usize = 100, range Range::between(1.0, 1e6);
+        /// The smallest strength tried, as a share of the largest.
+        eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
+        /// The strengths that are tried, where they are given.
+        alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
+        /// How many folds.
+        cv: usize = 5, range Range::at_least(2.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// How often the set of columns at work may be renewed.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The duality gap to reach, as a share of the objective without columns.
+        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+    }
+}
+
+params! {
+    /// The elastic net with the strength and the share of L1 that cross-validation finds best.
+    pub struct ElasticNetCv("elastic-net-cv") {
+        /// The shares of L1 that are tried.
+        l1_ratio: Vec<f64> = vec![0.5], range Range::above_to(0.0, 1.0);
+        /// How many strengths are tried, from the least that makes all coefficients zero downwards.
+        n_alphas: usize = 100, range Range::between(1.0, 1e6);
+        /// The smallest strength tried, as a share of the largest.
+        eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
+        /// The strengths that are tried, where they are given.
+        alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
+        /// How many folds.
+        cv: usize = 5, range Range::at_least(2.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// How often the set of columns at work may be renewed.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The duality gap to reach, as a share of the objective without columns.
+        tol: f64 = 1e-10, range Range::between(0.0, 1.0);
+    }
+}
+
+static INFO_LASSO: Info =
+    Info { name: "lasso", summary: "least squares with an L1 penalty, with its duality gap", capabilities: REGRESSION };
+static INFO_ELASTIC: Info = Info {
+    name: "elastic-net",
+    summary: "least squares with L1 and L2 penalties, with its duality gap",
+    capabilities: REGRESSION,
+};
+/// Folds are drawn at random.
+const CHOOSING: Capabilities = Capabilities { random: true, multi_output: false, ..REGRESSION };
+static INFO_LASSO_CV: Info =
+    Info { name: "lasso-cv", summary: "the lasso along a path, strength by cross-validation", capabilities: CHOOSING };
+static INFO_ELASTIC_CV: Info = Info {
+    name: "elastic-net-cv",
+    summary: "the elastic net along paths, strength and share of L1 by cross-validation",
+    capabilities: CHOOSING,
+};
+
+impl Learner for Lasso {
+    fn info(&self) -> &'static Info {
+        &INFO_LASSO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        self.net().train(data, context)
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        Some(self)
+    }
+}
+
+impl Path for Lasso {
+    fn parameter(&self) -> &'static str {
+        "alpha"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        context: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        self.net().predict_path(data, values, features, context)
+    }
+}
+
+impl Lasso {
+    /// It is the elastic net without squares.
+    fn net(&self) -> ElasticNet {
+        let Lasso { alpha, fit_intercept, standardize, degree, interaction_only, max_iter, tol } = self.clone();
+        ElasticNet { alpha, l1_ratio: 1.0, fit_intercept, standardize, degree, interaction_only, max_iter, tol }
+    }
+}
+
+impl Learner for ElasticNet {
+    fn info(&self) -> &'static Info {
+        &INFO_ELASTIC
+    }
+
+    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        // Plain numbers are solved before anybody has looked for missing ones among them: their means show whether there are any. That saves a reading of the data.
+        if let Some(prepared) = Prepared::unchecked(data, self.options()).filter(|_| self.gives_means())
+            && let Some(trained) = self.finish(data, prepared, Course::default())?
+        {
+            return Ok(trained);
+        }
+        self.finish(data, self.prepared(data)?, Course::default())?.ok_or_else(not_finite)
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        Some(self)
+    }
+}
+
+/// Falling strengths, each from the solution of the one before it.
+impl Path for ElasticNet {
+    fn parameter(&self) -> &'static str {
+        "alpha"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        _: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        let prepared = self.prepared(data)?;
+        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+        let alphas: Vec<f64> = values.iter().map(|value| value.number().unwrap_or(self.alpha)).collect();
+        let along = |y: &[f64]| self.solve_path(&x, y, prepared.weights(), &alphas);
+        let solutions: Vec<Vec<LassoSolution>> = outputs(data)?.iter().map(|y| along(y)).collect::<Result<_>>()?;
+        let predict = |at: usize| {
+            let of_alpha: Vec<&LassoSolution> = solutions.iter().map(|along| &along[at]).collect();
+            self.linear(&prepared, &of_alpha, scaling.as_ref(), Course::default()).predict(features)
+        };
+        Ok((Output::Values, (0..alphas.len()).map(predict).collect::<Result<_>>()?))
+    }
+}
+
+fn not_finite() -> Error {
+    Error::data("the sums of the columns are too large for double precision")
+}
+
+impl ElasticNet {
+    fn options(&self) -> DesignOptions {
+        DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false }
+    }
+
+    fn prepared<'d>(&self, data: &'d Dataset) -> Result<Prepared<'d>> {
+        Prepared::new(data, self.options(), &ClassWeight::Equal)
+    }
+
+    /// The solution for each strength, in the order asked for.
+    fn solve_path(&self, x: &Design, y: &[f64], weights: Option<&[f64]>, alphas: &[f64]) -> Result<Vec<LassoSolution>> {
+        let mut falling: Vec<f64> = alphas.iter().copied().filter(|alpha| alpha * self.l1_ratio > 0.0).collect();
+        falling.sort_by(|a, b| b.total_cmp(a));
+        falling.dedup();
+        let solved = self.problem(x, y, weights).path(&falling);
+        let solution = |&alpha: &f64| match falling.iter().position(|known| *known == alpha) {
+            Some(at) => Ok(solved[at].clone()),
+            None => ElasticNet { alpha, ..self.clone() }.without_l1(x, y, weights),
+        };
+        alphas.iter().map(solution).collect()
+    }
+
+    fn problem<'a>(&self, x: &'a Design<'a>, y: &'a [f64], weights: Option<&'a [f64]>) -> Problem<'a> {
+        Problem {
+            x,
+            y,
+            weights,
+            intercept: self.fit_intercept,
+            l1_ratio: self.l1_ratio,
+            tolerance: self.tol,
+            max_iterations: self.max_iter,
+        }
+    }
+
+    /// Whether the means of the columns as they are come out of the solver.
+    fn gives_means(&self) -> bool {
+        self.fit_intercept && !self.standardize && self.alpha * self.l1_ratio > 0.0
+    }
+
+    /// Solves for every target, and makes the model; `None` where the means of the columns show that their numbers aren't all finite.
+    fn finish(&self, data: &Dataset, mut prepared: Prepared<'_>, mut course: Course) -> Result<Option<Trained>> {
+        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+        let (mut solutions, mut means) = (Vec::new(), Vec::new());
+        for y in &outputs(data)? {
+            if self.alpha * self.l1_ratio <= 0.0 {
+                solutions.push(self.without_l1(&x, y, prepared.weights())?);
+                continue;
+            }
+            let mut solver = self.problem(&x, y, prepared.weights()).solver(1);
+            if solver.x_mean().iter().any(|m| !m.is_finite()) {
+                return Ok(None);
+            }
+            solutions.push(solver.solve(self.alpha));
+            means = solver.x_mean().to_vec();
+        }
+        drop(x);
+        if prepared.is_unchecked() {
+            prepared.map.set_means(&means);
+        }
+        let outcomes: Vec<Outcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
+        course.n_iter = outcomes.iter().map(|o| o.n_iterations).max();
+        let mut certificate = report::certificate(self.objective(), &outcomes);
+        if scaling.is_some() {
+            certificate.objective += " of columns with deviation 1";
+        }
+        let solutions: Vec<&LassoSolution> = solutions.iter().collect();
+        let fitted = self.linear(&prepared, &solutions, scaling.as_ref(), course);
+        Ok(Some(Trained { fitted: Box::new(fitted), certificate }))
+    }
+
+    /// The model of a solution for each target, in the user's units.
+    fn linear(
+        &self,
+        prepared: &Prepared<'_>,
+        solutions: &[&LassoSolution],
+        scaling: Option<&Scaling>,
+        course: Course,
+    ) -> Linear {
+        let mut coefficients =
+            Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);
+        let mut intercepts: Vec<f64> = solutions.iter().map(|s| s.intercept).collect();
+        if let Some(scaling) = scaling {
+            ridge::restore(scaling, &mut coefficients, &mut intercepts);
+        }
+        Linear {
+            link: Link::Identity,
+            map: prepared.map.clone(),
+            names: prepared.names.clone(),
+            n_classes: 0,
+            used: Vec::new(),
+            coefficients,
+            intercepts,
+            inference: Vec::new(),
+            course,
+        }
+    }
+
+    fn objective(&self) -> String {
+        let (l1, l2) = (self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio));
+        let mut text = "half the mean squared residual".to_string();
+        if l1 > 0.0 {
+            text += &format!(" + {} * sum of absolute coefficients", number(l1));
+        }
+        if l2 > 0.0 {
+            text += &format!(" + {} / 2 * sum of squared coefficients", number(l2));
+        }
+        text
+    }
+
+    /// Nothing but squares: in closed form.
+    fn without_l1(&self, x: &Design, y: &[f64], weights: Option<&[f64]>) -> Result<LassoSolution> {
+        let total = weights.map_or(y.len() as f64, |w| w.iter().sum());
+        let lambda = self.alpha * total;
+        let problem = LeastSquares { x, targets: &[y], weights, intercept: self.fit_intercept, lambda };
+        let solution = problem.solve()?;
+        let beta = solution.coefficients.row(0).to_vec();
+        let value =
+            solution.residual_sums[0] / (2.0 * total) + self.alpha * beta.iter().map(|b| b * b).sum::<f64>() / 2.0;
+        let outcome =
+            Outcome { status: Status::Converged, n_iterations: 1, value, lower_bound: Some(value), residual: 0.0 };
+        Ok(LassoSolution { lambda: self.alpha, coefficients: beta, intercept: solution.intercepts[0], outcome })
+    }
+}
+
+/// The solutions of a data set with one target for falling strengths, each from the one before it; see [`ElasticNet`] for the parameters. Without strengths, `n` of them
+/// from the least that makes all coefficients zero down to `eps` times it.
+pub fn path(
+    net: &ElasticNet,
+    data: &Dataset,
+    alphas: Option<&[f64]>,
+    n: usize,
+    eps: f64,
+) -> Result<Vec<LassoSolution>> {
+    let options = DesignOptions { degree: net.degree, interaction_only: net.interaction_only, references: false };
+    let (y, n_outputs) = data.values()?;
+    if n_outputs != 1 || net.l1_ratio <= 0.0 {
+        return Err(Error::data("a path needs one target and a share of L1"));
+    }
+    if let Some(alpha) = alphas.and_then(|alphas| alphas.iter().find(|a| !(a.is_finite() && **a > 0.0))) {
+        return Err(Error::data(format!("the strength {alpha} of a path is not a positive number")));
+    }
+    let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+    let (x, scaling) = scaled(prepared.design()?, prepared.weights(), net.standardize, net.fit_intercept)?;
+    let mut solver = net.problem(&x, y, prepared.weights()).solver(alphas.map_or(n, <[f64]>::len));
+    let mut alphas = alphas.map_or_else(|| solver.grid(n, eps), <[f64]>::to_vec);
+    alphas.sort_unstable_by(|a, b| b.total_cmp(a));
+    let mut solutions = solver.path(&alphas);
+    if let Some(scaling) = scaling {
+        solutions.iter_mut().for_each(|s| s.intercept += scaling.restore(&mut s.coefficients));
+    }
+    Ok(solutions)
+}
+
+impl Learner for LassoCv {
+    fn info(&self) -> &'static Info {
+        &INFO_LASSO_CV
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let LassoCv { n_alphas, eps, alphas, cv, fit_intercept, standardize, max_iter, tol } = self.clone();
+        let l1_ratio = vec![1.0];
+        let net = ElasticNetCv { l1_ratio, n_alphas, eps, alphas, cv, fit_intercept, standardize, max_iter, tol };
+        net.train(data, context)
+    }
+}
+
+impl Learner for ElasticNetCv {
+    fn info(&self) -> &'static Info {
+        &INFO_ELASTIC_CV
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let options = DesignOptions { degree: 1, interaction_only: false, references: false };
+        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let mut best: Option<(f64, ElasticNet, Course)> = None;
+        let n_folds;
+        {
+            let (x, _) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+            let (y, _) = data.values()?;
+            let folds = cross_validate::Folds::draw(data.n_rows(), self.cv, context)?;
+            n_folds = folds.n();
+            for &l1_ratio in &self.l1_ratio {
+                let net = self.net(l1_ratio);
+                let problem = net.problem(&x, y, prepared.weights());
+                let alphas = self.strengths(&problem);
+                let fold_errors = folds.errors(&problem, &alphas, context)?;
+                let means = folds.means(&fold_errors, prepared.weights());
+                let choices: Vec<(f64, f64)> = alphas.into_iter().zip(means).collect();
+                // The first of equal errors has the strongest penalty.
+                let first_least = |a: (f64, f64), b: &(f64, f64)| if b.1 < a.1 { *b } else { a };
+                let (alpha, error) = choices.iter().fold((0.0, f64::INFINITY), first_least);
+                if best.as_ref().is_none_or(|(least, _, _)| error < *least) {
+                    let (chosen, share) = (Some(alpha), Some(l1_ratio));
+                    let course = Course { alpha: chosen, l1_ratio: share, choices, fold_errors, ..Course::default() };
+                    best = Some((error, ElasticNet { alpha, ..net }, course));
+                }
+            }
+        }
+        let (_, net, course) = best.unwrap_or_else(|| (0.0, self.net(0.5), Course::default()));
+        let chosen = format!(
+            "cross-validation in {n_folds} folds chose alpha = {}, l1_ratio = {}",
+            number(net.alpha),
+            net.l1_ratio
+        );
+        let mut trained = net.finish(data, prepared, course)?.ok_or_else(not_finite)?;
+        trained.certificate.notes.push(chosen);
+        Ok(trained)
+    }
+}
+
+impl ElasticNetCv {
+    /// The strengths to try, falling.
+    fn strengths(&self, problem: &Problem<'_>) -> Vec<f64> {
+        if self.alphas.is_empty() {
+            return problem.grid(self.n_alphas, self.eps);
+        }
+        let mut alphas = self.alphas.clone();
+        alphas.sort_unstable_by(|a, b| b.total_cmp(a));
+        alphas.dedup();
+        alphas
+    }
+
+    fn net(&self, l1_ratio: f64) -> ElasticNet {
+        ElasticNet {
+            alpha: 1.0,
+            l1_ratio,
+            fit_intercept: self.fit_intercept,
+            standardize: self.standardize,
+            degree: 1,
+            interaction_only: false,
+            max_iter: self.max_iter,
+            tol: self.tol,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Linear regression: the linear function of the columns with the least squared error.
+//!
+//! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2`, for one target or several; see [`optim::least_squares`](crate::optim::least_squares) for how the decomposition is
+//! chosen. With `degree` above 1, columns are the products of the user's columns: polynomial regression.
+//!
+//! A nominal column has a coefficient for each level but the first, which the others are compared with, so that columns are
+//! independent and have standard errors.
+
+use super::fitted::{Course, Linear, Link};
+use super::inference::Inference;
+use super::prepare::{Prepared, outputs};
+use crate::optim::least_squares::{LeastSquares, Method, Solution};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::linalg::Design;
+use ermine_core::matrix::{Dataset, DesignOptions, Task};
+use ermine_core::model::{Certificate, Proof, Status};
+use ermine_core::param::Range;
+use ermine_core::params;
+
+params! {
+    /// The linear function of the columns with the least squared error.
+    pub struct LinearRegression("linear-regression") {
+        /// Whether there is an intercept.
+        fit_intercept: bool = true;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "linear-regression",
+    summary: "least squares by Cholesky, QR or SVD, with standard errors; polynomials by degree",
+    capabilities: REGRESSION,
+};
+
+/// What learners of numbers over encoded columns can do.
+pub const REGRESSION: Capabilities = Capabilities {
+    tasks: &[Task::Regression],
+    binary_only: false,
+    multi_output: true,
+    weights: true,
+    missing: true,
+    nominal: true,
+    sparse: true,
+    probabilities: false,
+    random: false,
+};
+
+impl Learner for LinearRegression {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        let options = DesignOptions {
+            degree: self.degree,
+            interaction_only: self.interaction_only,
+            references: self.fit_intercept,
+        };
+        let intercept = self.fit_intercept;
+        let (prepared, solutions, ()) = solve(data, options, intercept, |x, targets, weights| {
+            Ok((vec![LeastSquares { x, targets, weights, intercept, lambda: 0.0 }.solve()?], ()))
+        })?;
+        let solution = solutions.into_iter().next().ok_or_else(|| Error::data("least squares found no solution"))?;
+        let inference = (0..solution.intercepts.len()).map(|o| Inference::of(&solution, o, data.n_rows(), intercept));
+        let inference = inference.collect::<Option<Vec<_>>>().unwrap_or_default();
+        let over = over(&solution, prepared.names.len());
+        let mut certificate =
+            Certificate::optimal("sum of squared residuals", solution.residual_sums.iter().sum(), over);
+        certificate.notes = notes(&solution, &prepared.names);
+        qualify(&mut certificate, &solution);
+        Ok(Trained { fitted: Box::new(fitted(solution, &prepared, inference, Course::default())), certificate })
+    }
+}
+
+/// Prepares the data and solves, for one strength of a penalty or several. Plain numbers are solved before anybody has looked for missing ones among them: the sums show whether there are any, and then all
+/// is done again with care. That saves a reading of the data. It needs a method (`gives_means`) that finds the means of the columns as they are.
+pub fn solve<'d, T>(
+    data: &'d Dataset,
+    options: DesignOptions,
+    gives_means: bool,
+    method: impl Fn(&Design, &[&[f64]], Option<&[f64]>) -> Result<(Vec<Solution>, T)>,
+) -> Result<(Prepared<'d>, Vec<Solution>, T)> {
+    let targets = outputs(data)?;
+    let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
+    let tall = data.n_rows() >= data.features().n_columns();
+    if let Some(mut prepared) = Prepared::unchecked(data, options).filter(|_| gives_means && tall) {
+        let solved = method(&prepared.design()?, &targets, prepared.weights());
+        if let Ok((solutions, more)) = solved
+            && let Some(first) = solutions.first()
+            && first.x_mean.iter().all(|m| m.is_finite())
+        {
+            prepared.map.set_means(&first.x_mean);
+            return Ok((prepared, solutions, more));
+        }
+    }
+    let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+    let (solutions, more) = method(&prepared.design()?, &targets, prepared.weights())?;
+    Ok((prepared, solutions, more))
+}
+
+/// The model of a least-squares solution.
+pub fn fitted(solution: Solution, prepared: &Prepared<'_>, inference: Vec<Inference>, course: Course) -> Linear {
+    Linear {
+        link: Link::Identity,
+        map: prepared.map.clone(),
+        names: prepared.names.clone(),
+        n_classes: 0,
+        used: Vec::new(),
+        coefficients: solution.coefficients,
+        intercepts: solution.intercepts,
+        inference,
+        course,
+    }
+}
+
+/// What the solution is the best of.
+fn over(solution: &Solution, p: usize) -> String {
+    match solution.method {
+        Method::MinimumNorm { .. } => {
+            format!("all linear functions of the {p} columns, as far as double precision tells them apart")
+        }
+        _ => format!("all linear functions of the {p} columns"),
+    }
+}
+
+/// A solution by conjugate gradients is as good as its residual, which takes the place of the proof that it is exact.
+pub fn qualify(certificate: &mut Certificate, solution: &Solution) {
+    if let Method::Iterative { n_iterations, residual } = solution.method {
+        certificate.proofs = vec![Proof::Stationary(residual)];
+        if residual > 1e-10 {
+            certificate.status = Status::Limit(format!("{n_iterations} steps of conjugate gradients"));
+        }
+    }
+}
+
+/// How the solution was found, and what about the columns a user should know.
+pub fn notes(solution: &Solution, names: &[String]) -> Vec<String> {
+    let p = names.len();
+    let mut notes = vec![match solution.method {
+        Method::Cholesky { refinements: 0 } => "solved by Cholesky of the normal equations".to_string(),
+        Method::Cholesky { refinements } => {
+            format!("solved by Cholesky of the normal equations, refined {refinements} times from the residuals")
+        }
+        Method::Qr => "solved by QR: the columns are nearly dependent".to_string(),
+        Method::MinimumNorm { rank, of_unit_columns } => format!(
+            "the {p} columns are linearly dependent (rank {rank}): of all minimisers this is the one with the smallest coefficients{}, by singular values",
+            if of_unit_columns { " of columns of one length" } else { "" }
+        ),
+        Method::Iterative { n_iterations, .. } => {
+            format!("solved by {n_iterations} steps of conjugate gradients: there are many sparse columns")
+        }
+        Method::Wide => "solved through the products of rows: there are fewer rows than columns".to_string(),
+    }];
+    if let Some(condition) = solution.condition.filter(|c| c.is_finite() && *c > 1e6) {
+        notes.push(format!("condition number of the scaled products: {condition:.1e}"));
+    }
+    notes
+}

@@ -1,0 +1,197 @@
+//! Logistic regression: the log odds of classes as linear functions of the columns.
+//!
+//! **Formula.** `min C sum_i w_i l_i + r |beta|_1 + (1 - r) |beta|^2 / 2`, where `l_i` is minus the log-likelihood of row `i` and `r` is `l1_ratio`; solved in the form divided by
+//! `C` and the sum of the weights. Two classes: one function ([`optim::newton`](crate::optim::newton), [`optim::prox_newton`](crate::optim::prox_newton) with L1). More: one for each class
+//! ([`optim::multinomial`](crate::optim::multinomial)).
+//!
+//! Without a penalty (`C = inf`), classes that a hyperplane separates have no finite minimiser. The fit then ends where all rows are explained, and says so.
+
+use super::fitted::{Course, Linear, Link};
+use super::prepare::{Classes, Prepared, Scaling, centred, scaled};
+use super::{report, ridge};
+use crate::optim::multinomial::Multinomial;
+use crate::optim::risk::Risk;
+use crate::optim::{Outcome, newton, prox_newton};
+use ermine_core::error::Result;
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::linalg::{Design, Matrix};
+use ermine_core::loss::Logistic;
+use ermine_core::matrix::{Dataset, DesignOptions, Task};
+use ermine_core::param::Range;
+use ermine_core::params;
+use std::borrow::Cow;
+
+params! {
+    /// The log odds of classes as linear functions of the columns.
+    #[allow(non_snake_case)]
+    pub struct LogisticRegression("logistic-regression") {
+        /// The inverse of the penalty's strength; inf for no penalty.
+        C: f64 = 1.0, range Range::more_than(0.0), tune Log(1e-4, 1e4);
+        /// The share of L1 in the penalty: 0 for L2, 1 for L1.
+        l1_ratio: f64 = 0.0, range Range::between(0.0, 1.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        class_weight: ClassWeight = ClassWeight::Equal;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+        /// Most steps.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// The distance from the minimum to reach, as a share of the objective.
+        tol: f64 = 1e-12, range Range::between(0.0, 1.0);
+    }
+}
+
+static INFO: Info = Info {
+    name: "logistic-regression",
+    summary: "log odds as linear functions: two or many classes, with L1, L2 or both, or no penalty",
+    capabilities: CLASSIFICATION,
+};
+
+/// What learners of probabilities over encoded columns can do.
+pub const CLASSIFICATION: Capabilities = Capabilities {
+    tasks: &[Task::Classification],
+    binary_only: false,
+    multi_output: false,
+    weights: true,
+    missing: true,
+    nominal: true,
+    sparse: true,
+    probabilities: true,
+    random: false,
+};
+
+impl Learner for LogisticRegression {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let classes = Classes::of(data)?;
+        let options = DesignOptions {
+            degree: self.degree,
+            interaction_only: self.interaction_only,
+            references: self.fit_intercept && self.C.is_infinite(),
+        };
+        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let (x, scaling) = self.columns(&prepared)?;
+        let total = prepared.total_weight(data.n_rows());
+        let strength = if self.C.is_finite() { 1.0 / (self.C * total) } else { 0.0 };
+        let (l1, l2) = (strength * self.l1_ratio, strength * (1.0 - self.l1_ratio));
+        let weights = prepared.weights().map(Cow::Borrowed);
+        let p = x.n_columns();
+        let (outcome, w) = if classes.used.len() == 2 {
+            self.two_classes(x, &classes, weights, (l1, l2), context)?
+        } else {
+            self.many_classes(x, &classes, weights, (l1, l2), context)?
+        };
+        let width = p + usize::from(self.fit_intercept);
+        let k = w.len() / width.max(1);
+        let mut coefficients = Matrix::from_fn(k, p, |k, j| w[k * width + j]);
+        let mut intercepts: Vec<f64> =
+            (0..k).map(|k| if self.fit_intercept { w[k * width + p] } else { 0.0 }).collect();
+        let course = Course { n_iter: Some(outcome.n_iterations), ..Course::default() };
+        let mut certificate = report::certificate(objective(l1, l2), &[outcome]);
+        if let Some(scaling) = scaling {
+            if self.standardize {
+                certificate.objective += " of columns with deviation 1";
+            }
+            ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+        }
+        let link = if k == 1 { Link::Logistic } else { Link::Softmax };
+        let (map, names, n_classes) = (prepared.map, prepared.names, data.classes()?.1.len());
+        let inference = Vec::new();
+        let fitted =
+            Linear { link, map, names, n_classes, used: classes.used, coefficients, intercepts, inference, course };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
+    }
+}
+
+fn objective(l1: f64, l2: f64) -> String {
+    let mut text = "mean log loss".to_string();
+    if l1 > 0.0 {
+        text += &format!(" + {l1:.6e} * sum of absolute coefficients");
+    }
+    if l2 > 0.0 {
+        text += &format!(" + {l2:.6e} / 2 * sum of squared coefficients");
+    }
+    text
+}
+
+type Weights<'a> = Option<Cow<'a, [f64]>>;
+
+impl LogisticRegression {
+    /// The columns as the solver takes them, and the way back. Without a penalty, units and means change nothing but its accuracy; with one, means don't, where there is an intercept.
+    fn columns<'a>(&self, prepared: &'a Prepared<'_>) -> Result<(Design<'a>, Option<Scaling>)> {
+        let x = prepared.design()?;
+        match self.fit_intercept && !self.standardize && self.C.is_finite() {
+            true => centred(x),
+            false => scaled(x, prepared.weights(), self.standardize || self.C.is_infinite(), self.fit_intercept),
+        }
+    }
+
+    fn options<'c>(&self, context: &Context<'c>) -> newton::Options<'c> {
+        newton::Options {
+            tolerance: self.tol,
+            // What is proven lags behind the point: its distance grows with the first power of the gradient, the objective's with the second.
+            certified: self.tol.max(1e-14) * 100.0,
+            max_iterations: self.max_iter,
+            sampled_start: true,
+            observer: context.observer,
+        }
+    }
+
+    fn two_classes(
+        &self,
+        x: Design<'_>,
+        classes: &Classes,
+        weights: Weights<'_>,
+        (l1, l2): (f64, f64),
+        context: &Context<'_>,
+    ) -> Result<(Outcome, Vec<f64>)> {
+        let y = Cow::Owned(classes.signs(0));
+        let risk = Risk { x, y, weights, loss: Logistic, lambda: l2, intercept: self.fit_intercept };
+        let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
+        let outcome = if l1 > 0.0 {
+            prox_newton::minimise(&risk, l1, &mut w, &self.options(context))?
+        } else {
+            newton::minimise(&risk, &mut w, &self.options(context))?
+        };
+        Ok((outcome, w))
+    }
+
+    fn many_classes(
+        &self,
+        x: Design<'_>,
+        classes: &Classes,
+        weights: Weights<'_>,
+        (l1, l2): (f64, f64),
+        context: &Context<'_>,
+    ) -> Result<(Outcome, Vec<f64>)> {
+        let (y, n_classes) = (Cow::Borrowed(&classes.places[..]), classes.used.len());
+        let risk = Multinomial { x, y, n_classes, weights, lambda: l2, intercept: self.fit_intercept };
+        let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
+        let options = self.options(context);
+        let outcome = if l1 > 0.0 {
+            prox_newton::minimise(&risk, l1, &mut w, &options)?
+        } else {
+            newton::minimise(&risk, &mut w, &options)?
+        };
+        centre(&mut w, n_classes, if l1 + l2 > 0.0 { risk.x.n_columns() } else { 0 });
+        Ok((outcome, w))
+    }
+}
+
+/// Adding a number to what all classes have changes no probability: from unknown `first` of each class on, where nothing is penalised, their sum is made 0.
+fn centre(w: &mut [f64], n_classes: usize, first: usize) {
+    let width = w.len() / n_classes.max(1);
+    for j in first..width {
+        let mean = (0..n_classes).map(|k| w[k * width + j]).sum::<f64>() / n_classes as f64;
+        (0..n_classes).for_each(|k| w[k * width + j] -= mean);
+    }
+}

@@ -1,0 +1,267 @@
+//! The perceptron: mistakes drive the weights. Online, averaged or in batches; with a kernel the rows of the mistakes are kept instead of weights.
+//!
+//! **Certificate.** If a unit vector separates the rows `[x, 1]` with margin `gamma` and none is longer than `R`, the online perceptron makes at most `(R / gamma)^2` mistakes in all. Where the data
+//! was separated, the bound is shown beside the mistakes, with the larger margin of two hyperplanes: the perceptron's own and that of [`optim::halfspace`](crate::optim::halfspace).
+//!
+//! More than two classes: one perceptron for each class against the others. **Reference.** see [`optim::perceptron`](crate::optim::perceptron).
+
+use super::fitted::{Course, Linear, Link};
+use super::gradient_descent::{DESCENT, problems};
+use super::kernel_machine::{KernelMachine, dense_rows};
+use super::prepare::{Prepared, Scaling, scaled};
+use super::ridge;
+use crate::kernel::Kernel;
+use crate::optim::halfspace::{Separation, separate};
+use crate::optim::perceptron::{self, Form, Options};
+use ermine_core::error::Result;
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::linalg::{Design, Matrix, lanes};
+use ermine_core::matrix::{Dataset, DesignOptions, Task};
+use ermine_core::model::{Certificate, Fitted, Header, Proof, Status};
+use ermine_core::param::Range;
+use ermine_core::section::Sections;
+use ermine_core::{choice, params};
+
+choice! {
+    /// How mistakes are used.
+    pub enum PerceptronForm {
+        /// Each at once.
+        Online = "online",
+        /// All of a pass together.
+        Batch = "batch",
+        /// Each at once; the answer is the average over all rows seen.
+        Averaged = "averaged",
+    }
+}
+
+choice! {
+    /// What stands for the dot product of rows.
+    pub enum KernelName {
+        /// The dot product itself.
+        Linear = "linear",
+        /// `(gamma x'y + coef0)^degree`.
+        Poly = "poly",
+        /// `exp(-gamma |x - y|^2)`.
+        Rbf = "rbf",
+    }
+}
+
+params! {
+    /// Mistakes drive the weights.
+    pub struct Perceptron("perceptron") {
+        /// Whether each mistake counts at once (online), those of a pass together (batch), or at once with averaged weights (averaged).
+        form: PerceptronForm = PerceptronForm::Online, tune Each;
+        /// Whether there is an intercept.
+        fit_intercept: bool = true;
+        /// Most passes over the rows.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// Stop when so many passes made no fewer mistakes than the best before them; none for never.
+        n_iter_no_change: Option<usize> = Some(5), range Range::at_least(1.0);
+        /// Another order of the rows in every pass.
+        shuffle: bool = true;
+        /// What stands for the dot product of rows: "linear", "poly" or "rbf".
+        kernel: KernelName = KernelName::Linear;
+        /// What dot products or squared distances are multiplied by in kernels; none for one over the number of columns.
+        gamma: Option<f64> = None, range Range::above_to(0.0, 1e100);
+        /// What is added in the kernel "poly".
+        coef0: f64 = 1.0, range Range::between(-1e100, 1e100);
+        /// The power of the kernel "poly"; for "linear" the highest degree of polynomial terms.
+        degree: usize = 1, range Range::between(1.0, 50.0);
+        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same. None for yes, unless columns are sparse.
+        standardize: Option<bool> = None;
+        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        class_weight: ClassWeight = ClassWeight::Equal;
+    }
+}
+
+static INFO: Info = Info {
+    name: "perceptron",
+    summary: "mistakes drive the weights: online, averaged, in batches or with a kernel; mistakes and their bound",
+    capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
+};
+
+/// What one perceptron of a problem learned, whatever it keeps.
+struct Learned {
+    mistakes: Vec<u64>,
+    separated: bool,
+    /// The proof that bounds its mistakes, where it has one.
+    bound: Option<Proof>,
+}
+
+impl Learner for Perceptron {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let linear = self.kernel == KernelName::Linear;
+        let degree = if linear { self.degree } else { 1 };
+        let options = DesignOptions { degree, interaction_only: false, references: false };
+        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let (targets, used) = problems(data)?;
+        let n_classes = data.classes()?.1.len();
+        let run = self.options(context);
+        if linear {
+            let (x, scaling) = self.columns(&prepared, self.fit_intercept)?;
+            let (mut coefficients, mut intercepts) = (Matrix::zeros(targets.len(), x.n_columns()), Vec::new());
+            let mut learned = Vec::new();
+            for (k, y) in targets.iter().enumerate() {
+                let one = perceptron::learn(&x, y, prepared.weights(), &run)?;
+                learned.push(self.assess(&x, y, prepared.weights(), &one)?);
+                coefficients.row_mut(k).copy_from_slice(&one.coefficients);
+                intercepts.push(one.intercept);
+            }
+            drop(x);
+            let mut certificate = self.certificate(&learned);
+            if let Some(scaling) = scaling {
+                ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+                if learned.iter().any(|l| l.bound.is_some()) {
+                    certificate.notes.push("R and gamma are those of columns with deviation 1".into());
+                }
+            }
+            let (map, names, link) = (prepared.map, prepared.names, Link::Scores);
+            let (course, inference) = (course(&learned), Vec::new());
+            let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
+            return Ok(Trained { fitted: Box::new(fitted), certificate });
+        }
+        let (x, scaling) = self.columns(&prepared, true)?;
+        let (rows, p) = (dense_rows(&x), x.n_columns());
+        drop(x);
+        let kernel = self.kernel(p);
+        let (mut learned, mut counts) = (Vec::new(), Vec::new());
+        for y in &targets {
+            let values = |i: usize, out: &mut [f64]| kernel.values(&rows[i * p..(i + 1) * p], &rows, out);
+            let (count, mistakes, separated) = perceptron::learn_kernel(y, prepared.weights(), values, &run)?;
+            learned.push(Learned { mistakes, separated, bound: None });
+            counts.push(count);
+        }
+        let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
+        let machine = KernelMachine::new(prepared, kernel, (rows, scaling), counts, (n_classes, used));
+        let fitted = Box::new(machine.with(self.fit_intercept, course(&learned)));
+        Ok(Trained { fitted, certificate: self.certificate(&learned) })
+    }
+}
+
+/// Reads the fitted model of a perceptron, with or without a kernel.
+pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+    if sections.json::<Kernel>("kernel").is_ok() {
+        KernelMachine::load(sections, header)
+    } else {
+        Linear::load(sections, header)
+    }
+}
+
+fn course(learned: &[Learned]) -> Course {
+    let n = learned.iter().map(|l| l.mistakes.len()).max().unwrap_or(0);
+    let at = |t: usize| learned.iter().map(|l| l.mistakes.get(t).copied().unwrap_or(0) as f64).sum();
+    Course {
+        n_iter: Some(n),
+        n_mistakes: Some(learned.iter().flat_map(|l| &l.mistakes).sum()),
+        curve: (0..n).map(at).collect(),
+        ..Course::default()
+    }
+}
+
+impl Perceptron {
+    /// The columns as they are or scaled, and the way back.
+    fn columns<'a>(&self, prepared: &'a Prepared<'_>, intercept: bool) -> Result<(Design<'a>, Option<Scaling>)> {
+        let x = prepared.design()?;
+        let standardize = self.standardize.unwrap_or(matches!(x, Design::Dense(_)));
+        scaled(x, prepared.weights(), standardize, intercept)
+    }
+
+    fn options<'c>(&self, context: &Context<'c>) -> Options<'c> {
+        Options {
+            form: match self.form {
+                PerceptronForm::Online => Form::Online,
+                PerceptronForm::Batch => Form::Batch,
+                PerceptronForm::Averaged => Form::Averaged,
+            },
+            intercept: self.fit_intercept,
+            max_passes: self.max_iter,
+            patience: self.n_iter_no_change,
+            shuffle: self.shuffle,
+            seed: context.seed,
+            observer: context.observer,
+        }
+    }
+
+    fn kernel(&self, p: usize) -> Kernel {
+        let gamma = self.gamma.unwrap_or(1.0 / p.max(1) as f64);
+        match self.kernel {
+            KernelName::Linear => Kernel::Linear,
+            KernelName::Poly => Kernel::Polynomial { degree: self.degree as u32, gamma, coef0: self.coef0 },
+            KernelName::Rbf => Kernel::Gaussian { gamma },
+        }
+    }
+
+    /// The mistakes of one perceptron and, where it separated the data online, their bound.
+    fn assess(
+        &self,
+        x: &Design,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        learned: &perceptron::Perceptron,
+    ) -> Result<Learned> {
+        let (mistakes, separated) = (learned.mistakes.clone(), learned.separated);
+        // The theorem speaks of mistakes that count at once.
+        if !separated || self.form == PerceptronForm::Batch {
+            return Ok(Learned { mistakes, separated, bound: None });
+        }
+        let mut margin = self.margin(x, y, &learned.coefficients, learned.intercept);
+        if let Separation::Hyperplane { coefficients, intercept, .. } = separate(x, y, None, self.fit_intercept)? {
+            margin = margin.max(self.margin(x, y, &coefficients, intercept));
+        }
+        let radius = perceptron::radius(x, self.fit_intercept);
+        // Weights u of mistakes: gamma sum u <= |w| <= R sqrt(sum u^2), so their number is at most (R u_max / (gamma u_min))^2.
+        let (least, most) =
+            weights.unwrap_or(&[1.0]).iter().fold((f64::INFINITY, 0.0f64), |(a, b), &u| (a.min(u), b.max(u)));
+        let ratio = most / least;
+        let formula = if ratio == 1.0 {
+            "(R / gamma)^2".into()
+        } else {
+            format!("(R / gamma)^2 {ratio:.6}^2, the last the ratio of row weights,")
+        };
+        let number = (ratio * radius / margin).powi(2);
+        let bound = Proof::Bound {
+            what: format!("mistakes: {formula} with R = {radius:.6}, gamma = {margin:.6}; their number"),
+            bound: number,
+            observed: mistakes.iter().sum::<u64>() as f64,
+        };
+        let finite = margin > 0.0 && number.is_finite();
+        Ok(Learned { mistakes, separated, bound: finite.then_some(bound) })
+    }
+
+    /// The least margin of the rows `[x, 1]` by a vector of unit length.
+    fn margin(&self, x: &Design, y: &[f64], w: &[f64], b: f64) -> f64 {
+        let one = if self.fit_intercept { b * b } else { 0.0 };
+        let least = x.times(w, b).iter().zip(y).map(|(z, y)| z * y).fold(f64::INFINITY, f64::min);
+        least / (lanes::square_sum(w) + one).sqrt()
+    }
+
+    fn certificate(&self, learned: &[Learned]) -> Certificate {
+        let last: u64 = learned.iter().filter_map(|l| l.mistakes.last()).sum();
+        let separated = learned.iter().all(|l| l.separated);
+        let exhausted = learned.iter().any(|l| !l.separated && l.mistakes.len() >= self.max_iter);
+        let mut proofs: Vec<Proof> = learned.iter().filter_map(|l| l.bound.clone()).collect();
+        if separated {
+            proofs.insert(0, Proof::Optimal { over: "all hyperplanes: every row is on its own side".into() });
+        } else if proofs.is_empty() {
+            let because = "the perceptron is bounded only on data that a hyperplane separates".to_string();
+            proofs.push(Proof::Nothing { because });
+        }
+        let status = if exhausted {
+            Status::Limit(format!("{} passes, with {last} mistakes in the last", self.max_iter))
+        } else {
+            Status::Done
+        };
+        let all: u64 = learned.iter().flat_map(|l| &l.mistakes).sum();
+        let mut notes = vec![format!("{all} mistakes in all")];
+        if !separated && !exhausted {
+            notes.push("stopped because mistakes no longer became fewer; the data was not separated".into());
+        }
+        let objective = "mistakes in the last pass".to_string();
+        Certificate { objective, value: Some(last as f64), status, proofs, notes }
+    }
+}

@@ -1,0 +1,240 @@
+//! Quantile regression, and least absolute deviations as its median: exact solutions of linear programmes.
+//!
+//! **Formula.** `min sum_i w_i rho(y_i - x_i'beta - b) / W + alpha |beta|_1` with `rho(r) = tau r` above and `(tau - 1) r` below; see [`optim::quantile`](crate::optim::quantile). Least absolute
+//! deviations minimise `sum_i w_i |y_i - x_i'beta - b| / W`, twice the loss of the median.
+//!
+//! An L1 penalty is two more rows for each column, `x = e_j` and `x = -e_j` with `y = 0` and weight `alpha W`: their losses add up to `alpha W |beta_j|`, and the
+//! problem stays a quantile regression.
+
+use super::fitted::{Course, Linear, Link};
+use super::least_squares::REGRESSION;
+use super::prepare::{Prepared, outputs, scaled};
+use super::{report, ridge};
+use crate::optim::Outcome;
+use crate::optim::quantile::{QuantileRegression as Problem, QuantileSolution};
+use ermine_core::error::Result;
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Context, Info, Learner, Trained};
+use ermine_core::linalg::{Dense, Design, Matrix, lanes};
+use ermine_core::matrix::{Dataset, DesignOptions};
+use ermine_core::model::{Certificate, Proof};
+use ermine_core::param::Range;
+use ermine_core::params;
+
+params! {
+    /// A quantile of the target as a linear function of the columns.
+    pub struct QuantileRegression("quantile-regression") {
+        /// Which quantile.
+        quantile: f64 = 0.5, range Range::inside(0.0, 1.0);
+        /// The strength of the penalty on absolute coefficients; 0 for none.
+        alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+    }
+}
+
+params! {
+    /// The linear function of the columns with the least absolute deviations.
+    pub struct LeastAbsoluteDeviations("least-absolute-deviations") {
+        /// Whether there is an intercept.
+        fit_intercept: bool = true;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "quantile-regression",
+    summary: "a quantile as a linear function of the columns, exactly, as a linear programme",
+    capabilities: REGRESSION,
+};
+
+static INFO_LAD: Info = Info {
+    name: "least-absolute-deviations",
+    summary: "the linear function with the least absolute deviations, exactly, as a linear programme",
+    capabilities: REGRESSION,
+};
+
+impl Learner for LeastAbsoluteDeviations {
+    fn info(&self) -> &'static Info {
+        &INFO_LAD
+    }
+
+    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        let LeastAbsoluteDeviations { fit_intercept, degree, interaction_only } = self.clone();
+        let median = QuantileRegression {
+            quantile: 0.5,
+            alpha: 0.0,
+            fit_intercept,
+            standardize: false,
+            degree,
+            interaction_only,
+        };
+        let mut trained = median.solve(data)?;
+        let Certificate { objective, value, proofs, .. } = &mut trained.certificate;
+        *objective = "mean absolute deviation".into();
+        // The median's loss is half the absolute deviation.
+        *value = value.map(|v| 2.0 * v);
+        for proof in proofs {
+            if let Proof::LowerBound(bound) = proof {
+                *bound *= 2.0;
+            }
+        }
+        Ok(trained)
+    }
+}
+
+impl Learner for QuantileRegression {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        self.solve(data)
+    }
+}
+
+impl QuantileRegression {
+    fn solve(&self, data: &Dataset) -> Result<Trained> {
+        let options = DesignOptions {
+            degree: self.degree,
+            interaction_only: self.interaction_only,
+            references: self.fit_intercept && self.alpha == 0.0,
+        };
+        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+        let solve = |y: &[f64]| match self.alpha {
+            0.0 => {
+                let (tau, intercept) = (self.quantile, self.fit_intercept);
+                Problem { x: &x, y, weights: prepared.weights(), tau, intercept }.solve()
+            }
+            _ => self.penalised(&x, y, prepared.weights()),
+        };
+        let solutions: Vec<QuantileSolution> = outputs(data)?.iter().map(|y| solve(y)).collect::<Result<_>>()?;
+        drop(x);
+        let outcomes: Vec<Outcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
+        let mut certificate = report::certificate(self.objective(), &outcomes);
+        certificate.notes = self.notes(&solutions, &prepared.names);
+        let mut coefficients =
+            Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);
+        let mut intercepts: Vec<f64> = solutions.iter().map(|s| s.intercept).collect();
+        if let Some(scaling) = scaling {
+            ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+        }
+        let fitted = Linear {
+            link: Link::Identity,
+            map: prepared.map,
+            names: prepared.names,
+            n_classes: 0,
+            used: Vec::new(),
+            coefficients,
+            intercepts,
+            inference: Vec::new(),
+            course: Course { n_iter: outcomes.iter().map(|o| o.n_iterations).max(), ..Course::default() },
+        };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
+    }
+
+    fn objective(&self) -> String {
+        let mut text = format!("mean quantile loss at {}", self.quantile);
+        if self.alpha > 0.0 {
+            text += &format!(" + {} * sum of absolute coefficients", self.alpha);
+        }
+        text
+    }
+
+    fn notes(&self, solutions: &[QuantileSolution], names: &[String]) -> Vec<String> {
+        let mut notes = Vec::new();
+        if solutions.iter().all(|s| !s.basis.is_empty()) && self.alpha == 0.0 {
+            let counts: Vec<String> = solutions.iter().map(|s| s.basis.len().to_string()).collect();
+            notes.push(format!("an optimal vertex: the function passes through {} rows", counts.join(", ")));
+        }
+        let mut redundant: Vec<usize> = solutions.iter().flat_map(|s| s.redundant.iter().copied()).collect();
+        redundant.retain(|&j| j < names.len());
+        redundant.sort_unstable();
+        redundant.dedup();
+        let shown: Vec<&str> = redundant.iter().take(10).map(|&j| names[j].as_str()).collect();
+        if !shown.is_empty() {
+            let more = if redundant.len() > shown.len() { ", ..." } else { "" };
+            notes.push(format!("left out, because other columns determine them: {}{more}", shown.join(", ")));
+        }
+        notes
+    }
+
+    /// For columns whose means are taken off: powers of two that bring them to one size, and, in those units, what each coefficient costs. A price above the steepest slope that
+    /// the losses can have makes the coefficient 0 (`true`), however high it is, and is lowered, so that all prices are of one size.
+    fn prices(&self, x: &Design, means: &[f64], weights: Option<&[f64]>) -> (Vec<f64>, Vec<(bool, f64)>) {
+        let (n, p) = (x.n_rows(), x.n_columns());
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let total: f64 = (0..n).map(weight).sum();
+        let mut sums = vec![0.0; p];
+        let (mut buffer, mut row) = (Vec::new(), vec![0.0; p]);
+        for i in 0..n {
+            x.row_into(i, &mut buffer, &mut row);
+            let terms = sums.iter_mut().zip(&row).zip(means);
+            terms.for_each(|((sum, x), mean)| *sum += weight(i) * (x - mean).abs());
+        }
+        let size = |sum: &f64| if *sum > 0.0 { (-(sum / total).log2()).round().exp2() } else { 1.0 };
+        let factors: Vec<f64> = sums.iter().map(size).collect();
+        let price = |(sum, factor): (&f64, &f64)| {
+            let (price, most) = (self.alpha * total * factor, 2.0 * sum * factor);
+            if *sum > 0.0 && price <= most { (false, price) } else { (true, most.max(total)) }
+        };
+        let prices = sums.iter().zip(&factors).map(price).collect();
+        (factors, prices)
+    }
+
+    /// With an L1 penalty: rows that stand for it are added.
+    fn penalised(&self, x: &Design, y: &[f64], weights: Option<&[f64]>) -> Result<QuantileSolution> {
+        let (n, p) = (x.n_rows(), x.n_columns());
+        let width = p + usize::from(self.fit_intercept);
+        let total: f64 = weights.map_or(n as f64, |w| w.iter().sum());
+        // Columns are centred, as far as there is an intercept to take that up: large means would drown the penalty's rows.
+        let means = match self.fit_intercept {
+            true => x.transposed_times(&vec![1.0 / n as f64; n]),
+            false => vec![0.0; p],
+        };
+        let (factors, prices) = self.prices(x, &means, weights);
+        let mut rows = vec![0.0; (n + 2 * p) * width];
+        let (mut buffer, mut row) = (Vec::new(), vec![0.0; p]);
+        for (i, out) in rows.chunks_exact_mut(width.max(1)).enumerate().take(n) {
+            x.row_into(i, &mut buffer, &mut row);
+            let terms = out.iter_mut().zip(&row).zip(means.iter().zip(&factors));
+            terms.for_each(|((out, x), (mean, factor))| *out = (x - mean) * factor);
+            out[p..].fill(1.0);
+        }
+        for j in 0..p {
+            rows[(n + 2 * j) * width + j] = 1.0;
+            rows[(n + 2 * j + 1) * width + j] = -1.0;
+        }
+        let mut all_y = y.to_vec();
+        all_y.resize(n + 2 * p, 0.0);
+        let mut all_weights = weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
+        all_weights.extend(prices.iter().flat_map(|price| [price.1; 2]));
+        let design = Design::from(Dense::rows_f64(&rows, n + 2 * p, width, width)?);
+        let problem =
+            Problem { x: &design, y: &all_y, weights: Some(&all_weights), tau: self.quantile, intercept: false };
+        let mut solution = problem.solve()?;
+        for (j, b) in solution.coefficients[..p].iter_mut().enumerate() {
+            *b = if prices[j].0 { 0.0 } else { *b * factors[j] };
+        }
+        // From the mean over all rows to the mean over the rows of the data.
+        let factor = all_weights.iter().sum::<f64>() / total;
+        solution.outcome.value *= factor;
+        solution.outcome.lower_bound = solution.outcome.lower_bound.map(|b| b * factor);
+        solution.outcome.residual *= factor;
+        if self.fit_intercept {
+            let centred = solution.coefficients.pop().unwrap_or(0.0);
+            solution.intercept = centred - lanes::dot(&means, &solution.coefficients);
+        }
+        Ok(solution)
+    }
+}

@@ -1,0 +1,182 @@
+//! RankSVM: a linear score that puts the rows of each query in the order of their grades.
+//!
+//! **Formula.** `min |w|^2 / 2 + C sum c_ij max(0, 1 - w'(x_i - x_j))^2` over the pairs of a query in which row i is the better one ([`optim::pairwise`](crate::optim::pairwise)): what a
+//! linear classifier of differences minimises, collapsed into one vector of weights, without ever listing the pairs. `c_ij` is 1, the difference of the grades, or that
+//! of the places, times the weights of both rows.
+//!
+//! **Two classes** are ranked too (bipartite ranking): rows of the second class before those of the first, which raises the area under the ROC curve. The sign of the
+//! score then says the class: the threshold is where the training rows have the fewest errors.
+//!
+//! **Cost.** O(n p + n log n) for each step; the number of pairs doesn't matter.
+
+use super::fitted::{Course, Linear, Link};
+use super::prepare::{Classes, Prepared, scaled};
+use super::report;
+use crate::optim::pairwise::{PairRisk, Query};
+use ermine_core::choice;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::linalg::Matrix;
+use ermine_core::matrix::{Dataset, DesignOptions, Task};
+use ermine_core::param::Range;
+use ermine_core::params;
+
+choice! {
+    /// How much a pair of rows counts.
+    pub enum PairWeight {
+        /// All pairs count the same.
+        Equal = "equal",
+        /// By the difference of their grades.
+        Grade = "grade",
+        /// By the difference of their places in the right order.
+        Rank = "rank",
+    }
+}
+
+impl PairWeight {
+    /// For each row of a query a number that rises with its grade: the weight of a pair is their difference. `None` where all pairs count the same.
+    pub fn worth(self, grades: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
+        match self {
+            PairWeight::Equal => None,
+            PairWeight::Grade => Some(grades.to_vec()),
+            PairWeight::Rank => {
+                let mut order: Vec<usize> = (0..grades.len()).collect();
+                order.sort_by(|&a, &b| grades[a].total_cmp(&grades[b]));
+                let (mut worth, mut below) = (vec![0.0; grades.len()], 0.0);
+                for tied in order.chunk_by(|&a, &b| grades[a] == grades[b]) {
+                    tied.iter().for_each(|&row| worth[row] = below);
+                    below += tied.iter().map(|&row| weights[row]).sum::<f64>();
+                }
+                Some(worth)
+            }
+        }
+    }
+}
+
+params! {
+    /// A linear score that puts the rows of each query in the order of their grades.
+    #[allow(non_snake_case)]
+    pub struct RankSvm("rank-svm") {
+        /// The inverse of the penalty's strength.
+        C: f64 = 1.0, range Range::above_to(0.0, 1e12), tune Log(1e-5, 1e2);
+        /// How much a pair of rows counts.
+        pair_weight: PairWeight = PairWeight::Equal, tune Each;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// Most steps.
+        max_iter: usize = 200, range Range::at_least(1.0);
+        /// The distance from the minimum to reach, as a share of the objective.
+        tol: f64 = 1e-8, range Range::between(0.0, 1.0);
+    }
+}
+
+static INFO: Info = Info {
+    name: "rank-svm",
+    summary: "a linear score that orders the rows of each query, or two classes, by the squared hinge loss of all pairs",
+    capabilities: Capabilities {
+        tasks: &[Task::Ranking, Task::Classification],
+        binary_only: true,
+        multi_output: false,
+        weights: true,
+        missing: true,
+        nominal: true,
+        sparse: true,
+        probabilities: false,
+        random: false,
+    },
+};
+
+/// The grades of the rows: the target of a ranking, or 1 for the second of two classes.
+fn grades(data: &Dataset) -> Result<Vec<f64>> {
+    match data.task() {
+        Task::Classification => Ok(Classes::of(data)?.places.iter().map(|&p| f64::from(p)).collect()),
+        _ => data.grades().map(<[f64]>::to_vec),
+    }
+}
+
+impl Learner for RankSvm {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let options = DesignOptions { degree: 1, interaction_only: false, references: false };
+        let grades = grades(data)?;
+        let ordered = |rows: &Vec<u32>| rows.iter().any(|&row| grades[row as usize] != grades[rows[0] as usize]);
+        if !data.queries().iter().any(ordered) {
+            return Err(Error::data("no query has two rows of different grades: there is no order to learn"));
+        }
+        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, false)?;
+        let query = |rows: Vec<u32>| {
+            let grades: Vec<f64> = rows.iter().map(|&row| grades[row as usize]).collect();
+            let weights: Vec<f64> = rows.iter().map(|&row| data.row_weight(row as usize)).collect();
+            let worth = self.pair_weight.worth(&grades, &weights);
+            Query::new(rows, &grades, weights, worth)
+        };
+        let queries: Vec<Query> = data.queries().into_iter().map(query).collect();
+        let n_queries = queries.len();
+        let risk = PairRisk { x, queries, c: self.C };
+        let (outcome, mut w) = risk.minimise(self.tol, self.max_iter, context.observer)?;
+        let course = Course { n_iter: Some(outcome.n_iterations), ..Course::default() };
+        let mut certificate = report::certificate(
+            format!(
+                "|w|^2 / 2 + {} sum of {} max(0, 1 - w'(x_i - x_j))^2 over the pairs of {n_queries} queries",
+                self.C, self.pair_weight
+            ),
+            &[outcome],
+        );
+        if let Some(scaling) = scaling {
+            certificate.objective += " of columns with deviation 1";
+            scaling.restore(&mut w);
+        }
+        let (mut link, mut used, mut n_classes, mut intercept) = (Link::Identity, Vec::new(), 0, 0.0);
+        if data.task() == Task::Classification {
+            (link, used, n_classes) = (Link::Scores, Classes::of(data)?.used, data.classes()?.1.len());
+            intercept = -threshold(&prepared.design()?.times(&w, 0.0), &grades, |row| data.row_weight(row));
+        }
+        drop(risk);
+        let (map, names, inference) = (prepared.map, prepared.names, Vec::new());
+        let coefficients = Matrix::from_fn(1, w.len(), |_, j| w[j]);
+        let intercepts = vec![intercept];
+        let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
+    }
+}
+
+/// The score above which rows are said to be of the second class, with the fewest errors: midway between two scores.
+fn threshold(scores: &[f64], second: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+    // Below all scores, every row of the first class is an error.
+    let mut errors: f64 = (0..scores.len()).filter(|&row| second[row] == 0.0).map(&weight).sum();
+    let (mut best, mut least) = (scores[order[0]] - 1.0, errors);
+    let mut tied = order.chunk_by(|&a, &b| scores[a] == scores[b]).peekable();
+    while let Some(rows) = tied.next() {
+        errors += rows.iter().map(|&row| if second[row] == 1.0 { weight(row) } else { -weight(row) }).sum::<f64>();
+        if errors < least {
+            least = errors;
+            best = tied.peek().map_or(scores[rows[0]] + 1.0, |next| scores[rows[0]] / 2.0 + scores[next[0]] / 2.0);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_has_the_fewest_errors() {
+        assert_eq!(threshold(&[1.0, 2.0, 3.0, 4.0], &[0.0, 0.0, 1.0, 1.0], |_| 1.0), 2.5);
+        assert_eq!(threshold(&[1.0, 2.0, 3.0], &[1.0, 0.0, 1.0], |_| 1.0), 0.0, "of several the lowest");
+        assert_eq!(threshold(&[1.0, 2.0, 3.0], &[1.0, 0.0, 1.0], |row| [1.0, 5.0, 1.0][row]), 2.5);
+    }
+
+    #[test]
+    fn places_are_counted_by_weight() {
+        let worth = PairWeight::Rank.worth(&[2.0, 0.0, 2.0, 5.0], &[1.0, 3.0, 1.0, 1.0]);
+        assert_eq!(worth, Some(vec![3.0, 0.0, 3.0, 5.0]));
+    }
+}

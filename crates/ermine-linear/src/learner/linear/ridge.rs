@@ -1,0 +1,199 @@
+//! Ridge regression: least squares with a price on large coefficients, for one strength or the best of many.
+//!
+//! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 + alpha |beta|^2`. [`RidgeCv`] takes the `alpha` with the least leave-one-out error; all of them come from
+//! one decomposition, and no fit is repeated ([`optim::ridge_path`](crate::optim::ridge_path)).
+
+use super::fitted::{Course, Linear};
+use super::least_squares::{self, REGRESSION};
+use super::prepare::{Prepared, Scaling, outputs, scaled};
+use crate::optim::least_squares::{LeastSquares, Solution};
+use crate::optim::ridge_path::{RidgePath, leave_one_out_wide};
+use ermine_core::chart::text::number;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Context, Info, Learner, Path, Trained};
+use ermine_core::linalg::{Design, Matrix};
+use ermine_core::matrix::{Dataset, DesignOptions, Features};
+use ermine_core::model::{Certificate, Output};
+use ermine_core::param::{Range, Value};
+use ermine_core::params;
+
+params! {
+    /// Least squares with a price on large coefficients.
+    pub struct Ridge("ridge") {
+        /// The strength of the penalty on squared coefficients.
+        alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 1e4);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+    }
+}
+
+params! {
+    /// Ridge regression with the strength that has the least leave-one-out error.
+    pub struct RidgeCv("ridge-cv") {
+        /// The strengths to choose from.
+        alphas: Vec<f64> = vec![0.1, 1.0, 10.0], range Range::above_to(0.0, 1e100);
+        /// Whether there is an intercept (which is never penalised).
+        fit_intercept: bool = true;
+        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        standardize: bool = false;
+        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0);
+        /// With a degree above 1: only products of different columns, no powers.
+        interaction_only: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "ridge",
+    summary: "least squares with an L2 penalty, in closed form for tall and wide tables",
+    capabilities: REGRESSION,
+};
+
+static INFO_CV: Info = Info {
+    name: "ridge-cv",
+    summary: "ridge regression with the penalty that has the least leave-one-out error",
+    capabilities: REGRESSION,
+};
+
+impl Learner for Ridge {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        let (prepared, solutions, scaling) = self.solve(data, &[self.alpha])?;
+        let solution = solutions.into_iter().next().ok_or_else(|| Error::data("ridge found no solution"))?;
+        finish(solution, &prepared, scaling.as_ref(), self.alpha, Course::default())
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        Some(self)
+    }
+}
+
+/// The products of the columns are those of every strength.
+impl Path for Ridge {
+    fn parameter(&self) -> &'static str {
+        "alpha"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        _: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        let alphas: Vec<f64> = values.iter().map(|value| value.number().unwrap_or(self.alpha)).collect();
+        let (prepared, solutions, scaling) = self.solve(data, &alphas)?;
+        let predict = |(solution, &alpha): (Solution, &f64)| {
+            finish(solution, &prepared, scaling.as_ref(), alpha, Course::default())?.fitted.predict(features)
+        };
+        Ok((Output::Values, solutions.into_iter().zip(&alphas).map(predict).collect::<Result<_>>()?))
+    }
+}
+
+impl Ridge {
+    /// The solution for each strength.
+    fn solve<'d>(&self, data: &'d Dataset, alphas: &[f64]) -> Result<(Prepared<'d>, Vec<Solution>, Option<Scaling>)> {
+        let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
+        let intercept = self.fit_intercept;
+        let gives_means = intercept && !self.standardize;
+        least_squares::solve(data, options, gives_means, |x, targets, weights| {
+            let (x, scaling) = scaled(x.clone(), weights, self.standardize, intercept)?;
+            let problem = LeastSquares { x: &x, targets, weights, intercept, lambda: 0.0 };
+            Ok((problem.solve_path(alphas)?, scaling))
+        })
+    }
+}
+
+impl Learner for RidgeCv {
+    fn info(&self) -> &'static Info {
+        &INFO_CV
+    }
+
+    fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
+        let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
+        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
+        let targets = outputs(data)?;
+        let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
+        let (solution, course) = self.choose(&x, &targets, prepared.weights())?;
+        drop(x);
+        let alpha = course.alpha.unwrap_or(0.0);
+        let mut trained = finish(solution, &prepared, scaling.as_ref(), alpha, course)?;
+        trained.certificate.notes.push(format!("leave-one-out error chose alpha = {}", number(alpha)));
+        Ok(trained)
+    }
+}
+
+impl RidgeCv {
+    /// The solution for the strength with the least leave-one-out error.
+    fn choose(&self, x: &Design, targets: &[&[f64]], weights: Option<&[f64]>) -> Result<(Solution, Course)> {
+        let refuse = || Error::Param {
+            owner: "ridge-cv".into(),
+            name: "alphas".into(),
+            value: String::new(),
+            allowed: "a list of one number or more".into(),
+        };
+        let intercept = self.fit_intercept;
+        let errors = match x {
+            Design::Dense(x) if x.n_rows() < x.n_columns() => {
+                leave_one_out_wide(x, targets, weights, intercept, &self.alphas)?
+            }
+            _ => RidgePath::new(x, targets, weights, intercept)?.leave_one_out(
+                x,
+                targets,
+                weights,
+                intercept,
+                &self.alphas,
+            ),
+        };
+        let choices: Vec<(f64, f64)> = self.alphas.iter().copied().zip(errors).collect();
+        // Of equal errors the stronger penalty: the simpler model.
+        let better = |a: &(f64, f64), b: &(f64, f64)| a.1.total_cmp(&b.1).then(b.0.total_cmp(&a.0));
+        let &(alpha, _) = choices.iter().min_by(|a, b| better(a, b)).ok_or_else(refuse)?;
+        let problem = LeastSquares { x, targets, weights, intercept, lambda: alpha };
+        Ok((problem.solve()?, Course { alpha: Some(alpha), choices, ..Course::default() }))
+    }
+}
+
+/// The model in the user's units, and its certificate.
+fn finish(
+    mut solution: Solution,
+    prepared: &Prepared<'_>,
+    scaling: Option<&Scaling>,
+    alpha: f64,
+    course: Course,
+) -> Result<Trained> {
+    let squares: f64 = solution.coefficients.data().iter().map(|b| b * b).sum();
+    let value = solution.residual_sums.iter().sum::<f64>() + alpha * squares;
+    let over = format!("all linear functions of the {} columns", prepared.names.len());
+    let mut certificate = Certificate::optimal(
+        format!("sum of squared residuals + {} * sum of squared coefficients", number(alpha)),
+        value,
+        over,
+    );
+    certificate.notes = least_squares::notes(&solution, &prepared.names);
+    least_squares::qualify(&mut certificate, &solution);
+    if let Some(scaling) = scaling {
+        certificate.objective += " of columns with deviation 1";
+        restore(scaling, &mut solution.coefficients, &mut solution.intercepts);
+    }
+    let fitted: Linear = least_squares::fitted(solution, prepared, Vec::new(), course);
+    Ok(Trained { fitted: Box::new(fitted), certificate })
+}
+
+/// Coefficients and intercepts in the user's units.
+pub fn restore(scaling: &Scaling, coefficients: &mut Matrix, intercepts: &mut [f64]) {
+    for (k, intercept) in intercepts.iter_mut().enumerate() {
+        *intercept += scaling.restore(coefficients.row_mut(k));
+    }
+}

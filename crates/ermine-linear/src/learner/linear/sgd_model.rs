@@ -1,0 +1,209 @@
+//! The fitted form of stochastic gradient descent: a linear model, and the state from which it goes on learning.
+
+use super::fitted::Linear;
+use super::prepare::{Prepared, Scaling};
+use super::sgd::{StochasticGradientDescent, stream_problems};
+use crate::optim::sgd::Sgd;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::{Context, Info, Learner, Trained, fit};
+use ermine_core::matrix::{Dataset, DesignOptions, Features, Schema, Target};
+use ermine_core::model::{Attribute, Fitted, Header, Model, Output};
+use ermine_core::param::{ParamSpec, Parameters, Value};
+use ermine_core::section::Sections;
+
+/// A linear model and the state of each of its problems.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SgdModel {
+    pub(super) linear: Linear,
+    pub(super) states: Vec<Sgd>,
+    scaling: Vec<(f64, f64)>,
+}
+
+impl SgdModel {
+    pub(super) fn new(linear: Linear, states: Vec<Sgd>, scaling: Option<Scaling>) -> SgdModel {
+        SgdModel { linear, states, scaling: scaling.map(|s| s.pairs().to_vec()).unwrap_or_default() }
+    }
+
+    pub(super) fn scaling(&self) -> Option<Scaling> {
+        (!self.scaling.is_empty()).then(|| Scaling::from_pairs(self.scaling.clone()))
+    }
+
+    /// The linear model.
+    pub fn linear(&self) -> &Linear {
+        &self.linear
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+        let linear = Linear::read(sections, header)?;
+        let p = linear.names.len();
+        let numbers = sections.f64s("states")?;
+        let states: Option<Vec<Sgd>> = numbers.chunks(7 + 3 * p).map(|part| Sgd::from_numbers(part, p)).collect();
+        let pairs = sections.f64s("scaling")?;
+        let scaling: Vec<(f64, f64)> = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+        match states {
+            Some(states) if states.len() == linear.intercepts.len() && (scaling.is_empty() || scaling.len() == p) => {
+                Ok(Box::new(SgdModel { linear, states, scaling }))
+            }
+            _ => Err(Error::model_file("the state of its descent doesn't fit its coefficients")),
+        }
+    }
+}
+
+impl Fitted for SgdModel {
+    fn output(&self) -> Output {
+        self.linear.output()
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        self.linear.predict(features)
+    }
+
+    fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        self.linear.margins(features)
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        self.linear.save(sections)?;
+        sections.put_f64s("states", &self.states.iter().flat_map(Sgd::to_numbers).collect::<Vec<_>>());
+        sections.put_f64s("scaling", &self.scaling.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        self.linear.text(schema)
+    }
+
+    fn svg(&self, schema: &Schema) -> Option<String> {
+        self.linear.svg(schema)
+    }
+
+    fn html(&self, schema: &Schema) -> Option<String> {
+        self.linear.html(schema)
+    }
+
+    fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+        self.linear.reasons(schema, features, row)
+    }
+
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        self.linear.attributes(schema)
+    }
+}
+
+/// Stochastic gradient descent over rows that come in pieces: one pass over each.
+///
+/// ```
+/// use ermine::learner::linear::sgd::StochasticGradientDescent;
+/// use ermine::learner::linear::sgd_model::Stream;
+/// use ermine::prelude::*;
+///
+/// let piece = |from: i32| {
+///     let x: Vec<f64> = (from..from + 50).map(|i| f64::from(i % 7)).collect();
+///     let y: Vec<f64> = x.iter().map(|x| 2.0 * x + 1.0).collect();
+///     Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)])?.dataset("y")
+/// };
+/// let params = StochasticGradientDescent::default();
+/// let mut model = Stream { params: params.clone(), from: None }.fit(&piece(0)?, &Context::default())?;
+/// for n in 1..100 {
+///     model = Stream { params: params.clone(), from: Some(&model) }.fit(&piece(50 * n)?, &Context::default())?;
+/// }
+/// let line = model.attributes();
+/// assert!((line[0].values[0] - 2.0).abs() < 0.05 && (line[1].values[0] - 1.0).abs() < 0.2);
+/// # Ok::<(), ermine::Error>(())
+/// ```
+pub struct Stream<'a> {
+    /// The parameters.
+    pub params: StochasticGradientDescent,
+    /// What was learned from the pieces before; `None` for the first.
+    pub from: Option<&'a Model>,
+}
+
+impl Stream<'_> {
+    /// Learns from the next piece. Classes must all be named by the target of the first piece, whether or not they occur in it.
+    pub fn fit(&self, data: &Dataset, context: &Context<'_>) -> Result<Model> {
+        match self.from {
+            None => fit(self, data, context),
+            Some(model) => fit(self, &aligned(data, model.schema())?, context),
+        }
+    }
+}
+
+/// The data with features and classes as a schema knows them.
+fn aligned(data: &Dataset, schema: &Schema) -> Result<Dataset> {
+    if data.task() != schema.task {
+        return Err(Error::data(format!("the model is for {}, but the rows are for {}", schema.task, data.task())));
+    }
+    let features = schema.features_of_data(data)?;
+    let target = match data.target() {
+        Target::Values { .. } => data.target().clone(),
+        Target::Classes { codes, labels } => {
+            let place = |label: &String| {
+                let found = schema.classes.iter().position(|c| c == label);
+                found
+                    .map(|k| k as u32)
+                    .ok_or_else(|| Error::unknown("class", label, schema.classes.iter().map(String::as_str)))
+            };
+            let places = labels.iter().map(place).collect::<Result<Vec<u32>>>()?;
+            Target::Classes {
+                codes: codes.iter().map(|&c| places[c as usize]).collect(),
+                labels: schema.classes.iter().cloned().collect(),
+            }
+        }
+    };
+    let fresh = Dataset::from_parts(features, target, data.task())?;
+    fresh.named(schema.target.clone()).with_weight(data.weight().map(<[f64]>::to_vec))
+}
+
+impl Parameters for Stream<'_> {
+    fn owner(&self) -> &'static str {
+        self.params.owner()
+    }
+    fn specs(&self) -> Vec<ParamSpec> {
+        self.params.specs()
+    }
+    fn get(&self, name: &str) -> Option<Value> {
+        self.params.get(name)
+    }
+    fn put(&mut self, name: &str, value: &Value) -> bool {
+        self.params.put(name, value)
+    }
+    fn fits(&self, name: &str, value: &Value) -> bool {
+        self.params.fits(name, value)
+    }
+}
+
+impl Learner for Stream<'_> {
+    fn info(&self) -> &'static Info {
+        self.params.info()
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let once = StochasticGradientDescent {
+            max_iter: 1,
+            tol: None,
+            early_stopping: false,
+            // A few first rows don't tell the scale of a column.
+            standardize: Some(self.params.standardize.unwrap_or(false)),
+            ..self.params.clone()
+        };
+        let before = self.from.map(|model| {
+            model.fitted::<SgdModel>().ok_or_else(|| {
+                Error::data(format!("a model of {} can't go on by steps on single rows", model.header().learner))
+            })
+        });
+        let before = before.transpose()?;
+        let problems = stream_problems(data)?;
+        let prepared = match before {
+            None => {
+                let options = DesignOptions { degree: 1, interaction_only: false, references: false };
+                Prepared::new(data, options, &once.class_weight)?
+            }
+            Some(model) => Prepared::with_map(data, model.linear.map.clone(), &once.class_weight)?,
+        };
+        if before.is_some_and(|model| model.states.len() != problems.0.len()) {
+            return Err(Error::data("these rows have another number of targets than the model"));
+        }
+        once.learn(data, prepared, problems, before, context)
+    }
+}

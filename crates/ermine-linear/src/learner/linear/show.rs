@@ -1,0 +1,211 @@
+//! A linear model for people: its coefficients as a table, with a statistician's columns where there are any, and its loss curve.
+
+use super::fitted::{Linear, Link};
+use super::inference::Inference;
+use ermine_core::chart::html::Page;
+use ermine_core::chart::svg::{Anchor, Svg};
+use ermine_core::chart::text::{curve, number};
+use ermine_core::matrix::{Features, Schema};
+
+/// More coefficients than this are only counted.
+const MOST: usize = 100;
+
+/// The model as text.
+pub fn text(model: &Linear, schema: &Schema) -> String {
+    let mut text = String::new();
+    for k in 0..model.intercepts.len() {
+        let Part { head, rows, notes } = part(model, k);
+        text.push_str(&format!("{}\n{}", title(model, schema, k), table(&head, &rows)));
+        notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
+    }
+    let points: Vec<(f64, f64)> = model.course.curve.iter().enumerate().map(|(i, &v)| (i as f64 + 1.0, v)).collect();
+    if points.len() > 1 {
+        text.push_str(&format!("\n{}", curve(&points, "pass", measure(model), 60, 12)));
+    }
+    let choices: Vec<(f64, f64)> = model.course.choices.iter().map(|&(a, e)| (a.log10(), e)).collect();
+    if choices.len() > 1 {
+        text.push_str(&format!("\n{}", curve(&choices, "log10 alpha", "error on rows left out", 60, 12)));
+    }
+    text
+}
+
+/// The model as a page: the same tables, and the curve where there is one.
+pub fn html(model: &Linear, schema: &Schema) -> String {
+    let mut page = Page::new(&format!("Linear model of {}", schema.target.join(", ")));
+    for k in 0..model.intercepts.len() {
+        let Part { head, rows, notes } = part(model, k);
+        page.heading(&title(model, schema, k));
+        let head = vec![head.iter().map(|h| h.to_string()).collect()];
+        page.table(&[head, rows].concat());
+        notes.iter().for_each(|note| page.note(note));
+    }
+    svg(model).iter().for_each(|svg| page.svg(svg));
+    page.finish()
+}
+
+/// What is said about one margin.
+struct Part {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    notes: Vec<String>,
+}
+
+fn part(model: &Linear, k: usize) -> Part {
+    match model.inference.get(k) {
+        Some(inference) => statistics(model, k, inference),
+        None => coefficients(model, k),
+    }
+}
+
+/// What the curve of training shows.
+fn measure(model: &Linear) -> &'static str {
+    if model.course.n_mistakes.is_some() { "mistakes" } else { "loss" }
+}
+
+/// What margin `k` is for.
+fn title(model: &Linear, schema: &Schema, k: usize) -> String {
+    let class = |c: u32| schema.classes.get(c as usize).map_or("", String::as_str);
+    match (&model.used[..], model.intercepts.len()) {
+        ([], _) => format!("{} =", schema.target.get(k).map_or("target", String::as_str)),
+        ([low, high], 1) if model.link == Link::Logistic => {
+            format!("log odds of {} against {} =", class(*high), class(*low))
+        }
+        ([low, high], 1) => format!("{} where positive, else {}:", class(*high), class(*low)),
+        (used, _) => format!("score of {} =", class(used[k])),
+    }
+}
+
+/// Names and numbers in columns of equal width.
+fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |c: usize| {
+        let cells = rows.iter().map(|row| row[c].chars().count());
+        cells.chain([head[c].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |cells: &[String]| {
+        let mut line = format!("  {:<w$}", cells[0], w = widths[0]);
+        cells[1..].iter().zip(&widths[1..]).for_each(|(cell, w)| line.push_str(&format!("  {cell:>w$}")));
+        format!("{}\n", line.trim_end())
+    };
+    let head: Vec<String> = head.iter().map(|h| h.to_string()).collect();
+    std::iter::once(line(&head)).chain(rows.iter().map(|row| line(row))).collect()
+}
+
+/// The coefficients that are not zero.
+fn coefficients(model: &Linear, k: usize) -> Part {
+    let beta = model.coefficients.row(k);
+    let mut rows = vec![vec!["(intercept)".to_string(), number(model.intercepts[k])]];
+    let used = || (0..beta.len()).filter(|&j| beta[j] != 0.0);
+    rows.extend(used().take(MOST).map(|j| vec![model.names[j].clone(), number(beta[j])]));
+    let (n_used, mut notes) = (used().count(), Vec::new());
+    if n_used > MOST {
+        notes.push(format!("... and {} more", n_used - MOST));
+    }
+    if n_used < beta.len() {
+        notes.push(format!("{} of {} coefficients are zero", beta.len() - n_used, beta.len()));
+    }
+    Part { head: vec!["", "coefficient"], rows, notes }
+}
+
+/// Estimates with standard errors and tests, and the quality of the fit.
+fn statistics(model: &Linear, k: usize, inference: &Inference) -> Part {
+    let row = |name: &str, estimate: f64, error: f64| {
+        let mut cells = vec![name.to_string(), number(estimate)];
+        if error.is_nan() {
+            cells.extend(["-".to_string(), "-".to_string(), "-".to_string(), String::new()]);
+        } else {
+            let (t, p) = inference.test(estimate, error);
+            cells.extend([number(error), format!("{t:.3}"), p_value(p), stars(p).to_string()]);
+        }
+        cells
+    };
+    let (p, beta) = (model.names.len(), model.coefficients.row(k));
+    let mut rows = Vec::new();
+    if !inference.errors[p].is_nan() {
+        rows.push(row("(intercept)", model.intercepts[k], inference.errors[p]));
+    }
+    rows.extend((0..p.min(MOST)).map(|j| row(&model.names[j], beta[j], inference.errors[j])));
+    let (f, f_p) = inference.f_test();
+    let (sigma, freedom, rank) = (number(inference.sigma), inference.freedom, inference.rank);
+    let mut notes = vec![
+        "*** p < 0.001, ** p < 0.01, * p < 0.05".to_string(),
+        format!("residual standard error {sigma} on {freedom} degrees of freedom"),
+        format!("R squared {:.4}, adjusted {:.4}", inference.r_squared, inference.adjusted()),
+        format!("F = {} on {rank} and {freedom} degrees of freedom, p = {}", number(f), p_value(f_p)),
+    ];
+    if p > MOST {
+        notes.insert(0, format!("... and {} more", p - MOST));
+    }
+    Part { head: vec!["", "estimate", "std. error", "t", "p", ""], rows, notes }
+}
+
+fn p_value(p: f64) -> String {
+    if p < 2e-16 {
+        "<2e-16".into()
+    } else if p < 1e-4 {
+        format!("{p:.2e}")
+    } else {
+        format!("{p:.4}")
+    }
+}
+
+fn stars(p: f64) -> &'static str {
+    match p {
+        p if p < 0.001 => "***",
+        p if p < 0.01 => "**",
+        p if p < 0.05 => "*",
+        _ => "",
+    }
+}
+
+/// The loss curve, or the errors of the strengths that were tried.
+pub fn svg(model: &Linear) -> Option<String> {
+    let (points, names, marked) = if model.course.curve.len() > 1 {
+        let points: Vec<(f64, f64)> =
+            model.course.curve.iter().enumerate().map(|(i, &v)| (i as f64 + 1.0, v)).collect();
+        (points, ("pass", measure(model)), f64::NAN)
+    } else if model.course.choices.len() > 1 {
+        let points = model.course.choices.iter().map(|&(a, e)| (a.log10(), e)).collect();
+        (points, ("log10 alpha", "error"), model.course.alpha.map_or(f64::NAN, f64::log10))
+    } else {
+        return None;
+    };
+    let title = match names {
+        (_, "mistakes") => "Mistakes",
+        ("pass", _) => "Loss curve",
+        _ => "Choice of alpha",
+    };
+    let mut svg = Svg::new(720.0, 360.0);
+    svg.text(360.0, 24.0, Anchor::Middle, "title", title);
+    svg.curve(&points, (110.0, 50.0), (580.0, 260.0), names, marked);
+    Some(svg.finish())
+}
+
+/// The terms that a row's margin adds up from, the largest first.
+pub fn reasons(model: &Linear, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+    let one = features.select(&[row as u32]).ok()?;
+    let numbers = model.map.numbers(&one).ok()?;
+    let design = numbers.design().ok()?;
+    let mut text = String::new();
+    for k in 0..model.intercepts.len() {
+        let beta = model.coefficients.row(k);
+        let mut unit = vec![0.0; beta.len()];
+        let mut terms: Vec<(usize, f64)> = (0..beta.len())
+            .map(|j| {
+                unit[j] = beta[j];
+                let term = design.times(&unit, 0.0).first().copied().unwrap_or(0.0);
+                unit[j] = 0.0;
+                (j, term)
+            })
+            .collect();
+        let sum = model.intercepts[k] + terms.iter().map(|t| t.1).sum::<f64>();
+        terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        let mut rows = vec![vec!["(intercept)".to_string(), number(model.intercepts[k])]];
+        rows.extend(
+            terms.iter().filter(|t| t.1 != 0.0).take(20).map(|&(j, t)| vec![model.names[j].clone(), number(t)]),
+        );
+        rows.push(vec!["sum of all".to_string(), number(sum)]);
+        text.push_str(&format!("{}\n{}", title(model, schema, k), table(&["", "adds"], &rows)));
+    }
+    Some(text)
+}

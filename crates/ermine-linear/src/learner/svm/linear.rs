@@ -1,0 +1,432 @@
+//! Linear support vector machines, for many rows and columns: no kernel, no support vectors kept, only coefficients.
+//!
+//! **Formula.** `min (|w|^2 + (b / s)^2) / 2 + C sum_i c_i l_i` (penalty "l2") or `min |w|_1 + C sum_i c_i l_i` (penalty "l1", intercept free), where `s` is `intercept_scaling` and the loss
+//!
+//! | learner | loss | `l_i` |
+//! |---|---|---|
+//! | linear-svc | "hinge" | `max(0, 1 - y f)` |
+//! | linear-svc | "squared_hinge" | `max(0, 1 - y f)^2` |
+//! | linear-svr | "epsilon_insensitive" | `max(0, |y - f| - epsilon)` |
+//! | linear-svr | "squared_epsilon_insensitive" | `max(0, |y - f| - epsilon)^2` |
+//!
+//! **Solvers.** Squared losses by Newton's method over the primal ([`optim::newton`](crate::optim::newton)), or over the dual row by row
+//! ([`optim::dual_coordinate`](crate::optim::dual_coordinate)) where a sparse table is too wide for a Hessian; losses with a kink over the dual; "l1" by quadratic models
+//! ([`optim::prox_newton`](crate::optim::prox_newton)). More than two classes: each against the others.
+
+use crate::learner::linear::fitted::{Course, Linear, Link};
+use crate::learner::linear::gradient_descent::DESCENT;
+use crate::learner::linear::prepare::{Classes, Prepared, scaled};
+use crate::learner::linear::{report, ridge};
+use crate::optim::dual_coordinate::{self, Rows};
+use crate::optim::penalised_intercept::PenalisedIntercept;
+use crate::optim::risk::{FULL_HESSIAN, Risk};
+use crate::optim::{Outcome, newton, prox_newton};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::linalg::{Design, Matrix, lanes};
+use ermine_core::loss::{EpsilonInsensitive, Hinge, Loss, SquaredEpsilonInsensitive, SquaredHinge};
+use ermine_core::matrix::{Dataset, DesignOptions, Task};
+use ermine_core::param::{Kind, ParamType, Range, Value};
+use ermine_core::{choice, params};
+use std::borrow::Cow;
+
+choice! {
+    /// What slack costs.
+    pub enum HingeName {
+        /// Itself.
+        Hinge = "hinge",
+        /// Its square.
+        SquaredHinge = "squared_hinge",
+    }
+}
+
+choice! {
+    /// What errors beyond the tube cost.
+    pub enum TubeName {
+        /// Themselves.
+        EpsilonInsensitive = "epsilon_insensitive",
+        /// Their square.
+        SquaredEpsilonInsensitive = "squared_epsilon_insensitive",
+    }
+}
+
+choice! {
+    /// What coefficients cost.
+    pub enum NormName {
+        /// Their absolute values.
+        L1 = "l1",
+        /// Half their squares.
+        L2 = "l2",
+    }
+}
+
+/// Over which variables a machine is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Whichever suits loss and table.
+    Auto,
+    /// Coefficients: for squared losses.
+    Primal,
+    /// One for each row: with the penalty "l2".
+    Dual,
+}
+
+impl ParamType for Way {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::Bool, Kind::Choice(vec!["auto"])])
+    }
+    fn to_value(&self) -> Value {
+        match self {
+            Way::Auto => Value::Text("auto".into()),
+            Way::Primal => Value::Bool(false),
+            Way::Dual => Value::Bool(true),
+        }
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(word) if word == "auto" => Some(Way::Auto),
+            Value::Bool(dual) => Some(if *dual { Way::Dual } else { Way::Primal }),
+            _ => None,
+        }
+    }
+}
+
+impl Way {
+    /// Whether the dual is solved: of a loss that has a kink always, of others as asked, or where a sparse table is too wide for a Hessian.
+    fn is_dual(self, squared: bool, x: &Design) -> bool {
+        !squared || self == Way::Dual || (self == Way::Auto && is_wide(x))
+    }
+
+    /// Refuses the primal of a loss with a kink.
+    fn check(self, owner: &str, squared: bool, l1: bool) -> Result<()> {
+        let (value, allowed) = match self {
+            Way::Primal if !squared => ("false", "auto or true for a loss that isn't squared"),
+            Way::Dual if l1 => ("true", "auto or false with the penalty l1"),
+            _ => return Ok(()),
+        };
+        let (owner, name, value, allowed) = (owner.into(), "dual".into(), value.into(), allowed.into());
+        Err(Error::Param { owner, name, value, allowed })
+    }
+}
+
+params! {
+    /// The widest margin without a kernel.
+    #[allow(non_snake_case)]
+    pub struct LinearSvc("linear-svc") {
+        /// What coefficients cost: "l2", or "l1" for few of them (with the loss "squared_hinge").
+        penalty: NormName = NormName::L2, tune Each;
+        /// What slack costs: "hinge" or "squared_hinge".
+        loss: HingeName = HingeName::SquaredHinge, tune Each;
+        /// Whether to solve the dual (one variable for each row) or the primal (one for each column); "auto" for whichever suits loss and table.
+        dual: Way = Way::Auto;
+        /// What a unit of slack costs.
+        C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1e4);
+        /// Stop when the optimality conditions are violated by no more than this (in proportion to the objective, for smooth losses).
+        tol: f64 = 1e-4, range Range::above_to(0.0, 1e100);
+        /// Whether there is an intercept.
+        fit_intercept: bool = true;
+        /// The constant column that carries the intercept, whose coefficient is penalised like the others ("l2").
+        intercept_scaling: f64 = 1.0, range Range::above_to(0.0, 1e10);
+        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        class_weight: ClassWeight = ClassWeight::Equal;
+        /// Most passes or Newton steps.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+        standardize: bool = false;
+    }
+}
+
+params! {
+    /// A tube around a linear function.
+    #[allow(non_snake_case)]
+    pub struct LinearSvr("linear-svr") {
+        /// Half the width of the tube: errors up to this cost nothing.
+        epsilon: f64 = 0.0, range Range::between(0.0, 1e100), tune Log(1e-4, 1.0);
+        /// What errors beyond the tube cost: "epsilon_insensitive" or "squared_epsilon_insensitive".
+        loss: TubeName = TubeName::EpsilonInsensitive, tune Each;
+        /// Whether to solve the dual (one variable for each row) or the primal (one for each column); "auto" for whichever suits loss and table.
+        dual: Way = Way::Auto;
+        /// What a unit outside the tube costs.
+        C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1e4);
+        /// Stop when the optimality conditions are violated by no more than this (in proportion to the objective, for smooth losses).
+        tol: f64 = 1e-4, range Range::above_to(0.0, 1e100);
+        /// Whether there is an intercept.
+        fit_intercept: bool = true;
+        /// The constant column that carries the intercept, whose coefficient is penalised like the others.
+        intercept_scaling: f64 = 1.0, range Range::above_to(0.0, 1e10);
+        /// Most passes or Newton steps.
+        max_iter: usize = 1000, range Range::at_least(1.0);
+        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+        standardize: bool = false;
+    }
+}
+
+static CLASSES: Info = Info {
+    name: "linear-svc",
+    summary: "linear support vector classification for many rows, dense or sparse, with L1 or L2 loss and penalty",
+    capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
+};
+
+static NUMBERS: Info = Info {
+    name: "linear-svr",
+    summary: "linear support vector regression for many rows, dense or sparse",
+    capabilities: Capabilities { tasks: &[Task::Regression], multi_output: false, random: true, ..DESCENT },
+};
+
+/// What both learners share.
+struct Shared<'c> {
+    c: f64,
+    tol: f64,
+    /// The constant column; 0 for no intercept.
+    constant: f64,
+    max_iter: usize,
+    context: &'c Context<'c>,
+}
+
+/// A problem over one table.
+#[derive(Clone, Copy)]
+struct Problem<'a> {
+    x: &'a Design<'a>,
+    y: &'a [f64],
+    weights: Option<&'a [f64]>,
+}
+
+/// Coefficients, intercept, and what is known about them.
+type Solved = (Vec<f64>, f64, Outcome);
+
+impl Learner for LinearSvc {
+    fn info(&self) -> &'static Info {
+        &CLASSES
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        if (self.penalty, self.loss) == (NormName::L1, HingeName::Hinge) {
+            return Err(Error::Param {
+                owner: "linear-svc".into(),
+                name: "penalty".into(),
+                value: "l1".into(),
+                allowed: "l2 with the loss hinge, or l1 with squared_hinge".into(),
+            });
+        }
+        let squared = self.loss == HingeName::SquaredHinge;
+        self.dual.check("linear-svc", squared, self.penalty == NormName::L1)?;
+        let classes = Classes::of(data)?;
+        let targets: Vec<Vec<f64>> = (0..classes.n_problems()).map(|k| classes.signs(k)).collect();
+        let shared = Shared {
+            c: self.C,
+            tol: self.tol,
+            constant: if self.fit_intercept { self.intercept_scaling } else { 0.0 },
+            max_iter: self.max_iter,
+            context,
+        };
+        let loss = match self.loss {
+            HingeName::Hinge => "slacks",
+            HingeName::SquaredHinge => "squared slacks",
+        };
+        let norm = if self.penalty == NormName::L1 { "|w|_1" } else { "|w|^2 / 2" };
+        let prepared = prepare(data, &self.class_weight)?;
+        let objective = format!("{norm} + {} * sum of {loss}", self.C);
+        let solve = |problem: Problem<'_>| match self.penalty {
+            NormName::L1 => shared.few(problem, SquaredHinge),
+            NormName::L2 if self.dual.is_dual(squared, problem.x) => shared.dual_classes(problem, squared),
+            NormName::L2 => shared.smooth(problem, SquaredHinge),
+        };
+        let n_classes = data.classes()?.1.len();
+        finish(prepared, &targets, self.standardize, self.fit_intercept, objective, (n_classes, classes.used), solve)
+    }
+}
+
+impl Learner for LinearSvr {
+    fn info(&self) -> &'static Info {
+        &NUMBERS
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let shared = Shared {
+            c: self.C,
+            tol: self.tol,
+            constant: if self.fit_intercept { self.intercept_scaling } else { 0.0 },
+            max_iter: self.max_iter,
+            context,
+        };
+        let squared = self.loss == TubeName::SquaredEpsilonInsensitive;
+        self.dual.check("linear-svr", squared, false)?;
+        let power = if squared { "squared " } else { "" };
+        let objective = format!("|w|^2 / 2 + {} * sum of {power}distances beyond {}", self.C, self.epsilon);
+        let epsilon = self.epsilon;
+        let solve = |problem: Problem<'_>| {
+            if self.dual.is_dual(squared, problem.x) {
+                shared.dual_numbers(problem, squared, epsilon)
+            } else {
+                shared.smooth(problem, SquaredEpsilonInsensitive { epsilon })
+            }
+        };
+        let targets = [data.values()?.0.to_vec()];
+        let prepared = prepare(data, &ClassWeight::Equal)?;
+        finish(prepared, &targets, self.standardize, self.fit_intercept, objective, (0, Vec::new()), solve)
+    }
+}
+
+fn prepare<'d>(data: &'d Dataset, class_weight: &ClassWeight) -> Result<Prepared<'d>> {
+    Prepared::new(data, DesignOptions { degree: 1, interaction_only: false, references: false }, class_weight)
+}
+
+/// Sparse and too wide for a Hessian.
+fn is_wide(x: &Design) -> bool {
+    matches!(x, Design::Sparse(_)) && x.n_columns() > FULL_HESSIAN / 3
+}
+
+/// Solves for each target and puts the model together.
+fn finish(
+    prepared: Prepared<'_>,
+    targets: &[Vec<f64>],
+    standardize: bool,
+    intercept: bool,
+    objective: String,
+    (n_classes, used): (usize, Vec<u32>),
+    solve: impl Fn(Problem<'_>) -> Result<Solved>,
+) -> Result<Trained> {
+    let (x, scaling) = scaled(prepared.design()?, prepared.weights(), standardize, intercept)?;
+    let (mut coefficients, mut intercepts) = (Matrix::zeros(targets.len(), x.n_columns()), Vec::new());
+    let mut outcomes = Vec::new();
+    for (k, y) in targets.iter().enumerate() {
+        let (w, b, outcome) = solve(Problem { x: &x, y, weights: prepared.weights() })?;
+        coefficients.row_mut(k).copy_from_slice(&w);
+        intercepts.push(b);
+        outcomes.push(outcome);
+    }
+    drop(x);
+    let certificate = report::certificate(objective, &outcomes);
+    if let Some(scaling) = scaling {
+        ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+    }
+    let link = if used.is_empty() { Link::Identity } else { Link::Scores };
+    let course = Course { n_iter: outcomes.iter().map(|o| o.n_iterations).max(), ..Course::default() };
+    let (map, names, inference) = (prepared.map, prepared.names, Vec::new());
+    let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
+    Ok(Trained { fitted: Box::new(fitted), certificate })
+}
+
+impl Shared<'_> {
+    fn newton(&self) -> newton::Options<'_> {
+        newton::Options {
+            // The estimate is in proportion to the objective, and its square root to the coefficients.
+            tolerance: (self.tol * self.tol).max(1e-15),
+            certified: self.tol,
+            max_iterations: self.max_iter,
+            sampled_start: true,
+            observer: self.context.observer,
+        }
+    }
+
+    /// The risk whose multiple by `2 C W` is the machine's objective: both losses here are half the machine's.
+    fn risk<'a, L: Loss>(&self, problem: Problem<'a>, loss: L, l2: bool) -> (Risk<'a, L>, f64) {
+        let total = problem.weights.map_or(problem.y.len() as f64, |w| w.iter().sum());
+        let scale = 2.0 * self.c * total;
+        let risk = Risk {
+            x: problem.x.clone(),
+            y: Cow::Borrowed(problem.y),
+            weights: problem.weights.map(Cow::Borrowed),
+            loss,
+            lambda: if l2 { 1.0 / scale } else { 0.0 },
+            intercept: self.constant > 0.0,
+        };
+        (risk, scale)
+    }
+
+    /// A squared loss with the penalty "l2", over the primal.
+    fn smooth<L: Loss>(&self, problem: Problem<'_>, loss: L) -> Result<Solved> {
+        let (risk, scale) = self.risk(problem, loss, true);
+        let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
+        let outcome = if risk.intercept {
+            let strength = risk.lambda / (self.constant * self.constant);
+            newton::minimise(&PenalisedIntercept { risk, strength }, &mut w, &self.newton())?
+        } else {
+            newton::minimise(&risk, &mut w, &self.newton())?
+        };
+        Ok(split(w, problem.x.n_columns(), scaled_outcome(outcome, scale)))
+    }
+
+    /// A squared loss with the penalty "l1".
+    fn few<L: Loss>(&self, problem: Problem<'_>, loss: L) -> Result<Solved> {
+        let (risk, scale) = self.risk(problem, loss, false);
+        let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
+        let options = newton::Options { tolerance: self.tol * 1e-4, ..self.newton() };
+        let outcome = prox_newton::minimise(&risk, 1.0 / scale, &mut w, &options)?;
+        Ok(split(w, problem.x.n_columns(), scaled_outcome(outcome, scale)))
+    }
+
+    fn options(&self) -> dual_coordinate::Options<'_> {
+        dual_coordinate::Options {
+            intercept: self.constant,
+            tolerance: self.tol,
+            max_passes: self.max_iter,
+            seed: self.context.seed,
+            observer: self.context.observer,
+        }
+    }
+
+    /// Bounds and curvatures of the dual, for a loss or its square.
+    fn dual(&self, problem: Problem<'_>, squared: bool) -> (Vec<f64>, Vec<f64>) {
+        let c = |i: usize| self.c * problem.weights.map_or(1.0, |w| w[i]);
+        let n = problem.y.len();
+        let tops = (0..n).map(|i| if squared { f64::INFINITY } else { c(i) }).collect();
+        (tops, (0..n).map(|i| if squared { 0.5 / c(i) } else { 0.0 }).collect())
+    }
+
+    fn dual_classes(&self, problem: Problem<'_>, squared: bool) -> Result<Solved> {
+        let (tops, diagonal) = self.dual(problem, squared);
+        let y = problem.y;
+        let rows = Rows {
+            low: y.iter().zip(&tops).map(|(y, top)| if *y > 0.0 { 0.0 } else { -top }).collect(),
+            high: y.iter().zip(&tops).map(|(y, top)| if *y > 0.0 { *top } else { 0.0 }).collect(),
+            pull: y.to_vec(),
+            diagonal,
+            epsilon: 0.0,
+        };
+        let found = dual_coordinate::minimise(problem.x, &rows, &self.options())?;
+        let power = if squared { 2 } else { 1 };
+        Ok(self.valued(problem, found, |z, y| Hinge.value(z, y).powi(power)))
+    }
+
+    fn dual_numbers(&self, problem: Problem<'_>, squared: bool, epsilon: f64) -> Result<Solved> {
+        let (tops, diagonal) = self.dual(problem, squared);
+        let rows = Rows {
+            low: tops.iter().map(|top| -top).collect(),
+            high: tops,
+            pull: problem.y.to_vec(),
+            diagonal,
+            epsilon,
+        };
+        let found = dual_coordinate::minimise(problem.x, &rows, &self.options())?;
+        let power = if squared { 2 } else { 1 };
+        Ok(self.valued(problem, found, |z, y| EpsilonInsensitive { epsilon }.value(z, y).powi(power)))
+    }
+
+    /// The primal value beside the dual that was found.
+    fn valued(&self, problem: Problem<'_>, found: dual_coordinate::Solution, loss: impl Fn(f64, f64) -> f64) -> Solved {
+        let z = problem.x.times(&found.coefficients, found.intercept);
+        let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
+        let losses: f64 = (0..z.len()).map(|i| weight(i) * loss(z[i], problem.y[i])).sum();
+        let level = if self.constant > 0.0 { found.intercept / self.constant } else { 0.0 };
+        let value = (lanes::square_sum(&found.coefficients) + level * level) / 2.0 + self.c * losses;
+        (found.coefficients, found.intercept, Outcome { value, ..found.outcome })
+    }
+}
+
+/// From the risk's units to the machine's.
+fn scaled_outcome(outcome: Outcome, scale: f64) -> Outcome {
+    Outcome {
+        value: outcome.value * scale,
+        lower_bound: outcome.lower_bound.map(|b| b * scale),
+        residual: outcome.residual * scale,
+        ..outcome
+    }
+}
+
+fn split(mut w: Vec<f64>, p: usize, outcome: Outcome) -> Solved {
+    let b = w.get(p).copied().unwrap_or(0.0);
+    w.truncate(p);
+    (w, b, outcome)
+}

@@ -1,0 +1,410 @@
+//! A fitted kernel machine: the rows that support the boundary, how much each counts, and what the sums mean.
+//!
+//! **Formula.** `f(x) = sum_i c_i k(x_i, x) + intercept` over the support vectors. For more than two classes there is such a function for each pair of classes, positive for the first of
+//! them; a support vector of class `a` counts in the `k - 1` pairs of its class, so that the counts are a table of `k - 1` rows: row `b - 1` for a pair with a later class `b`, row `b`
+//! for one with an earlier class. The class with most pairs won is predicted.
+
+use super::cases::Case;
+use super::show;
+use crate::kernel::points::centre;
+use crate::kernel::{Element, Kernel, Points};
+use crate::learner::linear::kernel_machine::dense_rows;
+use ermine_core::error::{Error, Result};
+use ermine_core::linalg::{Dense, Design, Matrix, lanes};
+use ermine_core::matrix::{FeatureMap, Features, Schema, Task};
+use ermine_core::model::{Attribute, Fitted, Header, Output};
+use ermine_core::section::Sections;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Rows predicted together.
+const ROWS: usize = 64;
+
+/// A fitted kernel machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// How features become numbers.
+    pub map: FeatureMap,
+    /// How the numbers become decision values.
+    pub form: Form,
+    /// Offsets and factors that brought columns to a common scale; empty for none.
+    pub scaling: Vec<(f64, f64)>,
+    /// The support vectors, one after the other, scaled; those of a class together. None where kernel values are given.
+    pub rows: Vec<f64>,
+    /// Their places among the training rows.
+    pub support: Vec<u32>,
+    /// How much each counts.
+    pub coefficients: Matrix,
+    /// The intercept of each pair, or the only one.
+    pub intercepts: Vec<f64>,
+    /// The classes that occurred; none for numbers.
+    pub used: Vec<u32>,
+    /// How many support vectors each class has.
+    pub n_support: Vec<u32>,
+    /// What is known about the training rows.
+    pub training: Training,
+}
+
+/// How numbers become decision values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Form {
+    /// The kernel; none where its values are given.
+    pub kernel: Option<Kernel>,
+    /// Whether its values are computed in single precision.
+    pub single: bool,
+    /// How many classes the target has; 0 for numbers.
+    pub n_classes: usize,
+    /// How many training rows there were.
+    pub n_train: usize,
+    /// Whether votes that are equal are decided by the sums of the decision values, rather than for the first class.
+    pub break_ties: bool,
+    /// Whether margins are told for each pair of classes, rather than for each class.
+    pub pairs: bool,
+    /// What the solver left open.
+    pub tolerance: f64,
+    /// How many steps the solver took.
+    pub n_iter: usize,
+}
+
+/// What is known about the training rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Training {
+    /// The slack of each, of two classes or numbers; none for more classes.
+    pub slacks: Vec<f64>,
+    /// The width `1 / |w|` of the margin, for each pair.
+    pub margins: Vec<f64>,
+    /// For tables of two columns: each row's numbers and class, for pictures.
+    pub picture: Vec<f64>,
+}
+
+impl Machine {
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+        let map: FeatureMap = sections.json("map")?;
+        map.check(header.schema.features.len())?;
+        let form: Form = sections.json("form")?;
+        let (support, used, n_support) =
+            (sections.u32s("support")?, sections.u32s("used")?, sections.u32s("n_support")?);
+        let (rows, counts) = (sections.f64s("rows")?, sections.f64s("coefficients")?);
+        let (lines, n) = (used.len().saturating_sub(1).max(1), support.len());
+        if counts.len() != lines * n {
+            return Err(Error::model_file("its support vectors don't fit their counts"));
+        }
+        let pairs = sections.f64s("scaling")?;
+        let machine = Machine {
+            scaling: pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+            rows,
+            coefficients: Matrix::from_fn(lines, n, |k, i| counts[k * n + i]),
+            intercepts: sections.f64s("intercepts")?,
+            training: Training {
+                slacks: sections.f64s("slacks")?,
+                margins: sections.f64s("margins")?,
+                picture: sections.f64s("picture")?,
+            },
+            map,
+            form,
+            support,
+            used,
+            n_support,
+        };
+        machine.check(&header.schema)?;
+        Ok(Box::new(machine))
+    }
+
+    fn check(&self, schema: &Schema) -> Result<()> {
+        let (p, n, k) = (self.map.n_columns(), self.support.len(), self.used.len());
+        let width = if self.form.kernel.is_some() { p } else { 0 };
+        let task = match schema.task {
+            Task::Classification => k >= 2 && self.form.n_classes == schema.classes.len(),
+            _ => k == 0 && self.form.n_classes == 0,
+        };
+        let numbers = [&self.rows, self.coefficients.data(), &self.intercepts];
+        let fits = task
+            && self.rows.len() == n * width
+            && self.intercepts.len() == (k * k.saturating_sub(1) / 2).max(1)
+            && self.n_support.len() == k.max(1)
+            && self.n_support.iter().map(|&c| c as usize).sum::<usize>() == n
+            && self.support.iter().all(|&i| (i as usize) < if width > 0 { self.form.n_train } else { p })
+            && self.used.iter().all(|&c| (c as usize) < self.form.n_classes)
+            && (self.scaling.is_empty() || self.scaling.len() == p)
+            && (self.training.slacks.is_empty() || self.training.slacks.len() == self.form.n_train)
+            && numbers.iter().all(|v| v.iter().all(|x| x.is_finite()));
+        if fits { Ok(()) } else { Err(Error::model_file("its support vectors don't fit the target")) }
+    }
+
+    /// How many decision values a row has.
+    pub fn n_decisions(&self) -> usize {
+        self.intercepts.len()
+    }
+
+    /// The decision values of each row: one for each pair of classes (positive for the first), or the predicted number.
+    pub fn decisions(&self, features: &Features) -> Result<Vec<f64>> {
+        let numbers = self.map.numbers(features)?;
+        self.decisions_of(&scaled(numbers.design()?, &self.scaling)?)
+    }
+
+    /// The same for numbers that are scaled already.
+    pub fn decisions_of(&self, x: &Design) -> Result<Vec<f64>> {
+        let (k, out) = (self.n_decisions(), self.sums_of(x)?);
+        match out.iter().position(|f| !f.is_finite()) {
+            Some(at) => Err(Error::data(format!("row {}: its kernel values are beyond double precision", at / k + 1))),
+            None => Ok(out),
+        }
+    }
+
+    fn sums_of(&self, x: &Design) -> Result<Vec<f64>> {
+        let k = self.n_decisions();
+        let mut out = vec![0.0; x.n_rows() * k];
+        let Some(kernel) = &self.form.kernel else {
+            let (rows, p) = (dense_rows(x), x.n_columns());
+            let values = |i: usize| self.support.iter().map(|&j| rows[i * p + j as usize]).collect::<Vec<f64>>();
+            out.par_chunks_mut(k).enumerate().for_each(|(i, out)| self.combine(&values(i), out));
+            return Ok(out);
+        };
+        if let Some(weights) = self.scaled_weights() {
+            // Of dot products one vector says what all support vectors do, with less rounding.
+            for (pair, w) in weights.iter().enumerate() {
+                let values = x.times(w, self.intercepts[pair]);
+                out.iter_mut().skip(pair).step_by(k).zip(values).for_each(|(out, f)| *out = f);
+            }
+            return Ok(out);
+        }
+        let (n, p) = (self.support.len(), self.map.n_columns());
+        let support: Design = Dense::rows_f64(&self.rows, n, p, p)?.into();
+        let centre = centre(kernel, &support);
+        if self.form.single {
+            let (ours, theirs) = (Points::<f32>::new(*kernel, &support, &centre), Points::new(*kernel, x, &centre));
+            self.sum(&ours, &theirs, &mut out);
+        } else {
+            let (ours, theirs) = (Points::<f64>::new(*kernel, &support, &centre), Points::new(*kernel, x, &centre));
+            self.sum(&ours, &theirs, &mut out);
+        }
+        Ok(out)
+    }
+
+    fn sum<E: Element>(&self, support: &Points<E>, points: &Points<E>, out: &mut [f64]) {
+        let (k, n) = (self.n_decisions(), support.len());
+        out.par_chunks_mut(ROWS * k).enumerate().for_each(|(c, out)| {
+            let mut values = vec![E::ZERO; 8 * n];
+            for (g, out) in out.chunks_mut(8 * k).enumerate() {
+                let first = (c * ROWS + g * 8) as u32;
+                let rows: Vec<u32> = (first..first + (out.len() / k) as u32).collect();
+                let values = &mut values[..rows.len() * n];
+                support.block(points, &rows, 0..n, values);
+                for (i, out) in out.chunks_exact_mut(k).enumerate() {
+                    self.combine(&values[i * n..(i + 1) * n], out);
+                }
+            }
+        });
+    }
+
+    /// Decision values from the kernel values with all support vectors.
+    pub(super) fn combine<E: Element>(&self, values: &[E], out: &mut [f64]) {
+        if self.used.len() < 2 {
+            out[0] = lanes::dot(values, self.coefficients.row(0)) + self.intercepts[0];
+            return;
+        }
+        let mut begins = vec![0];
+        self.n_support.iter().for_each(|&n| begins.push(begins[begins.len() - 1] + n as usize));
+        let part = |class: usize, line: usize| {
+            let range = begins[class]..begins[class + 1];
+            lanes::dot(&values[range.clone()], &self.coefficients.row(line)[range])
+        };
+        let pairs = (0..self.used.len()).flat_map(|a| (a + 1..self.used.len()).map(move |b| (a, b)));
+        for (pair, (a, b)) in pairs.enumerate() {
+            out[pair] = part(a, b - 1) + part(b, a) + self.intercepts[pair];
+        }
+    }
+
+    /// What decision values predict.
+    pub(super) fn said(&self, decisions: Vec<f64>) -> Vec<f64> {
+        match self.output() {
+            Output::Values => decisions,
+            // The user's margin is positive for the second class.
+            Output::Margin => decisions.iter().map(|f| -f).collect(),
+            _ => {
+                let classes = self.form.n_classes;
+                let mut out = vec![f64::MIN; decisions.len() / self.n_decisions() * classes];
+                for (f, out) in decisions.chunks_exact(self.n_decisions()).zip(out.chunks_exact_mut(classes)) {
+                    for (&class, (votes, sum)) in self.used.iter().zip(self.votes(f)) {
+                        out[class as usize] = votes + if self.form.break_ties { sum } else { 0.0 };
+                    }
+                }
+                out
+            }
+        }
+    }
+
+    /// Votes for each class that occurred, and the sums of its decision values squeezed between -1/3 and 1/3.
+    fn votes(&self, decisions: &[f64]) -> Vec<(f64, f64)> {
+        let k = self.used.len();
+        let mut votes = vec![(0.0, 0.0); k];
+        let pairs = (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b)));
+        for ((a, b), f) in pairs.zip(decisions) {
+            votes[if *f > 0.0 { a } else { b }].0 += 1.0;
+            votes[a].1 += f;
+            votes[b].1 -= f;
+        }
+        votes.iter().map(|(v, sum)| (*v, sum / (3.0 * (sum.abs() + 1.0)))).collect()
+    }
+
+    fn is_margin(&self) -> bool {
+        self.form.n_classes == 2 && self.used.len() == 2
+    }
+
+    /// Brings intercepts of rows with `centre` taken off to the rows as they are: `w'(x - centre) + b = w'x + (b - w'centre)`. Only dot products are moved.
+    pub fn uncentre(&mut self, centre: &[f64]) {
+        let weights = self.scaled_weights().unwrap_or_default();
+        for (b, w) in self.intercepts.iter_mut().zip(weights) {
+            *b -= lanes::dot(centre, &w);
+        }
+    }
+
+    /// `w` and the intercept of each pair, in the user's units, for the linear kernel.
+    fn weights(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (mut all, mut intercepts) = (Vec::new(), self.intercepts.clone());
+        for (mut w, b) in self.scaled_weights()?.into_iter().zip(&mut intercepts) {
+            w.iter_mut().zip(&self.scaling).for_each(|(w, (_, factor))| *w *= factor);
+            *b -= w.iter().zip(&self.scaling).map(|(w, (offset, _))| w * offset).sum::<f64>();
+            all.extend(w);
+        }
+        Some((all, intercepts))
+    }
+
+    /// `w` of each pair, in the units of the scaled columns, for the linear kernel.
+    fn scaled_weights(&self) -> Option<Vec<Vec<f64>>> {
+        if self.form.kernel != Some(Kernel::Linear) {
+            return None;
+        }
+        let (p, k) = (self.map.n_columns(), self.used.len());
+        let row = |i: usize| &self.rows[i * p..(i + 1) * p];
+        let mut begins = vec![0usize];
+        self.n_support.iter().for_each(|&n| begins.push(begins[begins.len() - 1] + n as usize));
+        let mut all = Vec::new();
+        let mut add = |parts: &[(usize, usize)]| {
+            let mut w = vec![0.0; p];
+            for &(class, line) in parts {
+                for i in begins[class]..begins[class + 1] {
+                    lanes::axpy(self.coefficients[(line, i)], row(i), &mut w);
+                }
+            }
+            all.push(w);
+        };
+        if k < 2 {
+            add(&[(0, 0)]);
+        } else {
+            (0..k).for_each(|a| (a + 1..k).for_each(|b| add(&[(a, b - 1), (b, a)])));
+        }
+        Some(all)
+    }
+
+    /// How many training rows fall in each case of two classes: outside the margin, within it, misclassified.
+    pub fn cases(&self) -> Option<[usize; 3]> {
+        if self.used.len() != 2 || self.training.slacks.is_empty() {
+            return None;
+        }
+        let mut counts = [0; 3];
+        self.training.slacks.iter().for_each(|&s| counts[Case::of(s, self.form.tolerance) as usize] += 1);
+        Some(counts)
+    }
+}
+
+/// The table with its columns scaled as in training.
+fn scaled<'a>(x: Design<'a>, scaling: &[(f64, f64)]) -> Result<Design<'a>> {
+    if scaling.is_empty() {
+        return Ok(x);
+    }
+    crate::learner::linear::prepare::Scaling::from_pairs(scaling.to_vec()).apply(&x)
+}
+
+impl Fitted for Machine {
+    fn output(&self) -> Output {
+        match self.form.n_classes {
+            0 => Output::Values,
+            _ if self.is_margin() => Output::Margin,
+            _ => Output::Scores,
+        }
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        Ok(self.said(self.decisions(features)?))
+    }
+
+    fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
+        if self.form.n_classes == 0 {
+            return Ok(None);
+        }
+        let decisions = self.decisions(features)?;
+        if self.is_margin() {
+            return Ok(Some((decisions.iter().map(|f| -f).collect(), 1)));
+        }
+        if self.form.pairs {
+            return Ok(Some((decisions, self.n_decisions())));
+        }
+        let classes = self.form.n_classes;
+        let mut out = vec![f64::MIN; features.n_rows() * classes];
+        for (f, out) in decisions.chunks_exact(self.n_decisions()).zip(out.chunks_exact_mut(classes)) {
+            let votes = self.votes(f);
+            self.used.iter().zip(votes).for_each(|(&class, (votes, sum))| out[class as usize] = votes + sum);
+        }
+        Ok(Some((out, classes)))
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("map", &self.map)?;
+        sections.put_json("form", &self.form)?;
+        sections.put_u32s("support", &self.support);
+        sections.put_u32s("used", &self.used);
+        sections.put_u32s("n_support", &self.n_support);
+        sections.put_f64s("rows", &self.rows);
+        sections.put_f64s("coefficients", self.coefficients.data());
+        sections.put_f64s("intercepts", &self.intercepts);
+        sections.put_f64s("scaling", &self.scaling.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<_>>());
+        sections.put_f64s("slacks", &self.training.slacks);
+        sections.put_f64s("margins", &self.training.margins);
+        sections.put_f64s("picture", &self.training.picture);
+        Ok(())
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        show::text(self, schema)
+    }
+
+    fn svg(&self, schema: &Schema) -> Option<String> {
+        show::svg(self, schema)
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let (n, p, lines) = (self.support.len(), self.map.n_columns(), self.coefficients.n_rows());
+        let line = |name, values: Vec<f64>| Attribute { name, shape: vec![values.len()], values };
+        let whole = |values: &[u32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
+        // Positive for the second of two classes, as users have it.
+        let sign = if self.is_margin() { -1.0 } else { 1.0 };
+        let signed = |values: &[f64]| values.iter().map(|v| sign * v).collect::<Vec<f64>>();
+        let (weights, intercepts) = self.weights().unzip();
+        let mut all = vec![
+            line("support", whole(&self.support)),
+            line("n_support", whole(&self.n_support)),
+            Attribute { name: "dual_coef", shape: vec![lines, n], values: signed(self.coefficients.data()) },
+            line("intercept", signed(intercepts.as_ref().unwrap_or(&self.intercepts))),
+            Attribute { name: "n_iter", shape: Vec::new(), values: vec![self.form.n_iter as f64] },
+        ];
+        if self.form.kernel.is_some() {
+            all.push(Attribute { name: "support_vectors", shape: vec![n, p], values: self.rows.clone() });
+        }
+        if let Some(weights) = weights {
+            all.push(Attribute { name: "coef", shape: vec![weights.len() / p.max(1), p], values: signed(&weights) });
+        }
+        if !self.training.slacks.is_empty() {
+            all.push(line("slack", self.training.slacks.clone()));
+        }
+        if self.cases().is_some() {
+            let code = |&s: &f64| Case::of(s, self.form.tolerance) as usize as f64;
+            all.push(line("case", self.training.slacks.iter().map(code).collect()));
+        }
+        if !self.training.margins.is_empty() {
+            all.push(line("margin", self.training.margins.clone()));
+        }
+        all
+    }
+}

@@ -1,0 +1,112 @@
+//! One-class machine: where the data is, and what doesn't belong to it.
+//!
+//! **Formula.** `min |w|^2 / 2 - nu n rho + sum_i max(0, rho - w'phi(x_i))`; the score of a row is `w'phi(x) - rho`, positive inside. At most a share `nu` of the training rows is outside, and
+//! at least that share supports the boundary. The target of the data is not looked at.
+//!
+//! **Reference.** Schoelkopf et al., "Estimating the support of a high-dimensional distribution" (2001).
+
+use super::parameters::{Gamma, KernelChoice, KernelName};
+use super::svc::MOST_STEPS;
+use super::{MACHINE, svr};
+use crate::optim::smo::{Dual, Options, WORKING_SET};
+use ermine_core::error::Result;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::matrix::{Dataset, Task};
+use ermine_core::model::{Proof, Status};
+use ermine_core::param::Range;
+use ermine_core::params;
+
+params! {
+    /// Where the data is.
+    pub struct OneClassSvm("one-class-svm") {
+        /// The share of training rows that may be outside.
+        nu: f64 = 0.5, range Range::above_to(0.0, 1.0), tune Linear(0.01, 0.5);
+        /// What stands for the dot product of rows; "precomputed" where the columns are its values with every training row.
+        kernel: KernelName = KernelName::Rbf;
+        /// The power of the kernel "poly".
+        degree: usize = 3, range Range::between(0.0, 50.0);
+        /// What dot products or distances are multiplied by in kernels: a number, "scale" for 1 / (columns * variance) or "auto" for 1 / columns.
+        gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// What is added in the kernels "poly" and "sigmoid".
+        coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
+        /// Stop when no pair of rows violates the optimality conditions by more than this.
+        tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
+        /// Megabytes for kernel rows that are kept.
+        cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
+        /// Most steps over pairs of rows; none for as many as it takes, up to a hundred million.
+        max_iter: Option<usize> = None, range Range::at_least(1.0);
+        /// Bring columns to mean 0 and deviation 1 first.
+        standardize: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "one-class-svm",
+    summary: "what belongs to the data: a score that is positive inside; the target is not looked at",
+    capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
+};
+
+impl Learner for OneClassSvm {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn needs_target(&self) -> bool {
+        false
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let choice = KernelChoice { name: self.kernel, degree: self.degree, gamma: self.gamma, coef0: self.coef0 };
+        let n = data.n_rows();
+        let high = data.weight().map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
+        let total = self.nu * high.iter().sum::<f64>();
+        let dual = Dual { pull: vec![0.0; n], low: vec![0.0; n], high, total };
+        let options = Options {
+            // Sums are of the size of `total`, which may be far below 1.
+            tolerance: self.tol * total.min(1.0),
+            max_steps: self.max_iter.unwrap_or(MOST_STEPS),
+            cache: (self.cache_size * 1e6) as usize,
+            working_set: WORKING_SET,
+            observer: context.observer,
+        };
+        let objective = "|w|^2 / 2 - nu n rho + sum of distances below rho".to_string();
+        let mut trained = svr::single(data, choice, self.standardize, &dual, &options, objective)?;
+        let settled = trained.certificate.status == Status::Done;
+        if settled {
+            move_boundary(&mut trained, &dual);
+        }
+        let (sums, b) = (&trained.solution.sums, trained.solution.intercept);
+        let slacks: Vec<f64> = sums.iter().map(|s| (-s - b).max(0.0)).collect();
+        if settled {
+            let outside: f64 = slacks.iter().zip(&dual.high).filter(|(s, _)| **s > 0.0).map(|(_, w)| w).sum();
+            let what = "the share of training rows outside".into();
+            let observed = outside / dual.high.iter().sum::<f64>();
+            trained.certificate.proofs.push(Proof::Bound { what, bound: self.nu, observed });
+        }
+        trained.machine.training.slacks = slacks;
+        Ok(Trained { fitted: Box::new(trained.machine), certificate: trained.certificate })
+    }
+}
+
+/// Moves the boundary, by what the solver left open, to where every row that doesn't count in full is inside. Rows that count in full make up at most a share `nu`, so that this is what is
+/// outside at most.
+fn move_boundary(trained: &mut svr::Single, dual: &Dual) {
+    /// What sums in another order may differ by, as a share of the largest.
+    const ROUNDING: [f64; 2] = [1e-12, 1e-5];
+    let solution = &mut trained.solution;
+    let free = |i: &usize| solution.variables[*i] < dual.high[*i];
+    let least = (0..dual.high.len()).filter(free).map(|i| solution.sums[i]).fold(f64::INFINITY, f64::min);
+    let largest = solution.sums.iter().fold(0.0f64, |most, s| most.max(s.abs()));
+    let needed = ROUNDING[usize::from(trained.machine.form.single)] * largest - least;
+    if !needed.is_finite() || needed <= solution.intercept {
+        return;
+    }
+    let lost = |b: f64| {
+        let slacks = solution.sums.iter().zip(&dual.high).map(|(s, w)| w * (-s - b).max(0.0)).sum::<f64>();
+        slacks + b * dual.total
+    };
+    let change = lost(needed) - lost(solution.intercept);
+    trained.certificate.value = trained.certificate.value.map(|value| value + change);
+    trained.machine.intercepts[0] += needed - solution.intercept;
+    solution.intercept = needed;
+}

@@ -1,0 +1,159 @@
+//! Kernels as parameters.
+
+use crate::kernel::Kernel;
+use ermine_core::choice;
+use ermine_core::error::{Error, Result};
+use ermine_core::linalg::Design;
+use ermine_core::linalg::dense::BLOCK;
+use ermine_core::param::{Kind, ParamType, Value};
+
+choice! {
+    /// What stands for the dot product of rows.
+    pub enum KernelName {
+        /// `x'y`.
+        Linear = "linear",
+        /// `(gamma x'y + coef0)^degree`.
+        Poly = "poly",
+        /// `exp(-gamma |x - y|^2)`.
+        Rbf = "rbf",
+        /// `tanh(gamma x'y + coef0)`.
+        Sigmoid = "sigmoid",
+        /// `exp(-gamma |x - y|_1)`.
+        Laplacian = "laplacian",
+        /// The columns are the kernel values of a row with every training row.
+        Precomputed = "precomputed",
+    }
+}
+
+/// What dot products or distances are multiplied by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Gamma {
+    /// One over the number of columns times the variance of all numbers in them.
+    Scale,
+    /// One over the number of columns.
+    Auto,
+    /// This.
+    Is(f64),
+}
+
+impl ParamType for Gamma {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::Float, Kind::Choice(vec!["scale", "auto"])])
+    }
+    fn to_value(&self) -> Value {
+        match self {
+            Gamma::Scale => Value::Text("scale".into()),
+            Gamma::Auto => Value::Text("auto".into()),
+            Gamma::Is(gamma) => Value::Float(*gamma),
+        }
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(word) if word == "scale" => Some(Gamma::Scale),
+            Value::Text(word) if word == "auto" => Some(Gamma::Auto),
+            other => f64::from_value(other).filter(|g| g.is_finite() && *g >= 0.0).map(Gamma::Is),
+        }
+    }
+}
+
+/// The parameters of kernels, which all kernel machines share.
+#[derive(Debug, Clone, Copy)]
+pub struct KernelChoice {
+    /// Which.
+    pub name: KernelName,
+    /// The power of "poly".
+    pub degree: usize,
+    /// What dot products or distances are multiplied by.
+    pub gamma: Gamma,
+    /// What is added in "poly" and "sigmoid".
+    pub coef0: f64,
+}
+
+impl KernelChoice {
+    /// The kernel for these rows; `None` where the rows hold its values.
+    pub fn kernel(&self, x: &Design, weights: Option<&[f64]>) -> Result<Option<Kernel>> {
+        let (degree, coef0) = (self.degree as u32, self.coef0);
+        let gamma = || {
+            let columns = x.n_columns().max(1) as f64;
+            let gamma = match self.gamma {
+                Gamma::Is(gamma) => gamma,
+                Gamma::Auto => 1.0 / columns,
+                Gamma::Scale => match variance(x, weights) {
+                    variance if variance > 0.0 => 1.0 / (columns * variance),
+                    _ if is_constant(x) => 1.0,
+                    // It vanishes or is none, though the numbers differ.
+                    variance => 1.0 / variance,
+                },
+            };
+            let given = matches!(self.gamma, Gamma::Is(_));
+            if gamma.is_finite() && (given || gamma > 0.0) {
+                Ok(gamma)
+            } else {
+                Err(Error::data(
+                    "the columns vary too little or too much for gamma = scale: bring them to a common scale (standardize)",
+                ))
+            }
+        };
+        Ok(match self.name {
+            KernelName::Linear => Some(Kernel::Linear),
+            KernelName::Poly => Some(Kernel::Polynomial { degree, gamma: gamma()?, coef0 }),
+            KernelName::Rbf => Some(Kernel::Gaussian { gamma: gamma()? }),
+            KernelName::Sigmoid => Some(Kernel::Sigmoid { gamma: gamma()?, coef0 }),
+            KernelName::Laplacian => Some(Kernel::Laplacian { gamma: gamma()? }),
+            KernelName::Precomputed => None,
+        })
+    }
+}
+
+/// The variance of all numbers of a table together; weights count as repeated rows.
+fn variance(x: &Design, weights: Option<&[f64]>) -> f64 {
+    let (n, p) = (x.n_rows(), x.n_columns());
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let total = (0..n).map(weight).sum::<f64>() * p as f64;
+    let mut numbers = Vec::new();
+    // Twice over the rows: the mean first, as its square may be much larger than the variance.
+    let mut pass = |mean: f64, power: i32| {
+        let mut sum = 0.0;
+        for start in (0..n).step_by(BLOCK) {
+            for i in start..(start + BLOCK).min(n) {
+                sum += weight(i) * row_sum(x, i, mean, power, &mut numbers);
+            }
+        }
+        sum / total
+    };
+    let mean = pass(0.0, 1);
+    pass(mean, 2)
+}
+
+/// Whether all numbers of a table are the same.
+fn is_constant(x: &Design) -> bool {
+    let (mut low, mut high, mut buffer) = (f64::INFINITY, f64::NEG_INFINITY, Vec::new());
+    let mut look = |v: f64| (low, high) = (low.min(v), high.max(v));
+    for i in 0..x.n_rows() {
+        match x {
+            Design::Dense(x) => x.block(i..i + 1, &mut buffer).row(0, x.n_columns()).iter().for_each(|v| look(*v)),
+            Design::Sparse(x) => {
+                let numbers = x.rows().line(i).1;
+                numbers.iter().for_each(|v| look(*v));
+                if numbers.len() < x.n_columns() {
+                    look(0.0);
+                }
+            }
+        }
+    }
+    low >= high
+}
+
+/// `sum_j (x_ij - mean)^power`.
+fn row_sum(x: &Design, i: usize, mean: f64, power: i32, buffer: &mut Vec<f64>) -> f64 {
+    match x {
+        Design::Dense(x) => {
+            x.block(i..i + 1, buffer).row(0, x.n_columns()).iter().map(|v| (v - mean).powi(power)).sum()
+        }
+        Design::Sparse(x) => {
+            let numbers = x.rows().line(i).1;
+            let zeros = (x.n_columns() - numbers.len()) as f64 * (-mean).powi(power);
+            zeros + numbers.iter().map(|v| (v - mean).powi(power)).sum::<f64>()
+        }
+    }
+}

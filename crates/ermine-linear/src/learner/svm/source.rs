@@ -1,0 +1,263 @@
+//! The features as a matrix of kernel values, in the precision that suits their number and size.
+
+use crate::kernel::mercer::{self, Verdict};
+use crate::kernel::points::{centre, mean};
+use crate::kernel::{Element, Given, Gram, Kernel, Points, whole};
+use crate::learner::linear::kernel_machine::dense_rows;
+use crate::optim::smo::{self, Dual, Options, Solution};
+use ermine_core::error::{Error, Result};
+use ermine_core::linalg::Design;
+use ermine_core::matrix::Features;
+
+/// A matrix of kernel values to learn from.
+pub enum Source {
+    /// Of many rows: single precision, half the memory and twice the speed.
+    Single(Points<f32>),
+    /// Of few rows, or numbers that single precision can't tell apart.
+    Double(Points<f64>),
+    /// Given, row after row, or computed once for several problems.
+    Given(Vec<f64>, usize),
+    /// The same in single precision.
+    GivenSingle(Vec<f32>, usize),
+}
+
+/// From so many rows on, single precision.
+const MANY: usize = 4096;
+/// More numbers than this, zeros among them, are not made dense.
+const MOST_NUMBERS: usize = 1 << 32;
+/// Numbers up to this size keep kernel values inside the range of single precision.
+const LARGEST: f64 = 1e12;
+/// Exponents of Gaussians up to this size lose less than 1e-5 to the rounding of squared norms.
+const LARGEST_EXPONENT: f64 = 64.0;
+
+impl Source {
+    /// The kernel values of the rows of a table, `centre` taken off; without a kernel, the table holds them: in these columns, or in all.
+    pub fn new(kernel: Option<Kernel>, x: &Design, centre: &[f64], columns: Option<&[u32]>) -> Result<Source> {
+        let Some(kernel) = kernel else { return given(x, columns) };
+        if x.n_rows().saturating_mul(x.n_columns()) > MOST_NUMBERS {
+            return Err(Error::data(format!(
+                "{} rows of {} columns are too many for a kernel, which makes them dense: linear-svc and linear-svr take them sparse",
+                x.n_rows(),
+                x.n_columns()
+            )));
+        }
+        if fits_single(&kernel, x, centre) {
+            return Ok(Source::Single(Points::new(kernel, x, centre)));
+        }
+        let points = Points::new(kernel, x, centre);
+        check_range(&kernel, &points)?;
+        Ok(Source::Double(points))
+    }
+
+    /// Whether values are in single precision.
+    pub fn is_single(&self) -> bool {
+        matches!(self, Source::Single(_) | Source::GivenSingle(..))
+    }
+
+    /// Solves a dual problem over some of the rows; all if `None`.
+    /// Begins with the solution of narrower bounds, where there is one.
+    pub fn solve(
+        &self,
+        rows: Option<&[u32]>,
+        dual: &Dual,
+        options: &Options,
+        earlier: Option<&Solution>,
+    ) -> Result<Solution> {
+        let solution = self.minimise(rows, dual, options, earlier)?;
+        let all = solution.sums.iter().chain(&solution.variables).chain([&solution.intercept]);
+        if all.into_iter().all(|v| v.is_finite()) {
+            return Ok(solution);
+        }
+        Err(Error::data(
+            "sums of kernel values overflow: bring the columns to a common scale (standardize), or take a smaller C",
+        ))
+    }
+
+    fn minimise(
+        &self,
+        rows: Option<&[u32]>,
+        dual: &Dual,
+        options: &Options,
+        earlier: Option<&Solution>,
+    ) -> Result<Solution> {
+        match (self, rows) {
+            (Source::Single(points), None) => smo::solve_from(points, dual, options, earlier),
+            (Source::Double(points), None) => smo::solve_from(points, dual, options, earlier),
+            (Source::Single(points), Some(rows)) => smo::solve_from(&points.select(rows), dual, options, earlier),
+            (Source::Double(points), Some(rows)) => smo::solve_from(&points.select(rows), dual, options, earlier),
+            (Source::Given(values, n), rows) => over_given(&Given::new(values, *n), rows, dual, options, earlier),
+            (Source::GivenSingle(values, n), rows) => over_given(&Given::new(values, *n), rows, dual, options, earlier),
+        }
+    }
+
+    /// All kernel values at once, where they take no more than so many bytes and are dearer to compute than to read.
+    pub fn kept(&self, bytes: usize) -> Option<Source> {
+        let fits = |n: usize, size: usize| n.saturating_mul(n).saturating_mul(size) <= bytes;
+        match self {
+            Source::Single(p) if p.is_dear() && fits(p.len(), 4) => Some(Source::GivenSingle(whole(p), p.len())),
+            Source::Double(p) if p.is_dear() && fits(p.len(), 8) => Some(Source::Given(whole(p), p.len())),
+            _ => None,
+        }
+    }
+
+    /// The value of two rows, where all are kept.
+    pub fn kept_value(&self, i: usize, j: usize) -> Option<f64> {
+        match self {
+            Source::Given(values, n) => Some(values[i * n + j]),
+            Source::GivenSingle(values, n) => Some(f64::from(values[i * n + j])),
+            _ => None,
+        }
+    }
+
+    /// The largest `k(x, x)`.
+    pub fn largest_diagonal(&self) -> f64 {
+        let of = |n: usize, value: &dyn Fn(usize) -> f64| (0..n).map(value).fold(0.0, f64::max);
+        match self {
+            Source::Single(points) => of(points.len(), &|i| points.diagonal(i)),
+            Source::Double(points) => of(points.len(), &|i| points.diagonal(i)),
+            Source::Given(values, n) => of(*n, &|i| values[i * n + i]),
+            Source::GivenSingle(values, n) => of(*n, &|i| f64::from(values[i * n + i])),
+        }
+    }
+
+    /// A warning where the values are not dot products, or aren't known to be: the problem then has no certain minimum. Given values are checked; of kernels it is known.
+    pub fn warning(&self, kernel: Option<&Kernel>) -> Result<Option<String>> {
+        match (self, kernel) {
+            (Source::Given(values, n), _) => Ok(match mercer::verdict(values, *n, 1e-7)? {
+                Verdict::DotProducts => None,
+                Verdict::Offends { least, largest } => Some(format!(
+                    "the kernel values are not dot products (Mercer): their matrix has the eigenvalue {least:.6e}, against {largest:.6e} as the largest; nothing is proven about the minimum"
+                )),
+                Verdict::Unknown => Some(format!(
+                    "whether the kernel values of {n} rows are dot products (Mercer) was searched by Lanczos' method, which found no counterexample, and not proven: neither is anything about the minimum"
+                )),
+            }),
+            (_, Some(kernel)) if !kernel.is_mercer() => Ok(Some(
+                "this kernel's values need not be dot products (Mercer): nothing is proven about the minimum".into(),
+            )),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// What is taken off each column: the mean for kernels of distances; for dot products too where the problem is `balanced`, its variables adding up to 0: it changes nothing
+/// but the intercept and the rounding, which far from the origin is all there is.
+pub fn centre_of(kernel: Option<&Kernel>, x: &Design, balanced: bool) -> Vec<f64> {
+    match kernel {
+        Some(Kernel::Linear) if balanced => mean(x),
+        Some(kernel) => centre(kernel, x),
+        None => Vec::new(),
+    }
+}
+
+/// The columns that belong to the rows of the features where kernel values are given, a column for each row of their table. A choice of rows, such as a fold or a pair of classes,
+/// is then one of columns too.
+pub fn own_columns(features: &Features) -> Option<&[u32]> {
+    let square = features.columns().first().is_some_and(|column| column.len() == features.n_columns());
+    features.rows().filter(|_| square)
+}
+
+/// Refuses rows whose kernel values, or what they are made of, can't be told in double precision.
+fn check_range(kernel: &Kernel, points: &Points<f64>) -> Result<()> {
+    let ((largest, square), d) = (points.largest(), points.n_columns() as f64);
+    let bound = match *kernel {
+        Kernel::Linear => square,
+        Kernel::Polynomial { degree, gamma, coef0 } => {
+            gamma.mul_add(square, coef0.abs()).powi(degree.min(i32::MAX as u32) as i32)
+        }
+        Kernel::Sigmoid { gamma, coef0 } => gamma.mul_add(square, coef0.abs()),
+        Kernel::Gaussian { gamma } => 4.0 * gamma * square,
+        Kernel::Laplacian { gamma } => 2.0 * gamma * largest * d,
+    };
+    let by_squares = !matches!(kernel, Kernel::Laplacian { .. });
+    let wrong = if !bound.is_finite() || (by_squares && !square.is_finite()) {
+        "large: the kernel's values overflow"
+    } else if by_squares && largest > 0.0 && square < f64::MIN_POSITIVE {
+        "small: the kernel's values underflow"
+    } else {
+        return Ok(());
+    };
+    Err(Error::data(format!("the numbers are too {wrong}; bring the columns to a common scale (standardize)")))
+}
+
+fn over_given<E: Element>(
+    gram: &Given<'_, E>,
+    rows: Option<&[u32]>,
+    dual: &Dual,
+    options: &Options,
+    earlier: Option<&Solution>,
+) -> Result<Solution> {
+    match rows {
+        None => smo::solve_from(gram, dual, options, earlier),
+        Some(rows) => smo::solve_from(&*gram.select(rows), dual, options, earlier),
+    }
+}
+
+/// Some rows of a table, one after the other.
+pub fn rows_of(x: &Design, rows: &[u32]) -> Vec<f64> {
+    let p = x.n_columns();
+    let (mut out, mut buffer) = (vec![0.0; rows.len() * p], Vec::new());
+    for (&i, out) in rows.iter().zip(out.chunks_exact_mut(p.max(1))) {
+        let i = i as usize;
+        match x {
+            Design::Dense(x) => out.copy_from_slice(x.block(i..i + 1, &mut buffer).row(0, p)),
+            Design::Sparse(x) => {
+                let (places, numbers) = x.rows().line(i);
+                places.iter().zip(numbers).for_each(|(&j, &v)| out[j as usize] = v);
+            }
+        }
+    }
+    out
+}
+
+/// Whether single precision is enough for these rows and this kernel.
+fn fits_single(kernel: &Kernel, x: &Design, centre: &[f64]) -> bool {
+    if x.n_rows() < MANY {
+        return false;
+    }
+    let (mut largest, mut square) = (0.0f64, 0.0f64);
+    let mut buffer = Vec::new();
+    let mut look = |i: usize| {
+        let size: f64 = match x {
+            Design::Dense(x) => {
+                let block = x.block(i..i + 1, &mut buffer);
+                block.row(0, x.n_columns()).iter().zip(centre).map(|(v, c)| (v - c) * (v - c)).sum()
+            }
+            // Sparse rows are near zero in most columns: their own length bounds what matters.
+            Design::Sparse(x) => x.rows().line(i).1.iter().map(|v| v * v).sum(),
+        };
+        square = square.max(size);
+        largest = largest.max(size.sqrt());
+    };
+    (0..x.n_rows()).for_each(&mut look);
+    match kernel {
+        Kernel::Gaussian { gamma } => largest < LARGEST && gamma * square < LARGEST_EXPONENT,
+        Kernel::Polynomial { degree, gamma, coef0 } => {
+            largest < LARGEST && gamma.mul_add(square, coef0.abs()).powi(*degree as i32) < LARGEST
+        }
+        Kernel::Linear => square < LARGEST,
+        Kernel::Sigmoid { .. } | Kernel::Laplacian { .. } => largest < LARGEST,
+    }
+}
+
+/// These columns of the table, or all, as a matrix of kernel values, checked.
+fn given(x: &Design, columns: Option<&[u32]>) -> Result<Source> {
+    let (n, width) = (x.n_rows(), x.n_columns());
+    if let Some(columns) = columns.filter(|columns| columns.len() == n && columns.iter().all(|&c| (c as usize) < width))
+    {
+        let all = dense_rows(x);
+        let values: Vec<f64> =
+            all.chunks_exact(width.max(1)).flat_map(|row| columns.iter().map(|&c| row[c as usize])).collect();
+        mercer::check_symmetric(&values, n)?;
+        return Ok(Source::Given(values, n));
+    }
+    if width != n {
+        return Err(Error::data(format!(
+            "kernel = precomputed needs a column for each training row, but there are {n} rows and {} columns",
+            x.n_columns()
+        )));
+    }
+    let values = dense_rows(x);
+    mercer::check_symmetric(&values, n)?;
+    Ok(Source::Given(values, n))
+}

@@ -1,0 +1,510 @@
+//! Support vector classification: the boundary with the widest margin.
+//!
+//! **Formula.** `min |w|^2 / 2 + C sum_i c_i max(0, 1 - y_i f(x_i))` with `f(x) = w'phi(x) + b`, where the kernel is `phi(x)'phi(y)` and `c_i` the row's weight; the dual is solved
+//! ([`optim::smo`](crate::optim::smo)). `C = infinity` is the hard margin: no row may be within it, and data that can't be separated is refused with the reason.
+//!
+//! **Classes.** More than two by all pairs, each a problem over the rows of its two classes; pairs are solved side by side. For one class against the others put `one-vs-rest` over it.
+//!
+//! **Reference.** Cortes and Vapnik, "Support-vector networks" (1995).
+
+use super::machine::{Form, Machine, Training};
+use super::parameters::{Gamma, KernelChoice, KernelName};
+use super::source::{Source, centre_of, own_columns, rows_of};
+use super::{MACHINE, certificate};
+use crate::kernel::Kernel;
+use crate::learner::linear::kernel_machine::dense_rows;
+use crate::learner::linear::prepare::{Classes, Prepared, scaled};
+use crate::optim::halfspace::{Separation, separate};
+use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Context, Info, Learner, Path, SplitPredictions, Trained};
+use ermine_core::linalg::{Design, Matrix};
+use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, Features, Splits};
+use ermine_core::model::{Certificate, Fitted, Output};
+use ermine_core::param::{Range, Value};
+use ermine_core::progress::{Control, Event, Observer};
+use ermine_core::{choice, params};
+use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+choice! {
+    /// What margins of more than two classes are.
+    pub enum Shape {
+        /// One for each class: its votes, and among equal votes the sums of its decision values.
+        Ovr = "ovr",
+        /// One for each pair of classes, positive for the first.
+        Ovo = "ovo",
+    }
+}
+
+params! {
+    /// The boundary with the widest margin.
+    #[allow(non_snake_case)]
+    pub struct Svc("svc") {
+        /// What a unit of slack costs; infinity for a hard margin, which no row may be within.
+        C: f64 = 1.0, range Range::more_than(0.0), tune Log(1e-3, 1e4);
+        /// What stands for the dot product of rows; "precomputed" where the columns are its values with every training row.
+        kernel: KernelName = KernelName::Rbf;
+        /// The power of the kernel "poly".
+        degree: usize = 3, range Range::between(0.0, 50.0);
+        /// What dot products or distances are multiplied by in kernels: a number, "scale" for 1 / (columns * variance) or "auto" for 1 / columns.
+        gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// What is added in the kernels "poly" and "sigmoid".
+        coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
+        /// Stop when no pair of rows violates the optimality conditions by more than this.
+        tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
+        /// Megabytes for kernel rows that are kept.
+        cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
+        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        class_weight: ClassWeight = ClassWeight::Equal;
+        /// Most steps over pairs of rows, for each pair of classes; none for as many as it takes, up to a hundred million.
+        max_iter: Option<usize> = None, range Range::at_least(1.0);
+        /// Decide equal votes of pairs of classes by their decision values, instead of for the first class.
+        break_ties: bool = false;
+        /// What decision values of more than two classes are told: "ovr", one for each class, or "ovo", one for each pair. Predictions don't depend on it.
+        decision_function_shape: Shape = Shape::Ovr;
+        /// Bring columns to mean 0 and deviation 1 first.
+        standardize: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "svc",
+    summary: "support vector classification: the widest margin, hard or soft, with kernels",
+    capabilities: MACHINE,
+};
+
+/// Steps that end a run without a limit of its own: a kernel that is none might go on for ever.
+pub const MOST_STEPS: usize = 100_000_000;
+/// `C` times the largest `k(x, x)` that stands for infinity: margins down to 1e-5 of the rows' length are found.
+const HARD: f64 = 1e10;
+/// Steps after which a hard margin that isn't found counts as not there.
+const HARD_STEPS: usize = 5_000_000;
+/// Pairs of classes that are solved at the same time.
+const AT_ONCE: usize = 16;
+/// Up to this many rows of two columns are kept for pictures.
+const PICTURE: usize = 5000;
+
+/// Two classes of `used` and the rows that belong to them, those of the first class first.
+struct Pair {
+    classes: (usize, usize),
+    rows: Vec<u32>,
+    n_first: usize,
+}
+
+impl Learner for Svc {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        self.with_problem(data, |problem| {
+            let mut solutions = self.solve(problem, problem.source, None, context)?;
+            if self.C.is_infinite() {
+                self.harden(problem, problem.source, &mut solutions, context)?;
+            }
+            let certificate = self.certificate(problem.source, problem.kernel.as_ref(), &solutions)?;
+            Ok(Trained { fitted: Box::new(self.machine(problem, &solutions)), certificate })
+        })
+    }
+
+    fn path(&self) -> Option<&dyn Path> {
+        Some(self)
+    }
+}
+
+/// Prices of slack from the least to the greatest, each from the solution of the one before; rows and kernel are the same for all.
+impl Path for Svc {
+    fn parameter(&self) -> &'static str {
+        "C"
+    }
+
+    fn predict_path(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        features: &Features,
+        context: &Context<'_>,
+    ) -> Result<(Output, Vec<Vec<f64>>)> {
+        self.with_problem(data, |problem| {
+            let mut output = Output::Values;
+            let mut predicted = vec![Vec::new(); values.len()];
+            self.along(problem, problem.source, values, context, |at, solutions| {
+                let machine = self.machine(problem, solutions);
+                output = machine.output();
+                predicted[at] = machine.predict(features)?;
+                Ok(())
+            })?;
+            Ok((output, predicted))
+        })
+    }
+
+    /// One matrix of kernel values for all folds and prices, where it fits the cache and reading beats computing. Not where something of the kernel is estimated from the
+    /// training rows.
+    fn predict_splits(
+        &self,
+        data: &Dataset,
+        values: &[Value],
+        splits: &Splits,
+        context: &Context<'_>,
+    ) -> Result<Option<SplitPredictions>> {
+        let scaled = self.kernel != KernelName::Linear && self.gamma == Gamma::Scale;
+        if scaled || self.standardize || self.class_weight != ClassWeight::Equal {
+            return Ok(None);
+        }
+        self.with_problem(data, |problem| {
+            let parts: Vec<(Vec<Pair>, Vec<u32>)> = (0..splits.len())
+                .map(|index| {
+                    let (train, test) = splits.split(index);
+                    (pairs(problem.classes, train), test)
+                })
+                .collect();
+            let whole = parts.iter().flat_map(|part| &part.0).all(|p| p.n_first > 0 && p.n_first < p.rows.len());
+            let kept = if whole { problem.source.kept((self.cache_size * 1e6) as usize) } else { None };
+            let Some(kept) = kept else { return Ok(None) };
+            let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
+            let context = &Context { observer: &one_at_a_time, ..*context };
+            let of_split = |(pairs, test): (Vec<Pair>, Vec<u32>)| {
+                let mut predicted = vec![Vec::new(); values.len()];
+                // Given values need no kernel, and the machines no rows.
+                let problem = Problem { pairs, kernel: None, columns: None, ..*problem };
+                let mut output = Output::Values;
+                self.along(&problem, &kept, values, context, |at, solutions| {
+                    let machine = self.machine(&problem, solutions);
+                    output = machine.output();
+                    predicted[at] = machine.said(decisions(&machine, &kept, &test));
+                    Ok(())
+                })?;
+                Ok((output, predicted))
+            };
+            let found: Vec<(Output, Vec<Vec<f64>>)> = parts.into_par_iter().map(of_split).collect::<Result<_>>()?;
+            let output = found.first().map_or(Output::Values, |(output, _)| *output);
+            Ok(Some((output, found.into_iter().map(|(_, predicted)| predicted).collect())))
+        })
+    }
+}
+
+/// The decision values of some of the rows whose kernel values are kept.
+fn decisions(machine: &Machine, kept: &Source, rows: &[u32]) -> Vec<f64> {
+    let width = machine.n_decisions();
+    let mut out = vec![0.0; rows.len() * width];
+    for (&row, out) in rows.iter().zip(out.chunks_exact_mut(width)) {
+        let value = |&s: &u32| kept.kept_value(row as usize, s as usize).unwrap_or(f64::NAN);
+        machine.combine(&machine.support.iter().map(value).collect::<Vec<f64>>(), out);
+    }
+    out
+}
+
+/// What is to be solved, whatever slack costs.
+struct Problem<'a> {
+    data: &'a Dataset,
+    classes: &'a Classes,
+    pairs: Vec<Pair>,
+    map: &'a FeatureMap,
+    weights: Option<&'a [f64]>,
+    x: &'a Design<'a>,
+    scaling: &'a [(f64, f64)],
+    kernel: Option<Kernel>,
+    source: &'a Source,
+    /// What was taken off the columns.
+    centre: &'a [f64],
+    /// The columns of the rows, where kernel values are given.
+    columns: Option<&'a [u32]>,
+}
+
+/// Those of some rows that belong to each pair of classes.
+fn pairs(classes: &Classes, rows: Vec<u32>) -> Vec<Pair> {
+    let k = classes.used.len();
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
+    rows.into_iter().for_each(|i| members[classes.places[i as usize] as usize].push(i));
+    let of = |a: usize, b: usize| Pair {
+        classes: (a, b),
+        rows: [&members[a][..], &members[b][..]].concat(),
+        n_first: members[a].len(),
+    };
+    (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))).map(|(a, b)| of(a, b)).collect()
+}
+
+impl Svc {
+    fn choice(&self) -> KernelChoice {
+        KernelChoice { name: self.kernel, degree: self.degree, gamma: self.gamma, coef0: self.coef0 }
+    }
+
+    /// Turns data into a problem, and works on it.
+    fn with_problem<T>(&self, data: &Dataset, work: impl FnOnce(&Problem<'_>) -> Result<T>) -> Result<T> {
+        let classes = Classes::of(data)?;
+        let options = DesignOptions { degree: 1, interaction_only: false, references: false };
+        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let (x, scaling) = scaled(prepared.design()?, data.weight(), self.standardize, true)?;
+        let kernel = self.choice().kernel(&x, data.weight())?;
+        // The coefficients of a pair add up to 0.
+        let centre = centre_of(kernel.as_ref(), &x, true);
+        let columns = own_columns(data.features());
+        let source = Source::new(kernel, &x, &centre, columns)?;
+        let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
+        work(&Problem {
+            data,
+            classes: &classes,
+            pairs: pairs(&classes, (0..data.n_rows() as u32).collect()),
+            map: &prepared.map,
+            weights: prepared.weights(),
+            x: &x,
+            scaling: &scaling,
+            kernel,
+            source: &source,
+            centre: &centre,
+            columns,
+        })
+    }
+
+    /// Solves for each price of slack, the least first, and tells each solution with the place of its price.
+    fn along(
+        &self,
+        problem: &Problem<'_>,
+        source: &Source,
+        values: &[Value],
+        context: &Context<'_>,
+        mut tell: impl FnMut(usize, &[Solution]) -> Result<()>,
+    ) -> Result<()> {
+        let price = |at: &usize| values[*at].number().unwrap_or(self.C);
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|a, b| price(a).total_cmp(&price(b)));
+        let mut earlier: Option<Vec<Solution>> = None;
+        for at in order {
+            let priced = Svc { C: price(&at), ..self.clone() };
+            let mut solutions = priced.solve(problem, source, earlier.as_deref(), context)?;
+            if priced.C.is_infinite() {
+                priced.harden(problem, source, &mut solutions, context)?;
+            }
+            tell(at, &solutions)?;
+            earlier = Some(solutions);
+        }
+        Ok(())
+    }
+
+    /// Pairs side by side, as many at once as share the cache.
+    fn solve(
+        &self,
+        problem: &Problem<'_>,
+        source: &Source,
+        earlier: Option<&[Solution]>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Solution>> {
+        let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
+        let context = &Context { observer: &one_at_a_time, ..*context };
+        let pairs = &problem.pairs;
+        let cache = (self.cache_size / pairs.len().clamp(1, AT_ONCE) as f64 * 1e6) as usize;
+        let c = if self.C.is_infinite() { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
+        let mut solutions = Vec::with_capacity(pairs.len());
+        for (first, some) in (0..).step_by(AT_ONCE).zip(pairs.chunks(AT_ONCE)) {
+            let solve = |(k, pair): (usize, &Pair)| {
+                let earlier = earlier.map(|earlier| &earlier[first + k]);
+                self.solve_pair(pair, source, problem.weights, c, earlier, cache, context)
+            };
+            solutions.extend(some.par_iter().enumerate().map(solve).collect::<Result<Vec<_>>>()?);
+        }
+        Ok(solutions)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what pairs share, and what each has")]
+    fn solve_pair(
+        &self,
+        pair: &Pair,
+        source: &Source,
+        weights: Option<&[f64]>,
+        c: f64,
+        earlier: Option<&Solution>,
+        cache: usize,
+        context: &Context<'_>,
+    ) -> Result<Solution> {
+        let hard = self.C.is_infinite();
+        let weight = |k: usize| weights.map_or(1.0, |w| w[pair.rows[k] as usize]) * c;
+        let first = |k: usize| k < pair.n_first;
+        let m = pair.rows.len();
+        let dual = Dual {
+            pull: (0..m).map(|k| if first(k) { 1.0 } else { -1.0 }).collect(),
+            low: (0..m).map(|k| if first(k) { 0.0 } else { -weight(k) }).collect(),
+            high: (0..m).map(|k| if first(k) { weight(k) } else { 0.0 }).collect(),
+            total: 0.0,
+        };
+        let options = Options {
+            tolerance: self.tol,
+            max_steps: self.max_iter.unwrap_or(if hard { HARD_STEPS } else { MOST_STEPS }),
+            cache,
+            working_set: WORKING_SET,
+            observer: context.observer,
+        };
+        source.solve(Some(&pair.rows), &dual, &options, earlier)
+    }
+
+    /// The fitted machine of solutions.
+    fn machine(&self, problem: &Problem<'_>, solutions: &[Solution]) -> Machine {
+        let Problem { data, classes, pairs, x, kernel, source, .. } = problem;
+        let mut assembled = assemble(classes, pairs, solutions, data.n_rows());
+        if x.n_columns() == 2 && pairs.len() == 1 && kernel.is_some() && data.n_rows() <= PICTURE {
+            let (rows, codes) = (dense_rows(x), &classes.places);
+            let point = |i: usize| [rows[2 * i], rows[2 * i + 1], f64::from(codes[i])];
+            assembled.training.picture = (0..codes.len()).flat_map(point).collect();
+        }
+        let form = Form {
+            kernel: *kernel,
+            single: source.is_single(),
+            n_classes: data.classes().map_or(0, |(_, labels)| labels.len()),
+            n_train: data.n_rows(),
+            break_ties: self.break_ties,
+            pairs: self.decision_function_shape == Shape::Ovo,
+            tolerance: self.tol,
+            n_iter: solutions.iter().map(|s| s.outcome.n_iterations).sum(),
+        };
+        let Assembled { support, coefficients, intercepts, n_support, training } = assembled;
+        let rows = if kernel.is_some() { rows_of(x, &support) } else { Vec::new() };
+        let (map, scaling, used) = (problem.map.clone(), problem.scaling.to_vec(), classes.used.clone());
+        let mut machine =
+            Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
+        machine.uncentre(problem.centre);
+        if let (None, Some(columns)) = (kernel, problem.columns) {
+            machine.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
+        }
+        machine
+    }
+
+    /// Whether every row of a pair is outside the margin.
+    fn is_hard(&self, pair: &Pair, solution: &Solution) -> bool {
+        let f = |k: usize| solution.sums[k] + solution.intercept;
+        let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
+        (0..pair.rows.len()).all(|k| own(k) >= 1.0 - 10.0 * self.tol)
+    }
+
+    /// A hard margin exists only if every row is outside it. Where rows are within it though a hyperplane separates the classes, they are solved again with a `C` that the margin of the hyperplane
+    /// bounds: the coefficients of the widest margin add up to `1 / margin^2`.
+    fn harden(
+        &self,
+        problem: &Problem<'_>,
+        source: &Source,
+        solutions: &mut [Solution],
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let Problem { x, kernel, classes, pairs, .. } = problem;
+        let refuse = |why: String| {
+            Err(Error::data(format!(
+                "the rows can't be separated with a hard margin (C = infinity){why}; a finite C allows slack"
+            )))
+        };
+        for (pair, solution) in pairs.iter().zip(solutions) {
+            if self.is_hard(pair, solution) {
+                continue;
+            }
+            let separation = match kernel {
+                Some(Kernel::Linear) if pairs.len() == 1 => Some(separate(x, &classes.signs(0), None, true)?),
+                _ => None,
+            };
+            match separation {
+                Some(Separation::Hyperplane { margin, .. }) => {
+                    let (c, cache) = ((2.0 / margin).powi(2), (self.cache_size * 1e6) as usize);
+                    *solution = self.solve_pair(pair, source, problem.weights, c, None, cache, context)?;
+                    if !self.is_hard(pair, solution) {
+                        return Err(Error::data(format!(
+                            "the classes are separable, by a hyperplane with a margin of {margin:.3e}, but the widest margin (C = infinity) was not found to the precision of tol: bring the columns to a common scale (standardize), or take a large finite C"
+                        )));
+                    }
+                }
+                Some(Separation::Overlap { .. }) => {
+                    return refuse(": no hyperplane does (proven by linear programming)".into());
+                }
+                _ => {
+                    let proven = if kernel.is_some_and(|kernel| kernel.is_mercer()) { " (proven)" } else { "" };
+                    let widest = 1.0 / (2.0 * solution.outcome.lower_bound.unwrap_or(0.0)).sqrt();
+                    return refuse(format!(" wider than {widest:.3e}{proven}, and no narrower one was found"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn certificate(&self, source: &Source, kernel: Option<&Kernel>, solutions: &[Solution]) -> Result<Certificate> {
+        let objective = if self.C.is_infinite() {
+            "|w|^2 / 2, no row within the margin".to_string()
+        } else {
+            format!("|w|^2 / 2 + {} * sum of slacks", self.C)
+        };
+        let over =
+            if solutions.len() > 1 { format!(", over {} pairs of classes", solutions.len()) } else { String::new() };
+        let mut certificate = certificate(objective + &over, solutions);
+        if let Some(warning) = source.warning(kernel)? {
+            certificate.proofs.retain(|p| !matches!(p, ermine_core::model::Proof::LowerBound(_)));
+            certificate.notes.push(warning);
+        }
+        Ok(certificate)
+    }
+}
+
+/// An observer of several problems that are solved at the same time: their calls wait for each other.
+struct OneAtATime<'a> {
+    lock: Mutex<()>,
+    observer: &'a dyn Observer,
+}
+
+impl Observer for OneAtATime<'_> {
+    fn event(&self, event: &Event<'_>) -> Control {
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.observer.event(event)
+    }
+}
+
+/// The parts of a machine that follow from the solutions.
+struct Assembled {
+    support: Vec<u32>,
+    coefficients: Matrix,
+    intercepts: Vec<f64>,
+    n_support: Vec<u32>,
+    training: Training,
+}
+
+/// The support vectors of all pairs, by class, and how much each counts in each pair of its class.
+fn assemble(classes: &Classes, pairs: &[Pair], solutions: &[Solution], n: usize) -> Assembled {
+    let k = classes.used.len();
+    let mut supports = vec![false; n];
+    for (pair, solution) in pairs.iter().zip(solutions) {
+        let used = pair.rows.iter().zip(&solution.variables).filter(|(_, b)| **b != 0.0);
+        used.for_each(|(&row, _)| supports[row as usize] = true);
+    }
+    let mut support: Vec<u32> = (0..n as u32).filter(|&i| supports[i as usize]).collect();
+    support.sort_by_key(|&i| classes.places[i as usize]);
+    let mut n_support = vec![0u32; k];
+    let mut place = vec![0usize; n];
+    for (at, &i) in support.iter().enumerate() {
+        n_support[classes.places[i as usize] as usize] += 1;
+        place[i as usize] = at;
+    }
+    let mut coefficients = Matrix::zeros(k - 1, support.len());
+    for (pair, solution) in pairs.iter().zip(solutions) {
+        let (a, b) = pair.classes;
+        for (at, (&row, &value)) in pair.rows.iter().zip(&solution.variables).enumerate() {
+            if value != 0.0 {
+                let line = if at < pair.n_first { b - 1 } else { a };
+                coefficients[(line, place[row as usize])] = value;
+            }
+        }
+    }
+    // Without a pair of rows that counts there is no margin to be had; a kernel that is none may have no width at all.
+    let width = |s: &Solution| {
+        let square: f64 = s.variables.iter().zip(&s.sums).map(|(b, s)| b * s).sum();
+        if square >= 0.0 { 1.0 / square.sqrt() } else { f64::NAN }
+    };
+    let mut slacks = Vec::new();
+    if let ([pair], [solution]) = (pairs, solutions) {
+        slacks = vec![0.0; n];
+        for (at, &row) in pair.rows.iter().enumerate() {
+            let f = solution.sums[at] + solution.intercept;
+            slacks[row as usize] = (1.0 - if at < pair.n_first { f } else { -f }).max(0.0);
+        }
+    }
+    Assembled {
+        support,
+        coefficients,
+        intercepts: solutions.iter().map(|s| s.intercept).collect(),
+        n_support,
+        training: Training { slacks, margins: solutions.iter().map(width).collect(), picture: Vec::new() },
+    }
+}

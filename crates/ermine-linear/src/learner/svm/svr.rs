@@ -1,0 +1,154 @@
+//! Support vector regression: a tube around the target, and rows outside it pull.
+//!
+//! **Formula.** `min |w|^2 / 2 + C sum_i c_i max(0, |y_i - f(x_i)| - epsilon)` with `f(x) = w'phi(x) + b`; the dual is solved ([`optim::smo`](crate::optim::smo)). Only rows on or outside the
+//! tube support the function.
+//!
+//! **Reference.** Smola and Schoelkopf, "A tutorial on support vector regression" (2004).
+
+use super::machine::{Form, Machine, Training};
+use super::parameters::{Gamma, KernelChoice, KernelName};
+use super::source::{Source, centre_of, own_columns, rows_of};
+use super::svc::MOST_STEPS;
+use super::{MACHINE, certificate};
+use crate::learner::linear::prepare::{Prepared, scaled};
+use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
+use ermine_core::error::Result;
+use ermine_core::learner::parameters::ClassWeight;
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::linalg::Matrix;
+use ermine_core::matrix::{Dataset, DesignOptions, Task};
+use ermine_core::model::Proof;
+use ermine_core::param::Range;
+use ermine_core::params;
+
+params! {
+    /// A tube around the target.
+    #[allow(non_snake_case)]
+    pub struct Svr("svr") {
+        /// What a unit outside the tube costs.
+        C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-3, 1e4);
+        /// Half the width of the tube: errors up to this cost nothing.
+        epsilon: f64 = 0.1, range Range::between(0.0, 1e100), tune Log(1e-4, 1.0);
+        /// What stands for the dot product of rows; "precomputed" where the columns are its values with every training row.
+        kernel: KernelName = KernelName::Rbf;
+        /// The power of the kernel "poly".
+        degree: usize = 3, range Range::between(0.0, 50.0);
+        /// What dot products or distances are multiplied by in kernels: a number, "scale" for 1 / (columns * variance) or "auto" for 1 / columns.
+        gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
+        /// What is added in the kernels "poly" and "sigmoid".
+        coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
+        /// Stop when no pair of rows violates the optimality conditions by more than this.
+        tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
+        /// Megabytes for kernel rows that are kept.
+        cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
+        /// Most steps over pairs of rows; none for as many as it takes, up to a hundred million.
+        max_iter: Option<usize> = None, range Range::at_least(1.0);
+        /// Bring columns to mean 0 and deviation 1 first.
+        standardize: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "svr",
+    summary: "support vector regression: a tube around the target, with kernels",
+    capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
+};
+
+impl Learner for Svr {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let choice = KernelChoice { name: self.kernel, degree: self.degree, gamma: self.gamma, coef0: self.coef0 };
+        let (y, weights) = (data.values()?.0, data.weight());
+        let c = |i: usize| self.C * weights.map_or(1.0, |w| w[i]);
+        let n = y.len();
+        let dual = Dual {
+            pull: y.iter().map(|y| y - self.epsilon).chain(y.iter().map(|y| y + self.epsilon)).collect(),
+            low: (0..2 * n).map(|v| if v < n { 0.0 } else { -c(v - n) }).collect(),
+            high: (0..2 * n).map(|v| if v < n { c(v) } else { 0.0 }).collect(),
+            total: 0.0,
+        };
+        let options = Options {
+            tolerance: self.tol,
+            max_steps: self.max_iter.unwrap_or(MOST_STEPS),
+            cache: (self.cache_size * 1e6) as usize,
+            working_set: WORKING_SET,
+            observer: context.observer,
+        };
+        let objective = format!("|w|^2 / 2 + {} * sum of distances beyond {}", self.C, self.epsilon);
+        let mut trained = single(data, choice, self.standardize, &dual, &options, objective)?;
+        let slack = |i: usize, f: f64| ((y[i] - f).abs() - self.epsilon).max(0.0);
+        trained.machine.training.slacks =
+            trained.solution.sums.iter().enumerate().map(|(i, s)| slack(i, s + trained.solution.intercept)).collect();
+        Ok(Trained { fitted: Box::new(trained.machine), certificate: trained.certificate })
+    }
+}
+
+/// A machine with one function, and how it came about.
+pub struct Single {
+    /// The machine.
+    pub machine: Machine,
+    /// The solution of its problem.
+    pub solution: Solution,
+    /// What is proven about it.
+    pub certificate: ermine_core::model::Certificate,
+}
+
+/// Trains a machine with one function: numbers, or one class.
+pub fn single(
+    data: &Dataset,
+    choice: KernelChoice,
+    standardize: bool,
+    dual: &Dual,
+    options: &Options,
+    objective: String,
+) -> Result<Single> {
+    let design = DesignOptions { degree: 1, interaction_only: false, references: false };
+    let prepared = Prepared::new(data, design, &ClassWeight::Equal)?;
+    let (x, scaling) = scaled(prepared.design()?, data.weight(), standardize, true)?;
+    let kernel = choice.kernel(&x, data.weight())?;
+    let centre = centre_of(kernel.as_ref(), &x, dual.total == 0.0);
+    let columns = own_columns(data.features());
+    let source = Source::new(kernel, &x, &centre, columns)?;
+    let solution = source.solve(None, dual, options, None)?;
+    let mut certificate = certificate(objective, std::slice::from_ref(&solution));
+    if let Some(warning) = source.warning(kernel.as_ref())? {
+        certificate.proofs.retain(|p| !matches!(p, Proof::LowerBound(_)));
+        certificate.notes.push(warning);
+    }
+    let n = data.n_rows();
+    let count = |i: usize| solution.variables[i] + solution.variables.get(n + i).copied().unwrap_or(0.0);
+    let support: Vec<u32> = (0..n as u32).filter(|&i| count(i as usize) != 0.0).collect();
+    let square: f64 = (0..n).map(|i| count(i) * solution.sums[i]).sum();
+    let mut machine = Machine {
+        form: Form {
+            kernel,
+            single: source.is_single(),
+            n_classes: 0,
+            n_train: n,
+            break_ties: false,
+            pairs: false,
+            tolerance: options.tolerance,
+            n_iter: solution.outcome.n_iterations,
+        },
+        scaling: scaling.map(|s| s.pairs().to_vec()).unwrap_or_default(),
+        rows: if kernel.is_some() { rows_of(&x, &support) } else { Vec::new() },
+        coefficients: Matrix::from_fn(1, support.len(), |_, k| count(support[k] as usize)),
+        intercepts: vec![solution.intercept],
+        used: Vec::new(),
+        n_support: vec![support.len() as u32],
+        training: Training {
+            margins: if square > 0.0 { vec![1.0 / square.sqrt()] } else { Vec::new() },
+            ..Training::default()
+        },
+        support,
+        map: prepared.map.clone(),
+    };
+    machine.uncentre(&centre);
+    if let (None, Some(columns)) = (kernel, columns) {
+        machine.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
+    }
+    Ok(Single { machine, solution, certificate })
+}

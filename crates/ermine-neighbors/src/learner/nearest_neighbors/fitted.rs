@@ -1,0 +1,478 @@
+//! The fitted form of nearest neighbours: the index, the answers of its rows, and the rules of the vote.
+
+use super::space::{Place, Queries, Reader};
+use crate::search::nearest::Neighbors;
+use crate::search::vote::{Search, Tie, Vote, mean};
+use crate::search::weight::Weights;
+use ermine_core::distance::metric::Metric;
+use ermine_core::error::{Error, Result};
+use ermine_core::matrix::{Dataset, Features, Schema, Target};
+use ermine_core::model::{Attribute, Fitted, Header, Model, Output, Proof};
+use ermine_core::section::Sections;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What the training rows answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Answers {
+    Classes { codes: Vec<u32>, n_classes: usize },
+    Values { values: Vec<f64>, n_outputs: usize },
+}
+
+impl Answers {
+    pub(super) fn of(target: &Target) -> Answers {
+        match target {
+            Target::Classes { codes, labels } => Answers::Classes { codes: codes.clone(), n_classes: labels.len() },
+            Target::Values { values, n_outputs } => Answers::Values { values: values.clone(), n_outputs: *n_outputs },
+        }
+    }
+
+    pub(super) fn select(&self, rows: &[u32]) -> Answers {
+        match self {
+            Answers::Classes { codes, n_classes } => {
+                let codes = rows.iter().map(|&r| codes[r as usize]).collect();
+                Answers::Classes { codes, n_classes: *n_classes }
+            }
+            Answers::Values { values, n_outputs } => {
+                let values = rows.iter().flat_map(|&r| values[r as usize * n_outputs..][..*n_outputs].to_vec());
+                Answers::Values { values: values.collect(), n_outputs: *n_outputs }
+            }
+        }
+    }
+
+    /// The answers of more rows, in the form of these. An error for a class that isn't known or another number of outputs.
+    fn more(&self, target: &Target, classes: &[String]) -> Result<Answers> {
+        match (self, target) {
+            (Answers::Classes { n_classes, .. }, Target::Classes { codes, labels }) => {
+                let code = |label: &String| {
+                    let found = classes.iter().position(|class| class == label);
+                    found
+                        .map(|code| code as u32)
+                        .ok_or_else(|| Error::unknown("class", label, classes.iter().map(String::as_str)))
+                };
+                let known: Vec<Option<u32>> = labels.iter().map(|label| code(label).ok()).collect();
+                let coded = |&c: &u32| known[c as usize].map_or_else(|| code(&labels[c as usize]), Ok);
+                let codes = codes.iter().map(coded).collect::<Result<_>>()?;
+                Ok(Answers::Classes { codes, n_classes: *n_classes })
+            }
+            (Answers::Values { n_outputs, .. }, Target::Values { n_outputs: m, .. }) if m == n_outputs => {
+                Ok(Answers::of(target))
+            }
+            _ => Err(Error::data("the new rows answer another question than the model: expected the same target")),
+        }
+    }
+
+    fn extend(&mut self, more: &Answers) {
+        match (self, more) {
+            (Answers::Classes { codes, .. }, Answers::Classes { codes: more, .. }) => codes.extend_from_slice(more),
+            (Answers::Values { values, .. }, Answers::Values { values: more, .. }) => values.extend_from_slice(more),
+            _ => {}
+        }
+    }
+}
+
+/// How neighbours become a prediction.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Rules {
+    /// How many neighbours count, where there are as many rows.
+    pub(super) k: usize,
+    pub(super) radius: Option<f64>,
+    pub(super) weights: Weights,
+    pub(super) tie: Tie,
+    /// The leave-one-out errors of k = 1, 2, ..., where k was chosen by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) errors: Vec<f64>,
+}
+
+/// The training rows in an index, their answers and the rules of the vote.
+pub struct NeighborModel {
+    pub(super) reader: Reader,
+    pub(super) place: Place,
+    /// The rows by another metric, for ties.
+    pub(super) other: Option<Place>,
+    pub(super) rules: Rules,
+    pub(super) answers: Answers,
+    /// The numbers in the training data of the rows that are kept, where some were dropped.
+    pub(super) kept: Option<Vec<u32>>,
+}
+
+/// The neighbours of one query, for a tie that needs more of them.
+struct Asked<'a> {
+    model: &'a NeighborModel,
+    queries: &'a Queries,
+    which: u32,
+}
+
+impl Asked<'_> {
+    fn search(&self, place: &Place, k: usize) -> Result<Vec<(f64, u32)>> {
+        let found = place.kneighbors(&self.queries.select(&[self.which]), k)?;
+        Ok(found.distances(0).iter().copied().zip(found.rows(0).iter().copied()).collect())
+    }
+}
+
+impl Search for Asked<'_> {
+    fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>> {
+        self.search(&self.model.place, k)
+    }
+
+    fn nearest_otherwise(&self, k: usize) -> Result<Vec<(f64, u32)>> {
+        self.search(self.model.other.as_ref().unwrap_or(&self.model.place), k)
+    }
+}
+
+/// The same for a training row, which is not its own neighbour.
+pub(super) struct LeftOut<'a> {
+    asked: Asked<'a>,
+}
+
+impl<'a> LeftOut<'a> {
+    pub(super) fn boxed(model: &'a NeighborModel, queries: &'a Queries, which: u32) -> Box<dyn Search + 'a> {
+        Box::new(LeftOut { asked: Asked { model, queries, which } })
+    }
+
+    fn others(&self, mut found: Vec<(f64, u32)>, k: usize) -> Vec<(f64, u32)> {
+        found.retain(|f| f.1 != self.asked.which);
+        found.truncate(k);
+        found
+    }
+}
+
+impl Search for LeftOut<'_> {
+    fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>> {
+        Ok(self.others(self.asked.nearest(k + 1)?, k))
+    }
+
+    fn nearest_otherwise(&self, k: usize) -> Result<Vec<(f64, u32)>> {
+        Ok(self.others(self.asked.nearest_otherwise(k + 1)?, k))
+    }
+}
+
+/// For ties that are decided without further neighbours.
+struct NoMore;
+
+impl Search for NoMore {
+    fn nearest(&self, _: usize) -> Result<Vec<(f64, u32)>> {
+        Ok(Vec::new())
+    }
+
+    fn nearest_otherwise(&self, _: usize) -> Result<Vec<(f64, u32)>> {
+        Ok(Vec::new())
+    }
+}
+
+impl NeighborModel {
+    /// The nearest-neighbours part of a model. An error for a model of another learner.
+    pub fn of(model: &Model) -> Result<&NeighborModel> {
+        model.fitted().ok_or_else(|| Error::Unsupported {
+            learner: model.header().learner.clone(),
+            need: "neighbours (only nearest-neighbors has them)".into(),
+        })
+    }
+
+    /// Number of rows among which neighbours are found.
+    pub fn n_rows(&self) -> usize {
+        self.place.len()
+    }
+
+    /// How many neighbours count.
+    pub fn k(&self) -> usize {
+        self.rules.k.min(self.place.len())
+    }
+
+    /// The number in the training data (those added since come after it) of a row that is kept.
+    pub fn training_row(&self, row: u32) -> u32 {
+        self.kept.as_ref().and_then(|kept| kept.get(row as usize)).copied().unwrap_or(row)
+    }
+
+    /// The radius within which neighbours count, in place of the nearest k.
+    pub fn radius(&self) -> Option<f64> {
+        self.rules.radius
+    }
+
+    /// The leave-one-out errors of k = 1, 2, ..., where k was chosen by them.
+    pub fn leave_one_out_errors(&self) -> &[f64] {
+        &self.rules.errors
+    }
+
+    /// The class of a row, where classes were learned.
+    pub fn class_of(&self, row: u32) -> Option<u32> {
+        match &self.answers {
+            Answers::Classes { codes, .. } => codes.get(row as usize).copied(),
+            Answers::Values { .. } => None,
+        }
+    }
+
+    /// The numbers of a row, where numbers were learned.
+    pub fn values_of(&self, row: u32) -> Option<&[f64]> {
+        match &self.answers {
+            Answers::Classes { .. } => None,
+            Answers::Values { values, n_outputs } => values.chunks_exact(*n_outputs).nth(row as usize),
+        }
+    }
+
+    /// The `k` nearest training rows of every row. The features are in the form of the model's schema ([`Schema::features_of`]); rows are numbered as in
+    /// the training data, or as in the kept ones where some were dropped ([`NeighborModel::training_row`]).
+    pub fn kneighbors(&self, features: &Features, k: usize) -> Result<Neighbors> {
+        self.place.kneighbors(&self.reader.read(features)?, k)
+    }
+
+    /// The `k` nearest others of every training row.
+    pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        self.place.own_kneighbors(k)
+    }
+
+    /// All training rows within `radius` of every row, the boundary included, nearest first.
+    pub fn radius_neighbors(&self, features: &Features, radius: f64) -> Result<Neighbors> {
+        self.place.radius_neighbors(&self.reader.read(features)?, radius)
+    }
+
+    /// All other training rows within `radius` of every training row.
+    pub fn own_radius_neighbors(&self, radius: f64) -> Result<Neighbors> {
+        self.place.own_radius_neighbors(radius)
+    }
+
+    /// Adds the rows of a data set to a model, without building its index anew; they are numbered after those that are there. Encoding, covariance, ranges
+    /// and k stay as they were trained; what was said about the share of neighbours that an approximate search finds no longer holds. Nothing is added if
+    /// there is an error.
+    pub fn add(model: &mut Model, data: &Dataset) -> Result<()> {
+        NeighborModel::of(model)?;
+        let (header, fitted) = model.parts_mut();
+        let Some(own) = (fitted as &mut dyn std::any::Any).downcast_mut::<NeighborModel>() else { return Ok(()) };
+        if data.weight().is_some() {
+            return Err(Error::Unsupported { learner: header.learner.clone(), need: "row weights".into() });
+        }
+        let features = header.schema.features_of_data(data)?;
+        let reader = own.reader.with_categories_of(&features);
+        let rows = reader.read(&features)?;
+        let answers = own.answers.more(data.target(), &header.schema.classes)?;
+        let measured = own.place.recall().is_some();
+        own.place.add(&rows)?;
+        if let Some(other) = &mut own.other {
+            other.add(&rows)?;
+        }
+        if measured {
+            let because = "the search for neighbours is approximate, and rows were added since the share that it finds was measured".into();
+            header.certificate.proofs = vec![Proof::Nothing { because }];
+        }
+        own.reader = reader;
+        own.answers.extend(&answers);
+        if let Some(kept) = &mut own.kept {
+            kept.extend((header.n_rows..header.n_rows + data.n_rows()).map(|row| row as u32));
+        }
+        header.n_rows += data.n_rows();
+        Ok(())
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+        let (reader, rules): (Reader, Rules) = (sections.json("reader")?, sections.json("rules")?);
+        let broken = || Error::model_file("the parts of a nearest-neighbours model don't fit together");
+        let n_columns = header.schema.features.len();
+        if !reader.reads(n_columns) {
+            return Err(broken());
+        }
+        let place = Place::load(sections, &reader, n_columns)?;
+        let other = match rules.tie {
+            Tie::OtherMetric => Some(Place::load(&sections.part("other"), &reader, n_columns)?),
+            _ => None,
+        };
+        let output: Output = sections.json("output")?;
+        let width = output.width(&header.schema);
+        let answers = match output {
+            Output::Probabilities => Answers::Classes { codes: sections.u32s("classes")?, n_classes: width },
+            _ => Answers::Values { values: sections.f64s("targets")?, n_outputs: width },
+        };
+        let n = place.len();
+        let answered = match &answers {
+            Answers::Classes { codes, .. } => codes.len() == n && codes.iter().all(|&c| (c as usize) < width),
+            Answers::Values { values, .. } => {
+                values.len() == n.saturating_mul(width) && values.iter().all(|v| v.is_finite())
+            }
+        };
+        let others = other.as_ref().is_none_or(|other| other.len() == n);
+        let kept = if sections.has("kept rows") { Some(sections.u32s("kept rows")?) } else { None };
+        let ruled =
+            kept.as_ref().is_none_or(|kept| kept.len() == n) && rules.k > 0 && rules.radius.is_none_or(|r| r > 0.0);
+        if !answered || !others || !ruled || width == 0 || rules.weights.check().is_err() {
+            return Err(broken());
+        }
+        Ok(Box::new(NeighborModel { reader, place, other, rules, answers, kept }))
+    }
+
+    /// The prediction from the neighbours of one query.
+    fn answer(&self, asked: &dyn Search, k: usize, rows: &[u32], distances: &[f64], out: &mut [f64]) -> Result<()> {
+        // The neighbour after those that count says how wide a kernel is; a radius is its own width.
+        let k = if self.rules.radius.is_some() { rows.len() } else { k.min(rows.len()) };
+        let next = self.rules.radius.or(distances.get(k).copied());
+        let (rows, distances) = (&rows[..k], &distances[..k]);
+        let Rules { weights, tie, .. } = &self.rules;
+        match &self.answers {
+            Answers::Values { values, .. } => mean(weights, values, rows, distances, next, out),
+            // The same as below, without its lists.
+            Answers::Classes { codes, .. } if matches!((weights, tie), (Weights::Uniform, Tie::FirstClass)) => {
+                out.fill(0.0);
+                rows.iter().for_each(|&row| out[codes[row as usize] as usize] += 1.0);
+                out.iter_mut().for_each(|votes| *votes /= k as f64);
+                Ok(())
+            }
+            Answers::Classes { codes, n_classes } => {
+                let vote = Vote { classes: codes, n_classes: *n_classes, weights, tie };
+                out.copy_from_slice(&vote.shares(rows, distances, next)?);
+                let class = vote.class(rows, distances, next, asked)? as usize;
+                // Of level classes the highest share is taken to win: the chosen one gets the last digit more.
+                let most = out.iter().copied().fold(0.0, f64::max);
+                if out.iter().position(|share| *share == most) != Some(class) {
+                    out[class] = most.next_up();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What each of several numbers of neighbours predicts, from one search.
+    pub(super) fn predict_for(&self, ks: &[usize], features: &Features) -> Result<Vec<Vec<f64>>> {
+        let ks: Vec<usize> = ks.iter().map(|&k| k.min(self.place.len())).collect();
+        let queries = self.reader.read(features)?;
+        let found = self.find(&queries, ks.iter().copied().max().unwrap_or(1))?;
+        ks.iter().map(|&k| self.answers(&queries, k, &found)).collect()
+    }
+
+    /// What each of several numbers of neighbours predicts for every row from the rows of other folds, fold by fold, from one search.
+    pub(super) fn predict_folds(
+        &self,
+        ks: &[usize],
+        fold: &[u32],
+        n_folds: usize,
+        go_on: &dyn Fn() -> Result<()>,
+    ) -> Result<Vec<Vec<Vec<f64>>>> {
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); n_folds];
+        fold.iter().enumerate().for_each(|(row, &f)| members[f as usize].push(row as u32));
+        let most = ks.iter().copied().max().unwrap_or(1) + usize::from(self.rules.weights.needs_next());
+        let found = self.place.neighbors_apart(fold, most, go_on)?;
+        let n_answers = self.n_answers();
+        let of_fold = |members: &Vec<u32>, k: usize| {
+            let mut out = vec![0.0; members.len() * n_answers];
+            let others = fold.len() - members.len();
+            let each = out.par_chunks_mut(n_answers).zip(members).with_min_len(64);
+            each.try_for_each(|(out, &row)| {
+                let (rows, distances) = (found.rows(row as usize), found.distances(row as usize));
+                if rows.is_empty() {
+                    return Err(Error::data("the metric gives no distances"));
+                }
+                self.answer(&NoMore, k.min(others), rows, distances, out)
+            })?;
+            Ok(out)
+        };
+        members.iter().map(|members| ks.iter().map(|&k| of_fold(members, k)).collect()).collect()
+    }
+
+    fn n_answers(&self) -> usize {
+        match &self.answers {
+            Answers::Classes { n_classes, .. } => *n_classes,
+            Answers::Values { n_outputs, .. } => *n_outputs,
+        }
+    }
+
+    /// The neighbours of queries that `k` of them need, or those within the radius.
+    fn find(&self, queries: &Queries, k: usize) -> Result<Neighbors> {
+        match self.rules.radius {
+            Some(radius) => self.place.radius_neighbors(queries, radius),
+            None => self.place.kneighbors(queries, k + usize::from(self.rules.weights.needs_next())),
+        }
+    }
+
+    /// The answers for queries, row by row.
+    fn answers(&self, queries: &Queries, k: usize, found: &Neighbors) -> Result<Vec<f64>> {
+        let n_answers = self.n_answers();
+        let mut out = vec![0.0; queries.len() * n_answers];
+        out.par_chunks_mut(n_answers).enumerate().with_min_len(64).try_for_each(|(i, out)| {
+            let asked = Asked { model: self, queries, which: i as u32 };
+            if !found.rows(i).is_empty() {
+                return self.answer(&asked, k, found.rows(i), found.distances(i), out);
+            }
+            let nearest = asked.nearest(1)?;
+            let (distance, row) =
+                nearest.first().copied().ok_or_else(|| Error::data("the metric gives no distances"))?;
+            self.answer(&asked, k, &[row], &[distance], out)
+        })?;
+        Ok(out)
+    }
+
+    /// An error if there is a function in it, which can't be written.
+    fn check_writable(&self) -> Result<()> {
+        let own_metric = matches!(&self.place, Place::Rows(index) if matches!(index.metric(), Metric::Custom(_)));
+        if own_metric || matches!(self.rules.weights, Weights::Own(_)) {
+            let what = if own_metric { "metric" } else { "weights" };
+            let need = format!("a model file for {what} of the user's own: a function can't be written");
+            return Err(Error::Unsupported { learner: "nearest-neighbors".into(), need });
+        }
+        Ok(())
+    }
+}
+
+impl Fitted for NeighborModel {
+    fn output(&self) -> Output {
+        match self.answers {
+            Answers::Classes { .. } => Output::Probabilities,
+            Answers::Values { .. } => Output::Values,
+        }
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        if features.n_rows() == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(self.predict_for(&[self.rules.k], features)?.pop().unwrap_or_default())
+    }
+
+    fn reads_text(&self) -> bool {
+        matches!(self.reader, Reader::Text | Reader::Raw { .. })
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        self.check_writable()?;
+        sections.put_json("reader", &self.reader)?;
+        sections.put_json("rules", &self.rules)?;
+        sections.put_json("output", &self.output())?;
+        match &self.answers {
+            Answers::Classes { codes, .. } => sections.put_u32s("classes", codes),
+            Answers::Values { values, .. } => sections.put_f64s("targets", values),
+        }
+        if let Some(kept) = &self.kept {
+            sections.put_u32s("kept rows", kept);
+        }
+        if let Some(other) = &self.other {
+            sections.within("other", |s| other.save(s))?;
+        }
+        self.place.save(sections)
+    }
+
+    fn text(&self, _: &Schema) -> String {
+        let (rules, place) = (&self.rules, &self.place);
+        let which = match rules.radius {
+            Some(radius) => format!("all rows within {radius}"),
+            None => format!("the {} nearest", self.k()),
+        };
+        let (n, metric, choice) = (place.len(), place.metric(), place.choice());
+        format!(
+            "{which} of {n} training rows decide\n  metric: {metric}\n  weights: {:?}\n  ties: {}\n  index: {choice}\n",
+            rules.weights,
+            rules.tie.words()
+        )
+    }
+
+    fn attributes(&self, _: &Schema) -> Vec<Attribute> {
+        let one = |name, value: f64| Attribute { name, shape: Vec::new(), values: vec![value] };
+        let mut all = vec![one("n_neighbors", self.k() as f64), one("n_samples_fit", self.place.len() as f64)];
+        all.extend(self.place.recall().map(|recall| one("recall", recall)));
+        if let Some(kept) = &self.kept {
+            let values = kept.iter().map(|&row| f64::from(row)).collect();
+            all.push(Attribute { name: "kept_rows", shape: vec![kept.len()], values });
+        }
+        if !self.rules.errors.is_empty() {
+            let errors = self.rules.errors.clone();
+            all.push(Attribute { name: "leave_one_out_errors", shape: vec![errors.len()], values: errors });
+        }
+        all
+    }
+}

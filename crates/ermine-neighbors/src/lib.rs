@@ -1,0 +1,4 @@
+//! Nearest neighbors.
+
+pub mod learner;
+pub mod search;

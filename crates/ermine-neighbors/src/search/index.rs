@@ -1,0 +1,551 @@
+//! An index over rows of numbers: built once, asked often, grown without a rebuild.
+//!
+//! All exact kinds of index give the same answer, bit for bit; they differ in speed alone. [`Index::build`] chooses one of them by itself and
+//! records why in [`Choice`]. A graph ([`Kind::Graph`]) is approximate, and only taken when asked for.
+//!
+//! **Growing.** Added rows wait in a short list that every query scans first (what it finds there also narrows the search of the
+//! rest). When the list outgrows a share of the index, the index is built anew over everything, so that n additions cost
+//! O(n log n) in all.
+//!
+//! **Memory.** An index of an exact kind holds the rows once and at most 30% more: a scan its byte codes where they fit, boxes 1/24 of the rows and `log2(n) - 3.3` bits a row (with the
+//! rows' own numbers packed where these are few), a vantage-point tree as fine as fits. Rows are kept as they are given where what cosine and Mahalanobis measure would take more. What can't
+//! hold: a few dozen rows, for which a leaf is larger than they are; a box tree for cosine over one or two single-precision columns, up to 1.6 times the rows (one column is scanned,
+//! unless a tree is asked for); and graphs, whose links take 137 to 145 bytes a row beside the rows as the metric measures them. [`Index::bytes`] tells.
+
+use super::box_tree::{BoxTree, Scratch};
+use super::choice::{Choice, Kind};
+use super::graph::{Graph, Walk};
+use super::measured::Measured;
+use super::nearest::{Nearest, Neighbors};
+use super::scan::Scan;
+use super::simd::Level;
+use super::vantage::{RowSpace, VantageTree};
+use ermine_core::distance::metric::Metric;
+use ermine_core::distance::rows::{Element, Kept, Points, Rows};
+use ermine_core::error::{Error, Result};
+use ermine_core::section::Sections;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Waiting rows are merged when there are more than this, and more than 1 / [`WAITING_SHARE`] of the index.
+const WAITING: usize = 256;
+/// See [`WAITING`].
+const WAITING_SHARE: usize = 16;
+
+/// Rows, ready to be searched.
+#[derive(Debug, Clone)]
+pub struct Index {
+    metric: Metric,
+    n_features: usize,
+    /// Whether all rows were given in single precision.
+    single: bool,
+    wish: Option<Kind>,
+    choice: Choice,
+    engine: Engine,
+    /// Rows added since the engine was built, numbered after its own.
+    waiting: Points,
+}
+
+/// The structure that is searched.
+#[derive(Debug, Clone)]
+enum Engine {
+    BoxTreeF32(BoxTree<f32>),
+    BoxTreeF64(BoxTree<f64>),
+    Vantage(Points, VantageTree),
+    Scan(Scan),
+    Graph { points: Points, graph: Graph, width: usize },
+}
+
+/// What a file says about an index beside its arrays.
+#[derive(Serialize, Deserialize)]
+struct About {
+    metric: Metric,
+    n_features: usize,
+    n_indexed: usize,
+    wish: Option<Kind>,
+    choice: Choice,
+    is_f32: bool,
+    waiting_is_f32: bool,
+    #[serde(default)]
+    single: bool,
+    /// Whether rows are as given where the metric measures others.
+    #[serde(default)]
+    given: bool,
+    #[serde(default)]
+    waiting_given: bool,
+}
+
+impl Index {
+    /// An index over `rows` of the kind that suits them.
+    pub fn build(rows: &Rows<'_>, metric: Metric) -> Result<Index> {
+        Index::build_as(rows, metric, None)
+    }
+
+    /// An index of a given kind. An error if that kind can't serve the metric.
+    pub fn build_as(rows: &Rows<'_>, metric: Metric, wish: Option<Kind>) -> Result<Index> {
+        if rows.n_rows() == 0 || rows.n_features() == 0 {
+            return Err(Error::data(format!(
+                "neighbours need rows: there are {} rows of {} columns",
+                rows.n_rows(),
+                rows.n_features()
+            )));
+        }
+        metric.check_rows(rows)?;
+        let (n_features, single) = (rows.n_features(), rows.is_f32());
+        let (choice, engine) = metric.watched(|| raise(Source::Given(*rows), &metric, wish))??;
+        let waiting = engine.empty();
+        Ok(Index { metric, n_features, single, wish, choice, engine, waiting })
+    }
+
+    /// The metric.
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// The kind of index, and why.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Measures what share of the `k` nearest an approximate index finds, on some of its own rows, and records it in [`Index::choice`] (until rows
+    /// are added). Exact kinds have nothing to measure.
+    pub fn state_recall(&mut self, k: usize) -> Result<()> {
+        if let Engine::Graph { points, graph, width } = &self.engine {
+            let space = RowSpace { points, metric: &self.metric };
+            self.choice.recall = Some(self.metric.watched(|| graph.recall(&space, *width, k))?);
+        }
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.engine.len() + self.waiting.n_rows()
+    }
+
+    /// Never: an index holds at least one row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of columns of a row.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Bytes of the rows as they were given.
+    pub fn row_bytes(&self) -> usize {
+        self.len() * self.n_features * if self.single { 4 } else { 8 }
+    }
+
+    /// Bytes held, the rows included.
+    pub fn bytes(&self) -> usize {
+        self.waiting.bytes()
+            + match &self.engine {
+                Engine::BoxTreeF32(tree) => tree.bytes(),
+                Engine::BoxTreeF64(tree) => tree.bytes(),
+                Engine::Vantage(points, tree) => points.bytes() + tree.bytes(),
+                Engine::Scan(scan) => scan.bytes(),
+                Engine::Graph { points, graph, .. } => points.bytes() + graph.bytes(),
+            }
+    }
+
+    /// The `k` nearest rows of every query (all rows, where there are fewer).
+    pub fn kneighbors(&self, queries: &Rows<'_>, k: usize) -> Result<Neighbors> {
+        if k == 0 {
+            return Err(Error::Param {
+                owner: "nearest neighbours".into(),
+                name: "k".into(),
+                value: "0".into(),
+                allowed: "1 or more".into(),
+            });
+        }
+        self.check_queries(queries)?;
+        self.batch(queries, &Nearest::k(k.min(self.len())), self.metric.is_plain())
+    }
+
+    /// The `k` nearest other rows of every row (all others, where there are fewer).
+    pub fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
+        let rows = self.kept();
+        let wanted = Nearest::k(k.saturating_add(1).min(self.len()));
+        Ok(self.batch(&rows.view(), &wanted, !rows.are_given())?.without_self(k))
+    }
+
+    /// All rows within `radius` of every query, the boundary included.
+    pub fn radius_neighbors(&self, queries: &Rows<'_>, radius: f64) -> Result<Neighbors> {
+        let wanted = Nearest::around(radius)?;
+        self.check_queries(queries)?;
+        self.batch(queries, &wanted, self.metric.is_plain())
+    }
+
+    /// All other rows within `radius` of every row.
+    pub fn own_radius_neighbors(&self, radius: f64) -> Result<Neighbors> {
+        let rows = self.kept();
+        Ok(self.batch(&rows.view(), &Nearest::around(radius)?, !rows.are_given())?.without_self(usize::MAX))
+    }
+
+    /// Adds rows; they are numbered after those that are there.
+    pub fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
+        self.check_queries(rows)?;
+        if rows.n_rows() + self.len() > u32::MAX as usize {
+            return Err(Error::data(format!("neighbours are found among at most {} rows", u32::MAX)));
+        }
+        self.single &= rows.is_f32();
+        if let Engine::Graph { points, graph, .. } = &mut self.engine {
+            extend(points, rows, &self.metric);
+            self.choice.recall = None;
+            return self.metric.watched(|| graph.insert(&RowSpace { points, metric: &self.metric }));
+        }
+        extend(&mut self.waiting, rows, &self.metric);
+        if self.waiting.n_rows() > WAITING.max(self.engine.len() / WAITING_SHARE) {
+            let all = self.kept();
+            let (choice, engine) = self.metric.watched(|| raise(Source::Kept(&all), &self.metric, self.wish))??;
+            (self.choice, self.engine) = (choice, engine);
+            self.waiting = self.engine.empty();
+        }
+        Ok(())
+    }
+
+    /// Writes the index, rows included. An error for a metric of the user's own.
+    pub fn save(&self, sections: &mut Sections) -> Result<()> {
+        if matches!(self.metric, Metric::Custom(_)) {
+            return Err(Error::Unsupported {
+                learner: "an index of neighbours".into(),
+                need: "a file for a metric of the user's own: a function can't be written".into(),
+            });
+        }
+        let about = About {
+            metric: self.metric.clone(),
+            n_features: self.n_features,
+            n_indexed: self.engine.len(),
+            wish: self.wish,
+            choice: self.choice.clone(),
+            is_f32: self.engine.is_f32(),
+            waiting_is_f32: self.waiting.view().is_f32(),
+            single: self.single,
+            given: self.engine.is_given(),
+            waiting_given: self.waiting.are_given(),
+        };
+        sections.put_json("index", &about)?;
+        self.waiting.save(sections, "waiting");
+        match &self.engine {
+            Engine::BoxTreeF32(tree) => tree.save(sections),
+            Engine::BoxTreeF64(tree) => tree.save(sections),
+            Engine::Vantage(points, tree) => {
+                points.save(sections, "points");
+                tree.save(sections);
+            }
+            Engine::Scan(scan) => scan.points().save(sections, "points"),
+            Engine::Graph { points, graph, .. } => {
+                points.save(sections, "points");
+                graph.save(sections);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an index. Nothing in it can make a search read out of bounds, whatever the file holds.
+    pub fn load(sections: &Sections) -> Result<Index> {
+        let about: About = sections.json("index")?;
+        let About { metric, n_features, n_indexed, wish, choice, is_f32, single, given, .. } = about;
+        metric.check(n_features).map_err(|e| Error::model_file(e.to_string()))?;
+        let embedded = metric.embedded_features(n_features);
+        let width = |given: bool| if given { n_features } else { embedded };
+        let missing = metric.takes_missing();
+        let points =
+            || Ok::<_, Error>(Points::load(sections, "points", width(given), is_f32, missing)?.with_given(given));
+        let allowed = Choice::possible(choice.kind, &metric) && !(metric.is_plain() && (given || about.waiting_given));
+        let engine = match choice.kind {
+            Kind::BoxTree if is_f32 => {
+                Engine::BoxTreeF32(BoxTree::load(sections, n_indexed, width(given), (embedded, given))?)
+            }
+            Kind::BoxTree => Engine::BoxTreeF64(BoxTree::load(sections, n_indexed, width(given), (embedded, given))?),
+            Kind::VantageTree => {
+                let points = points()?;
+                let tree = VantageTree::load(sections, points.n_rows())?;
+                Engine::Vantage(points, tree)
+            }
+            Kind::Scan => Engine::Scan(Scan::new(points()?, &metric)),
+            Kind::Graph { width } => {
+                let points = points()?;
+                let graph = Graph::load(sections, points.n_rows())?;
+                Engine::Graph { points, graph, width }
+            }
+        };
+        let (narrow, later) = (about.waiting_is_f32, about.waiting_given);
+        let waiting = Points::load(sections, "waiting", width(later), narrow, missing)?.with_given(later);
+        if engine.len() == 0 || engine.len() != n_indexed || !allowed {
+            return Err(Error::model_file("the parts of a neighbour index don't fit together"));
+        }
+        Ok(Index { metric, n_features, single, wish, choice, engine, waiting })
+    }
+
+    /// All rows as they are kept, in the order of their numbers.
+    pub(super) fn kept(&self) -> Points {
+        let mut all = self.engine.points();
+        if all.are_given() != self.waiting.are_given() {
+            all = embed(&self.metric, &all.view());
+        }
+        all.extend(&self.waiting.view());
+        all
+    }
+
+    fn check_queries(&self, rows: &Rows<'_>) -> Result<()> {
+        if rows.n_features() != self.n_features {
+            return Err(Error::data(format!(
+                "the index holds rows of {} columns, the queries have {}",
+                self.n_features,
+                rows.n_features()
+            )));
+        }
+        self.metric.check_rows(rows)
+    }
+
+    /// Searches blocks of queries on all cores; `ready` says that they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
+    /// that neighbouring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
+    pub(super) fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
+        let n = queries.n_rows();
+        let block = self.engine.block(n);
+        let blocks = (0..n.div_ceil(block)).into_par_iter();
+        let search = |b: usize| self.search_block(queries, b * block..n.min((b + 1) * block), wanted, ready);
+        let parts: Vec<Neighbors> = self.metric.watched(|| blocks.map(search).collect())?;
+        let mut all = Neighbors::with_capacity(n, parts.iter().map(|p| p.all_rows().len()).sum());
+        parts.iter().for_each(|part| all.append(part));
+        Ok(all)
+    }
+
+    fn search_block(&self, queries: &Rows<'_>, range: Range<usize>, wanted: &Nearest, ready: bool) -> Neighbors {
+        let width = self.metric.embedded_features(self.n_features);
+        let mut block = vec![0.0; range.len() * width];
+        let mut row = vec![0.0; self.n_features];
+        for (i, out) in range.clone().zip(block.chunks_exact_mut(width)) {
+            if ready {
+                queries.copy_row(i, out);
+            } else {
+                queries.copy_row(i, &mut row);
+                self.metric.embed(&row, out);
+            }
+        }
+        let expected = if wanted.wanted() == usize::MAX { 0 } else { wanted.wanted() };
+        let mut found = Neighbors::with_capacity(range.len(), range.len() * expected);
+        let mut begin = |query: &[f64], best: &mut Nearest| self.offer_waiting(query, best);
+        let mut end = |best: &mut Nearest| found.push(best.sorted().iter().copied());
+        self.engine.search(&self.metric, &block, width, wanted, (&mut begin, &mut end));
+        found
+    }
+
+    /// Offers the rows that aren't in the engine yet.
+    fn offer_waiting(&self, query: &[f64], best: &mut Nearest) {
+        let first = self.engine.len() as u32;
+        let waiting = Measured::new(&self.waiting, &self.metric);
+        (0..waiting.n_rows()).for_each(|row| best.offer(waiting.distance(query, row), first + row as u32));
+    }
+}
+
+/// What to do before a query is searched, and with what was found.
+type Hooks<'a> = (&'a mut dyn FnMut(&[f64], &mut Nearest), &'a mut dyn FnMut(&mut Nearest));
+
+impl Engine {
+    fn len(&self) -> usize {
+        match self {
+            Engine::BoxTreeF32(tree) => tree.n_points(),
+            Engine::BoxTreeF64(tree) => tree.n_points(),
+            Engine::Vantage(points, _) => points.n_rows(),
+            Engine::Scan(scan) => scan.points().n_rows(),
+            Engine::Graph { points, .. } => points.n_rows(),
+        }
+    }
+
+    fn is_f32(&self) -> bool {
+        match self {
+            Engine::BoxTreeF32(_) => true,
+            Engine::BoxTreeF64(_) => false,
+            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.view().is_f32(),
+            Engine::Scan(scan) => scan.points().view().is_f32(),
+        }
+    }
+
+    /// Whether rows are kept as given where the metric measures others.
+    fn is_given(&self) -> bool {
+        match self {
+            Engine::BoxTreeF32(tree) => tree.is_given(),
+            Engine::BoxTreeF64(tree) => tree.is_given(),
+            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.are_given(),
+            Engine::Scan(scan) => scan.points().are_given(),
+        }
+    }
+
+    /// No rows, in the form of those that are there.
+    fn empty(&self) -> Points {
+        let n_features = match self {
+            Engine::BoxTreeF32(tree) => tree.n_features(),
+            Engine::BoxTreeF64(tree) => tree.n_features(),
+            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.n_features(),
+            Engine::Scan(scan) => scan.points().n_features(),
+        };
+        Points::empty(n_features, self.is_f32()).with_given(self.is_given())
+    }
+
+    /// How many queries make a piece of work: enough pieces for all cores, and for a scan enough queries in each to
+    /// share the reading of the points.
+    fn block(&self, n: usize) -> usize {
+        let most = if matches!(self, Engine::Scan(_)) { Scan::BLOCK } else { 256 };
+        n.div_ceil(16).clamp(16, most)
+    }
+
+    fn search(&self, metric: &Metric, queries: &[f64], d: usize, wanted: &Nearest, hooks: Hooks<'_>) {
+        let (begin, end) = hooks;
+        if let Engine::Scan(scan) = self {
+            let mut best = vec![wanted.clone(); queries.len() / d];
+            queries.chunks_exact(d).zip(&mut best).for_each(|(query, best)| begin(query, best));
+            scan.search(Level::detect(), metric, queries, &mut best);
+            best.iter_mut().for_each(end);
+            return;
+        }
+        let (mut scratch, mut walk, mut best) = (Scratch::default(), Walk::default(), wanted.clone());
+        for query in queries.chunks_exact(d) {
+            best.clear();
+            begin(query, &mut best);
+            match self {
+                Engine::BoxTreeF32(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
+                Engine::BoxTreeF64(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
+                Engine::Vantage(points, tree) => tree.search(&RowSpace { points, metric }, query, &mut best),
+                Engine::Graph { points, graph, width } => {
+                    graph.search(&RowSpace { points, metric }, query, *width, &mut best, &mut walk);
+                }
+                Engine::Scan(_) => {}
+            }
+            end(&mut best);
+        }
+    }
+
+    /// The points, in the order of their row numbers.
+    fn points(&self) -> Points {
+        fn in_order(n: usize, d: usize, f32: bool, visit: impl FnOnce(&mut dyn FnMut(u32, &[f64]))) -> Points {
+            let mut values = vec![0.0; n * d];
+            visit(&mut |row, point| values[row as usize * d..][..d].copy_from_slice(point));
+            if f32 {
+                Points::from_f32(values.iter().map(|&v| v as f32).collect(), d)
+            } else {
+                Points::from_f64(values, d)
+            }
+        }
+        match self {
+            Engine::BoxTreeF32(t) => {
+                in_order(t.n_points(), t.n_features(), true, |f| t.for_each(f)).with_given(t.is_given())
+            }
+            Engine::BoxTreeF64(t) => {
+                in_order(t.n_points(), t.n_features(), false, |f| t.for_each(f)).with_given(t.is_given())
+            }
+            Engine::Vantage(points, _) => points.clone(),
+            Engine::Scan(scan) => scan.points().clone(),
+            Engine::Graph { points, .. } => points.clone(),
+        }
+    }
+}
+
+/// Rows as the metric measures them, in double precision.
+fn embed(metric: &Metric, rows: &Rows<'_>) -> Points {
+    let width = metric.embedded_features(rows.n_features());
+    let mut values = vec![0.0; rows.n_rows() * width];
+    values.par_chunks_mut(width).enumerate().for_each_init(
+        || vec![0.0; rows.n_features()],
+        |row, (i, out)| {
+            rows.copy_row(i, row);
+            metric.embed(row, out);
+        },
+    );
+    Points::from_f64(values, width)
+}
+
+/// Adds rows to points in their form, or in double precision where either is and the form would not be kept for both.
+fn extend(points: &mut Points, rows: &Rows<'_>, metric: &Metric) {
+    let single = points.view().is_f32() && rows.is_f32();
+    if points.are_given() && !metric.keeps_given(rows.n_features(), single) {
+        *points = embed(metric, &points.view());
+    }
+    if points.are_given() || metric.is_plain() {
+        points.extend(rows);
+    } else {
+        points.extend(&embed(metric, rows).view());
+    }
+}
+
+/// Where the rows of an index come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// As a user gives them.
+    Given(Rows<'a>),
+    /// As an index keeps them.
+    Kept(&'a Points),
+}
+
+/// Chooses a kind of index and builds it.
+fn raise(source: Source<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice, Engine)> {
+    let seen = match source {
+        Source::Given(rows) => rows,
+        Source::Kept(points) => points.view(),
+    };
+    // Walks in a graph measure so often that embedding each time would show.
+    let given = match source {
+        Source::Given(rows) if !matches!(wish, Some(Kind::Graph { .. })) => {
+            metric.keeps_given(rows.n_features(), rows.is_f32())
+        }
+        Source::Given(_) => false,
+        Source::Kept(points) => points.are_given(),
+    };
+    let kept = match source {
+        Source::Given(rows) if !metric.is_plain() && !given => Some(embed(metric, &rows)),
+        _ => None,
+    };
+    let rows = kept.as_ref().map_or(seen, Points::view);
+    let mut tried = None;
+    let choice = Choice::make(&rows, metric, wish, given, || match tried.insert(box_tree(&rows, metric, given)) {
+        Engine::BoxTreeF32(tree) => tree.share_read(metric),
+        Engine::BoxTreeF64(tree) => tree.share_read(metric),
+        _ => 1.0,
+    })?;
+    let engine = match choice.kind {
+        Kind::BoxTree => tried.unwrap_or_else(|| box_tree(&rows, metric, given)),
+        Kind::VantageTree => {
+            let points = Points::copy(&rows).with_given(given);
+            let most = Measured::new(&points, metric).spare();
+            let tree = VantageTree::build(&RowSpace { points: &points, metric }, most);
+            Engine::Vantage(points, tree)
+        }
+        Kind::Scan => {
+            drop(tried);
+            Engine::Scan(Scan::new(Points::copy(&rows).with_given(given), metric))
+        }
+        Kind::Graph { width } => {
+            let points = Points::copy(&rows);
+            let space = RowSpace { points: &points, metric };
+            let graph = Graph::build(&space);
+            Engine::Graph { points, graph, width }
+        }
+    };
+    Ok((choice, engine))
+}
+
+fn box_tree(rows: &Rows<'_>, metric: &Metric, given: bool) -> Engine {
+    let embedded = given.then(|| embed(metric, rows));
+    let embedded = embedded.as_ref().and_then(|points| points.view().as_f64());
+    let width = metric.embedded_features(rows.n_features());
+    fn tree<E: Element>(values: &[E], d: usize, embedded: Option<&[f64]>, width: usize) -> BoxTree<E> {
+        match embedded {
+            None => BoxTree::build(values, d),
+            Some(embedded) => BoxTree::build_given(values, d, embedded, width),
+        }
+    }
+    let d = rows.n_features();
+    if let Some(values) = rows.as_f32() {
+        return Engine::BoxTreeF32(tree(values, d, embedded, width));
+    }
+    if let Some(values) = rows.as_f64() {
+        return Engine::BoxTreeF64(tree(values, d, embedded, width));
+    }
+    match Points::copy(rows).kept() {
+        Kept::F32(values) => Engine::BoxTreeF32(tree(values, d, embedded, width)),
+        Kept::F64(values) => Engine::BoxTreeF64(tree(values, d, embedded, width)),
+    }
+}

@@ -1,0 +1,223 @@
+//! From neighbours to a class, to probabilities, to a mean.
+//!
+//! The k nearest vote with their [`Weights`]; the share of a class is its probability. When two classes are level, which happens for
+//! even k above all, one of these decides ([`Tie`]):
+//! - the class that comes first (what scikit-learn does);
+//! - *another point*: the next neighbour votes too, and so on until one class leads;
+//! - *drop the farthest* of the k, and so on until one class leads (with one neighbour left, one does);
+//! - *weight by distance*: the level classes are compared by the sum of their inverse distances;
+//! - *another metric*: the k nearest by another metric vote on the level classes.
+//!
+//! Should a rule leave classes level (no more points; equal sums), the one with the nearest neighbour wins, and neighbours are ordered by
+//! (distance, row): the same data always give the same class.
+
+use super::weight::Weights;
+use ermine_core::error::Result;
+use serde::{Deserialize, Serialize};
+
+/// What decides between classes with equally many votes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tie {
+    /// The class with the smallest number.
+    #[default]
+    FirstClass,
+    /// Further neighbours, one by one.
+    NextPoint,
+    /// Fewer neighbours, one by one.
+    DropFarthest,
+    /// The sum of inverse distances.
+    Distance,
+    /// The neighbours by another metric ([`Search::nearest_otherwise`]).
+    OtherMetric,
+}
+
+impl Tie {
+    /// Who wins, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Tie::FirstClass => "the class that comes first",
+            Tie::NextPoint => "further neighbours, one by one",
+            Tie::DropFarthest => "fewer neighbours, one by one",
+            Tie::Distance => "the sum of inverse distances",
+            Tie::OtherMetric => "the neighbours by another metric",
+        }
+    }
+}
+
+/// Whoever can find more neighbours of the query in hand, should a tie need them.
+pub trait Search {
+    /// The `k` nearest rows (or all, where there are fewer) as (distance, row).
+    fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>>;
+    /// The same by another metric.
+    fn nearest_otherwise(&self, k: usize) -> Result<Vec<(f64, u32)>>;
+}
+
+/// Classes of the rows, and the rules of the vote.
+#[derive(Debug, Clone, Copy)]
+pub struct Vote<'a> {
+    /// The class of every row.
+    pub classes: &'a [u32],
+    /// Number of classes.
+    pub n_classes: usize,
+    /// How much a neighbour counts.
+    pub weights: &'a Weights,
+    /// What decides between level classes.
+    pub tie: &'a Tie,
+}
+
+impl Vote<'_> {
+    /// The votes per class of the neighbours `rows` at `distances`, as shares that add up to 1.
+    pub fn shares(&self, rows: &[u32], distances: &[f64], next: Option<f64>) -> Result<Vec<f64>> {
+        let mut votes = self.votes(rows, distances, next)?;
+        let total: f64 = votes.iter().sum();
+        votes.iter_mut().for_each(|v| *v /= total);
+        Ok(votes)
+    }
+
+    fn votes(&self, rows: &[u32], distances: &[f64], next: Option<f64>) -> Result<Vec<f64>> {
+        let mut weights = Vec::new();
+        self.weights.weigh(distances, next, &mut weights)?;
+        let mut votes = vec![0.0; self.n_classes];
+        for (&row, weight) in rows.iter().zip(weights) {
+            votes[self.classes[row as usize] as usize] += weight;
+        }
+        Ok(votes)
+    }
+
+    /// The class that the k neighbours `rows` vote for. There is at least one.
+    pub fn class(&self, rows: &[u32], distances: &[f64], next: Option<f64>, search: &dyn Search) -> Result<u32> {
+        let level = leaders(&self.votes(rows, distances, next)?);
+        if level.len() == 1 {
+            return Ok(level[0]);
+        }
+        let decided = match self.tie {
+            Tie::FirstClass => Some(level[0]),
+            Tie::NextPoint => self.with_more(rows.len(), search)?,
+            Tie::DropFarthest => self.with_fewer(rows, distances)?,
+            Tie::Distance => self.by(&Weights::Distance, rows, distances, &level)?,
+            Tie::OtherMetric => {
+                let (distances, rows): (Vec<f64>, Vec<u32>) = search.nearest_otherwise(rows.len())?.into_iter().unzip();
+                self.by(self.weights, &rows, &distances, &level)?
+            }
+        };
+        let nearest = || rows.iter().map(|&row| self.classes[row as usize]).find(|class| level.contains(class));
+        Ok(decided.or_else(nearest).unwrap_or(level[0]))
+    }
+
+    /// Adds neighbours one by one, fetching twice as many whenever they run out.
+    fn with_more(&self, k: usize, search: &dyn Search) -> Result<Option<u32>> {
+        let mut wanted = 2 * k + 8;
+        loop {
+            let found = search.nearest(wanted)?;
+            let (distances, rows): (Vec<f64>, Vec<u32>) = found.into_iter().unzip();
+            for m in k + 1..=rows.len() {
+                let level = leaders(&self.votes(&rows[..m], &distances[..m], distances.get(m).copied())?);
+                if level.len() == 1 {
+                    return Ok(Some(level[0]));
+                }
+            }
+            if rows.len() < wanted {
+                return Ok(None);
+            }
+            wanted *= 2;
+        }
+    }
+
+    fn with_fewer(&self, rows: &[u32], distances: &[f64]) -> Result<Option<u32>> {
+        for m in (1..rows.len()).rev() {
+            let level = leaders(&self.votes(&rows[..m], &distances[..m], Some(distances[m]))?);
+            if level.len() == 1 {
+                return Ok(Some(level[0]));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The one of the `level` classes that other weights or other neighbours prefer.
+    fn by(&self, weights: &Weights, rows: &[u32], distances: &[f64], level: &[u32]) -> Result<Option<u32>> {
+        let votes = Vote { weights, ..*self }.votes(rows, distances, None)?;
+        let most = level.iter().map(|&class| votes[class as usize]).fold(0.0, f64::max);
+        let mut best = level.iter().filter(|&&class| votes[class as usize] == most);
+        Ok(best.next().filter(|_| best.next().is_none()).copied())
+    }
+}
+
+/// The classes with the most votes.
+fn leaders(votes: &[f64]) -> Vec<u32> {
+    let most = votes.iter().copied().fold(0.0, f64::max);
+    (0..).zip(votes).filter(|(_, v)| **v == most).map(|(class, _)| class).collect()
+}
+
+/// The weighted mean of the targets of the neighbours, for each of `out.len()` outputs; `targets` holds them row after row.
+pub fn mean(
+    weights: &Weights,
+    targets: &[f64],
+    rows: &[u32],
+    distances: &[f64],
+    next: Option<f64>,
+    out: &mut [f64],
+) -> Result<()> {
+    let mut weighed = Vec::new();
+    weights.weigh(distances, next, &mut weighed)?;
+    let total: f64 = weighed.iter().sum();
+    out.fill(0.0);
+    for (&row, weight) in rows.iter().zip(&weighed) {
+        let target = &targets[row as usize * out.len()..][..out.len()];
+        out.iter_mut().zip(target).for_each(|(o, t)| *o += weight * t);
+    }
+    out.iter_mut().for_each(|o| *o /= total);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six points on a line: rows at distances 1 to 6 with the classes below.
+    struct Line;
+    const CLASSES: [u32; 6] = [1, 0, 1, 0, 2, 0];
+
+    impl Search for Line {
+        fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>> {
+            Ok((0..6).map(|row| (f64::from(row) + 1.0, row)).take(k).collect())
+        }
+        fn nearest_otherwise(&self, k: usize) -> Result<Vec<(f64, u32)>> {
+            Ok((0..6).rev().zip(1..).map(|(row, d)| (f64::from(d), row)).take(k).collect())
+        }
+    }
+
+    fn class(tie: Tie, k: usize) -> u32 {
+        let (distances, rows): (Vec<f64>, Vec<u32>) = Line.nearest(k).unwrap().into_iter().unzip();
+        let vote = Vote { classes: &CLASSES, n_classes: 3, weights: &Weights::Uniform, tie: &tie };
+        vote.class(&rows, &distances, None, &Line).unwrap()
+    }
+
+    #[test]
+    fn the_four_ways_with_ties_and_the_plain_one() {
+        // k = 2 and k = 4: classes 0 and 1 are level.
+        assert_eq!([class(Tie::FirstClass, 2), class(Tie::FirstClass, 4)], [0, 0]);
+        assert_eq!([class(Tie::NextPoint, 2), class(Tie::NextPoint, 4)], [1, 0]);
+        assert_eq!([class(Tie::DropFarthest, 2), class(Tie::DropFarthest, 4)], [1, 1]);
+        assert_eq!([class(Tie::Distance, 2), class(Tie::Distance, 4)], [1, 1]);
+        // By the other metric rows 5 and 4 (classes 0 and 2) are nearest, then 3 and 2 (0 and 1).
+        assert_eq!([class(Tie::OtherMetric, 2), class(Tie::OtherMetric, 4)], [0, 0]);
+        // No tie: every rule says the same.
+        for tie in [Tie::FirstClass, Tie::NextPoint, Tie::DropFarthest, Tie::Distance] {
+            assert_eq!([class(tie, 1), class(tie, 3), class(tie, 6)], [1, 1, 0]);
+        }
+    }
+
+    #[test]
+    fn shares_and_means() {
+        let vote = Vote { classes: &CLASSES, n_classes: 3, weights: &Weights::Distance, tie: &Tie::FirstClass };
+        let shares = vote.shares(&[0, 1, 3], &[1.0, 2.0, 2.0], None).unwrap();
+        assert_eq!(shares, [0.5, 0.5, 0.0]);
+        let targets = [1.0, 10.0, 2.0, 20.0, 4.0, 40.0];
+        let mut out = [0.0; 2];
+        mean(&Weights::Uniform, &targets, &[0, 2], &[1.0, 9.0], None, &mut out).unwrap();
+        assert_eq!(out, [2.5, 25.0]);
+        mean(&Weights::Distance, &targets, &[1, 2], &[0.0, 9.0], None, &mut out).unwrap();
+        assert_eq!(out, [2.0, 20.0]);
+    }
+}

@@ -1,0 +1,248 @@
+//! What belongs to the rows of one thread: scores, gradients, and the rows of each node of the growing tree.
+//!
+//! A thread owns a stretch of rows for the whole training run. It alone computes their gradients, sends them to the children of a node and changes their scores, so
+//! that none of this needs a lock or moves cache lines between cores.
+
+use super::grown::Grown;
+use crate::split::histogram::scan::BinTest;
+use crate::split::histogram::store::{BLOCK, Bytes, Code, Store, StoreCodes};
+use ermine_core::matrix::pages;
+use std::ops::Range;
+
+/// The rows of one thread and what belongs to them.
+pub struct Shard {
+    /// Which rows.
+    pub rows: Range<usize>,
+    /// The score of each row, one list for each output.
+    pub scores: Vec<Vec<f64>>,
+    /// The gradient of each row, one list for each output.
+    pub gradient: Vec<Vec<f32>>,
+    /// The curvature of each row, one list for each output.
+    pub curvature: Vec<Vec<f32>>,
+    /// Gradient and curvature as whole numbers, one or two for each row.
+    pub words: Vec<i64>,
+    /// The rows that the tree is grown on, node after node.
+    index: Vec<u32>,
+    spare: Vec<u32>,
+    /// Where the rows of each node lie in `index`.
+    segments: Vec<Range<usize>>,
+}
+
+impl Shard {
+    /// A shard of these rows with the given scores.
+    pub fn new(rows: Range<usize>, scores: Vec<Vec<f64>>) -> Shard {
+        let (n, k) = (rows.len(), scores.len());
+        Shard {
+            rows,
+            scores,
+            gradient: vec![vec![0.0; n]; k],
+            curvature: vec![vec![0.0; n]; k],
+            words: pages::with_capacity(n),
+            index: pages::with_capacity(n),
+            spare: pages::filled(0, n),
+            segments: Vec::new(),
+        }
+    }
+
+    /// Begins a tree on the rows that `keep` says.
+    pub fn begin(&mut self, keep: Option<&[bool]>) {
+        let rows = self.rows.start as u32..self.rows.end as u32;
+        self.index.clear();
+        match keep {
+            None => self.index.extend(rows),
+            Some(keep) => self.index.extend(rows.zip(keep).filter(|(_, keep)| **keep).map(|(row, _)| row)),
+        }
+        self.segments.clear();
+        self.segments.push(0..self.index.len());
+    }
+
+    /// The rows of a node, ascending.
+    pub fn node(&self, node: usize) -> &[u32] {
+        &self.index[self.segments[node].clone()]
+    }
+
+    /// Sends the rows of a node to its two children, which come next in number. Gives back how many went left and right.
+    pub fn split(&mut self, store: &Store, node: usize, column: usize, test: &BinTest) -> (usize, usize) {
+        let n_slots = store.n_slots[column] as usize;
+        let left: Vec<u8> = (0..n_slots).map(|slot| u8::from(test.is_left(slot, n_slots))).collect();
+        let segment = self.segments[node].clone();
+        let (rows, spare) = (&mut self.index[segment.clone()], &mut self.spare[..segment.len()]);
+        let n_left = match &store.codes {
+            StoreCodes::U8(bytes) => partition_bytes(bytes, column, store.n_columns(), &left, rows, spare),
+            StoreCodes::U16(bytes) => partition(bytes, column, store.n_columns(), &left, rows, spare),
+        };
+        let middle = segment.start + n_left;
+        self.segments.push(segment.start..middle);
+        self.segments.push(middle..segment.end);
+        (n_left, segment.end - middle)
+    }
+
+    /// Adds the leaves of a tree that was grown on these rows to the scores of an output. `keep`: the rows that it was grown on.
+    pub fn add(&mut self, store: &Store, tree: &Grown, output: usize, keep: Option<&[bool]>) {
+        let (scores, first) = (&mut self.scores[output], self.rows.start);
+        for node in tree.leaves() {
+            let value = tree.value[node];
+            self.index[self.segments[node].clone()].iter().for_each(|&row| scores[row as usize - first] += value);
+        }
+        let Some(keep) = keep else { return };
+        for (i, _) in keep.iter().enumerate().filter(|(_, keep)| !**keep) {
+            scores[i] += tree.value[tree.walk(store, first + i)];
+        }
+    }
+}
+
+/// As [`partition`], sixteen rows at a time where the processor can.
+fn partition_bytes(
+    bytes: &Bytes<u8>,
+    column: usize,
+    n_columns: usize,
+    left: &[u8],
+    rows: &mut [u32],
+    spare: &mut [u32],
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(blocks) = bytes.blocks()
+        && is_x86_feature_detected!("avx512f")
+        && blocks.len() <= i32::MAX as usize
+        && left.len() <= 256
+    {
+        let mut set = [0u32; 8];
+        left.iter().enumerate().for_each(|(slot, &go)| set[slot / 32] |= u32::from(go) << (slot % 32));
+        // SAFETY: the processor has the feature; all rows are rows of the store.
+        return unsafe { partition_avx512(blocks, Place { column, n_columns }, &set, rows, spare) };
+    }
+    partition(bytes, column, n_columns, left, rows, spare)
+}
+
+/// A column of the blocks.
+#[derive(Clone, Copy)]
+struct Place {
+    column: usize,
+    n_columns: usize,
+}
+
+impl Place {
+    /// Where the code of a row is.
+    #[inline(always)]
+    fn of(self, row: u32) -> usize {
+        let row = row as usize;
+        row + row / BLOCK * (self.n_columns - 1) * BLOCK + self.column * BLOCK
+    }
+}
+
+/// Sixteen rows at a time: their codes are gathered, looked up in `set`, and the rows packed to either side.
+///
+/// # Safety
+/// Every row must be a row of the store that the blocks are of, which have at most `i32::MAX` codes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn partition_avx512(blocks: &[u8], place: Place, set: &[u32; 8], rows: &mut [u32], spare: &mut [u32]) -> usize {
+    use std::arch::x86_64::*;
+    assert!(spare.len() >= rows.len() && blocks.len().is_multiple_of(4));
+    let number = |x: usize| _mm512_set1_epi32(x as i32);
+    // SAFETY: eight words.
+    let set_words = _mm512_broadcast_i64x4(unsafe { _mm256_loadu_si256(set.as_ptr().cast()) });
+    let (start, skip) = (number(place.column * BLOCK), number((place.n_columns - 1) * BLOCK));
+    let (mut n_left, mut n_right) = (0, 0);
+    let full = rows.len() / 16 * 16;
+    for i in (0..full).step_by(16) {
+        // SAFETY: sixteen rows from i on.
+        let row = unsafe { _mm512_loadu_si512(rows.as_ptr().add(i).cast()) };
+        let block = _mm512_srli_epi32::<{ BLOCK.ilog2() }>(row);
+        let at = _mm512_add_epi32(_mm512_add_epi32(row, _mm512_mullo_epi32(block, skip)), start);
+        // The four bytes around a code, so that nothing behind the last is read.
+        let around = _mm512_and_si512(at, number(!3));
+        // SAFETY: codes of rows of the store lie in the blocks, whose length is a multiple of four.
+        let four = unsafe { _mm512_i32gather_epi32::<1>(around, blocks.as_ptr().cast()) };
+        let shift = _mm512_slli_epi32::<3>(_mm512_and_si512(at, number(3)));
+        let code = _mm512_and_si512(_mm512_srlv_epi32(four, shift), number(255));
+        let word = _mm512_permutexvar_epi32(_mm512_srli_epi32::<5>(code), set_words);
+        let bit = _mm512_srlv_epi32(word, _mm512_and_si512(code, number(31)));
+        let go = _mm512_test_epi32_mask(bit, number(1));
+        // SAFETY: `n_left <= i` and `n_right <= i`, so that sixteen places are there, and of `rows` all of them have been read.
+        unsafe {
+            _mm512_storeu_si512(rows.as_mut_ptr().add(n_left).cast(), _mm512_maskz_compress_epi32(go, row));
+            _mm512_storeu_si512(spare.as_mut_ptr().add(n_right).cast(), _mm512_maskz_compress_epi32(!go, row));
+        }
+        n_left += go.count_ones() as usize;
+        n_right += go.count_zeros() as usize;
+    }
+    let is_left = |row: u32| {
+        let code = blocks[place.of(row)] as usize;
+        (set[code / 32] >> (code % 32) & 1) as u8
+    };
+    partition_rest((full, n_left), is_left, rows, spare)
+}
+
+/// Sends rows to the left (front) or to the right, keeping their order. Gives back how many are on the left.
+fn partition<C: Code>(
+    bytes: &Bytes<C>,
+    column: usize,
+    n_columns: usize,
+    left: &[u8],
+    rows: &mut [u32],
+    spare: &mut [u32],
+) -> usize {
+    match bytes.blocks() {
+        Some(blocks) => {
+            let place = Place { column, n_columns };
+            partition_rest((0, 0), |row| left[blocks[place.of(row)].index()], rows, spare)
+        }
+        None => {
+            let (codes, stride) = (bytes.rows(), bytes.stride());
+            partition_rest((0, 0), |row| left[codes[row as usize * stride + column].index()], rows, spare)
+        }
+    }
+}
+
+/// Sends the rows from `first` on, after `n_left` of those before went left and the others are in `spare`.
+#[inline(always)]
+fn partition_rest(
+    (first, mut n_left): (usize, usize),
+    is_left: impl Fn(u32) -> u8,
+    rows: &mut [u32],
+    spare: &mut [u32],
+) -> usize {
+    let mut n_right = first - n_left;
+    for i in first..rows.len() {
+        let row = rows[i];
+        let go = is_left(row) as usize;
+        // Written to both sides, counted on one: no branch to mispredict. `n_left <= i`, so nothing unread is overwritten.
+        rows[n_left] = row;
+        spare[n_right] = row;
+        n_left += go;
+        n_right += 1 - go;
+    }
+    rows[n_left..].copy_from_slice(&spare[..n_right]);
+    n_left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ermine_core::matrix::{Bins, Features};
+    use ermine_core::table::{Column, Table};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn rows_are_sent_where_their_codes_say(seed: u64, n in 1usize..10_000, d in 1usize..5) {
+            let mut rng = ermine_core::rng::stream(seed, &[]);
+            let mut draw = |k: usize| ermine_core::rng::below(&mut rng, k);
+            let columns = (0..d).map(|j| Column::numeric(format!("{j}"), (0..n).map(|_| draw(300) as f64).collect::<Vec<_>>())).collect();
+            let features = Features::new(Arc::new(Table::new(columns).unwrap()));
+            let store = Store::new(&[&features], &Bins::fit(&features, 255));
+            let StoreCodes::U8(bytes) = &store.codes else { panic!("few bins") };
+            let column = draw(d);
+            let left: Vec<u8> = (0..store.n_slots[column]).map(|_| draw(2) as u8).collect();
+            let rows: Vec<u32> = (0..n as u32).filter(|_| draw(3) > 0).collect();
+            let (mut some, mut all) = (rows.clone(), rows);
+            let (mut spare, mut other) = (vec![0; n], vec![0; n]);
+            let n_left = partition_bytes(bytes, column, d, &left, &mut some, &mut spare);
+            prop_assert_eq!(n_left, partition(bytes, column, d, &left, &mut all, &mut other));
+            prop_assert_eq!(some, all);
+        }
+    }
+}

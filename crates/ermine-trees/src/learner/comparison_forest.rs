@@ -1,0 +1,357 @@
+//! The comparison-based forest: the mean of many trees whose nodes ask only which of two rows is nearer.
+//!
+//! **Idea.** A [comparison tree](super::comparison_tree) needs nothing but comparisons of distances, and a single one varies much with the pairs of rows that were drawn. The mean of many keeps
+//! what they have in common, for any metric: of numbers, of categories, of strings, or a user's own ([`ComparisonForest::fit_with`]). It is consistent where the metric is, and needs no
+//! coordinates.
+//!
+//! **Memory.** Trees name the rows of their pairs by number; each row that some tree asks about is kept once.
+//!
+//! **Cost.** O(n log n) distances for each tree and pair tried at a node; a prediction takes two distances for each node on the way.
+//! **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests, 2018.
+
+use super::comparison_tree::{ComparisonMetric, InSpace, Own, Pairs, ranks};
+use super::forest::judge::OutOfBag;
+use super::row_tree::{RowSpace, grow_for};
+use super::{Capabilities, Context, Info, Learner, Trained, fit};
+use crate::tree::rows::{RowLimits, RowQuestion, RowTree};
+use ermine_core::distance::metric::{Custom, Metric};
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::parameters::Amount;
+use ermine_core::matrix::{Dataset, Features, Schema, Task};
+use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
+use ermine_core::param::{ParamType, Range};
+use ermine_core::params;
+use ermine_core::progress::{Event, Silent, report};
+use ermine_core::rng;
+use ermine_core::rng::RngExt;
+use ermine_core::section::Sections;
+use rayon::prelude::*;
+
+params! {
+    /// The mean of many trees that ask only which of two rows is nearer.
+    pub struct ComparisonForest("comparison-forest") {
+        /// Trees.
+        n_estimators: usize = 100, range Range::between(1.0, 1e6), tune Log(10, 500);
+        /// How far apart two rows are.
+        metric: ComparisonMetric = ComparisonMetric::Euclidean, tune Each;
+        /// The power of the minkowski metric.
+        p: f64 = 2.0, range Range::at_least(1.0);
+        /// How many pairs of rows each node tries; 1 for pairs that are drawn without looking at what they gain.
+        n_pairs: usize = 5, range Range::at_least(1.0), tune Log(1, 50);
+        /// Depth of a tree, at most; none for no limit.
+        max_depth: Option<usize> = None, range Range::at_least(1.0);
+        /// Every leaf has at least this many rows.
+        min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 50);
+        /// Whether each tree sees rows drawn with replacement, or all rows.
+        bootstrap: bool = true;
+        /// How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+        max_samples: Option<Amount> = None, range Range::more_than(0.0);
+        /// Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+        oob_score: bool = false;
+    }
+}
+
+static INFO: Info = Info {
+    name: "comparison-forest",
+    summary: "the mean of many trees that ask only which of two rows is nearer, for any metric, strings too",
+    capabilities: Capabilities {
+        tasks: &[Task::Classification, Task::Regression],
+        binary_only: false,
+        multi_output: true,
+        weights: true,
+        missing: true,
+        nominal: true,
+        sparse: false,
+        probabilities: true,
+        random: true,
+    },
+};
+
+/// The random stream of a tree.
+const TREE: u64 = 35;
+
+/// Trees between two reports of progress.
+const BATCH: usize = 32;
+
+impl Learner for ComparisonForest {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        self.train_in(self.metric.space(data, self.p)?, data, context)
+    }
+}
+
+impl ComparisonForest {
+    /// Learns a model with a user's own distance between rows: numbers standardised, categories as 0/1 columns, missing values as the mean. It must be symmetric and
+    /// never NaN. Such a model can't be written to a file.
+    pub fn fit_with(
+        &self,
+        distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
+        data: &Dataset,
+        context: &Context<'_>,
+    ) -> Result<Model> {
+        fit(&*self.with_metric(Metric::Custom(Custom::new(distance, false))), data, context)
+    }
+
+    /// The same learner with any metric between numbers standardised and categories as 0/1 columns.
+    pub fn with_metric(&self, metric: Metric) -> Box<dyn Learner> {
+        Box::new(Own { learner: self.clone(), metric })
+    }
+}
+
+impl InSpace for ComparisonForest {
+    fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let given =
+            [("oob_score", self.oob_score.to_value(), "false"), ("max_samples", self.max_samples.to_value(), "none")];
+        for (name, value, unless) in given {
+            if !self.bootstrap && value.to_string() != unless {
+                let (owner, allowed) = (INFO.name.into(), format!("{unless}, or bootstrap = true"));
+                return Err(Error::Param { owner, name: name.into(), value: value.to_string(), allowed });
+            }
+        }
+        self.max_samples.map(|amount| amount.of_at_most(data.n_rows(), INFO.name, "max_samples")).transpose()?;
+        let (rows, width) = space.rows(data.features());
+        let n = self.n_estimators;
+        report(context.observer, Event::Begin { what: "trees", total: Some(n as u64) })?;
+        let mut trees = Vec::with_capacity(n);
+        for first in (0..n).step_by(BATCH) {
+            let last = (first + BATCH).min(n);
+            let grow = |tree: usize| self.grow(&space, (&rows, width), data, context.seed, tree);
+            trees.extend((first..last).into_par_iter().with_max_len(1).map(grow).collect::<Result<Vec<_>>>()?);
+            report(context.observer, Event::Step { done: last as u64, score: None })?;
+        }
+        report(context.observer, Event::End)?;
+        let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
+        let mut fitted = FittedComparisons::new(trees, &rows, width, space, output);
+        if self.oob_score {
+            fitted.out_of_bag = Some(self.out_of_bag(&fitted, data, context.seed)?);
+        }
+        let mut notes = Vec::new();
+        if let Some(oob) = &fitted.out_of_bag {
+            let measure = oob.measure(data.task());
+            notes.push(format!("out-of-bag {measure}: {:.6} on {} rows", oob.score, oob.n_judged));
+            notes.extend(oob.lacking(data.n_rows()));
+        }
+        let proofs = vec![Proof::Nothing { because: "trees are grown greedily, on random rows and pairs".into() }];
+        let impurity = if output == Output::Values { "squared error" } else { "Gini impurity" };
+        let objective = format!("{impurity} of the leaves, tree by tree");
+        let certificate = Certificate { objective, value: None, status: Status::Done, proofs, notes };
+        Ok(Trained { fitted: Box::new(fitted), certificate })
+    }
+}
+
+impl ComparisonForest {
+    /// How often each row was drawn for a tree, and the seed of its pairs.
+    fn draws(&self, n: usize, seed: u64, tree: usize) -> (Vec<u32>, u64) {
+        let mut rng = rng::stream(seed, &[TREE, tree as u64]);
+        let own = rng.random();
+        if !self.bootstrap {
+            return (vec![1; n], own);
+        }
+        let mut drawn = vec![0; n];
+        let count = self.max_samples.map_or(n, |amount| amount.of(n).clamp(1, n));
+        (0..count).for_each(|_| drawn[rng::below(&mut rng, n)] += 1);
+        (drawn, own)
+    }
+
+    fn grow(
+        &self,
+        space: &RowSpace,
+        (rows, width): (&[f64], usize),
+        data: &Dataset,
+        seed: u64,
+        tree: usize,
+    ) -> Result<RowTree> {
+        let (drawn, seed) = self.draws(data.n_rows(), seed, tree);
+        let place: Vec<u32> = (0..drawn.len() as u32).filter(|&row| drawn[row as usize] > 0).collect();
+        let weight = place.iter().map(|&row| f64::from(drawn[row as usize]) * data.row_weight(row as usize)).collect();
+        let data = data.select(&place)?.with_weight(Some(weight))?;
+        let max_depth = self.max_depth.unwrap_or(usize::MAX);
+        let limits = RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.min_samples_leaf };
+        let (n_pairs, data, place) = (self.n_pairs, &data, &place);
+        let rank = ranks(data, rows, width, place);
+        let pairs = Pairs { n_pairs, limits, data, space, rows, width, place, rank, by_number: true, seed };
+        Ok(grow_for(data, pairs, &Silent)?.0)
+    }
+
+    fn out_of_bag(&self, fitted: &FittedComparisons, data: &Dataset, seed: u64) -> Result<OutOfBag> {
+        let (n, n_trees) = (data.n_rows(), fitted.trees.len());
+        let drawn: Vec<Vec<u32>> = (0..n_trees).into_par_iter().map(|tree| self.draws(n, seed, tree).0).collect();
+        let prediction = fitted.mean_of(data.features(), |row, tree| drawn[tree][row] == 0);
+        OutOfBag::new(prediction, fitted.trees[0].width, data)
+    }
+}
+
+/// A fitted comparison-based forest. The questions of its trees hold the numbers of rows among the pivots.
+pub struct FittedComparisons {
+    trees: Vec<RowTree>,
+    /// The rows that trees ask about, `width` numbers each.
+    pivots: Vec<f64>,
+    width: usize,
+    space: RowSpace,
+    output: Output,
+    out_of_bag: Option<OutOfBag>,
+}
+
+impl FittedComparisons {
+    /// Keeps the rows that the trees ask about, and numbers them anew.
+    fn new(mut trees: Vec<RowTree>, rows: &[f64], width: usize, space: RowSpace, output: Output) -> Self {
+        let mut number = vec![None; rows.len() / width.max(1)];
+        let mut pivots = Vec::new();
+        let mut again = |place: &mut Vec<f64>| {
+            let row = place[0] as usize;
+            let next = pivots.len() / width.max(1);
+            let new = *number[row].get_or_insert_with(|| {
+                pivots.extend_from_slice(&rows[row * width..(row + 1) * width]);
+                next
+            });
+            place[0] = new as f64;
+        };
+        for question in trees.iter_mut().flat_map(|tree| &mut tree.question) {
+            if let RowQuestion::Nearer { a, b } = question {
+                again(a);
+                again(b);
+            }
+        }
+        FittedComparisons { trees, pivots, width, space, output, out_of_bag: None }
+    }
+
+    /// How good the forest is on rows that trees didn't see, where that was asked for.
+    pub fn out_of_bag(&self) -> Option<&OutOfBag> {
+        self.out_of_bag.as_ref()
+    }
+
+    /// How many trees it has.
+    pub fn n_trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// The mean of the trees that count for a row; NaN where none does.
+    fn mean_of(&self, features: &Features, counts: impl Fn(usize, usize) -> bool + Sync) -> Vec<f64> {
+        let (rows, width) = self.space.rows(features);
+        let pivot = |place: &[f64]| &self.pivots[place[0] as usize * width..][..width];
+        let of_row = |row: usize| {
+            let here = &rows[row * width..(row + 1) * width];
+            let mut sums = vec![0.0; self.trees[0].width];
+            let mut n = 0;
+            for (_, tree) in self.trees.iter().enumerate().filter(|(t, _)| counts(row, *t)) {
+                let node = tree.walk(here, |row, place| self.space.distance(features, row, pivot(place)));
+                sums.iter_mut().zip(tree.value(node)).for_each(|(sum, v)| *sum += v);
+                n += 1;
+            }
+            sums.iter_mut().for_each(|sum| *sum /= f64::from(n));
+            sums
+        };
+        (0..features.n_rows()).into_par_iter().with_min_len(16).flat_map_iter(of_row).collect()
+    }
+
+    /// Reads it from a model file.
+    pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
+        let (output, space): (Output, RowSpace) = (sections.json("output")?, sections.json("space")?);
+        let n_features = header.schema.features.len();
+        space.check(n_features)?;
+        let (width, pivots) = (space.width(n_features), sections.f64s("pivot")?);
+        let wrong = || Error::model_file("a forest of comparisons doesn't hold together");
+        if width == 0 && !pivots.is_empty() || width > 0 && pivots.len() % width != 0 {
+            return Err(wrong());
+        }
+        let n_pivots = pivots.len() / width.max(1);
+        let n: usize = sections.json("n_trees")?;
+        let tree = |t: usize| load_tree(&sections.part(t), output.width(&header.schema), n_pivots).ok_or_else(wrong)?;
+        let trees = (0..n).map(tree).collect::<Result<Vec<RowTree>>>()?;
+        if trees.is_empty() || pivots.iter().any(|x| !x.is_finite()) {
+            return Err(wrong());
+        }
+        let out_of_bag = sections.json("out_of_bag")?;
+        Ok(Box::new(FittedComparisons { trees, pivots, width, space, output, out_of_bag }))
+    }
+}
+
+/// Reads a tree; `None` where walking it would lead out of it.
+fn load_tree(sections: &Sections, width: usize, n_pivots: usize) -> Option<Result<RowTree>> {
+    let read = || -> Result<RowTree> {
+        let pairs = sections.u32s("pair")?;
+        let question = |pair: &[u32]| match pair {
+            &[a, b] if (a, b) != (0, 0) => RowQuestion::Nearer { a: vec![f64::from(a)], b: vec![f64::from(b)] },
+            _ => RowQuestion::Leaf,
+        };
+        Ok(RowTree {
+            question: pairs.chunks(2).map(question).collect(),
+            child: sections.u32s("child")?,
+            weight: sections.f64s("weight")?,
+            value: sections.f64s("value")?,
+            width,
+        })
+    };
+    let tree = match read() {
+        Ok(tree) => tree,
+        Err(error) => return Some(Err(error)),
+    };
+    let n = tree.question.len();
+    let fits = |node: usize| match &tree.question[node] {
+        RowQuestion::Nearer { a, b } => {
+            let first = tree.child[node] as usize;
+            a[0].max(b[0]) < n_pivots as f64 && first > node && first + 2 <= n
+        }
+        _ => true,
+    };
+    let lengths = tree.child.len() == n && tree.weight.len() == n && Some(tree.value.len()) == n.checked_mul(width);
+    let fine = n > 0 && lengths && (0..n).all(fits) && tree.value.iter().all(|v| v.is_finite());
+    fine.then_some(Ok(tree))
+}
+
+impl Fitted for FittedComparisons {
+    fn output(&self) -> Output {
+        self.output
+    }
+
+    fn predict(&self, features: &Features) -> Result<Vec<f64>> {
+        Ok(self.mean_of(features, |_, _| true))
+    }
+
+    fn save(&self, sections: &mut Sections) -> Result<()> {
+        sections.put_json("space", &self.space)?;
+        sections.put_json("output", &self.output)?;
+        sections.put_json("n_trees", &self.trees.len())?;
+        sections.put_json("out_of_bag", &self.out_of_bag)?;
+        sections.put_f64s("pivot", &self.pivots);
+        for (t, tree) in self.trees.iter().enumerate() {
+            // The two rows of a pair differ, so that two zeros stand for a leaf.
+            let pair = |question: &RowQuestion| match question {
+                RowQuestion::Nearer { a, b } => [a[0] as u32, b[0] as u32],
+                _ => [0, 0],
+            };
+            sections.within(t, |sections| {
+                sections.put_u32s("pair", &tree.question.iter().flat_map(pair).collect::<Vec<u32>>());
+                sections.put_u32s("child", &tree.child);
+                sections.put_f64s("weight", &tree.weight);
+                sections.put_f64s("value", &tree.value);
+            });
+        }
+        Ok(())
+    }
+
+    fn text(&self, schema: &Schema) -> String {
+        let n_nodes: usize = self.trees.iter().map(|tree| tree.question.len()).sum();
+        let n_pivots = self.pivots.len() / self.width.max(1);
+        let n_trees = self.trees.len();
+        let mut text = format!(
+            "the mean of {n_trees} trees with {n_nodes} nodes in all, which compare distances to {n_pivots} rows\n"
+        );
+        if let Some(oob) = &self.out_of_bag {
+            text.push_str(&format!(
+                "out-of-bag {}: {:.4} on {} rows\n",
+                oob.measure(schema.task),
+                oob.score,
+                oob.n_judged
+            ));
+        }
+        text
+    }
+
+    fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
+        self.out_of_bag.iter().flat_map(|oob| oob.attributes(schema.task, self.trees[0].width)).collect()
+    }
+}

@@ -1,0 +1,214 @@
+//! Trees on bins: the statistics that fit the target and its weights.
+
+use super::fitted::FittedForest;
+use super::train::{Job, SPLITS};
+use super::{ForestClassWeight, train};
+use crate::learner::decision_tree::TreeCriterion;
+use crate::split::cells::{ForestCriterion, Item, Packed, Statistics};
+use crate::split::class_counts::Counts;
+use crate::split::target_sums::Sums;
+use crate::tree::Forest;
+use crate::tree::lines::{Limits, Lines};
+use ermine_core::error::Result;
+use ermine_core::matrix::Target;
+use ermine_core::matrix::ranked::ranked_bins;
+use ermine_core::rng;
+use std::borrow::Cow;
+
+impl Job<'_> {
+    /// Grows trees on bins.
+    pub(super) fn grow_on_bins(&self, fitted: &mut FittedForest) -> Result<()> {
+        let (bins, binned) = ranked_bins(self.data.features(), self.settings.max_bins);
+        let lines = Lines::new(&bins, &binned, self.data.n_rows());
+        let grower = OnBins { job: self, lines: &lines, limits: self.limits(), criterion: self.bin_criterion() };
+        match self.data.target() {
+            Target::Classes { codes, labels } => grower.classes(codes, labels.len(), fitted),
+            Target::Values { values, n_outputs } => grower.numbers(values, *n_outputs, fitted),
+        }
+    }
+
+    fn bin_criterion(&self) -> ForestCriterion {
+        match self.settings.criterion {
+            Some(TreeCriterion::Entropy | TreeCriterion::LogLoss) => ForestCriterion::Entropy,
+            _ => ForestCriterion::Gini,
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let (s, n) = (self.settings, self.n_draws());
+        let (d, task) = (self.data.features().n_columns(), self.data.task());
+        let total = self.weight.map_or(n as f64, |w| w.iter().sum::<f64>() * n as f64 / w.len() as f64);
+        Limits {
+            max_features: s.max_features.of(d, task),
+            max_depth: s.max_depth.unwrap_or(usize::MAX),
+            min_samples_split: s.min_samples_split.of(n) as f64,
+            min_samples_leaf: s.min_samples_leaf.of(n) as f64,
+            min_weight_leaf: s.min_weight_fraction_leaf * total,
+            min_gain: s.min_impurity_decrease * total,
+            max_leaf_nodes: s.max_leaf_nodes,
+            random_splits: s.random_splits,
+        }
+    }
+
+    /// How many numbers a tree predicts.
+    fn width(&self) -> usize {
+        match self.data.target() {
+            Target::Classes { labels, .. } => labels.len(),
+            Target::Values { n_outputs, .. } => *n_outputs,
+        }
+    }
+
+    /// What the weights of a tree's rows add up to, at most.
+    fn most_weight(&self) -> u64 {
+        let heaviest = self.weight.map_or(1.0, |w| w.iter().fold(1.0, |a: f64, &b| a.max(b)));
+        self.data.n_rows() as u64 * heaviest as u64
+    }
+}
+
+/// Weights that are small whole numbers, which the fast statistics can take.
+fn whole(weight: &[f64]) -> Option<Vec<u16>> {
+    weight.iter().map(|&w| (w.fract() == 0.0 && w <= 1000.0).then_some(w as u16)).collect()
+}
+
+/// Writes each number as a share of their sum.
+fn shares(sums: impl Iterator<Item = f64> + Clone, out: &mut [f64]) {
+    let total: f64 = sums.clone().sum();
+    out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum / total);
+}
+
+/// What the rows of a leaf and their sums say.
+type Rows<'i> = &'i mut dyn Iterator<Item = Item>;
+
+struct OnBins<'a> {
+    job: &'a Job<'a>,
+    lines: &'a Lines<'a>,
+    limits: Limits,
+    criterion: ForestCriterion,
+}
+
+impl OnBins<'_> {
+    fn classes(&self, codes: &[u32], n_classes: usize, fitted: &mut FittedForest) -> Result<()> {
+        let (job, criterion) = (self.job, self.criterion);
+        let class = |row: usize| codes[row] as i32;
+        let of_sums = |_: Rows<'_>, sums: &[f64], out: &mut [f64]| shares(sums[2..].iter().copied(), out);
+        let sums = |weight| Sums { weight, classes: Some(codes), values: &[], n_targets: n_classes, criterion };
+        if *job.settings.class_weight == ForestClassWeight::BalancedSubsample {
+            return self.grow_each(fitted, |drawn| Ok(sums(Cow::Owned(job.balanced(drawn)?))), class, of_sums);
+        }
+        if let Some(weight) = job.weight.filter(|weight| whole(weight).is_none()) {
+            return self.grow(fitted, &sums(Cow::Borrowed(weight)), class, of_sums);
+        }
+        if n_classes <= 2 {
+            let packed = Packed::new(job.most_weight(), criterion, true).0;
+            let value = |_: Rows<'_>, sums: &[u64], out: &mut [f64]| match out {
+                [first, second] => {
+                    *second = packed.order(sums, sums);
+                    *first = 1.0 - *second;
+                }
+                _ => out.fill(1.0),
+            };
+            return self.grow(fitted, &packed, class, value);
+        }
+        let value = |_: Rows<'_>, sums: &[u32], out: &mut [f64]| shares(sums.iter().map(|&c| f64::from(c)), out);
+        self.grow(fitted, &Counts { n_classes, criterion }, class, value)
+    }
+
+    /// Grows trees for numbers: one without weights in steps of its range, others in f64.
+    fn numbers(&self, values: &[f64], n_outputs: usize, fitted: &mut FittedForest) -> Result<()> {
+        let weight = self.job.weight;
+        let of_row = |row: u32| weight.map_or(1.0, |w| w[row as usize]);
+        let whole_weights = weight.is_none_or(|w| whole(w).is_some());
+        let mean = |items: Rows<'_>, sums: &mut [f64]| {
+            let mut total = 0.0;
+            sums.fill(0.0);
+            for item in items {
+                let w = if whole_weights { f64::from(item.weight) } else { f64::from(item.weight) * of_row(item.row) };
+                let ys = &values[item.row as usize * n_outputs..(item.row as usize + 1) * n_outputs];
+                sums.iter_mut().zip(ys).for_each(|(sum, y)| *sum += w * y);
+                total += w;
+            }
+            sums.iter_mut().for_each(|sum| *sum /= total);
+        };
+        if n_outputs == 1 && whole_weights {
+            let (packed, most) = Packed::new(self.job.most_weight(), ForestCriterion::Gini, false);
+            let steps = Steps::new(values, most);
+            return self.grow(fitted, &packed, |row| steps.of(values[row]), |items, _, out| mean(items, out));
+        }
+        let n = self.job.data.n_rows();
+        let means: Vec<f64> =
+            (0..n_outputs).map(|k| values.iter().skip(k).step_by(n_outputs).sum::<f64>() / n as f64).collect();
+        let centred: Vec<f64> = values.iter().enumerate().map(|(i, y)| y - means[i % n_outputs]).collect();
+        // Whole weights are in the draws already.
+        let weight = weight.filter(|_| !whole_weights).map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
+        let sums =
+            Sums { weight, classes: None, values: &centred, n_targets: n_outputs, criterion: ForestCriterion::Gini };
+        self.grow(fitted, &sums, |_| 0, |items, _, out| mean(items, out))
+    }
+
+    /// Grows all trees with the same statistics.
+    fn grow<S: Statistics>(
+        &self,
+        fitted: &mut FittedForest,
+        statistics: &S,
+        target: impl Fn(usize) -> i32 + Sync,
+        value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]) + Sync,
+    ) -> Result<()> {
+        let given = self.job.weight.and_then(whole);
+        self.job.each_tree(fitted, |tree| {
+            let mut drawn = self.job.draws(tree);
+            if let Some(given) = &given {
+                drawn.iter_mut().zip(given).for_each(|(drawn, w)| *drawn = drawn.saturating_mul(*w));
+            }
+            Ok(self.tree(tree, statistics, &drawn, &target, &value))
+        })
+    }
+
+    /// Grows each tree with statistics of its own, which follow from the rows that were drawn.
+    fn grow_each<S: Statistics>(
+        &self,
+        fitted: &mut FittedForest,
+        statistics: impl Fn(&[u16]) -> Result<S> + Sync,
+        target: impl Fn(usize) -> i32 + Sync,
+        value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]) + Sync,
+    ) -> Result<()> {
+        self.job.each_tree(fitted, |tree| {
+            let drawn = self.job.draws(tree);
+            Ok(self.tree(tree, &statistics(&drawn)?, &drawn, &target, &value))
+        })
+    }
+
+    fn tree<S: Statistics>(
+        &self,
+        tree: usize,
+        statistics: &S,
+        drawn: &[u16],
+        target: impl Fn(usize) -> i32,
+        value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]),
+    ) -> train::GrownTree {
+        let rng = rng::stream(self.job.context.seed, &[SPLITS, tree as u64]);
+        let grown = self.lines.grow(statistics, drawn, target, &self.limits, rng, (self.job.width(), value));
+        (Forest::of(&grown.tree), grown.gains)
+    }
+}
+
+/// A number as a whole number of steps of its range.
+struct Steps {
+    middle: f64,
+    scale: f64,
+    most: i32,
+}
+
+impl Steps {
+    fn new(values: &[f64], most: i32) -> Steps {
+        let grow = |(low, high): (f64, f64), &y: &f64| (low.min(y), high.max(y));
+        let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), grow);
+        let half = (high / 2.0 - low / 2.0).max(f64::MIN_POSITIVE);
+        Steps { middle: low / 2.0 + high / 2.0, scale: f64::from(most) / half, most }
+    }
+
+    fn of(&self, y: f64) -> i32 {
+        // Of a huge range the scale may be zero, and of a tiny one infinite: then all steps are alike, which splits can't tell apart.
+        let step = ((y - self.middle) * self.scale).round();
+        if step.is_finite() { (step as i64).clamp(-i64::from(self.most), i64::from(self.most)) as i32 } else { 0 }
+    }
+}

@@ -1,0 +1,167 @@
+//! How many rounds, where nobody says: as many as do best on rows kept aside; and which rows are kept aside.
+//!
+//! **Idea.** Small data are cut into [`FOLDS`] folds. Each is watched once while the others are trained on, until it gets no better; the model is the mean of the models so
+//! found, which predicts better than one of them, or than one model of all rows. A mean of sums of trees is a sum of trees with smaller leaves. Of large data one part is kept aside, once, and all
+//! rows are then trained on for the number of rounds that did best; so are small data with target statistics, of which each model has its own. Queries stay whole, and classes keep their shares.
+//!
+//! **Cost.** Up to [`FOLDS`] times that of one run on small data, in training and in prediction; twice in training on large data.
+//!
+//! **Reference.** Breiman, Bagging Predictors, 1996; Parmanto, Munro and Doyle, Improving committee diagnosis with resampling techniques (cross-validation committees), 1996.
+
+use super::fitted::Boosted;
+use crate::boost::booster::Booster;
+use ermine_core::error::{Error, Result};
+use ermine_core::matrix::{Dataset, Target, Task};
+use ermine_core::rng;
+
+/// Most rounds that are tried.
+pub(super) const MOST: usize = 1500;
+
+/// Rounds without a better loss after which no more are tried.
+pub(super) const PATIENCE: usize = 50;
+
+/// Rounds where none can be kept aside: too few rows, or dropped rounds (DART).
+pub(super) const ROUNDS_OF_FEW: usize = 100;
+
+/// Folds of small data.
+const FOLDS: usize = 5;
+
+/// Rows below which none are kept aside.
+const FEW_ROWS: usize = 40;
+
+/// Rows x columns x scores up to which data are small.
+const SMALL: usize = 2_000_000;
+
+/// The random streams of the rows kept aside.
+const VALIDATION: u64 = 100;
+const CROSS: u64 = 104;
+
+/// The parts that are watched, one after the other, each with the rest to train on; empty where there are too few rows.
+pub(super) fn parts(data: &Dataset, seed: u64) -> Result<Vec<(Dataset, Dataset)>> {
+    let scores = data.classes().map_or(1, |(_, labels)| if labels.len() > 2 { labels.len() } else { 1 });
+    let (places, n_places) = places(data, seed, CROSS);
+    if data.n_rows() < FEW_ROWS || n_places < 2 * FOLDS {
+        return Ok(Vec::new());
+    }
+    let n_parts = if data.n_rows() * data.features().n_columns() * scores <= SMALL { FOLDS } else { 1 };
+    (0..n_parts).map(|part| cut(data, |row| places[row] % FOLDS == part)).collect()
+}
+
+/// The rows to train on, and the given share of the rows, kept aside.
+pub(super) fn kept_aside(data: &Dataset, share: f64, seed: u64) -> Result<(Dataset, Dataset)> {
+    let (places, _) = places(data, seed, VALIDATION);
+    let before = |place: usize| (place as f64 * share + 0.5).floor();
+    let (train, watch) = cut(data, |row| before(places[row] + 1) > before(places[row]))?;
+    if train.n_rows() == 0 || watch.n_rows() == 0 {
+        let n = data.n_rows();
+        return Err(Error::data(format!("{n} rows are too few to keep some aside for early stopping")));
+    }
+    Ok((train, watch))
+}
+
+fn cut(data: &Dataset, is_aside: impl Fn(usize) -> bool) -> Result<(Dataset, Dataset)> {
+    let (aside, train): (Vec<u32>, Vec<u32>) = (0..data.n_rows() as u32).partition(|&row| is_aside(row as usize));
+    Ok((data.select(&train)?, data.select(&aside)?))
+}
+
+/// A place for each row in a random order, and how many there are. The rows of a query share one; classes come one after the other, so that every so many places have
+/// their share of each.
+fn places(data: &Dataset, seed: u64, stream: u64) -> (Vec<usize>, usize) {
+    let mut rng = rng::stream(seed, &[stream]);
+    if let Some(group) = data.group().filter(|_| data.task() == Task::Ranking) {
+        let mut queries = group.to_vec();
+        queries.sort_unstable();
+        queries.dedup();
+        let mut order: Vec<usize> = (0..queries.len()).collect();
+        rng::shuffle(&mut rng, &mut order);
+        let place = |query: &u32| order[queries.binary_search(query).unwrap_or(0)];
+        return (group.iter().map(place).collect(), queries.len());
+    }
+    let mut order: Vec<u32> = (0..data.n_rows() as u32).collect();
+    rng::shuffle(&mut rng, &mut order);
+    if let Target::Classes { codes, .. } = data.target() {
+        order.sort_by_key(|&row| codes[row as usize]);
+    }
+    let mut places = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &row)| places[row as usize] = place);
+    (places, order.len())
+}
+
+/// The number of rounds with the lowest loss over all parts, and the mean loss after each.
+pub(super) fn best(histories: &[&[f64]]) -> (usize, Vec<f64>) {
+    let shortest = histories.iter().map(|history| history.len()).min().unwrap_or(0);
+    let mean = |round: usize| histories.iter().map(|h| h[round]).sum::<f64>() / histories.len() as f64;
+    let means: Vec<f64> = (0..shortest).map(mean).collect();
+    let best = (0..shortest).fold(0, |best, round| if means[round] < means[best] { round } else { best });
+    (best + 1, means)
+}
+
+/// The mean of models as one model: their first rounds one after the other, then their second ones.
+pub(super) fn mean(models: &[Boosted]) -> Boosted {
+    let (first, share) = (&models[0], 1.0 / models.len() as f64);
+    let mean = |part: &dyn Fn(&Boosted) -> Vec<f64>| {
+        let mut sum = vec![0.0; part(first).len()];
+        models.iter().for_each(|model| sum.iter_mut().zip(part(model)).for_each(|(s, x)| *s += share * x));
+        sum
+    };
+    let k = first.booster.n_scores();
+    let longest = models.iter().map(|model| model.booster.n_rounds()).max().unwrap_or(0);
+    let rounds = (0..longest)
+        .flat_map(|round| models.iter().filter(move |m| round < m.booster.n_rounds()).map(move |m| (m, round)));
+    let trees = rounds.flat_map(|(model, round)| (0..k).map(move |output| model.booster.tree(round * k + output)));
+    let smaller = trees.map(|mut tree| {
+        tree.value.iter_mut().for_each(|value| *value *= share);
+        tree
+    });
+    let start = mean(&|model| model.booster.start().to_vec());
+    let importances = mean(&|model| model.importances.clone());
+    Boosted { booster: Booster::new(start, smaller), importances, ..first.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ermine_core::matrix::Features;
+    use ermine_core::table::{Column, Table};
+    use std::sync::Arc;
+
+    fn dataset(n: usize, target: Target, task: Task) -> Dataset {
+        let x: Vec<f64> = (0..n).map(|i| i as f64).collect();
+        let features = Features::new(Arc::new(Table::new(vec![Column::numeric("x", x)]).unwrap()));
+        Dataset::from_parts(features, target, task).unwrap()
+    }
+
+    #[test]
+    fn parts_cover_all_rows_once_with_fair_shares_of_classes() {
+        let codes: Vec<u32> = (0..200).map(|i| u32::from(i % 10 == 0)).collect();
+        let labels = ["a".to_string(), "b".to_string()].into();
+        let data = dataset(200, Target::Classes { codes, labels }, Task::Classification);
+        let parts = parts(&data, 3).unwrap();
+        let mut seen: Vec<f64> = parts.iter().flat_map(|(_, watch)| watch.features().numbers(0)).collect();
+        seen.sort_by(f64::total_cmp);
+        assert_eq!(seen, (0..200).map(f64::from).collect::<Vec<_>>());
+        for (train, watch) in &parts {
+            assert_eq!(train.n_rows() + watch.n_rows(), 200);
+            assert_eq!(watch.classes().unwrap().0.iter().filter(|&&c| c == 1).count(), 4);
+        }
+        let (_, watch) = kept_aside(&data, 0.1, 3).unwrap();
+        assert_eq!(watch.n_rows(), 20);
+    }
+
+    #[test]
+    fn queries_stay_whole() {
+        let target = Target::Values { values: vec![0.0; 300], n_outputs: 1 };
+        let groups: Vec<u32> = (0..300).map(|i| i % 30).collect();
+        let data = dataset(300, target, Task::Ranking).with_group(Some(groups)).unwrap();
+        for (train, watch) in parts(&data, 1).unwrap().into_iter().chain([kept_aside(&data, 0.2, 1).unwrap()]) {
+            assert!(watch.group().unwrap().iter().all(|query| !train.group().unwrap().contains(query)));
+            assert_eq!(watch.n_rows(), 60);
+        }
+    }
+
+    #[test]
+    fn the_best_round_is_that_of_the_sum() {
+        let (rounds, means) = best(&[&[3.0, 1.0, 2.0, 9.0], &[3.0, 2.0, 0.5]]);
+        assert_eq!((rounds, means), (3, vec![3.0, 1.5, 1.25]));
+    }
+}

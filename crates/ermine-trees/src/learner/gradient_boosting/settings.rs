@@ -1,0 +1,152 @@
+//! The parameters as the trees and the rounds take them, checked against the data.
+
+use super::columns::Columns;
+use super::{GradientBoosting, GrowPolicy, Loss, SamplingMethod, TreeMethod};
+use crate::boost::grow::{Growth, Policy};
+use crate::boost::sample::Goss;
+use crate::boost::train::Training;
+use crate::split::histogram::Regularised;
+use crate::split::histogram::categories::Caution;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::Context;
+use ermine_core::matrix::{Dataset, Task};
+
+/// Rows from which on classes are learned from all rows in every round.
+const SEVERAL_ROWS: usize = 2000;
+
+/// The largest target, or weight, may be from here
+const SMALLEST: f64 = 1e-30;
+/// to here.
+const LARGEST: f64 = 1e30;
+
+impl GradientBoosting {
+    /// Refuses what parameters ask of columns that can't have it, before any work is done.
+    pub(super) fn check(&self, data: &Dataset) -> Result<()> {
+        let columns = data.features().columns();
+        let monotone = self.monotone_constraints.of(data)?;
+        if let Some(column) = columns.iter().zip(&monotone).find(|(c, m)| **m != 0 && !c.kind.is_ordered()) {
+            return self.unsupported(format!("a monotone constraint on the nominal column '{}'", column.0.name));
+        }
+        if self.monotone_constraints.binds() && self.grow_policy == GrowPolicy::Symmetric {
+            return self.unsupported("monotone constraints with grow_policy = symmetric".into());
+        }
+        if self.sampling_method == SamplingMethod::Goss && self.top_rate + self.other_rate > 1.0 {
+            let (top, other) = (self.top_rate, self.other_rate);
+            return Err(Error::data(format!("top_rate + other_rate: {top} + {other}, expected at most 1")));
+        }
+        self.check_sizes(data)?;
+        // Later rounds change what earlier ones say, so that the rounds up to the best are not what they were.
+        if self.rate_drop > 0.0 && self.early_stopping_rounds.is_some() {
+            return self.unsupported("early stopping with rate_drop".into());
+        }
+        if self.quantile_alpha.is_empty()
+            || (self.loss == Loss::Quantile && self.quantile_alpha.len() > 1 && data.values().is_ok_and(|(_, k)| k > 1))
+        {
+            return self.unsupported("several quantiles of several targets, or no quantile".into());
+        }
+        self.interaction_constraints.of(data).map(|_| ())
+    }
+
+    /// Gradients are numbers of single precision: what would overflow or vanish there is refused.
+    fn check_sizes(&self, data: &Dataset) -> Result<()> {
+        let fits = |what: &str, numbers: &[f64]| {
+            let largest = numbers.iter().fold(0.0f64, |most, number| most.max(number.abs()));
+            if largest == 0.0 || (SMALLEST..=LARGEST).contains(&largest) {
+                return Ok(());
+            }
+            let place = numbers.iter().position(|number| number.abs() == largest).unwrap_or_default();
+            Err(Error::data(format!(
+                "{what} up to {largest:e} (row {}): expected a largest one from {SMALLEST:e} to {LARGEST:e}; scale them",
+                1 + place / (numbers.len() / data.n_rows().max(1)).max(1)
+            )))
+        };
+        data.weight().map_or(Ok(()), |weight| fits("weights", weight))?;
+        data.values().map_or(Ok(()), |(values, _)| fits("targets", values))
+    }
+
+    /// The parameters where the number of rounds is found on small data: weaker trees and smaller steps, which predict better there and are affordable.
+    pub(super) fn on_small_data(&self, data: &Dataset) -> GradientBoosting {
+        if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.binds() {
+            return self.clone();
+        }
+        let usual = GradientBoosting::default();
+        // Probabilities of many rows are better learned from all of them; see docs/decisions/010.
+        let all_rows = data.task() == Task::Classification && data.n_rows() > SEVERAL_ROWS;
+        GradientBoosting {
+            grow_policy: GrowPolicy::Symmetric,
+            max_leaf_nodes: self.max_leaf_nodes.filter(|_| self.max_leaf_nodes != usual.max_leaf_nodes),
+            learning_rate: 0.5 * self.learning_rate,
+            min_child_weight: 0.1 * self.min_child_weight,
+            subsample: if all_rows { self.subsample } else { self.subsample.min(0.8) },
+            ..self.clone()
+        }
+    }
+
+    /// How trees are grown on these columns of the data.
+    pub(super) fn growth(&self, data: &Dataset, columns: &Columns, seed: u64) -> Growth {
+        // Checked before: what the data doesn't have was refused.
+        let monotone = self.monotone_constraints.of(data).unwrap_or_default();
+        let mut interactions = self.interaction_constraints.of(data).unwrap_or_default();
+        // A column that no group names is asked about by itself.
+        if !interactions.is_empty() {
+            let alone = (0..data.features().n_columns()).filter(|c| !interactions.iter().any(|set| set.contains(c)));
+            interactions.extend(alone.map(|c| vec![c]).collect::<Vec<_>>());
+        }
+        let constrained = monotone.iter().any(|&c| c != 0);
+        let in_store = 0..columns.store.n_columns();
+        // A statistic may meet whom its column may meet.
+        let of_set = |set: &Vec<usize>| {
+            in_store.clone().filter(|&c| set.contains(&columns.origin(c))).map(|c| c as u32).collect()
+        };
+        let kinds = data.features().columns();
+        let policy = match self.grow_policy {
+            GrowPolicy::Auto | GrowPolicy::Lossguide => Policy::Leaf,
+            GrowPolicy::Depthwise => Policy::Level,
+            GrowPolicy::Symmetric => Policy::Symmetric,
+        };
+        Growth {
+            policy,
+            max_leaf_nodes: self.max_leaf_nodes.unwrap_or(usize::MAX),
+            max_depth: self.max_depth.unwrap_or(usize::MAX),
+            leaf: Regularised { lambda: self.reg_lambda, alpha: self.reg_alpha, max_delta_step: self.max_delta_step },
+            gamma: self.gamma,
+            min_child_weight: self.min_child_weight,
+            learning_rate: self.learning_rate,
+            monotone: if constrained { monotone.iter().map(|&c| c as i8).collect() } else { Vec::new() },
+            interactions: interactions.iter().map(of_set).collect(),
+            nominal: in_store.map(|c| kinds.get(c).is_some_and(|column| !column.kind.is_ordered())).collect(),
+            caution: Caution {
+                one_against_rest: self.max_cat_to_onehot,
+                smooth: self.cat_smooth,
+                extra_lambda: self.cat_l2,
+                most: self.max_cat_threshold,
+                least: 1.0,
+            },
+            colsample_bylevel: self.colsample_bylevel,
+            colsample_bynode: self.colsample_bynode,
+            seed,
+        }
+    }
+
+    /// How rounds go, without what depends on the data.
+    pub(super) fn training<'a>(&self, context: &Context<'a>) -> Training<'a> {
+        let goss = Goss { top_rate: self.top_rate, other_rate: self.other_rate };
+        Training {
+            first_round: 0,
+            n_estimators: self.n_estimators,
+            growth: Growth::default(),
+            subsample: self.subsample,
+            goss: (self.sampling_method == SamplingMethod::Goss).then_some(goss),
+            rate_drop: self.rate_drop,
+            colsample_bytree: self.colsample_bytree,
+            exact: self.tree_method == TreeMethod::Exact,
+            patience: self.early_stopping_rounds,
+            metric: None,
+            history: Vec::new(),
+            seed: context.seed,
+            threads: rayon::current_num_threads(),
+            observer: context.observer,
+            checkpoint: None,
+        }
+    }
+}

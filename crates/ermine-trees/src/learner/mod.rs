@@ -1,0 +1,57 @@
+//! The tree learners, one file for each method.
+//!
+//! | file | learner |
+//! |---|---|
+//! | [`stump`] | the best single question |
+//! | [`decision_tree`] | CART: a tree of binary splits |
+//! | [`id3`] | ID3: a branch for each category, by information gain |
+//! | [`c45`] | C4.5: by gain ratio, missing values as fractions, pruned |
+//! | [`optimal_tree`] | the least training error of all trees of a depth, proven |
+//! | [`oblique_tree`] | nodes that ask about weighted sums of the columns |
+//! | [`comparison_tree`] | nodes that ask which of two rows is nearer |
+//! | [`comparison_forest`] | the mean of many comparison trees |
+//! | [`quad_tree`] | cells cut at a point into 2^d cells |
+//! | [`density_tree`] | a density for each class, constant on boxes |
+//! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
+//! | [`forest`] | random forests and extra-trees |
+//! | [`row_tree`] | the fitted form of trees whose nodes look at whole rows |
+//! | [`fitted_tree`] | the fitted form of learners that end in one tree |
+
+pub mod c45;
+pub mod comparison_forest;
+pub mod comparison_tree;
+pub mod decision_tree;
+pub mod density_tree;
+pub mod fitted_tree;
+pub mod forest;
+pub mod gradient_boosting;
+pub mod id3;
+pub mod oblique_tree;
+pub mod optimal_tree;
+pub mod quad_tree;
+pub mod row_tree;
+mod row_words;
+pub mod stump;
+
+use ermine_core::learner::{Capabilities, Context, Info, Learner, Path, Trained, fit};
+use ermine_core::registry::Entry;
+
+/// The tree learners, in the order in which users see them.
+pub const LEARNERS: &[Entry] = &[
+    Entry { make: || Box::new(stump::DecisionStump::default()), load: stump::Stump::load },
+    Entry { make: || Box::new(decision_tree::DecisionTree::default()), load: fitted_tree::FittedTree::load },
+    Entry { make: || Box::new(id3::Id3::default()), load: fitted_tree::FittedTree::load },
+    Entry { make: || Box::new(c45::C45::default()), load: fitted_tree::FittedTree::load },
+    Entry { make: || Box::new(optimal_tree::OptimalTree::default()), load: fitted_tree::FittedTree::load },
+    Entry { make: || Box::new(oblique_tree::ObliqueTree::default()), load: row_tree::FittedRows::load },
+    Entry { make: || Box::new(comparison_tree::ComparisonTree::default()), load: row_tree::FittedRows::load },
+    Entry {
+        make: || Box::new(comparison_forest::ComparisonForest::default()),
+        load: comparison_forest::FittedComparisons::load,
+    },
+    Entry { make: || Box::new(quad_tree::QuadTree::default()), load: row_tree::FittedRows::load },
+    Entry { make: || Box::new(density_tree::DensityTree::default()), load: density_tree::FittedDensity::load },
+    Entry { make: || Box::new(gradient_boosting::GradientBoosting::default()), load: gradient_boosting::Boosted::load },
+    Entry { make: || Box::new(forest::RandomForest::default()), load: forest::FittedForest::load },
+    Entry { make: || Box::new(forest::ExtraTrees::default()), load: forest::FittedForest::load },
+];

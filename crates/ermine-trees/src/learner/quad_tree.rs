@@ -1,0 +1,154 @@
+//! The quad tree: a cell is split at a point into 2^d cells, whatever the targets in it.
+//!
+//! **Idea.** The cell that holds all rows is cut at its middle (or at the medians of its rows) in every column at once; each part that has rows is cut again, until it has few rows or is deep enough.
+//! Every cell predicts the class shares or the mean of its rows: empirical risk minimisation on a partition that the features alone decide. A row in a cell without training rows gets the
+//! prediction of the smallest cell around it that has some. Missing values lie below all others; nominal categories in the order of
+//! their mean target (the share of the commonest class, or the first number), which is kept with the model.
+//!
+//! **Cost.** O(n d) for each level; only cells with rows are kept. **Reference.** Finkel and Bentley, Quad trees (1974).
+
+use super::row_tree::{FittedRows, Places, RowSpace, WithCriterion, greedy_certificate, grow_for};
+use super::{Capabilities, Context, Info, Learner, Trained};
+use crate::split::node::NodeCriterion;
+use crate::tree::rows::{OpenNode, RowGrower, RowQuestion, cell};
+use ermine_core::error::{Error, Result};
+use ermine_core::matrix::{Dataset, Task};
+use ermine_core::param::Range;
+use ermine_core::progress::{Event, Observer, report};
+use ermine_core::{choice, params};
+use std::collections::BTreeMap;
+
+choice! {
+    /// Where a cell is cut.
+    pub enum CutAt {
+        /// The middle of the cell.
+        Middle = "middle",
+        /// The medians of the rows in it.
+        Median = "median",
+    }
+}
+
+params! {
+    /// A partition of space into cells, each cut at a point into 2^d.
+    pub struct QuadTree("quad-tree") {
+        /// Where a cell is cut: its middle, or the medians of its rows.
+        cut_at: CutAt = CutAt::Median, tune Each;
+        /// No cell is cut more often than this.
+        max_depth: usize = 8, range Range::between(1.0, 60.0), tune Linear(1, 10);
+        /// A cell with fewer rows, by weight, is not cut.
+        min_samples_split: usize = 10, range Range::at_least(2.0), tune Log(2, 200);
+    }
+}
+
+static INFO: Info = Info {
+    name: "quad-tree",
+    summary: "a partition of space into cells, each cut at a point into 2^d; the mean or class shares of each",
+    capabilities: Capabilities {
+        tasks: &[Task::Classification, Task::Regression],
+        binary_only: false,
+        multi_output: true,
+        weights: true,
+        missing: true,
+        nominal: true,
+        sparse: false,
+        probabilities: true,
+        random: false,
+    },
+};
+
+impl Learner for QuadTree {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+        let d = data.features().n_columns();
+        if d > 64 {
+            let need = format!("{d} columns (it cuts all at once, and takes up to 64)");
+            return Err(Error::Unsupported { learner: INFO.name.into(), need });
+        }
+        let space = RowSpace::Placed(Places::fit(data));
+        let (rows, width) = space.rows(data.features());
+        let (tree, cost) =
+            grow_for(data, Cells { learner: self, n: data.n_rows(), rows: &rows, width }, context.observer)?;
+        let mut certificate = greedy_certificate(data, cost);
+        certificate.proofs = vec![ermine_core::model::Proof::Optimal {
+            over: "all predictors that are constant on each cell of this partition".into(),
+        }];
+        Ok(Trained { fitted: Box::new(FittedRows::new(tree, space, data.task())), certificate })
+    }
+}
+
+struct Cells<'a> {
+    learner: &'a QuadTree,
+    n: usize,
+    rows: &'a [f64],
+    width: usize,
+}
+
+impl WithCriterion for Cells<'_> {
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>> {
+        report(observer, Event::Begin { what: "cutting cells", total: None })?;
+        let (mut grower, summary, root) = RowGrower::new(criterion, self.n);
+        let whole = self.extent(&root.rows);
+        let mut stack = if summary.pure { Vec::new() } else { vec![(root, whole)] };
+        while let Some((open, (low, high))) = stack.pop() {
+            if open.depth >= self.learner.max_depth
+                || grower.tree.weight[open.node] < self.learner.min_samples_split as f64
+            {
+                continue;
+            }
+            report(observer, Event::Step { done: grower.cost.len() as u64, score: None })?;
+            let point = self.point(&open, &low, &high);
+            let mut parts: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+            open.rows.iter().for_each(|&row| parts.entry(cell(self.row(row), &point)).or_default().push(row));
+            if parts.len() < 2 && self.learner.cut_at == CutAt::Median {
+                continue;
+            }
+            let (cells, parts): (Vec<u64>, Vec<Vec<u32>>) = parts.into_iter().unzip();
+            let first = grower.tree.question.len();
+            let children =
+                grower.split(&open, RowQuestion::Corner { point: point.clone(), cells: cells.clone() }, parts);
+            for child in children {
+                let code = cells[child.node - first];
+                let above = |j: usize| code >> j & 1 == 1;
+                let low = (0..self.width).map(|j| if above(j) { point[j] } else { low[j] }).collect();
+                let high = (0..self.width).map(|j| if above(j) { high[j] } else { point[j] }).collect();
+                stack.push((child, (low, high)));
+            }
+        }
+        report(observer, Event::End)?;
+        Ok(grower)
+    }
+}
+
+impl Cells<'_> {
+    fn row(&self, row: u32) -> &[f64] {
+        &self.rows[row as usize * self.width..(row as usize + 1) * self.width]
+    }
+
+    /// The least and largest value of each column.
+    fn extent(&self, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
+        let (mut low, mut high) = (vec![f64::INFINITY; self.width], vec![f64::NEG_INFINITY; self.width]);
+        for &row in rows {
+            low.iter_mut().zip(self.row(row)).for_each(|(l, x)| *l = l.min(*x));
+            high.iter_mut().zip(self.row(row)).for_each(|(h, x)| *h = h.max(*x));
+        }
+        (low, high)
+    }
+
+    fn point(&self, open: &OpenNode, low: &[f64], high: &[f64]) -> Vec<f64> {
+        match self.learner.cut_at {
+            CutAt::Middle => low.iter().zip(high).map(|(l, h)| l / 2.0 + h / 2.0).collect(),
+            CutAt::Median => (0..self.width)
+                .map(|j| {
+                    let mut values: Vec<f64> = open.rows.iter().map(|&row| self.row(row)[j]).collect();
+                    values.sort_by(f64::total_cmp);
+                    values.dedup();
+                    // The lower median of the distinct values: something is above it unless there is one value only.
+                    values[(values.len() - 1) / 2]
+                })
+                .collect(),
+        }
+    }
+}

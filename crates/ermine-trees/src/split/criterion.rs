@@ -1,0 +1,414 @@
+//! What is added up over the rows of a node, and what a node costs.
+//!
+//! **Formula.** A split's cost is the sum of its children's costs; a node's cost is its weight times its impurity, with w_k the weight of class k in the
+//! node and W the sum of them:
+//!
+//! | impurity | cost of a node |
+//! |---|---|
+//! | training error | W - max_k w_k |
+//! | Gini | W - sum_k w_k^2 / W |
+//! | entropy | sum_k w_k log2(W / w_k) |
+//! | fixed polarity (two classes) | the weight of the class that the side is not for |
+//! | squared error | sum_i w_i y_i^2 - (sum_i w_i y_i)^2 / W |
+//!
+//! The weights of the children add up to that of the node, so that each child counts by its share of the sample.
+//!
+//! **Cost.** Adding a row is O(1); the cost of a split is O(K) for K classes. Two classes have code of their own, without a loop.
+
+use ermine_core::choice;
+
+choice! {
+    /// How mixed the classes of a node are.
+    pub enum Impurity {
+        /// The share of rows that the majority class gets wrong: the 0-1 risk.
+        Error = "error",
+        /// The chance that two rows drawn from the node have different classes.
+        Gini = "gini",
+        /// The bits needed to tell the class of a row.
+        Entropy = "entropy",
+    }
+}
+
+impl Impurity {
+    /// The cost of a node with these class weights: its weight times its impurity.
+    #[inline]
+    pub fn cost(self, weights: &[f64]) -> f64 {
+        let total: f64 = weights.iter().sum();
+        if total <= 0.0 {
+            return 0.0;
+        }
+        match self {
+            Impurity::Error => total - weights.iter().fold(0.0, |a: f64, &b| a.max(b)),
+            Impurity::Gini => total - weights.iter().map(|w| w * w).sum::<f64>() / total,
+            Impurity::Entropy => weights.iter().filter(|&&w| w > 0.0).map(|w| w * (total / w).log2()).sum(),
+        }
+    }
+
+    /// What a node with these class weights costs that says these shares, which need not be its own: errors, squared distances to the classes, or bits.
+    pub fn cost_of(self, weights: &[f64], shares: &[f64]) -> f64 {
+        let total: f64 = weights.iter().sum();
+        let pairs = weights.iter().zip(shares);
+        match self {
+            Impurity::Error => {
+                let best = (1..shares.len()).fold(0, |best, k| if shares[k] > shares[best] { k } else { best });
+                total - weights[best]
+            }
+            Impurity::Gini => self.cost(weights) + pairs.map(|(w, q)| total * (w / total - q).powi(2)).sum::<f64>(),
+            Impurity::Entropy => pairs.filter(|(w, _)| **w > 0.0).map(|(w, q)| -w * q.log2()).sum(),
+        }
+    }
+}
+
+/// What a split search needs to know about the rows: how to add one up, and what two sides cost.
+pub trait Criterion: Sync {
+    /// What is added up over rows.
+    type Sum: Clone + Send + Sync;
+
+    /// Nothing added up yet.
+    fn zero(&self) -> Self::Sum;
+    /// Adds a row.
+    fn add(&self, sum: &mut Self::Sum, row: usize);
+    /// Adds all of another sum.
+    fn merge(&self, sum: &mut Self::Sum, other: &Self::Sum);
+    /// Whether no weight has been added up.
+    fn is_empty(&self, sum: &Self::Sum) -> bool;
+    /// `all - part`.
+    fn rest(&self, all: &Self::Sum, part: &Self::Sum) -> Self::Sum;
+    /// The cost of a split into `left` and the rest of `all`. Lower is better.
+    fn cost(&self, all: &Self::Sum, left: &Self::Sum) -> f64;
+    /// No split with `left` on the left, the rest of `all` but for `inside` on the right, and the rows of `inside` shared out between them in
+    /// any way, costs less than this.
+    fn bound(&self, all: &Self::Sum, left: &Self::Sum, inside: &Self::Sum) -> f64;
+    /// What decides between splits of equal cost; lower is better.
+    fn tie_break(&self, _all: &Self::Sum, _left: &Self::Sum) -> f64 {
+        0.0
+    }
+    /// The cost of a node that is not split.
+    fn node_cost(&self, sum: &Self::Sum) -> f64 {
+        self.cost(sum, &self.zero())
+    }
+}
+
+/// Classes by weight, with any of the impurities, for any number of classes.
+pub struct Classes<'a> {
+    /// The class of each row.
+    pub codes: &'a [u32],
+    /// The weight of each row; `None` for 1.
+    pub weight: Option<&'a [f64]>,
+    /// How many classes.
+    pub n_classes: usize,
+    /// What a node costs.
+    pub impurity: Impurity,
+}
+
+impl Criterion for Classes<'_> {
+    type Sum = Vec<f64>;
+
+    fn zero(&self) -> Vec<f64> {
+        vec![0.0; self.n_classes]
+    }
+
+    #[inline]
+    fn add(&self, sum: &mut Vec<f64>, row: usize) {
+        sum[self.codes[row] as usize] += self.weight.map_or(1.0, |w| w[row]);
+    }
+
+    fn merge(&self, sum: &mut Vec<f64>, other: &Vec<f64>) {
+        sum.iter_mut().zip(other).for_each(|(a, b)| *a += b);
+    }
+
+    fn is_empty(&self, sum: &Vec<f64>) -> bool {
+        sum.iter().all(|&w| w <= 0.0)
+    }
+
+    fn rest(&self, all: &Vec<f64>, part: &Vec<f64>) -> Vec<f64> {
+        all.iter().zip(part).map(|(a, b)| (a - b).max(0.0)).collect()
+    }
+
+    #[inline]
+    fn cost(&self, all: &Vec<f64>, left: &Vec<f64>) -> f64 {
+        cost_of_two(self.impurity, all, left)
+    }
+
+    /// The cost is concave in the class weights of the left side, which lie in a box: it is lowest in one of the corners. Where they are
+    /// too many: a node never costs less than its parts do, so that leaving `inside` out bounds the cost from below.
+    fn bound(&self, all: &Vec<f64>, left: &Vec<f64>, inside: &Vec<f64>) -> f64 {
+        const CORNERS_UP_TO: usize = 4;
+        if self.n_classes > CORNERS_UP_TO {
+            let right: Vec<f64> = all.iter().zip(left).zip(inside).map(|((a, l), i)| (a - l - i).max(0.0)).collect();
+            return self.impurity.cost(left) + self.impurity.cost(&right);
+        }
+        let mut corner = left.clone();
+        let mut lowest = f64::INFINITY;
+        for chosen in 0..1usize << self.n_classes {
+            for (k, place) in corner.iter_mut().enumerate() {
+                *place = if chosen >> k & 1 == 1 { left[k] + inside[k] } else { left[k] };
+            }
+            lowest = lowest.min(cost_of_two(self.impurity, all, &corner));
+        }
+        lowest
+    }
+
+    /// Of several splits with the same error, the one with the purer sides.
+    fn tie_break(&self, all: &Vec<f64>, left: &Vec<f64>) -> f64 {
+        if self.impurity == Impurity::Error { cost_of_two(Impurity::Gini, all, left) } else { 0.0 }
+    }
+}
+
+/// The cost of `left` and `all - left` in one pass over the classes.
+#[inline]
+pub fn cost_of_two(impurity: Impurity, all: &[f64], left: &[f64]) -> f64 {
+    let (mut left_total, mut right_total) = (0.0, 0.0);
+    let (mut left_part, mut right_part) = (0.0f64, 0.0f64);
+    for (a, l) in all.iter().zip(left) {
+        let r = (a - l).max(0.0);
+        left_total += l;
+        right_total += r;
+        match impurity {
+            Impurity::Error => {
+                left_part = left_part.max(*l);
+                right_part = right_part.max(r);
+            }
+            Impurity::Gini => {
+                left_part += l * l;
+                right_part += r * r;
+            }
+            Impurity::Entropy => {
+                left_part += x_log2_x(*l);
+                right_part += x_log2_x(r);
+            }
+        }
+    }
+    match impurity {
+        Impurity::Error => (left_total - left_part) + (right_total - right_part),
+        Impurity::Gini => (left_total - ratio(left_part, left_total)) + (right_total - ratio(right_part, right_total)),
+        Impurity::Entropy => (x_log2_x(left_total) - left_part) + (x_log2_x(right_total) - right_part),
+    }
+}
+
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}
+
+fn x_log2_x(x: f64) -> f64 {
+    if x > 0.0 { x * x.log2() } else { 0.0 }
+}
+
+/// Two classes: the same as [`Classes`], in registers.
+pub struct TwoClasses<'a> {
+    /// The class of each row, 0 or 1.
+    pub codes: &'a [u32],
+    /// The weight of each row; `None` for 1.
+    pub weight: Option<&'a [f64]>,
+    /// What a node costs.
+    pub impurity: Impurity,
+    /// The class that the left side must be for, where the polarity is fixed; the right side is for the other.
+    pub left_class: Option<usize>,
+}
+
+impl Criterion for TwoClasses<'_> {
+    type Sum = [f64; 2];
+
+    fn zero(&self) -> [f64; 2] {
+        [0.0; 2]
+    }
+
+    #[inline]
+    fn add(&self, sum: &mut [f64; 2], row: usize) {
+        let weight = self.weight.map_or(1.0, |w| w[row]);
+        // Both slots are touched, so that the compiler needs no branch and no memory.
+        let second = f64::from(self.codes[row]) * weight;
+        sum[0] += weight - second;
+        sum[1] += second;
+    }
+
+    fn merge(&self, sum: &mut [f64; 2], other: &[f64; 2]) {
+        sum[0] += other[0];
+        sum[1] += other[1];
+    }
+
+    fn is_empty(&self, sum: &[f64; 2]) -> bool {
+        sum[0] <= 0.0 && sum[1] <= 0.0
+    }
+
+    fn rest(&self, all: &[f64; 2], part: &[f64; 2]) -> [f64; 2] {
+        [(all[0] - part[0]).max(0.0), (all[1] - part[1]).max(0.0)]
+    }
+
+    #[inline]
+    fn cost(&self, all: &[f64; 2], left: &[f64; 2]) -> f64 {
+        match self.left_class {
+            Some(class) => left[1 - class] + (all[class] - left[class]).max(0.0),
+            None => cost_of_two(self.impurity, all, left),
+        }
+    }
+
+    /// The cost is concave in the class weights of the left side, which lie in a rectangle: it is lowest in one of the corners.
+    fn bound(&self, all: &[f64; 2], left: &[f64; 2], inside: &[f64; 2]) -> f64 {
+        let (from, to) = (left, [left[0] + inside[0], left[1] + inside[1]]);
+        let corners = [[from[0], from[1]], [to[0], from[1]], [from[0], to[1]], to];
+        corners.iter().fold(f64::INFINITY, |least, corner| least.min(self.cost(all, corner)))
+    }
+
+    /// A side that is not split is for its majority, whatever the polarity.
+    fn node_cost(&self, sum: &[f64; 2]) -> f64 {
+        self.impurity.cost(sum)
+    }
+
+    fn tie_break(&self, all: &[f64; 2], left: &[f64; 2]) -> f64 {
+        if self.impurity == Impurity::Error { cost_of_two(Impurity::Gini, all, left) } else { 0.0 }
+    }
+}
+
+/// Numbers: the squared error around the mean of each side. The values should be centred, so that squares don't cancel.
+pub struct SquaredError<'a> {
+    /// The number of each row.
+    pub values: &'a [f64],
+    /// The weight of each row; `None` for 1.
+    pub weight: Option<&'a [f64]>,
+}
+
+/// Weight, sum and sum of squares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    /// Sum of weights.
+    pub weight: f64,
+    /// Weighted sum.
+    pub sum: f64,
+    /// Weighted sum of squares.
+    pub squares: f64,
+}
+
+impl Criterion for SquaredError<'_> {
+    type Sum = Moments;
+
+    fn zero(&self) -> Moments {
+        Moments { weight: 0.0, sum: 0.0, squares: 0.0 }
+    }
+
+    #[inline]
+    fn add(&self, sum: &mut Moments, row: usize) {
+        let (weight, y) = (self.weight.map_or(1.0, |w| w[row]), self.values[row]);
+        sum.weight += weight;
+        sum.sum += weight * y;
+        sum.squares += weight * y * y;
+    }
+
+    fn merge(&self, sum: &mut Moments, other: &Moments) {
+        sum.weight += other.weight;
+        sum.sum += other.sum;
+        sum.squares += other.squares;
+    }
+
+    fn is_empty(&self, sum: &Moments) -> bool {
+        sum.weight <= 0.0
+    }
+
+    fn rest(&self, all: &Moments, part: &Moments) -> Moments {
+        let weight = (all.weight - part.weight).max(0.0);
+        Moments { weight, sum: all.sum - part.sum, squares: (all.squares - part.squares).max(0.0) }
+    }
+
+    /// Two bounds, of which the better counts. As for classes, leaving `inside` out; and, since the cost is concave in weight and sum of the left
+    /// side, the lowest corner of the rectangle they lie in. Rows of weight w and sum of squares q add up to at most (w q)^(1/2).
+    fn bound(&self, all: &Moments, left: &Moments, inside: &Moments) -> f64 {
+        let right = self.rest(&self.rest(all, left), inside);
+        let apart = |side: &Moments| side.squares - ratio(side.sum * side.sum, side.weight);
+        let reach = (inside.weight * inside.squares).sqrt();
+        let corner = |weight: f64, sum: f64| {
+            let rest = all.weight - weight;
+            if weight > 0.0 && rest > 0.0 {
+                all.squares - sum * sum / weight - (all.sum - sum) * (all.sum - sum) / rest
+            } else {
+                f64::NEG_INFINITY
+            }
+        };
+        let (light, heavy) = (left.weight, left.weight + inside.weight);
+        let (low, high) = (left.sum - reach, left.sum + reach);
+        let lowest = corner(light, low).min(corner(light, high)).min(corner(heavy, low)).min(corner(heavy, high));
+        lowest.max(apart(left) + apart(&right))
+    }
+
+    #[inline]
+    fn cost(&self, all: &Moments, left: &Moments) -> f64 {
+        let right = self.rest(all, left);
+        all.squares - ratio(left.sum * left.sum, left.weight) - ratio(right.sum * right.sum, right.weight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_fast_costs_are_the_costs_of_both_sides(
+            all in prop::collection::vec(0.0..9.0f64, 2..5), share in prop::collection::vec(0.0..1.0f64, 5),
+        ) {
+            let left: Vec<f64> = all.iter().zip(&share).map(|(a, s)| a * s).collect();
+            let right: Vec<f64> = all.iter().zip(&left).map(|(a, l)| a - l).collect();
+            for impurity in [Impurity::Error, Impurity::Gini, Impurity::Entropy] {
+                let both = impurity.cost(&left) + impurity.cost(&right);
+                prop_assert!((cost_of_two(impurity, &all, &left) - both).abs() < 1e-9);
+                prop_assert!(both <= impurity.cost(&all) + 1e-9, "a split never costs more than its node");
+            }
+        }
+    }
+
+    /// Splits the rows `from..to` in every prefix of every order that a shuffle gives, and compares with the bound.
+    fn check_bound<C: Criterion>(criterion: &C, n: usize, (from, to): (usize, usize), order: &[u32]) {
+        let sum = |rows: &mut dyn Iterator<Item = usize>| {
+            let mut sum = criterion.zero();
+            rows.for_each(|row| criterion.add(&mut sum, row));
+            sum
+        };
+        let (all, mut left, inside) = (sum(&mut (0..n)), sum(&mut (0..from)), sum(&mut (from..to)));
+        let bound = criterion.bound(&all, &left, &inside);
+        let mut rows: Vec<usize> = (from..to).collect();
+        rows.sort_by_key(|&row| order[row]);
+        assert!(bound <= criterion.cost(&all, &left) + 1e-9);
+        for row in rows {
+            criterion.add(&mut left, row);
+            assert!(bound <= criterion.cost(&all, &left) + 1e-9, "{bound} {}", criterion.cost(&all, &left));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_split_costs_less_than_its_bound(
+            rows in prop::collection::vec((0u32..5, 0.1..4.0f64, -9.0..9.0f64, any::<u32>()), 3..40), cuts in (0.0..1.0f64, 0.0..1.0f64),
+        ) {
+            let n = rows.len();
+            let cut = |share: f64| (share * n as f64) as usize;
+            let range = (cut(cuts.0.min(cuts.1)), cut(cuts.0.max(cuts.1)));
+            let codes: Vec<u32> = rows.iter().map(|r| r.0).collect();
+            let three: Vec<u32> = codes.iter().map(|&c| c.min(2)).collect();
+            let two: Vec<u32> = codes.iter().map(|&c| c.min(1)).collect();
+            let weight: Vec<f64> = rows.iter().map(|r| r.1).collect();
+            let values: Vec<f64> = rows.iter().map(|r| r.2).collect();
+            let order: Vec<u32> = rows.iter().map(|r| r.3).collect();
+            let weight = Some(&weight[..]);
+            for impurity in [Impurity::Error, Impurity::Gini, Impurity::Entropy] {
+                check_bound(&Classes { codes: &codes, weight, n_classes: 5, impurity }, n, range, &order);
+                check_bound(&Classes { codes: &three, weight, n_classes: 3, impurity }, n, range, &order);
+                for left_class in [None, Some(0), Some(1)] {
+                    check_bound(&TwoClasses { codes: &two, weight, impurity, left_class }, n, range, &order);
+                }
+            }
+            check_bound(&SquaredError { values: &values, weight }, n, range, &order);
+        }
+    }
+
+    #[test]
+    fn costs_are_the_textbook_ones() {
+        assert_eq!(Impurity::Error.cost(&[3.0, 1.0]), 1.0);
+        assert_eq!(Impurity::Gini.cost(&[2.0, 2.0]), 4.0 * 0.5);
+        assert_eq!(Impurity::Entropy.cost(&[2.0, 2.0]), 4.0 * 1.0);
+        let values = [1.0, 2.0, 6.0];
+        let criterion = SquaredError { values: &values, weight: None };
+        let mut all = criterion.zero();
+        (0..3).for_each(|row| criterion.add(&mut all, row));
+        assert!((criterion.node_cost(&all) - 14.0).abs() < 1e-12);
+    }
+}

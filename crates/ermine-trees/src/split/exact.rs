@@ -1,0 +1,242 @@
+//! The exact best threshold: one sweep over a sorted column.
+//!
+//! **Idea.** Put the threshold below all values, then move it up past one value after the other; each step moves some rows from the right
+//! side to the left, and the cost of the split follows from two running sums. Rows without a value are tried on both sides.
+//!
+//! **Formula.** Thresholds are half-way between neighbouring distinct values, and min - 1 and max + 1, which leave one side empty (of the rows that
+//! have a value).
+//!
+//! **Ties** are broken in a fixed order: lower cost, then the criterion's own tie-break, then the lower column, the lower threshold,
+//! missing values to the left. The result doesn't depend on the number of threads.
+//!
+//! **Cost.** O(n) for each column, given its order. **Reference.** Shalev-Shwartz and Ben-David, Understanding Machine Learning,
+//! section 10.1.1 (there for one polarity and without missing values).
+
+use super::criterion::Criterion;
+use super::test::Test;
+use super::{bucket, nominal};
+use ermine_core::matrix::sorted::TIE;
+use ermine_core::matrix::{Features, SortedColumn, binned};
+use ermine_core::table::ColumnKind;
+use rayon::prelude::*;
+
+/// A split that may be the best: what decides, in the order in which it decides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate<T> {
+    /// The cost of the split.
+    pub cost: f64,
+    /// What decides between equal costs.
+    pub tie_break: f64,
+    /// Where it is.
+    pub place: T,
+}
+
+impl<T> Candidate<T> {
+    /// Whether this one comes before the other in the order of ties. The one found first stays if neither does.
+    pub fn beats<U>(&self, other: &Candidate<U>) -> bool {
+        self.cost < other.cost || (self.cost == other.cost && self.tie_break < other.tie_break)
+    }
+}
+
+/// The best threshold of a column: how many of its entries are at most the threshold, and where missing values go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Threshold {
+    /// How many of the rows that have a value are on the left.
+    pub n_left: usize,
+    /// Whether rows without a value are on the left.
+    pub missing_left: bool,
+}
+
+impl Candidate<Threshold> {
+    /// Worse than any threshold.
+    pub(super) fn none() -> Self {
+        let place = Threshold { n_left: usize::MAX, missing_left: false };
+        Candidate { cost: f64::INFINITY, tie_break: f64::INFINITY, place }
+    }
+
+    /// Whether this threshold comes before the other one of the same column: by cost, then by what decides between equal costs, then the
+    /// lower threshold, then missing values to the left.
+    pub(super) fn precedes(&self, other: &Self) -> bool {
+        let later = |place: Threshold| (place.n_left, !place.missing_left);
+        let equal = self.cost == other.cost && self.tie_break == other.tie_break;
+        self.beats(other) || (equal && later(self.place) < later(other.place))
+    }
+
+    /// Takes the threshold at `place`, which leaves `left` on the left, if it is better.
+    #[inline]
+    pub(super) fn consider<C: Criterion>(&mut self, criterion: &C, all: &C::Sum, left: &C::Sum, place: Threshold) {
+        let cost = criterion.cost(all, left);
+        if cost <= self.cost {
+            let candidate = Candidate { cost, tie_break: criterion.tie_break(all, left), place };
+            if candidate.precedes(self) {
+                *self = candidate;
+            }
+        }
+    }
+}
+
+/// The best split of all columns, and what is added up in each of its branches.
+#[derive(Debug, Clone)]
+pub struct Split<S> {
+    /// The test that makes it.
+    pub test: Test,
+    /// Its cost.
+    pub cost: f64,
+    /// What is added up in each branch, in the order of the tree's children.
+    pub sums: Vec<S>,
+    /// The first child takes what is above the threshold that was found, and the second what is at most it: see `threshold_split`.
+    pub swapped: bool,
+    /// Thresholds of the column and their costs, for people to look at; none for a nominal column.
+    pub costs: Vec<(f64, f64)>,
+}
+
+/// Calls `each(n_left, left)` for every place where the threshold can lie, from below all values to above them.
+#[inline]
+fn sweep<C: Criterion>(criterion: &C, column: &SortedColumn, start: C::Sum, mut each: impl FnMut(usize, &C::Sum)) {
+    let entries = column.present();
+    let mut left = start;
+    for (n_left, &entry) in entries.iter().enumerate() {
+        if entry & TIE == 0 {
+            each(n_left, &left);
+        }
+        criterion.add(&mut left, (entry & !TIE) as usize);
+    }
+    each(entries.len(), &left);
+}
+
+/// What is added up over the rows without a value.
+fn missing_sum<C: Criterion>(criterion: &C, column: &SortedColumn) -> C::Sum {
+    let mut sum = criterion.zero();
+    column.missing().iter().for_each(|&row| criterion.add(&mut sum, row as usize));
+    sum
+}
+
+/// The best threshold of a sorted column.
+pub fn best_threshold<C: Criterion>(criterion: &C, column: &SortedColumn, all: &C::Sum) -> Candidate<Threshold> {
+    let mut best = Candidate::none();
+    let mut run = |start: C::Sum, missing_left: bool| {
+        sweep(criterion, column, start, |n_left, left| {
+            best.consider(criterion, all, left, Threshold { n_left, missing_left });
+        });
+    };
+    if column.missing().is_empty() {
+        run(criterion.zero(), false);
+    } else {
+        run(missing_sum(criterion, column), true);
+        run(criterion.zero(), false);
+    }
+    best
+}
+
+/// The number that a threshold with `n_left` entries below it stands for.
+pub fn threshold_value(column: &SortedColumn, n_left: usize, value: impl Fn(usize) -> f64) -> f64 {
+    let entries = column.present();
+    let at = |i: usize| value((entries[i] & !TIE) as usize);
+    match n_left {
+        _ if entries.is_empty() => 0.0,
+        // Of a huge value, 1 is less than the rounding error.
+        0 => (at(0) - 1.0).min(at(0).next_down()),
+        n if n == entries.len() => at(n - 1) + 1.0,
+        n => binned::between(at(n - 1), at(n)),
+    }
+}
+
+/// The best split of all columns: a threshold for ordered ones, a branch for each category for nominal ones with at most
+/// `max_categories`. `None` where there is no column to split on.
+pub fn best_split<C: Criterion>(criterion: &C, features: &Features, max_categories: usize) -> Option<Split<C::Sum>> {
+    let mut all = criterion.zero();
+    (0..features.n_rows()).for_each(|row| criterion.add(&mut all, row));
+    let (nominal, ordered): (Vec<usize>, Vec<usize>) =
+        (0..features.n_columns()).partition(|&j| features.columns()[j].kind == ColumnKind::Nominal);
+    let each_category = |&feature: &usize| {
+        let column = &features.columns()[feature];
+        let n_levels = column.levels().map_or(0, |levels| levels.len());
+        if n_levels == 0 || n_levels > max_categories {
+            return None;
+        }
+        let sums = nominal::sums_by_level(criterion, column, features.rows(), n_levels);
+        let (cost, tie_break) = nominal::cost(criterion, &sums);
+        Some((feature, Candidate { cost, tie_break, place: None }))
+    };
+    let mut found: Vec<(usize, Candidate<Option<Threshold>>)> = nominal.par_iter().filter_map(each_category).collect();
+    let best_ordered = if features.n_rows() < BUCKETS_FROM {
+        every_threshold(criterion, features, &ordered, &all)
+    } else {
+        bucket::best_threshold(criterion, features, &ordered, &all)
+    };
+    found.extend(best_ordered.map(|(feature, best)| {
+        (feature, Candidate { cost: best.cost, tie_break: best.tie_break, place: Some(best.place) })
+    }));
+    found.sort_by_key(|&(feature, _)| feature);
+    let (feature, best) = found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })?;
+    Some(match best.place {
+        Some(place) => threshold_split(criterion, features, feature, &all, best.cost, place),
+        None => nominal::split(criterion, features, feature, best.cost),
+    })
+}
+
+/// Tables with fewer rows are sorted: see [`bucket`].
+const BUCKETS_FROM: usize = 8192;
+
+/// The best threshold of all these columns, by sorting and sweeping each of them.
+fn every_threshold<C: Criterion>(
+    criterion: &C,
+    features: &Features,
+    columns: &[usize],
+    all: &C::Sum,
+) -> Option<(usize, Candidate<Threshold>)> {
+    let sorted = features.sorted();
+    let search = |&feature: &usize| (feature, best_threshold(criterion, &sorted.columns[feature], all));
+    let found: Vec<_> = columns.par_iter().map(search).collect();
+    found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })
+}
+
+fn threshold_split<C: Criterion>(
+    criterion: &C,
+    features: &Features,
+    feature: usize,
+    all: &C::Sum,
+    cost: f64,
+    place: Threshold,
+) -> Split<C::Sum> {
+    let column = &SortedColumn::new(features, feature);
+    let mut left = if place.missing_left { missing_sum(criterion, column) } else { criterion.zero() };
+    column.present()[..place.n_left].iter().for_each(|&e| criterion.add(&mut left, (e & !TIE) as usize));
+    let right = criterion.rest(all, &left);
+    let costs = threshold_costs(criterion, features, column, feature, all, place);
+    let feature_code = feature as u32;
+    let threshold = threshold_value(column, place.n_left, |row| features.number(row, feature));
+    if place.n_left == 0 && threshold == f64::NEG_INFINITY {
+        // No threshold lies below minus infinity. The same two sides, the other way round, need one above all values.
+        let test = Test::AtMost { feature: feature_code, threshold: f64::INFINITY, missing_left: !place.missing_left };
+        return Split { test, cost, sums: vec![right, left], swapped: true, costs };
+    }
+    let test = Test::AtMost { feature: feature_code, threshold, missing_left: place.missing_left };
+    Split { test, cost, sums: vec![left, right], swapped: false, costs }
+}
+
+/// How many thresholds of the best column are kept for people to look at.
+const CURVE_POINTS: usize = 400;
+
+/// Thresholds of a column and their costs, at most [`CURVE_POINTS`] of them, evenly taken, and the best one. Missing values stay where the best
+/// split puts them.
+fn threshold_costs<C: Criterion>(
+    criterion: &C,
+    features: &Features,
+    column: &SortedColumn,
+    feature: usize,
+    all: &C::Sum,
+    best: Threshold,
+) -> Vec<(f64, f64)> {
+    let start = if best.missing_left { missing_sum(criterion, column) } else { criterion.zero() };
+    let step = (column.n_distinct() + 1).div_ceil(CURVE_POINTS).max(1);
+    let (mut place, mut costs) = (0, Vec::new());
+    sweep(criterion, column, start, |n_left, left| {
+        if place % step == 0 || n_left == best.n_left {
+            let threshold = threshold_value(column, n_left, |row| features.number(row, feature));
+            costs.push((threshold, criterion.cost(all, left)));
+        }
+        place += 1;
+    });
+    costs
+}

@@ -1,0 +1,333 @@
+//! What growing a tree asks of a criterion, and the plain sweep over the thresholds of one node.
+//!
+//! **Idea.** A tree keeps, for every column, the rows of each node in ascending order of their values (see
+//! `tree::orders`). A sweep moves them one after the other from the right side of the threshold to the left and
+//! asks what the split would gain. Criteria with a faster way ([`two_classes`](super::two_classes), [`variance`](super::variance)) have a sweep of their own;
+//! all others say how to move a row and what is gained ([`Running`]) and share the sweep here.
+//!
+//! **Gain.** The cost of the node less the costs of both sides, where the cost of a node is its weight times its impurity.
+//!
+//! **Missing values.** Every threshold is tried with the rows that have no value on the left and on the right. "Has a value" is a split too: the
+//! threshold above all values, with the others on the right.
+//!
+//! **Rounding.** The same rows may be added up in different orders, as weights or as repeated rows, and give gains that differ in their last bits.
+//! Gains are therefore rounded to about 12 digits of the node's cost before they are compared ([`Grid`]), so that splits that are equally good are equal.
+//!
+//! **Ties** between thresholds: the lower one wins, missing values on the left before missing values on the right.
+
+use super::chain::{RowSums, Tally};
+use super::exact::Threshold;
+use super::twig::{ROWS, Twig, TwigNode, TwigSplit};
+
+/// The part of an entry that is the row.
+pub const ROW: u32 = (1 << 29) - 1;
+/// The mark on an entry without a value.
+pub const ABSENT: u32 = 1 << 29;
+/// The mark on an entry whose row is of the second of two classes.
+pub const LABEL: u32 = 1 << 30;
+pub use ermine_core::matrix::sorted::TIE;
+
+/// The rows of a node in ascending order of one column.
+#[derive(Debug, Clone, Copy)]
+pub struct Segment<'a> {
+    /// Those that have a value, ascending by it; [`TIE`] marks a value equal to the one before.
+    pub present: &'a [u32],
+    /// Those without one.
+    pub missing: &'a [u32],
+}
+
+impl Segment<'_> {
+    /// How many rows the node has.
+    pub fn len(&self) -> usize {
+        self.present.len() + self.missing.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a threshold with `n_left` values below it separates different values.
+    #[inline]
+    pub fn is_cut(&self, n_left: usize) -> bool {
+        self.present.get(n_left).is_none_or(|entry| entry & TIE == 0)
+    }
+}
+
+/// What a split must keep to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// The fewest rows on a side.
+    pub min_samples: usize,
+    /// The least weight on a side.
+    pub min_weight: f64,
+    /// 1 where the prediction may not fall with the column, -1 where it may not rise, 0 where it is free.
+    pub monotone: i8,
+    /// Where the column is not free, the predictions of both sides lie between these. (A split of a free column parts the rows as it likes; what its sides predict is moved into the bounds afterwards.)
+    pub bounds: (f64, f64),
+}
+
+impl Limits {
+    /// Nothing but that both sides have a row.
+    pub const NONE: Limits =
+        Limits { min_samples: 1, min_weight: 0.0, monotone: 0, bounds: (f64::NEG_INFINITY, f64::INFINITY) };
+
+    /// Whether only numbers of rows are limited, so that positions are all that a sweep must look at.
+    pub fn only_samples(&self) -> bool {
+        self.min_weight <= 0.0 && !self.has_order()
+    }
+
+    /// Whether predictions are limited.
+    pub fn has_order(&self) -> bool {
+        self.monotone != 0
+    }
+
+    /// The same for a column whose values have no order that a prediction could follow.
+    pub fn without_order(self) -> Limits {
+        Limits { monotone: 0, bounds: Limits::NONE.bounds, ..self }
+    }
+
+    fn allows(&self, left: f64, right: f64) -> bool {
+        let (low, high) = self.bounds;
+        let inside = |x: f64| x >= low && x <= high;
+        inside(left) && inside(right) && f64::from(self.monotone) * (right - left) >= 0.0
+    }
+}
+
+/// The best threshold of a column and what it gains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Best {
+    /// The cost of the node less the cost of its sides.
+    pub gain: f64,
+    /// Where it is.
+    pub place: Threshold,
+}
+
+/// Rounds gains, so that those that differ by rounding errors only become equal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
+    anchor: f64,
+}
+
+impl Grid {
+    /// The grid for a node of this cost.
+    pub fn new(cost: f64) -> Grid {
+        // Numbers near 6144 costs are 2^-40 costs apart, or up to twice that: adding and taking away rounds to that.
+        Grid { anchor: 6144.0 * cost }
+    }
+
+    /// The nearest point of the grid.
+    #[inline]
+    pub fn round(self, gain: f64) -> f64 {
+        (gain + self.anchor) - self.anchor
+    }
+
+    /// The same for eight gains.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn round_lanes(self, gain: std::arch::x86_64::__m512d) -> std::arch::x86_64::__m512d {
+        use std::arch::x86_64::{_mm512_add_pd, _mm512_set1_pd, _mm512_sub_pd};
+        let anchor = _mm512_set1_pd(self.anchor);
+        _mm512_sub_pd(_mm512_add_pd(gain, anchor), anchor)
+    }
+}
+
+/// A node's weight and cost, and whether there is anything to gain in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// The weight of its rows.
+    pub weight: f64,
+    /// Its weight times its impurity.
+    pub cost: f64,
+    /// No split can gain anything.
+    pub pure: bool,
+}
+
+/// In which orders the categories of a nominal column are tried.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CategoryOrders {
+    /// Ascending by these keys: the best bipartition is among the thresholds of this order.
+    Exact(Vec<f64>),
+    /// Ascending by each of these keys in turn: a good bipartition is among their thresholds.
+    Heuristic(Vec<Vec<f64>>),
+    /// The best bipartition itself, found by enumeration: its gain and which groups are on the left. The rows without a value are the last group if
+    /// there are any.
+    Enumerated(Option<(f64, Vec<bool>)>),
+}
+
+/// What is minimised when a tree is grown.
+pub trait NodeCriterion: Send + Sync + Sized {
+    /// What is known about a node and shared by the sweeps of all columns.
+    type Node: Send + Sync;
+
+    /// How many numbers a node predicts.
+    fn width(&self) -> usize;
+
+    /// Prepares a node with these entries and appends its prediction to `value`.
+    fn prepare(&mut self, entries: &[u32], value: &mut Vec<f64>) -> (Summary, Self::Node);
+
+    /// The weight of these entries.
+    fn weight(&self, entries: &[u32]) -> f64;
+
+    /// The same criterion for these rows only, counted from 0.
+    fn select(&self, rows: &[u32]) -> Self;
+
+    /// The best threshold of one column.
+    fn best_threshold(&self, node: &Self::Node, column: Segment<'_>, limits: &Limits) -> Option<Best>;
+
+    /// The best threshold of each of several columns, none of which lacks a value.
+    fn best_thresholds(&self, node: &Self::Node, columns: &[&[u32]], limits: &Limits, found: &mut Vec<Option<Best>>) {
+        let one = |present: &&[u32]| self.best_threshold(node, Segment { present, missing: &[] }, limits);
+        found.extend(columns.iter().map(one));
+    }
+
+    /// The orders in which to try the categories with these entries.
+    fn category_orders(&self, node: &Self::Node, groups: &[&[u32]], missing: &[u32], limits: &Limits)
+    -> CategoryOrders;
+
+    /// What a threshold with `n_left` values below it gains; `None` where the limits forbid it.
+    fn gain_at(&self, node: &Self::Node, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64>;
+
+    /// What a node costs that predicts `value` instead of what is best for it; for one number, or two classes.
+    fn cost_of(&self, _node: &Self::Node, _value: &[f64]) -> f64 {
+        f64::NAN
+    }
+
+    /// The grid on which the gains of a node lie.
+    fn grid(&self, node: &Self::Node) -> Grid;
+
+    /// What a search in [twigs](super::twig) wants to know of the rows of these entries; `None` if there is no such search.
+    fn twig_marks(&self, _entries: &[u32]) -> Option<[u8; ROWS]> {
+        None
+    }
+
+    /// The best split of a node of a twig whose rows have these entries; only asked where [`twig_marks`](Self::twig_marks) gave marks.
+    fn best_in_twig(&self, _state: &Self::Node, _twig: &Twig, _node: TwigNode, _entries: &[u32]) -> Option<TwigSplit> {
+        None
+    }
+
+    /// How many planes there are for searches in [chains](super::chain); 0 if there is no such search.
+    fn n_planes(&self) -> usize {
+        0
+    }
+
+    /// What these rows add to their sides, in a chain that begins at this node.
+    fn row_sums(&self, _node: &Self::Node, _rows: &[u32]) -> RowSums {
+        RowSums::new(0, 0, Vec::new())
+    }
+
+    /// As [`prepare`](Self::prepare), from what the rows of the node add up to; `None` where that would not be precise.
+    fn prepare_sums(
+        &self,
+        _rows: &RowSums,
+        _tally: &Tally,
+        _sums: &[f64],
+        _value: &mut Vec<f64>,
+    ) -> Option<(Summary, Self::Node)> {
+        None
+    }
+
+    /// The second coordinate of a plane, beside the weight: it is linear in the sums.
+    fn plane(&self, plane: usize, sums: &[f64]) -> f64 {
+        sums[plane]
+    }
+
+    /// A convex function of the weight and the coordinate of a plane on the left.
+    fn plane_gain(&self, _node: &Self::Node, _plane: usize, _weight: f64, _sum: f64) -> f64 {
+        f64::INFINITY
+    }
+
+    /// What a split gains at most, from what its planes gain.
+    fn gain_of_planes(&self, gains: impl Iterator<Item = f64>) -> f64 {
+        gains.sum()
+    }
+
+    /// Whether a split may gain anything that has `before` and a part of `segment` on the left.
+    fn may_gain(&self, _node: &Self::Node, _before: &[f64], _segment: &[f64]) -> bool {
+        true
+    }
+
+    /// What a split gains with this weight and these sums on the left.
+    fn gain_of_sums(&self, _node: &Self::Node, _weight: f64, _sums: &[f64]) -> f64 {
+        f64::NAN
+    }
+
+    /// How far gains may be above what their planes say, by rounding.
+    fn noise(&self, _node: &Self::Node) -> f64 {
+        0.0
+    }
+
+    /// The marks that the entries of a row carry: [`LABEL`] or nothing.
+    fn mark(&self, _row: usize) -> u32 {
+        0
+    }
+}
+
+/// The left side of a threshold that moves up.
+pub trait Running: Clone {
+    /// Moves a row to the left side.
+    fn push(&mut self, entry: u32);
+    /// What the split gains now; not a number where a side can't be.
+    fn gain(&self) -> f64;
+    /// The weights of both sides.
+    fn weights(&self) -> (f64, f64);
+    /// The predictions of both sides, where they are single numbers.
+    fn responses(&self) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+}
+
+fn allowed<R: Running>(left: &R, limits: &Limits) -> bool {
+    let (a, b) = left.weights();
+    if a < limits.min_weight || b < limits.min_weight {
+        return false;
+    }
+    if !limits.has_order() {
+        return true;
+    }
+    let (left, right) = left.responses();
+    limits.allows(left, right)
+}
+
+/// The best threshold of a column by the plain sweep. `nothing` is an empty left side.
+pub fn sweep<R: Running>(nothing: &R, column: Segment<'_>, limits: &Limits, grid: Grid) -> Option<Best> {
+    let mut best: Option<Best> = None;
+    for missing_left in [true, false] {
+        if missing_left && column.missing.is_empty() {
+            continue;
+        }
+        let mut left = nothing.clone();
+        let before = if missing_left { column.missing } else { &[] };
+        before.iter().for_each(|&entry| left.push(entry));
+        let last = column.len() - before.len();
+        for (i, &entry) in column.present.iter().enumerate() {
+            left.push(entry);
+            let n_left = i + 1;
+            let n_side = before.len() + n_left;
+            if n_side < limits.min_samples || !column.is_cut(n_left) || n_left == last {
+                continue;
+            }
+            if column.len() - n_side < limits.min_samples {
+                break;
+            }
+            let gain = grid.round(left.gain());
+            // False for what is not a number too.
+            if best.is_none_or(|best| gain > best.gain) && !gain.is_nan() && allowed(&left, limits) {
+                best = Some(Best { gain, place: Threshold { n_left, missing_left } });
+            }
+        }
+    }
+    best
+}
+
+/// What one threshold gains, by moving the rows below it; `None` where the limits forbid it.
+pub fn gain_at<R: Running>(nothing: &R, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
+    let mut left = nothing.clone();
+    let before = if place.missing_left { column.missing } else { &[] };
+    before.iter().chain(&column.present[..place.n_left]).for_each(|&entry| left.push(entry));
+    let n_left = before.len() + place.n_left;
+    let enough = n_left >= limits.min_samples && column.len() - n_left >= limits.min_samples;
+    let gain = left.gain();
+    (enough && !gain.is_nan() && allowed(&left, limits)).then_some(gain)
+}

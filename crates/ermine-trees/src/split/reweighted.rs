@@ -1,0 +1,625 @@
+//! The exact best question, again and again, while the weights of the rows change: what AdaBoost asks for in every round.
+//!
+//! **Idea.** Sweeping every sorted column in every round costs a jump in memory for each value. Here each ordered column is cut once into at most 255
+//! slices of about equal count. A round adds up the classes of each slice (a histogram, read in row order), which gives the cost of every threshold *between*
+//! slices exactly, and for the thresholds inside a slice a lower bound. Only slices whose bound can still win are swept in sorted order:
+//! about one in a hundred.
+//!
+//! **Formula.** Let l be the class weights left of a slice's start and h those left of its end. A threshold inside has a left side in the box \[l, h\]. Impurity
+//! costs are concave, so over a box they are least at a corner: for two classes at (l0, h1), (h0, l1), or at an end of the slice. For more
+//! classes, a cost never grows when rows are taken away, so that cost(l) + cost(all - h) is a bound; it is used for the 0-1 risk, where it is tight enough.
+//!
+//! **Exactness.** Weights are whole numbers that add up to about 2^52 ([`Masses`]): sums are exact in any order, in 64-bit integers as in f64, so that
+//! costs of the 0-1 risk are exact, equal costs are equal, and the number of threads changes nothing. Ties are broken as in [`exact`](super::exact).
+//!
+//! **Cost.** O(n) for each column and round, at about a nanosecond a row and column. **Reference.** Bounds for intervals: Alsabti, Ranka
+//! and Singh, CLOUDS: a decision tree classifier for large datasets, KDD 1998.
+
+use super::criterion::{Impurity, cost_of_two};
+use super::exact::{Threshold, threshold_value};
+use super::test::Test;
+use ermine_core::matrix::sorted::TIE;
+use ermine_core::matrix::{Features, Sorted, SortedColumn};
+use ermine_core::table::{Column, ColumnKind, MISSING};
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What all weights add up to, about.
+pub const TOTAL: f64 = (1u64 << 52) as f64;
+
+/// Slices of an ordered column, at most.
+const MAX_SLICES: usize = 255;
+
+/// Cells (slices times classes) of a column, about: as many as fit the first-level cache beside what else is read.
+const MAX_CELLS: usize = 8192;
+
+/// What can be said about columns and classes once for all rounds.
+pub struct Reweighted {
+    sorted: Arc<Sorted>,
+    columns: Vec<Sliced>,
+    classes: Vec<u16>,
+    n_classes: usize,
+    impurity: Impurity,
+}
+
+/// A column cut into slices.
+struct Sliced {
+    /// `slice * n_classes + class` of each row; missing values are in the slice after the last.
+    cells: Vec<u16>,
+    /// Where each slice starts in the sorted order, and the end of the last. For a nominal column, one entry for each category and one more.
+    starts: Vec<u32>,
+    ordered: bool,
+    has_missing: bool,
+}
+
+/// Row weights as whole numbers that add up to about [`TOTAL`].
+///
+/// A row's weight is that which it was given times what rounds have made of it. Where the given weights are whole numbers, a row of weight 3 gets exactly
+/// three times what a row of weight 1 with the same past gets: it is the same as three rows.
+#[derive(Debug, Clone)]
+pub struct Masses {
+    /// Each at least 1.
+    pub mass: Vec<u64>,
+    growth: Vec<f64>,
+    /// The given weights, where they are whole numbers other than 1. Others are part of the growth from the start.
+    given: Option<Vec<f64>>,
+    scale: f64,
+}
+
+/// The best question of some columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its cost, in units of the masses.
+    pub cost: f64,
+    tie_break: f64,
+    feature: usize,
+    /// Where the threshold lies; `None` for a branch for each category.
+    place: Option<Threshold>,
+    /// The class weights of the left side of a threshold.
+    left: Vec<f64>,
+}
+
+impl Found {
+    /// What decides, in the order in which it decides.
+    fn beats(&self, other: &Found) -> bool {
+        let rank = |f: &Found| (f.feature, f.place.map_or((false, 0), |p| (!p.missing_left, p.n_left)));
+        let by_cost = self.cost.total_cmp(&other.cost).then(self.tie_break.total_cmp(&other.tie_break));
+        by_cost.then_with(|| rank(self).cmp(&rank(other))).is_lt()
+    }
+
+    /// The better of two.
+    pub fn better(a: Option<Found>, b: Option<Found>) -> Option<Found> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if b.beats(&a) { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+/// A stump: a question, a class for each answer, and what it says for each row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stump {
+    /// The question.
+    pub test: Test,
+    /// The class of each answer.
+    pub labels: Vec<u16>,
+    /// The class for a row that fits no answer.
+    pub default_label: u16,
+    /// What it says for each row.
+    pub said: Vec<u16>,
+    /// The weight of the rows that it gets wrong.
+    pub wrong_mass: u64,
+    /// The weight of all rows.
+    pub total_mass: u64,
+}
+
+impl Masses {
+    /// The masses of `n` rows with the given weights.
+    pub fn new(weight: Option<&[f64]>, n: usize) -> Masses {
+        let sum = weight.map_or(n as f64, |w| w.iter().sum());
+        let whole = |w: &&[f64]| w.iter().all(|&w| w.fract() == 0.0) && sum < TOTAL / 16.0;
+        let given = weight.filter(whole).map(<[f64]>::to_vec);
+        let growth = if given.is_some() { None } else { weight };
+        let growth = growth.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
+        let mut masses = Masses { mass: vec![0; n], growth, given, scale: TOTAL / sum };
+        masses.count();
+        masses
+    }
+
+    /// The weights as shares of their sum, about.
+    pub fn shares(&self) -> Vec<f64> {
+        self.mass.iter().map(|&m| m as f64 / TOTAL).collect()
+    }
+
+    /// Multiplies the weights of rows whose class is not what was said by one factor, and those of the others by another.
+    pub fn reweight(&mut self, said: &[u16], classes: &[u16], if_wrong: f64, if_right: f64) {
+        for ((growth, said), class) in self.growth.iter_mut().zip(said).zip(classes) {
+            *growth *= if said == class { if_right } else { if_wrong };
+        }
+        self.count();
+    }
+
+    fn count(&mut self) {
+        let scale = self.scale;
+        match &self.given {
+            None => self.mass.iter_mut().zip(&self.growth).for_each(|(mass, growth)| *mass = whole(growth * scale)),
+            Some(given) => {
+                let rows = self.mass.iter_mut().zip(&self.growth).zip(given);
+                rows.for_each(|((mass, growth), &given)| *mass = whole(growth * scale) * given as u64);
+            }
+        }
+    }
+}
+
+/// A number from 0 to 2^52 as a whole number, at least 1, so that no row is forgotten. Adding 2^52 leaves it, rounded, in the last
+/// bits of the sum, which vector units can do where they can't convert.
+#[inline]
+fn whole(x: f64) -> u64 {
+    (x.min(TOTAL) + TOTAL).to_bits() - TOTAL.to_bits() + 1
+}
+
+impl Reweighted {
+    /// Cuts the columns. Nominal columns with more than `max_categories` categories are passed over.
+    pub fn new(
+        features: &Features,
+        codes: &[u32],
+        n_classes: usize,
+        impurity: Impurity,
+        max_categories: usize,
+    ) -> Reweighted {
+        let sorted = features.sorted();
+        let classes: Vec<u16> = codes.iter().map(|&c| c as u16).collect();
+        let slice = |(column, order): (&Column, &SortedColumn)| {
+            if column.kind == ColumnKind::Nominal {
+                slice_nominal(column, features.rows(), &classes, n_classes, max_categories)
+            } else {
+                slice_ordered(order, &classes, n_classes)
+            }
+        };
+        let columns = features.columns().par_iter().zip(&sorted.columns).map(slice).collect();
+        Reweighted { sorted, columns, classes, n_classes, impurity }
+    }
+
+    /// How many classes it can tell apart, at most: cells are 16 bits wide.
+    pub const MAX_CLASSES: usize = 4096;
+
+    /// The best question about the given columns. `bar` is a cost that some other column is known to reach, shared between threads that search
+    /// other columns at the same time: it saves work and doesn't change the best of all.
+    pub fn search(&self, mass: &[u64], columns: impl Iterator<Item = usize>, bar: &AtomicU64) -> Option<Found> {
+        let mut best: Option<Found> = None;
+        let mut open: Vec<Histogram> = Vec::new();
+        for feature in columns.filter(|&f| !self.columns[f].cells.is_empty()) {
+            let histogram = self.histogram(feature, mass);
+            self.score_edges(&histogram, &mut best);
+            if self.columns[feature].ordered {
+                open.push(histogram);
+            }
+        }
+        // Costs are negative by rounding only, and the bits of others are ordered as they are.
+        let lower = |best: &Option<Found>| {
+            bar.fetch_min(best.as_ref().map_or(u64::MAX, |b| b.cost.max(0.0).to_bits()), Ordering::Relaxed)
+        };
+        lower(&best);
+        for histogram in &open {
+            self.sweep_slices(histogram, mass, bar, &mut best);
+            lower(&best);
+        }
+        best
+    }
+}
+
+/// The class weights of a column's slices.
+struct Histogram {
+    feature: usize,
+    /// Class weights left of each slice, and of all slices: `(n_slices + 1) * n_classes` numbers. For a nominal column, of each slice itself.
+    sums: Vec<f64>,
+    missing: Vec<f64>,
+    all: Vec<f64>,
+}
+
+impl Reweighted {
+    fn histogram(&self, feature: usize, mass: &[u64]) -> Histogram {
+        let (k, column) = (self.n_classes, &self.columns[feature]);
+        let n_cells = column.starts.len() * k;
+        let cells = if n_cells <= SMALL {
+            small_histogram(&column.cells, mass)
+        } else {
+            histogram(&column.cells, mass, n_cells)
+        };
+        let mut sums: Vec<f64> = cells[..n_cells].iter().map(|&m| m as f64).collect();
+        let missing = sums.split_off(n_cells - k);
+        let mut all = missing.clone();
+        sums.chunks(k).for_each(|slice| all.iter_mut().zip(slice).for_each(|(a, s)| *a += s));
+        if column.ordered {
+            // From sums of slices to sums left of them.
+            let mut left = vec![0.0; k];
+            for slice in sums.chunks_mut(k) {
+                for (s, l) in slice.iter_mut().zip(&mut left) {
+                    *l += std::mem::replace(s, *l);
+                }
+            }
+            sums.extend_from_slice(&left);
+        }
+        Histogram { feature, sums, missing, all }
+    }
+
+    /// Where rows without a value can go, and what that puts on the left from the start.
+    fn sides_of_missing<'h>(&self, histogram: &'h Histogram) -> impl Iterator<Item = (bool, &'h [f64])> + 'h {
+        let to_left = self.columns[histogram.feature].has_missing.then_some((true, histogram.missing.as_slice()));
+        to_left.into_iter().chain(std::iter::once((false, &[][..])))
+    }
+
+    /// Tries all thresholds between slices, or the one question about categories.
+    fn score_edges(&self, histogram: &Histogram, best: &mut Option<Found>) {
+        let (k, column) = (self.n_classes, &self.columns[histogram.feature]);
+        if !column.ordered {
+            let branches = histogram.sums.chunks(k).chain(column.has_missing.then_some(histogram.missing.as_slice()));
+            let cost = |impurity: Impurity| branches.clone().map(|sums| impurity.cost(sums)).sum::<f64>();
+            let tie_break = if self.impurity == Impurity::Error { cost(Impurity::Gini) } else { 0.0 };
+            let (feature, left) = (histogram.feature, Vec::new());
+            let found = Found { cost: cost(self.impurity), tie_break, feature, place: None, left };
+            *best = Found::better(best.take(), Some(found));
+            return;
+        }
+        for (missing_left, start) in self.sides_of_missing(histogram) {
+            for (edge, sums) in histogram.sums.chunks(k).enumerate() {
+                let n_left = column.starts[edge] as usize;
+                let place = Threshold { n_left, missing_left };
+                if k == 2 {
+                    self.consider(histogram, place, &plus_two(sums, start), best);
+                } else {
+                    self.consider(histogram, place, &plus(sums, start), best);
+                }
+            }
+        }
+    }
+
+    /// Keeps a threshold if it is the best so far.
+    #[inline(always)]
+    fn consider(&self, histogram: &Histogram, place: Threshold, left: &[f64], best: &mut Option<Found>) {
+        let cost = self.cost(&histogram.all, left);
+        if best.as_ref().is_none_or(|b| cost <= b.cost) {
+            let tie_break =
+                if self.impurity == Impurity::Error { cost_of_two(Impurity::Gini, &histogram.all, left) } else { 0.0 };
+            let found = Found { cost, tie_break, feature: histogram.feature, place: Some(place), left: left.to_vec() };
+            *best = Found::better(best.take(), Some(found));
+        }
+    }
+
+    #[inline(always)]
+    fn cost(&self, all: &[f64], left: &[f64]) -> f64 {
+        match (self.impurity, all, left) {
+            // The same number as below, as all sums are exact.
+            (Impurity::Error, &[a0, a1], &[l0, l1]) => l0.min(l1) + (a0 - l0).min(a1 - l1),
+            (impurity, &[a0, a1], &[l0, l1]) => cost_of_two(impurity, &[a0, a1], &[l0, l1]),
+            (impurity, ..) => cost_of_two(impurity, all, left),
+        }
+    }
+
+    /// A number that no threshold inside a slice costs less than; `low` and `high` are the left sides at its ends.
+    #[inline(always)]
+    fn bound(&self, all: &[f64], low: &[f64], high: &[f64]) -> f64 {
+        match (self.impurity, low, high) {
+            (_, &[l0, l1], &[h0, h1]) => {
+                let bound = self.cost(all, &[l0, h1]).min(self.cost(all, &[h0, l1]));
+                // Costs other than the 0-1 risk are rounded.
+                if self.impurity == Impurity::Error { bound } else { bound - 1e-12 * TOTAL }
+            }
+            (Impurity::Error, ..) => {
+                let right: Vec<f64> = all.iter().zip(high).map(|(a, h)| a - h).collect();
+                Impurity::Error.cost(low) + Impurity::Error.cost(&right)
+            }
+            _ => f64::NEG_INFINITY,
+        }
+    }
+
+    /// Sweeps the slices that may hold a threshold that is at least as good as the best so far.
+    fn sweep_slices(&self, histogram: &Histogram, mass: &[u64], bar: &AtomicU64, best: &mut Option<Found>) {
+        let k = self.n_classes;
+        let starts = &self.columns[histogram.feature].starts;
+        let entries = self.sorted.columns[histogram.feature].present();
+        for (missing_left, start) in self.sides_of_missing(histogram) {
+            for slice in 0..starts.len() - 1 {
+                let (from, to) = (starts[slice] as usize, starts[slice + 1] as usize);
+                if to - from < 2 {
+                    continue;
+                }
+                let (low, high) = (&histogram.sums[slice * k..][..k], &histogram.sums[(slice + 1) * k..][..k]);
+                let bar = f64::from_bits(bar.load(Ordering::Relaxed));
+                if k == 2 {
+                    let (mut low, high) = (plus_two(low, start), plus_two(high, start));
+                    if self.bound(&histogram.all, &low, &high) <= bar {
+                        self.sweep_two(histogram, &entries[from..to], (from, missing_left), &mut low, mass, best);
+                    }
+                } else {
+                    let (mut low, high) = (plus(low, start), plus(high, start));
+                    if self.bound(&histogram.all, &low, &high) <= bar {
+                        self.sweep(histogram, &entries[from..to], (from, missing_left), &mut low, mass, best);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tries the thresholds inside a slice, whose left end is `left`.
+    fn sweep(
+        &self,
+        histogram: &Histogram,
+        entries: &[u32],
+        (from, missing_left): (usize, bool),
+        left: &mut [f64],
+        mass: &[u64],
+        best: &mut Option<Found>,
+    ) {
+        for (i, &entry) in entries.iter().enumerate() {
+            if i > 0 && entry & TIE == 0 {
+                self.consider(histogram, Threshold { n_left: from + i, missing_left }, left, best);
+            }
+            let row = (entry & !TIE) as usize;
+            left[self.classes[row] as usize] += mass[row] as f64;
+        }
+    }
+
+    /// The same for two classes, without jumps.
+    fn sweep_two(
+        &self,
+        histogram: &Histogram,
+        entries: &[u32],
+        (from, missing_left): (usize, bool),
+        left: &mut [f64; 2],
+        mass: &[u64],
+        best: &mut Option<Found>,
+    ) {
+        for (i, &entry) in entries.iter().enumerate() {
+            if i > 0 && entry & TIE == 0 {
+                self.consider(histogram, Threshold { n_left: from + i, missing_left }, &left[..], best);
+            }
+            let row = (entry & !TIE) as usize;
+            let (all, second) = (mass[row] as f64, f64::from(self.classes[row]) * mass[row] as f64);
+            left[0] += all - second;
+            left[1] += second;
+        }
+    }
+
+    /// Makes a stump of the best question: labels, and what it says for each row.
+    pub fn stump(&self, features: &Features, found: &Found, mass: &[u64]) -> Stump {
+        let (k, column) = (self.n_classes, &self.columns[found.feature]);
+        let histogram = self.histogram(found.feature, mass);
+        let default_label = heaviest(&histogram.all, 0);
+        let (test, sums) = match found.place {
+            Some(place) => {
+                let right: Vec<f64> = histogram.all.iter().zip(&found.left).map(|(a, l)| a - l).collect();
+                self.threshold_test(features, found.feature, place, [found.left.clone(), right])
+            }
+            None => {
+                let mut sums: Vec<Vec<f64>> = histogram.sums.chunks(k).map(<[f64]>::to_vec).collect();
+                let (feature, n_levels, missing) = (found.feature as u32, sums.len() as u32, column.has_missing);
+                sums.extend(missing.then(|| histogram.missing.clone()));
+                (Test::Each { feature, n_levels, missing }, sums)
+            }
+        };
+        let labels: Vec<u16> = sums.iter().map(|sums| heaviest(sums, default_label)).collect();
+        let wrong_of = |(sums, &label): (&Vec<f64>, &u16)| sums.iter().sum::<f64>() - sums[label as usize];
+        let wrong_mass = sums.iter().zip(&labels).map(wrong_of).sum::<f64>() as u64;
+        let total_mass = histogram.all.iter().sum::<f64>() as u64;
+        let none_left = found.place.is_some_and(|place| place.n_left == 0);
+        let swapped = none_left && matches!(test, Test::AtMost { threshold, .. } if threshold == f64::INFINITY);
+        let said = self.said(found, &labels, swapped);
+        Stump { test, labels, default_label, said, wrong_mass, total_mass }
+    }
+
+    /// The test of a threshold, and the class weights of its branches.
+    fn threshold_test(
+        &self,
+        features: &Features,
+        feature: usize,
+        place: Threshold,
+        [left, right]: [Vec<f64>; 2],
+    ) -> (Test, Vec<Vec<f64>>) {
+        let order = &self.sorted.columns[feature];
+        let threshold = threshold_value(order, place.n_left, |row| features.number(row, feature));
+        let feature = feature as u32;
+        if place.n_left == 0 && threshold == f64::NEG_INFINITY {
+            // No threshold lies below minus infinity: the same two sides, the other way round, above all values.
+            let test = Test::AtMost { feature, threshold: f64::INFINITY, missing_left: !place.missing_left };
+            return (test, vec![right, left]);
+        }
+        (Test::AtMost { feature, threshold, missing_left: place.missing_left }, vec![left, right])
+    }
+
+    /// What a stump says for each row.
+    fn said(&self, found: &Found, labels: &[u16], swapped: bool) -> Vec<u16> {
+        let (k, column) = (self.n_classes, &self.columns[found.feature]);
+        let Some(place) = found.place else {
+            return column.cells.iter().map(|&cell| labels[cell as usize / k]).collect();
+        };
+        let (left, right) = if swapped { (labels[1], labels[0]) } else { (labels[0], labels[1]) };
+        // Whole slices by their number; then the rows of the slice that the threshold cuts, and the missing ones.
+        let slice = column.starts.partition_point(|&start| start as usize <= place.n_left) - 1;
+        let cut = (slice * k) as u16;
+        let mut said: Vec<u16> = column.cells.iter().map(|&cell| if cell < cut { left } else { right }).collect();
+        let order = &self.sorted.columns[found.feature];
+        let moved = &order.present()[column.starts[slice] as usize..place.n_left];
+        let missing = if place.missing_left { order.missing() } else { &[] };
+        moved.iter().chain(missing).for_each(|&entry| said[(entry & !TIE) as usize] = left);
+        said
+    }
+
+    /// The class of each row.
+    pub fn classes(&self) -> &[u16] {
+        &self.classes
+    }
+
+    /// How many columns there are.
+    pub fn n_columns(&self) -> usize {
+        self.columns.len()
+    }
+}
+
+/// The class with the most weight, the first of several; `none` where there is no weight.
+fn heaviest(sums: &[f64], none: u16) -> u16 {
+    let best = (1..sums.len()).fold(0, |best, k| if sums[k] > sums[best] { k } else { best });
+    if sums[best] > 0.0 { best as u16 } else { none }
+}
+
+#[inline(always)]
+fn plus_two(sums: &[f64], start: &[f64]) -> [f64; 2] {
+    if let &[a, b] = start { [sums[0] + a, sums[1] + b] } else { [sums[0], sums[1]] }
+}
+
+fn plus(sums: &[f64], start: &[f64]) -> Vec<f64> {
+    if start.is_empty() { sums.to_vec() } else { sums.iter().zip(start).map(|(a, b)| a + b).collect() }
+}
+
+/// Cells of a histogram that is kept four times, so that adding to the same cell in turn doesn't wait.
+const SMALL: usize = 512;
+
+fn small_histogram(cells: &[u16], mass: &[u64]) -> Vec<u64> {
+    let mut parts = [[0u64; SMALL]; 4];
+    let ((cells, last_cells), (masses, last_masses)) = (cells.as_chunks::<4>(), mass.as_chunks::<4>());
+    for (cell, mass) in cells.iter().zip(masses) {
+        for part in 0..4 {
+            parts[part][cell[part] as usize % SMALL] += mass[part];
+        }
+    }
+    for (&cell, &mass) in last_cells.iter().zip(last_masses) {
+        parts[0][cell as usize % SMALL] += mass;
+    }
+    (0..SMALL).map(|cell| parts.iter().map(|part| part[cell]).sum()).collect()
+}
+
+fn histogram(cells: &[u16], mass: &[u64], n_cells: usize) -> Vec<u64> {
+    let mut sums = vec![0; n_cells];
+    cells.iter().zip(mass).for_each(|(&cell, &mass)| sums[cell as usize] += mass);
+    sums
+}
+
+/// Cuts an ordered column at about equal counts, never between equal values.
+fn slice_ordered(order: &SortedColumn, classes: &[u16], n_classes: usize) -> Sliced {
+    let entries = order.present();
+    let n_slices = (MAX_CELLS / n_classes).clamp(8, MAX_SLICES);
+    let mut cells: Vec<u16> = vec![0; classes.len()];
+    let mut starts = vec![0u32];
+    for (i, &entry) in entries.iter().enumerate() {
+        if entry & TIE == 0 && i * n_slices >= starts.len() * entries.len() {
+            starts.push(i as u32);
+        }
+        cells[(entry & !TIE) as usize] = (starts.len() - 1) as u16;
+    }
+    starts.push(entries.len() as u32);
+    let missing = (starts.len() - 1) as u16;
+    order.missing().iter().for_each(|&row| cells[row as usize] = missing);
+    cells.iter_mut().zip(classes).for_each(|(cell, &class)| *cell = *cell * n_classes as u16 + class);
+    Sliced { cells, starts, ordered: true, has_missing: !order.missing().is_empty() }
+}
+
+/// A slice for each category; no cells at all where there are none, or too many.
+fn slice_nominal(
+    column: &Column,
+    rows: Option<&[u32]>,
+    classes: &[u16],
+    n_classes: usize,
+    max_categories: usize,
+) -> Sliced {
+    let n_levels = column.levels().map_or(0, |levels| levels.len());
+    let passed_over = n_levels == 0 || n_levels > max_categories || (n_levels + 1) * n_classes > u16::MAX as usize;
+    let codes = if passed_over { Vec::new() } else { column.codes(rows).unwrap_or_default() };
+    let cell = |(&code, &class): (&u32, &u16)| {
+        let slice = if code == MISSING { n_levels } else { code as usize };
+        (slice * n_classes) as u16 + class
+    };
+    let has_missing = codes.contains(&MISSING);
+    let cells = codes.iter().zip(classes).map(cell).collect();
+    Sliced { cells, starts: vec![0; n_levels + 1], ordered: false, has_missing }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::best_split;
+    use crate::split::criterion::{Classes, TwoClasses};
+    use ermine_core::rng;
+    use ermine_core::table::Table;
+    use proptest::prelude::*;
+
+    /// Columns of every kind; few and many distinct values, with and without missing ones.
+    fn features(n: usize, seed: u64) -> Features {
+        let mut rng = rng::stream(seed, &[]);
+        let mut draw = |k: usize| rng::below(&mut rng, k);
+        let mut numbers = |k: usize, missing: usize| -> Vec<f64> {
+            (0..n).map(|_| if missing > 0 && draw(missing) == 0 { f64::NAN } else { draw(k) as f64 }).collect()
+        };
+        let columns = vec![
+            Column::numeric("few", numbers(7, 0)),
+            Column::numeric("many", numbers(100_000, 0)),
+            Column::numeric("some missing", numbers(700, 5)),
+            Column::numeric("many missing", numbers(100_000, 2)),
+            Column::numeric("all missing", numbers(1, 1)),
+        ];
+        let names: Vec<Option<String>> = numbers(5, 9).iter().map(|x| (!x.is_nan()).then(|| x.to_string())).collect();
+        let columns = columns.into_iter().chain([Column::nominal("name", &names)]).collect();
+        Features::new(Arc::new(Table::new(columns).unwrap()))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn slices_find_what_a_full_sweep_finds(
+            n in 1usize..3000, seed in any::<u64>(), n_classes in 1usize..5, gini in any::<bool>(), rounds in 0usize..4,
+        ) {
+            let features = features(n, seed);
+            let mut rng = rng::stream(seed, &[1]);
+            let signal = features.numbers(3);
+            let codes: Vec<u32> = signal.iter().map(|x| {
+                let class = if *x > 50_000.0 { 1 } else { 0 };
+                (if rng::below(&mut rng, 3) == 0 { rng::below(&mut rng, n_classes) } else { class % n_classes }) as u32
+            }).collect();
+            let impurity = if gini { Impurity::Gini } else { Impurity::Error };
+            let search = Reweighted::new(&features, &codes, n_classes, impurity, 64);
+            let mut masses = Masses::new(None, n);
+            for _ in 0..rounds {
+                let said: Vec<u16> = (0..n).map(|_| rng::below(&mut rng, n_classes) as u16).collect();
+                let wrong = (0..n).filter(|&row| said[row] != search.classes()[row]).map(|row| masses.mass[row]);
+                let wrong = wrong.sum::<u64>() as f64 / masses.mass.iter().sum::<u64>() as f64;
+                let sum = 1.7 * wrong + 0.6 * (1.0 - wrong);
+                masses.reweight(&said, search.classes(), 1.7 / sum, 0.6 / sum);
+            }
+            let weight: Vec<f64> = masses.mass.iter().map(|&m| m as f64).collect();
+            let (cost, test) = if n_classes == 2 {
+                let criterion = TwoClasses { codes: &codes, weight: Some(&weight), impurity, left_class: None };
+                best_split(&criterion, &features, 64).map(|s| (s.cost, s.test)).unwrap()
+            } else {
+                let criterion = Classes { codes: &codes, weight: Some(&weight), n_classes, impurity };
+                best_split(&criterion, &features, 64).map(|s| (s.cost, s.test)).unwrap()
+            };
+            // Columns shared out between two searches, as between threads.
+            let bar = AtomicU64::new(u64::MAX);
+            let parts = [0, 1].map(|i| search.search(&masses.mass, (i..6).step_by(2), &bar));
+            let [a, b] = parts;
+            let found = Found::better(a, b).unwrap();
+            let stump = search.stump(&features, &found, &masses.mass);
+            prop_assert_eq!(found.cost, cost);
+            prop_assert_eq!(&stump.test, &test);
+            let wrong: u64 = (0..n).filter(|&r| stump.said[r] != codes[r] as u16).map(|r| masses.mass[r]).sum();
+            prop_assert_eq!(wrong, stump.wrong_mass);
+            prop_assert_eq!(masses.mass.iter().sum::<u64>(), stump.total_mass);
+            let numbers = features.numbers(test.feature().unwrap());
+            for (&x, &said) in numbers.iter().zip(&stump.said) {
+                prop_assert_eq!(test.branch(x).map(|branch| stump.labels[branch]), Some(said));
+            }
+            if !gini {
+                prop_assert_eq!(stump.wrong_mass as f64, cost);
+            }
+        }
+    }
+
+    #[test]
+    fn whole_weights_are_repeated_rows() {
+        let one = Masses::new(Some(&[3.0, 1.0, 2.0]), 3);
+        let rows = Masses::new(None, 6);
+        assert_eq!(one.mass[0], rows.mass[..3].iter().sum::<u64>());
+        assert!((one.shares().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}

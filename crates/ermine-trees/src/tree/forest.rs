@@ -1,0 +1,403 @@
+//! Many trees in one set of arrays: what forests and boosted stumps are in memory and in a model file.
+//!
+//! **Idea.** All nodes of all trees stand in one list of 16-byte entries, so that a walk touches one cache line a step. Predictions are held once for each distinct
+//! one, in a table of their own: the leaves of a fully grown classifier are pure, and all of them share a handful of entries.
+//! A child's number counts within the whole list; the children of a node stand side by side, after it.
+//!
+//! **Size.** 13 bytes for a leaf and 21 for another node in a file, and the distinct predictions.
+
+use super::Tree;
+use super::engine::Engine;
+use super::engine::deep::is_deep;
+use crate::split::Test;
+use crate::split::test::CodeSet;
+use ermine_core::error::{Error, Result};
+use ermine_core::section::Sections;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Distinct predictions that are looked for, at most: of more, sharing is not worth the search.
+const MAX_SHARED: usize = 4096;
+
+/// A node: what it asks, and where to go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Node {
+    /// The bits of a threshold; the number of a set; or the number of categories, and in the upper half the prediction of a row that fits none.
+    pub word: u64,
+    /// The first child; of a leaf, its prediction.
+    pub child: u32,
+    /// The column, and in the top bits the kind.
+    feature: u32,
+}
+
+/// The kinds of nodes, as in the top bits of `feature`.
+pub(super) mod kind {
+    pub const LEAF: u32 = 0;
+    pub const AT_MOST_ELSE_RIGHT: u32 = 1;
+    pub const AT_MOST_ELSE_LEFT: u32 = 2;
+    pub const EACH: u32 = 3;
+    pub const EACH_AND_MISSING: u32 = 4;
+    pub const IN_SET_ELSE_RIGHT: u32 = 5;
+    pub const IN_SET_ELSE_LEFT: u32 = 6;
+}
+
+const KIND_SHIFT: u32 = 29;
+
+impl Node {
+    #[inline(always)]
+    pub fn feature(&self) -> usize {
+        (self.feature & ((1 << KIND_SHIFT) - 1)) as usize
+    }
+
+    #[inline(always)]
+    pub fn kind(&self) -> u32 {
+        self.feature >> KIND_SHIFT
+    }
+
+    #[inline(always)]
+    pub fn threshold(&self) -> f64 {
+        f64::from_bits(self.word)
+    }
+}
+
+/// Trees one after the other.
+#[derive(Debug, Clone, Default)]
+pub struct Forest {
+    pub(super) nodes: Vec<Node>,
+    pub(super) roots: Vec<u32>,
+    /// The weight of the training rows in each node.
+    weights: Vec<f32>,
+    /// Distinct predictions, `width` numbers each.
+    pub(super) values: Vec<f64>,
+    pub(super) width: usize,
+    pub(super) sets: Vec<CodeSet>,
+    /// Whether every test is a threshold.
+    pub(super) only_thresholds: bool,
+    /// Where predictions are in `values`, while trees are added.
+    shared: HashMap<Vec<u64>, u32>,
+    /// The form for many rows, made on first use.
+    engine: OnceLock<Engine>,
+    /// Whether trees are very deep, found out on first use.
+    deep: OnceLock<bool>,
+}
+
+/// Where the parts of a forest go when it is added to another.
+struct Move {
+    base: u32,
+    set_base: u64,
+    /// The place of each of its predictions in the table of the whole.
+    rows: Vec<u32>,
+}
+
+impl Move {
+    fn of(&self, node: &Node) -> Node {
+        match node.kind() {
+            kind::LEAF => Node { child: self.rows[node.child as usize], ..*node },
+            kind::EACH | kind::EACH_AND_MISSING => {
+                let row = self.rows[(node.word >> 32) as usize];
+                let word = node.word & u64::from(u32::MAX) | u64::from(row) << 32;
+                Node { word, child: node.child + self.base, ..*node }
+            }
+            kind::IN_SET_ELSE_LEFT | kind::IN_SET_ELSE_RIGHT => {
+                Node { word: node.word + self.set_base, child: node.child + self.base, ..*node }
+            }
+            _ => Node { child: node.child + self.base, ..*node },
+        }
+    }
+}
+
+/// Trees are the same if they ask and say the same, whatever else is at hand.
+impl PartialEq for Forest {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.nodes, &self.roots, &self.weights, &self.values, self.width, &self.sets)
+            == (&other.nodes, &other.roots, &other.weights, &other.values, other.width, &other.sets)
+    }
+}
+
+impl Forest {
+    /// No trees yet; predictions will have `width` numbers.
+    pub fn new(width: usize) -> Forest {
+        Forest { width, only_thresholds: true, ..Default::default() }
+    }
+
+    /// How many trees.
+    pub fn n_trees(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// How many nodes in all trees.
+    pub fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many numbers a prediction has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The prediction of the node where a walk ends, by its number.
+    pub fn value(&self, node: u32) -> &[f64] {
+        let node = &self.nodes[node as usize];
+        let row = if node.kind() == kind::LEAF { node.child as usize } else { (node.word >> 32) as usize };
+        &self.values[row * self.width..(row + 1) * self.width]
+    }
+
+    /// Adds a tree.
+    pub fn push(&mut self, tree: &Tree) {
+        (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
+        if self.shared.is_empty() {
+            self.share_again();
+        }
+        let base = self.nodes.len() as u32;
+        self.roots.push(base);
+        for node in 0..tree.n_nodes() {
+            let child = base + tree.child[node];
+            let (kind, feature, word, child) = match &tree.test[node] {
+                Test::Leaf => (kind::LEAF, 0, 0, self.value_row(tree.value(node))),
+                Test::AtMost { feature, threshold, missing_left } => {
+                    let kind = if *missing_left { kind::AT_MOST_ELSE_LEFT } else { kind::AT_MOST_ELSE_RIGHT };
+                    (kind, *feature, threshold.to_bits(), child)
+                }
+                Test::InSet { feature, set, missing_left } => {
+                    let kind = if *missing_left { kind::IN_SET_ELSE_LEFT } else { kind::IN_SET_ELSE_RIGHT };
+                    self.sets.push(set.clone());
+                    (kind, *feature, self.sets.len() as u64 - 1, child)
+                }
+                Test::Each { feature, n_levels, missing } => {
+                    let kind = if *missing { kind::EACH_AND_MISSING } else { kind::EACH };
+                    let word = u64::from(*n_levels) | u64::from(self.value_row(tree.value(node))) << 32;
+                    (kind, *feature, word, child)
+                }
+            };
+            self.only_thresholds &= kind <= kind::AT_MOST_ELSE_LEFT;
+            self.nodes.push(Node { word, child, feature: feature | kind << KIND_SHIFT });
+            self.weights.push(tree.weight[node] as f32);
+        }
+    }
+
+    /// A forest of one tree.
+    pub fn of(tree: &Tree) -> Forest {
+        let mut forest = Forest::new(tree.width);
+        forest.push(tree);
+        forest
+    }
+
+    /// Adds the trees of other forests: trees that were made side by side are put together side by side.
+    pub fn append(&mut self, others: &[Forest]) {
+        (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
+        if self.shared.is_empty() {
+            self.share_again();
+        }
+        let start = self.nodes.len();
+        let mut moves = Vec::with_capacity(others.len());
+        let mut base = start as u32;
+        for other in others {
+            let rows: Vec<u32> = other.values.chunks(self.width.max(1)).map(|value| self.value_row(value)).collect();
+            moves.push(Move { base, set_base: self.sets.len() as u64, rows });
+            self.roots.extend(other.roots.iter().map(|root| root + base));
+            self.weights.extend_from_slice(&other.weights);
+            self.sets.extend_from_slice(&other.sets);
+            self.only_thresholds &= other.only_thresholds;
+            base += other.nodes.len() as u32;
+        }
+        self.nodes.resize(base as usize, Node { word: 0, child: 0, feature: 0 });
+        let mut rest = &mut self.nodes[start..];
+        let mut places = Vec::with_capacity(others.len());
+        for other in others {
+            let (place, after) = rest.split_at_mut(other.nodes.len());
+            places.push(place);
+            rest = after;
+        }
+        let put = |((place, other), moved): ((&mut [Node], &Forest), Move)| {
+            place.iter_mut().zip(&other.nodes).for_each(|(to, from)| *to = moved.of(from));
+        };
+        places.into_par_iter().zip(others).zip(moves).for_each(put);
+    }
+
+    /// The place of a prediction in the table, where it is put if it isn't there.
+    fn value_row(&mut self, value: &[f64]) -> u32 {
+        let next = (self.values.len() / self.width.max(1)) as u32;
+        if self.width > 1 || self.shared.len() < 64 {
+            // Pure leaves are most of all: their predictions are among the first, and need no search.
+            let same = |known: &[f64]| known.iter().zip(value).all(|(a, b)| a.to_bits() == b.to_bits());
+            if let Some(row) = self.values.chunks_exact(self.width.max(1)).take(4).position(same) {
+                return row as u32;
+            }
+            let bits: Vec<u64> = value.iter().map(|v| v.to_bits()).collect();
+            if let Some(&row) = self.shared.get(&bits) {
+                return row;
+            }
+            if self.shared.len() < MAX_SHARED {
+                self.shared.insert(bits, next);
+            }
+        }
+        self.values.extend_from_slice(value);
+        next
+    }
+
+    /// Finds the predictions of trees that were read from a file again, as they were shared when the trees were added.
+    fn share_again(&mut self) {
+        for (row, value) in self.values.chunks(self.width.max(1)).enumerate() {
+            if (self.width > 1 || self.shared.len() < 64) && self.shared.len() < MAX_SHARED {
+                self.shared.entry(value.iter().map(|v| v.to_bits()).collect()).or_insert(row as u32);
+            }
+        }
+    }
+
+    /// Whether its leaves are very deep on average, as those of a chain are.
+    pub(super) fn is_deep(&self) -> bool {
+        *self.deep.get_or_init(|| is_deep(self))
+    }
+
+    /// The form for many rows.
+    pub(super) fn engine(&self, n_features: usize) -> &Engine {
+        self.engine.get_or_init(|| Engine::new(&[self], n_features))
+    }
+
+    /// The numbers of the nodes of a tree.
+    pub(super) fn nodes_of(&self, tree: usize) -> Range<usize> {
+        self.roots[tree] as usize..self.roots.get(tree + 1).map_or(self.nodes.len(), |&next| next as usize)
+    }
+
+    /// One of the trees by itself. The predictions of its inner nodes are not kept: they are zero, except where a row can stop.
+    pub fn tree(&self, tree: usize) -> Tree {
+        let Range { start: base, end } = self.nodes_of(tree);
+        let mut made = Tree { width: self.width, ..Default::default() };
+        for (i, node) in self.nodes[base..end].iter().enumerate() {
+            let value = |row: usize| &self.values[row * self.width..(row + 1) * self.width];
+            let feature = node.feature() as u32;
+            let missing_left = matches!(node.kind(), kind::AT_MOST_ELSE_LEFT | kind::IN_SET_ELSE_LEFT);
+            let zero = vec![0.0; self.width];
+            let (test, said) = match node.kind() {
+                kind::LEAF => (Test::Leaf, value(node.child as usize)),
+                kind::EACH | kind::EACH_AND_MISSING => {
+                    let missing = node.kind() == kind::EACH_AND_MISSING;
+                    (Test::Each { feature, n_levels: node.word as u32, missing }, value((node.word >> 32) as usize))
+                }
+                kind::IN_SET_ELSE_LEFT | kind::IN_SET_ELSE_RIGHT => {
+                    let set = self.sets[node.word as usize].clone();
+                    (Test::InSet { feature, set, missing_left }, zero.as_slice())
+                }
+                _ => (Test::AtMost { feature, threshold: node.threshold(), missing_left }, zero.as_slice()),
+            };
+            made.child.push(if test == Test::Leaf { 0 } else { node.child - base as u32 });
+            made.test.push(test);
+            made.value.extend_from_slice(said);
+            made.weight.push(f64::from(self.weights[base + i]));
+        }
+        made
+    }
+
+    /// Keeps the first trees only.
+    pub fn truncate(&mut self, n_trees: usize) {
+        if let Some(&end) = self.roots.get(n_trees) {
+            (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
+            self.nodes.truncate(end as usize);
+            self.weights.truncate(end as usize);
+            self.roots.truncate(n_trees);
+        }
+    }
+
+    /// Writes the trees.
+    pub fn save(&self, sections: &mut Sections) -> Result<()> {
+        let inner = || self.nodes.iter().filter(|node| node.kind() != kind::LEAF);
+        let halves = |word: u64| [word as u32, (word >> 32) as u32];
+        sections.put_u8s("kind", &self.nodes.iter().map(|n| n.kind() as u8).collect::<Vec<_>>());
+        sections.put_u32s("child", &self.nodes.iter().map(|n| n.child).collect::<Vec<_>>());
+        sections.put_u32s("feature", &inner().map(|n| n.feature() as u32).collect::<Vec<_>>());
+        sections.put_u32s("word", &inner().flat_map(|n| halves(n.word)).collect::<Vec<_>>());
+        sections.put_u32s("root", &self.roots);
+        sections.put_f32s("weight", &self.weights);
+        sections.put_f64s("value", &self.values);
+        let words: Vec<Vec<u32>> =
+            self.sets.iter().map(|s| s.words().iter().flat_map(|&w| halves(w)).collect()).collect();
+        sections.put_u32s("set_length", &words.iter().map(|w| w.len() as u32).collect::<Vec<_>>());
+        sections.put_u32s("set", &words.concat());
+        Ok(())
+    }
+
+    /// Reads trees and checks that walking them stays inside them and comes to an end.
+    pub fn load(sections: &Sections, n_features: usize, width: usize) -> Result<Forest> {
+        let (kinds, children, weights) = (sections.u8s("kind")?, sections.u32s("child")?, sections.f32s("weight")?);
+        let (features, words) = (sections.u32s("feature")?, sections.u32s("word")?);
+        let (roots, values) = (sections.u32s("root")?, sections.f64s("value")?);
+        let sets = load_sets(sections)?;
+        let wrong = |what: &str| Error::model_file(format!("a forest {what}"));
+        let n_inner = kinds.iter().filter(|&&k| u32::from(k) != kind::LEAF).count();
+        if children.len() != kinds.len()
+            || weights.len() != kinds.len()
+            || features.len() != n_inner
+            || words.len() != 2 * n_inner
+            || width == 0
+            || values.len() % width != 0
+        {
+            return Err(wrong("has arrays of different lengths"));
+        }
+        if values.iter().any(|v| !v.is_finite()) {
+            return Err(wrong("predicts a number that is not finite"));
+        }
+        if kinds.iter().any(|&k| u32::from(k) > kind::IN_SET_ELSE_LEFT)
+            || features.iter().any(|&f| f as usize >= n_features)
+        {
+            return Err(wrong("asks a question of an unknown kind, or about a column that the model doesn't have"));
+        }
+        let only_thresholds = kinds.iter().all(|&k| u32::from(k) <= kind::AT_MOST_ELSE_LEFT);
+        let mut inner = features.iter().zip(words.chunks_exact(2));
+        let node = |(&kind, &child): (&u8, &u32)| {
+            let (feature, word) = if kind == 0 { (0, 0) } else { inner.next().map_or((0, 0), joined) };
+            Node { word, child, feature: feature | u32::from(kind) << KIND_SHIFT }
+        };
+        let nodes: Vec<Node> = kinds.iter().zip(&children).map(node).collect();
+        let forest = Forest { nodes, roots, weights, values, width, sets, only_thresholds, ..Default::default() };
+        forest.check().map(|()| forest)
+    }
+
+    /// Whether every tree stays within its own nodes, in ascending order, and every prediction is there.
+    fn check(&self) -> Result<()> {
+        let wrong = |what: &str| Err(Error::model_file(format!("a forest {what}")));
+        let n_values = self.values.len() / self.width;
+        if self.roots.first().is_some_and(|&r| r != 0) || self.roots.is_empty() != self.nodes.is_empty() {
+            return wrong("doesn't begin with its first tree");
+        }
+        for (tree, &root) in self.roots.iter().enumerate() {
+            let end = self.roots.get(tree + 1).map_or(self.nodes.len(), |&next| next as usize);
+            if root as usize >= end || end > self.nodes.len() {
+                return wrong("has a tree without nodes");
+            }
+            for (i, node) in self.nodes.iter().enumerate().take(end).skip(root as usize) {
+                let (n_children, fine) = match node.kind() {
+                    kind::LEAF => (0, (node.child as usize) < n_values),
+                    kind::EACH => (node.word as u32 as usize, ((node.word >> 32) as usize) < n_values),
+                    kind::EACH_AND_MISSING => (node.word as u32 as usize + 1, ((node.word >> 32) as usize) < n_values),
+                    kind::IN_SET_ELSE_LEFT | kind::IN_SET_ELSE_RIGHT => (2, node.word < self.sets.len() as u64),
+                    _ => (2, !node.threshold().is_nan()),
+                };
+                let first = node.child as usize;
+                if !fine || (n_children > 0 && (first <= i || first.saturating_add(n_children) > end)) {
+                    return wrong("has a node whose children or prediction are not where they should be");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn joined((&feature, word): (&u32, &[u32])) -> (u32, u64) {
+    (feature, u64::from(word[0]) | u64::from(word[1]) << 32)
+}
+
+fn load_sets(sections: &Sections) -> Result<Vec<CodeSet>> {
+    let (lengths, words) = (sections.u32s("set_length")?, sections.u32s("set")?);
+    let mut rest = words.as_slice();
+    let mut sets = Vec::new();
+    for length in lengths {
+        let Some((set, after)) = rest.split_at_checked(length as usize).filter(|(set, _)| set.len() % 2 == 0) else {
+            return Err(Error::model_file("a forest has a set of categories that is cut short"));
+        };
+        rest = after;
+        sets.push(CodeSet::from_words(set.chunks_exact(2).map(|w| u64::from(w[0]) | u64::from(w[1]) << 32)));
+    }
+    Ok(sets)
+}

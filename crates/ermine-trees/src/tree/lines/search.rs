@@ -1,0 +1,424 @@
+//! The best split of a node over columns drawn at random: by adding up bins, or, in extra-trees, by one pass for one cut of each column.
+
+use super::small::Nursery;
+use super::{Candidate, Limits, LineSplit, Lines, Open};
+use crate::split::cells::{Item, MAX_BINS, Seen, Statistics, bits};
+use crate::split::few::{FEW, best_cuts};
+use crate::split::ranges::line_ranges;
+use ermine_core::matrix::binned::Cuts;
+use ermine_core::rng::RngExt;
+use ermine_core::rng::{self, Rng};
+
+/// Clearing all cells of a column is faster than clearing more than one in this many of them.
+const FEW_CELLS: usize = 16;
+
+/// Nodes with at least this many lines go through all bins of a column; smaller ones only through those that occur.
+const DENSE: usize = 160;
+
+/// What growing needs at hand.
+pub(super) struct Grower<'a, S: Statistics> {
+    pub lines: &'a Lines<'a>,
+    pub statistics: &'a S,
+    pub limits: &'a Limits,
+    pub rng: Rng,
+    /// All columns; those that were drawn stand in front.
+    pub order: Vec<u16>,
+    cells: Vec<S::Number>,
+    /// Which bins occur, for each column drawn.
+    seen: Vec<Seen>,
+    /// Whether the node has so many lines that all bins are looked at.
+    dense: bool,
+    pub nursery: Nursery,
+    pub scratch: [Vec<S::Number>; 2],
+}
+
+impl<'a, S: Statistics> Grower<'a, S> {
+    pub fn new(lines: &'a Lines<'a>, statistics: &'a S, limits: &'a Limits, rng: Rng) -> Self {
+        let (d, width) = (lines.columns.len(), statistics.width());
+        let tried = limits.max_features.clamp(1, d);
+        let scratch = [vec![S::Number::default(); width], vec![S::Number::default(); width]];
+        Grower {
+            lines,
+            statistics,
+            limits,
+            rng,
+            order: (0..d as u16).collect(),
+            cells: vec![S::Number::default(); tried * MAX_BINS * width],
+            seen: vec![[0; 4]; tried],
+            dense: false,
+            nursery: Nursery::default(),
+            scratch,
+        }
+    }
+
+    /// The split of a node; the node itself, if it is not to be split.
+    pub fn try_split(&mut self, lines: &[u8], open: Open<S::Number>) -> Result<Candidate<S::Number>, Open<S::Number>> {
+        let count = self.statistics.count(&open.all);
+        let small = count < self.limits.min_samples_split.max(2.0) || count < 2.0 * self.limits.min_samples_leaf;
+        let (stride, n) = (self.lines.stride, open.end - open.start);
+        if n < 2 || small || open.depth >= self.limits.max_depth || self.statistics.is_pure(&open.all) {
+            return Err(open);
+        }
+        let lines = &lines[open.start * stride..open.end * stride];
+        let first = Item::of_line(&lines[..stride]).target;
+        if self.statistics.targets_decide()
+            && lines.chunks_exact(stride).all(|line| Item::of_line(line).target == first)
+        {
+            return Err(open);
+        }
+        match self.best_split(lines, &open.all) {
+            Some(split) => Ok((open, split)),
+            None => Err(open),
+        }
+    }
+
+    /// The best split over columns drawn at random. Where none of them can be split, more are drawn.
+    fn best_split(&mut self, lines: &[u8], all: &[S::Number]) -> Option<LineSplit<S::Number>> {
+        let d = self.order.len();
+        let tried = self.seen.len();
+        let own = self.statistics.score(all);
+        let few = self.takes_few() && lines.len() / self.lines.stride <= FEW;
+        let mut best: Option<LineSplit<S::Number>> = None;
+        let mut first = 0;
+        while first < d && best.is_none() {
+            let last = (first + tried).min(d);
+            self.draw(first, last);
+            match self.lines.stride {
+                _ if self.limits.random_splits && self.lines.plain => {
+                    self.try_random_cuts(lines, first, last, all, own, &mut best)
+                }
+                64 if few => self.search_few::<64>(lines, first..last, all, own, &mut best),
+                128 if few => self.search_few::<128>(lines, first..last, all, own, &mut best),
+                _ => {
+                    self.add_up(lines, first, last);
+                    for slot in 0..last - first {
+                        let feature = self.order[first + slot] as usize;
+                        self.search(slot, feature, all, own, &mut best);
+                    }
+                }
+            }
+            first = last;
+        }
+        best.filter(|split| split.gain >= self.limits.min_gain)
+    }
+
+    /// How many columns a node tries.
+    pub fn n_tried(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Draws the columns in places `first..last` of the order.
+    pub fn draw(&mut self, first: usize, last: usize) {
+        let d = self.order.len();
+        if last - first < d {
+            for i in first..last {
+                let j = i + rng::below(&mut self.rng, d - i);
+                self.order.swap(i, j);
+            }
+        }
+    }
+
+    /// The best of one random cut for each of the columns in places `first..last` of the order, none of which has categories or missing values: one pass finds
+    /// the range of each column, another adds up what is left of its cut.
+    fn try_random_cuts(
+        &mut self,
+        lines: &[u8],
+        first: usize,
+        last: usize,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) {
+        let (stride, width) = (self.lines.stride, self.statistics.width());
+        let ranges = line_ranges(lines, stride, &self.order[first..last]);
+        let mut cuts = Vec::with_capacity(last - first);
+        for (slot, (low, high)) in ranges.into_iter().enumerate().filter(|(_, (low, high))| low < high) {
+            let column = self.order[first + slot];
+            cuts.push((column, self.random_cut(column as usize, low, high)));
+        }
+        let mut left = vec![S::Number::default(); cuts.len() * width];
+        self.statistics.add_left(lines, stride, &cuts, &mut left);
+        for (left, &(column, bin)) in left.chunks_exact(width).zip(&cuts) {
+            self.scratch[0].copy_from_slice(left);
+            let place = Place { feature: column as usize, bin, set: None, missing_left: false };
+            self.consider(place, all, own, best);
+        }
+    }
+
+    /// Whether small nodes can be searched in all columns at once, and enough columns are tried for that to pay.
+    fn takes_few(&self) -> bool {
+        let limits = self.limits;
+        let free = limits.min_samples_leaf <= 1.0 && limits.min_weight_leaf <= 0.0 && !limits.random_splits;
+        free && self.lines.plain && self.statistics.is_one_number() && self.seen.len() >= 12
+    }
+
+    /// The best split of a node of few lines over the columns in places `drawn` of the order.
+    fn search_few<const STRIDE: usize>(
+        &mut self,
+        lines: &[u8],
+        drawn: std::ops::Range<usize>,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) {
+        let lines = lines.as_chunks::<STRIDE>().0;
+        let items: Vec<Item> = lines.iter().map(|line| Item::of_line(line)).collect();
+        let total: f64 = items.iter().map(|item| f64::from(item.weight)).sum();
+        let sum: f64 = items.iter().map(|item| f64::from(item.weight) * f64::from(item.target)).sum();
+        let weight: Vec<f32> = items.iter().map(|item| item.weight as f32).collect();
+        let centred = |item: &Item| (f64::from(item.weight) * (f64::from(item.target) - sum / total)) as f32;
+        let target: Vec<f32> = items.iter().map(centred).collect();
+        let cuts = best_cuts(lines, &target, &weight);
+        let columns = self.order[drawn].iter().map(|&c| c as usize).filter(|&c| cuts.gain[c] >= 0.0);
+        let Some(feature) = columns.reduce(|best, c| if cuts.gain[c] > cuts.gain[best] { c } else { best }) else {
+            return;
+        };
+        let cut = lines[cuts.row[feature] as usize][feature];
+        let (mut before, mut after) = (0, u8::MAX);
+        self.scratch[0].fill(S::Number::default());
+        for (line, item) in lines.iter().zip(items) {
+            if line[feature] <= cut {
+                before = before.max(line[feature]);
+                self.statistics.add(&mut self.scratch[0], item);
+            } else {
+                after = after.min(line[feature]);
+            }
+        }
+        self.consider(Place::between(feature, before, after), all, own, best);
+    }
+
+    /// Adds up the bins of the columns in places `first..last` of the order.
+    fn add_up(&mut self, lines: &[u8], first: usize, last: usize) {
+        let columns = &self.order[first..last];
+        self.dense = lines.len() / self.lines.stride >= DENSE;
+        let seen = (!self.dense).then_some(self.seen.as_mut_slice());
+        self.statistics.add_up(lines, self.lines.stride, columns, &mut self.cells, seen);
+    }
+
+    /// Looks for the best split of one column and clears its cells.
+    fn search(
+        &mut self,
+        slot: usize,
+        feature: usize,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) {
+        let (seen, width) = (self.seen[slot], self.statistics.width());
+        let base = slot * MAX_BINS * width;
+        if !self.search_dense(base, feature, all, own, best) {
+            self.search_seen(slot, feature, all, own, best);
+        }
+        // A few cells one by one, many all together.
+        let zero = S::Number::default();
+        if self.dense || seen.iter().map(|w| w.count_ones()).sum::<u32>() as usize * FEW_CELLS > MAX_BINS {
+            self.cells[base..base + MAX_BINS * width].fill(zero);
+        } else {
+            bits(&seen).for_each(|bin| self.cells[base + bin as usize * width..][..width].fill(zero));
+        }
+    }
+
+    /// Looks at all bins of a column at once, where that can be done.
+    fn search_dense(
+        &mut self,
+        base: usize,
+        feature: usize,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) -> bool {
+        let (column, width) = (&self.lines.columns[feature], self.statistics.width());
+        let free = self.limits.min_samples_leaf <= 1.0 && self.limits.min_weight_leaf <= 0.0;
+        let cells = &self.cells[base..base + MAX_BINS * width];
+        let empty = |bin: usize| cells[bin * width..(bin + 1) * width].iter().all(|n| *n == S::Number::default());
+        if !self.dense || !free || column.nominal || self.limits.random_splits || !empty(column.missing as usize) {
+            return false;
+        }
+        let bar = best.as_ref().map_or(-1.0, |best| best.gain + own);
+        let Some(found) = self.statistics.best_dense_cut(cells, all, bar) else { return false };
+        let Some(cut) = found.map(usize::from) else { return true };
+        let before = (0..=cut).rev().find(|&bin| !empty(bin)).unwrap_or(cut);
+        let after = (cut + 1..MAX_BINS).find(|&bin| !empty(bin)).unwrap_or(cut + 1);
+        self.scratch[0].fill(S::Number::default());
+        cells[..(before + 1) * width]
+            .chunks_exact(width)
+            .for_each(|cell| self.statistics.merge(&mut self.scratch[0], cell));
+        self.consider(Place::between(feature, before as u8, after as u8), all, own, best);
+        true
+    }
+
+    /// Looks at the bins of a column that occur.
+    fn search_seen(
+        &mut self,
+        slot: usize,
+        feature: usize,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) {
+        let (column, width) = (&self.lines.columns[feature], self.statistics.width());
+        let base = slot * MAX_BINS * width;
+        let mut seen = std::mem::take(&mut self.seen[slot]);
+        if self.dense {
+            let zero = S::Number::default();
+            for (bin, cell) in self.cells[base..base + MAX_BINS * width].chunks_exact(width).enumerate() {
+                seen[bin / 64] |= u64::from(cell.iter().any(|n| *n != zero)) << (bin % 64);
+            }
+        }
+        let has_missing = seen[column.missing as usize / 64] >> (column.missing % 64) & 1 == 1;
+        if seen.iter().map(|w| w.count_ones()).sum::<u32>() <= 1 {
+            return;
+        }
+        if column.nominal || has_missing || self.limits.random_splits {
+            self.search_list(slot, feature, &seen, all, own, best);
+        } else {
+            self.sweep(base, feature, &seen, all, own, best);
+        }
+    }
+
+    /// Moves the cut up past one bin after the other.
+    fn sweep(
+        &mut self,
+        base: usize,
+        feature: usize,
+        seen: &Seen,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) {
+        let width = self.statistics.width();
+        if self.limits.min_samples_leaf <= 1.0 && self.limits.min_weight_leaf <= 0.0 {
+            let bar = best.as_ref().map_or(-1.0, |best| best.gain + own);
+            let cells = &self.cells[base..base + MAX_BINS * width];
+            if let Some(cut) = self.statistics.best_cut(cells, seen, all, bar) {
+                if let Some(cut) = cut {
+                    self.scratch[0].fill(S::Number::default());
+                    for bin in bits(seen).take_while(|&bin| bin <= cut.before) {
+                        let at = base + bin as usize * width;
+                        self.statistics.merge(&mut self.scratch[0], &self.cells[at..at + width]);
+                    }
+                    self.consider(Place::between(feature, cut.before, cut.after), all, own, best);
+                }
+                return;
+            }
+        }
+        self.scratch[0].fill(S::Number::default());
+        let mut before: Option<u8> = None;
+        for bin in bits(seen) {
+            if let Some(before) = before {
+                self.consider(Place::between(feature, before, bin), all, own, best);
+            }
+            let at = base + bin as usize * width;
+            self.statistics.merge(&mut self.scratch[0], &self.cells[at..at + width]);
+            before = Some(bin);
+        }
+    }
+
+    /// The same for a column with missing values, or with categories, which are put in order first.
+    fn search_list(
+        &mut self,
+        slot: usize,
+        feature: usize,
+        seen: &Seen,
+        all: &[S::Number],
+        own: f64,
+        best: &mut Option<LineSplit<S::Number>>,
+    ) {
+        let width = self.statistics.width();
+        let (missing, nominal) = (self.lines.columns[feature].missing, self.lines.columns[feature].nominal);
+        let cell = |bin: u8| (slot * MAX_BINS + bin as usize) * width;
+        let mut bins: Vec<u8> = bits(seen).filter(|&bin| bin != missing).collect();
+        let has_missing = seen[missing as usize / 64] >> (missing % 64) & 1 == 1;
+        if nominal {
+            let order = |bin: u8| self.statistics.order(&self.cells[cell(bin)..cell(bin) + width], all);
+            bins.sort_by(|&a, &b| order(a).total_cmp(&order(b)).then(a.cmp(&b)));
+        }
+        let random = self.limits.random_splits && bins.len() > 1;
+        // One random place in the list, or all of them.
+        let only = random.then(|| match (nominal, bins.first(), bins.last()) {
+            (false, Some(&low), Some(&high)) => {
+                let cut = self.random_cut(feature, low, high);
+                bins.iter().filter(|&&bin| bin <= cut).count()
+            }
+            _ => 1 + rng::below(&mut self.rng, bins.len() - 1),
+        });
+        let side = if self.limits.random_splits { rng::below(&mut self.rng, 2) == 1 } else { true };
+        let sides: &[bool] = if !has_missing {
+            &[false]
+        } else if self.limits.random_splits {
+            &[side]
+        } else {
+            &[true, false]
+        };
+        for &missing_left in sides {
+            self.scratch[0].fill(S::Number::default());
+            if missing_left {
+                self.statistics.merge(&mut self.scratch[0], &self.cells[cell(missing)..cell(missing) + width]);
+            }
+            let mut set = [0u64; 4];
+            for (i, &bin) in bins.iter().enumerate() {
+                self.statistics.merge(&mut self.scratch[0], &self.cells[cell(bin)..cell(bin) + width]);
+                set[bin as usize / 64] |= 1 << (bin % 64);
+                // After the last bin, what is left on the right are missing values.
+                let after = bins.get(i + 1).copied();
+                if only.is_some_and(|only| only != i + 1) || (after.is_none() && (missing_left || !has_missing)) {
+                    continue;
+                }
+                let cut = after.filter(|_| !nominal).map_or(u8::MAX, |after| bin + (after - bin - 1) / 2);
+                let place = Place { feature, bin: cut, set: nominal.then(|| Box::new(set)), missing_left };
+                self.consider(place, all, own, best);
+            }
+        }
+    }
+
+    /// Keeps the split whose left side is in `scratch[0]`, if it is allowed and the best so far.
+    #[inline(always)]
+    fn consider(&mut self, place: Place, all: &[S::Number], own: f64, best: &mut Option<LineSplit<S::Number>>) {
+        let [left, right] = &mut self.scratch;
+        let score = self.statistics.split_score(all, left, right);
+        if best.as_ref().is_some_and(|best| score - own <= best.gain) || !score.is_finite() {
+            return;
+        }
+        right.copy_from_slice(all);
+        self.statistics.remove(right, left);
+        let fewest = self.statistics.count(left).min(self.statistics.count(right));
+        let lightest = self.statistics.weight(left).min(self.statistics.weight(right));
+        if fewest < self.limits.min_samples_leaf.max(1.0) || lightest < self.limits.min_weight_leaf {
+            return;
+        }
+        let missing = self.lines.columns[place.feature].missing;
+        *best = Some(LineSplit {
+            feature: place.feature,
+            bin: place.bin,
+            set: place.set,
+            missing_left: place.missing_left,
+            missing,
+            gain: score - own,
+            left: left.clone(),
+        });
+    }
+
+    /// A bin to cut after, from a value drawn evenly between the middles of two bins.
+    pub fn random_cut(&mut self, feature: usize, low: u8, high: u8) -> u8 {
+        let Cuts::Numbers(cuts) = &self.lines.bins.columns[feature] else { return low };
+        let (low_cut, high_cut) = (cuts[low as usize], cuts[high as usize - 1]);
+        let drawn = low_cut + self.rng.random::<f64>() * (high_cut - low_cut);
+        let bin = low as usize + cuts[low as usize..high as usize].partition_point(|&cut| cut < drawn);
+        bin.min(high as usize - 1) as u8
+    }
+}
+
+/// Where a split is.
+struct Place {
+    feature: usize,
+    bin: u8,
+    set: Option<Box<Seen>>,
+    missing_left: bool,
+}
+
+impl Place {
+    /// Half-way between two bins that occur.
+    fn between(feature: usize, before: u8, after: u8) -> Place {
+        Place { feature, bin: before + (after - before - 1) / 2, set: None, missing_left: false }
+    }
+}

@@ -1,0 +1,431 @@
+//! Optimal trees: the least training error of all trees of a given depth, with proof.
+//!
+//! **Idea.** Branch and bound over nested splits. The left sides of the thresholds of one column are nested, and a tree for more rows never errs less than the best one for
+//! fewer. Between two thresholds a < b, every split therefore costs at least what the left side of a and the right side of b cost: if that is no better than the best tree so far, the
+//! whole interval is passed over; otherwise its middle is solved and cuts it in two. Subproblems are the rows that are left and the depth; what was found about one is kept.
+//! A tree of depth 1 is found by sweeping the sorted columns. Where every question has two answers, [`binary`](super::binary) counts bits instead.
+//!
+//! **Formula.** Minimise (weight of the rows that are classified wrongly) + penalty * (leaves - 1). Questions: thresholds of ordered columns with missing values on either side; sets of
+//! categories (every set for columns with at most [`ALL_SETS`] categories, single categories otherwise; those missing count as one).
+//!
+//! **Anytime.** It starts from greedy trees. When time is up, the best tree so far is given, with the least bound of what was not looked at: the optimum lies between. Rows with the same values end in the same
+//! leaf of every tree, so that all but the commonest class among them are errors that no tree avoids: that much is known of every set of rows before any search.
+//!
+//! **Cost.** Exponential in the depth at worst, d n for each subproblem. **Reference.** Brita, van der Linden and Demirović, Optimal classification trees for continuous
+//! feature data using dynamic programming with branch-and-bound (2025); Mazumder, Meng and Wang, Quant-BnB (2022).
+
+use super::binary::{BinaryLimits, BinaryOptimiser, BinaryTree, Questions, lost_rows};
+use crate::split::Test;
+use crate::split::test::CodeSet;
+use ermine_core::matrix::Dataset;
+use ermine_core::progress::Patience;
+use ermine_core::rng;
+use ermine_core::table::ColumnKind;
+use std::collections::HashMap;
+
+/// Columns with at most this many categories (with those missing) are split by every set of them.
+pub const ALL_SETS: usize = 6;
+/// So many subproblems are remembered at most.
+const REMEMBERED: usize = 2_000_000;
+
+/// What is minimised.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OptimalOptions {
+    /// No leaf is deeper.
+    pub max_depth: usize,
+    /// The weight that each leaf beyond the first costs.
+    pub penalty: f64,
+    /// Every leaf has at least this many rows.
+    pub min_samples_leaf: usize,
+}
+
+/// A tree that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// A leaf.
+    Leaf,
+    /// A question and what follows.
+    Split(Test, Box<Found>, Box<Found>),
+}
+
+/// The best tree found, what it costs, and what no tree can cost less than.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// The tree; its cost is below the limit it was searched with, or it is a leaf.
+    pub tree: Found,
+    /// Errors and penalties of that tree, by weight.
+    pub cost: f64,
+    /// No tree costs less. Equal to `cost` where the search came to its end.
+    pub bound: f64,
+}
+
+/// Nested left sides: the rows by rank, so that left of the t-th question are the ranks up to t.
+struct Chain {
+    rank: Vec<u32>,
+    tests: Vec<Test>,
+}
+
+/// Rows, and their order along every chain.
+struct Subset {
+    rows: Vec<u32>,
+    orders: Vec<Vec<u32>>,
+}
+
+/// Searches for an optimal tree on one data set.
+pub struct Optimiser<'a> {
+    codes: &'a [u32],
+    weight: Vec<f64>,
+    n_classes: usize,
+    chains: Vec<Chain>,
+    options: OptimalOptions,
+    fingerprint: Vec<u128>,
+    /// Whether a row is of another class than most of those that have the same values.
+    lost: Vec<bool>,
+    known: HashMap<(u128, usize), Solution>,
+    patience: &'a Patience<'a>,
+}
+
+impl<'a> Optimiser<'a> {
+    /// Prepares the questions of a data set with these classes.
+    pub fn new(
+        data: &Dataset,
+        codes: &'a [u32],
+        n_classes: usize,
+        options: OptimalOptions,
+        patience: &'a Patience<'a>,
+    ) -> Optimiser<'a> {
+        let n = data.n_rows();
+        let fingerprint = (0..n)
+            .map(|row| u128::from(rng::place(1, row as u64)) << 64 | u128::from(rng::place(2, row as u64)))
+            .collect();
+        let weight: Vec<f64> = (0..n).map(|row| data.row_weight(row)).collect();
+        let values = fingerprints(data);
+        let lost = lost_rows(codes, n_classes, |row| values[row], |row| weight[row]);
+        Optimiser {
+            codes,
+            weight,
+            n_classes,
+            chains: chains(data, patience),
+            options,
+            fingerprint,
+            lost,
+            known: HashMap::new(),
+            patience,
+        }
+    }
+
+    /// The best tree on all rows; only trees cheaper than `limit` are of interest.
+    pub fn solve_all(&mut self, limit: f64) -> Solution {
+        let rows: Vec<u32> = (0..self.codes.len() as u32).collect();
+        let order = |chain: &Chain| {
+            if let [_] = &chain.tests[..] {
+                let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| chain.rank[row as usize] == 0);
+                return [left, right].concat();
+            }
+            let mut order = rows.clone();
+            order.sort_by_key(|&row| chain.rank[row as usize]);
+            order
+        };
+        let mut orders = Vec::with_capacity(self.chains.len());
+        for chain in &self.chains {
+            if self.patience.is_over() {
+                break;
+            }
+            orders.push(order(chain));
+        }
+        if self.patience.was_over() {
+            // Not all questions are there: nothing is known but what no tree avoids.
+            let (cost, bound) = (errors(&self.class_weights(&rows)), self.least(&rows));
+            return Solution { tree: Found::Leaf, cost, bound };
+        }
+        self.solve(&Subset { rows, orders }, self.options.max_depth, limit)
+    }
+
+    /// The same where every question has two answers and all rows count the same; `None` elsewhere. Much faster.
+    pub fn solve_binary(&mut self, limit: f64) -> Option<Solution> {
+        const MOST: usize = 2000;
+        let weight = *self.weight.first()?;
+        let plain = self.weight.iter().all(|w| *w == weight) && weight > 0.0;
+        let two_answers = |chain: &Chain| chain.rank.iter().all(|&rank| rank <= 1);
+        if self.patience.was_over() || !plain || self.chains.len() > MOST || !self.chains.iter().all(two_answers) {
+            return None;
+        }
+        let answers = |chain: &Chain| chain.rank.iter().map(|&rank| rank == 0).collect();
+        let answers: Vec<Vec<bool>> = self.chains.iter().map(answers).collect();
+        let questions = Questions::new(self.codes, self.n_classes, &answers);
+        let limits = BinaryLimits {
+            max_depth: self.options.max_depth,
+            penalty: self.options.penalty / weight,
+            min_samples_leaf: self.options.min_samples_leaf,
+        };
+        let mut optimiser = BinaryOptimiser::new(&questions, limits, self.patience);
+        let found = optimiser.solve_all(limit / weight);
+        Some(Solution { tree: self.asked(&found.tree), cost: found.cost * weight, bound: found.bound * weight })
+    }
+
+    /// A tree of questions as a tree of tests.
+    fn asked(&self, tree: &BinaryTree) -> Found {
+        match tree {
+            BinaryTree::Leaf => Found::Leaf,
+            BinaryTree::Ask(q, yes, no) => {
+                let test = self.chains[*q].tests[0].clone();
+                Found::Split(test, Box::new(self.asked(yes)), Box::new(self.asked(no)))
+            }
+        }
+    }
+
+    fn class_weights(&self, rows: &[u32]) -> Vec<f64> {
+        let mut weights = vec![0.0; self.n_classes];
+        rows.iter().for_each(|&row| weights[self.codes[row as usize] as usize] += self.weight[row as usize]);
+        weights
+    }
+
+    /// What no tree for these rows costs less than: errors that are the same to all questions as rows of another class.
+    fn least(&self, rows: &[u32]) -> f64 {
+        rows.iter().filter(|&&row| self.lost[row as usize]).map(|&row| self.weight[row as usize]).sum()
+    }
+
+    /// The best tree for some rows. `cost < limit` if there is one; otherwise `bound >= limit`, unless time ran out.
+    fn solve(&mut self, set: &Subset, depth: usize, limit: f64) -> Solution {
+        let weights = self.class_weights(&set.rows);
+        let leaf = errors(&weights);
+        let few = set.rows.len() < 2 * self.options.min_samples_leaf.max(1);
+        let least = self.least(&set.rows);
+        if depth == 0 || leaf <= least + self.options.penalty + 1e-9 * leaf || few {
+            return Solution { tree: Found::Leaf, cost: leaf, bound: leaf };
+        }
+        let key = (set.rows.iter().fold(0u128, |sum, &r| sum.wrapping_add(self.fingerprint[r as usize])), depth);
+        if let Some(known) = self.known.get(&key).filter(|known| known.bound >= known.cost || known.bound >= limit) {
+            return known.clone();
+        }
+        let solution = if depth == 1 {
+            self.solve_stump(set, &weights, (leaf, least))
+        } else {
+            self.solve_deep(set, depth, (leaf, least), limit)
+        };
+        if self.known.len() < REMEMBERED && !self.patience.was_over() {
+            self.known.insert(key, solution.clone());
+        }
+        solution
+    }
+
+    /// Depth 1: every question of every chain, by sweeping.
+    fn solve_stump(&self, set: &Subset, all: &[f64], (leaf, lowest): (f64, f64)) -> Solution {
+        let mut best = (leaf, None);
+        let (n, least) = (set.rows.len(), self.options.min_samples_leaf.max(1));
+        let mut bound = f64::INFINITY;
+        for (c, (chain, order)) in self.chains.iter().zip(&set.orders).enumerate() {
+            // A question to the clock costs more than many a short sweep.
+            if c % 16 == 15 && self.patience.is_over() {
+                bound = lowest + self.options.penalty;
+                break;
+            }
+            let mut left = vec![0.0; self.n_classes];
+            let mut right = all.to_vec();
+            for i in 0..n - 1 {
+                let row = order[i] as usize;
+                let class = self.codes[row] as usize;
+                left[class] += self.weight[row];
+                right[class] -= self.weight[row];
+                let rank = chain.rank[row];
+                if rank == chain.rank[order[i + 1] as usize] || i + 1 < least || n - i - 1 < least {
+                    continue;
+                }
+                let cost = errors(&left) + errors(&right) + self.options.penalty;
+                if cost < best.0 - 1e-9 {
+                    best = (cost, Some((c, rank)));
+                }
+            }
+        }
+        let leaf = || Box::new(Found::Leaf);
+        let tree = best
+            .1
+            .map_or(Found::Leaf, |(c, rank)| Found::Split(self.chains[c].tests[rank as usize].clone(), leaf(), leaf()));
+        Solution { tree, cost: best.0, bound: best.0.min(bound) }
+    }
+
+    /// Any depth: intervals of the thresholds of each chain, by branch and bound.
+    fn solve_deep(&mut self, set: &Subset, depth: usize, (leaf, least): (f64, f64), limit: f64) -> Solution {
+        // A shallower tree is a good start, and cheap.
+        let start = self.solve(set, depth - 1, limit);
+        let mut best = if start.cost < leaf { (start.tree, start.cost) } else { (Found::Leaf, leaf) };
+        // The least bound of what is passed over or was not finished.
+        let mut bound = f64::INFINITY;
+        for c in 0..self.chains.len() {
+            if self.patience.was_over() {
+                bound = bound.min(least + self.options.penalty);
+                break;
+            }
+            let cuts = self.cuts(set, c);
+            if cuts.is_empty() {
+                continue;
+            }
+            // Positions a < b of cuts; every cut between them is open. Bounds of the left side at a and the right side at b.
+            let mut intervals = vec![(0, cuts.len(), 0.0, 0.0)];
+            while let Some((from, to, left_bound, right_bound)) = intervals.pop() {
+                let lowest = least.max(left_bound + right_bound) + self.options.penalty;
+                let target = best.1.min(limit);
+                if from == to {
+                    continue;
+                }
+                if lowest >= target - 1e-9 || self.patience.is_over() {
+                    bound = bound.min(lowest);
+                    continue;
+                }
+                let middle = from + (to - from) / 2;
+                let (left, right) = self.divide(set, c, cuts[middle]);
+                let room = target - self.options.penalty;
+                let a = self.solve(&left, depth - 1, room - right_bound);
+                let b = self.solve(&right, depth - 1, room - left_bound);
+                let (cost, both) = (a.cost + b.cost, a.bound + b.bound);
+                if cost + self.options.penalty < best.1 - 1e-9 {
+                    let rank = self.chains[c].rank[set.orders[c][cuts[middle] - 1] as usize];
+                    let test = self.chains[c].tests[rank as usize].clone();
+                    best = (Found::Split(test, Box::new(a.tree), Box::new(b.tree)), cost + self.options.penalty);
+                }
+                bound = bound.min(both + self.options.penalty);
+                intervals.push((from, middle, left_bound, b.bound.max(right_bound)));
+                intervals.push((middle + 1, to, a.bound.max(left_bound), right_bound));
+            }
+        }
+        let (tree, cost) = best;
+        // Passed over were only things that can't beat the target; against the best tree the bound can't be larger than its cost.
+        Solution { tree, cost, bound: bound.min(cost).max(0.0) }
+    }
+
+    /// How many rows are left of each cut of a chain that parts the rows as the limits allow.
+    fn cuts(&self, set: &Subset, chain: usize) -> Vec<usize> {
+        let (order, rank) = (&set.orders[chain], &self.chains[chain].rank);
+        let least = self.options.min_samples_leaf.max(1);
+        let is_cut = |&i: &usize| rank[order[i - 1] as usize] != rank[order[i] as usize];
+        (least..order.len().saturating_sub(least - 1)).filter(is_cut).collect()
+    }
+
+    fn divide(&self, set: &Subset, chain: usize, n_left: usize) -> (Subset, Subset) {
+        let rank = &self.chains[chain].rank;
+        let last = rank[set.orders[chain][n_left - 1] as usize];
+        let is_left = |row: &&u32| rank[**row as usize] <= last;
+        let part = |rows: &Vec<u32>| -> (Vec<u32>, Vec<u32>) { rows.iter().partition(is_left) };
+        let (rows, other_rows) = part(&set.rows);
+        let (orders, other_orders) = set.orders.iter().map(part).unzip();
+        (Subset { rows, orders }, Subset { rows: other_rows, orders: other_orders })
+    }
+}
+
+fn errors(weights: &[f64]) -> f64 {
+    weights.iter().sum::<f64>() - weights.iter().fold(0.0f64, |most, &w| most.max(w))
+}
+
+/// A number for each row that is equal for rows with the same values, those missing being the same.
+fn fingerprints(data: &Dataset) -> Vec<u128> {
+    let features = data.features();
+    let mut halves = vec![(1u64, 2u64); data.n_rows()];
+    for f in 0..features.n_columns() {
+        for (half, x) in halves.iter_mut().zip(features.numbers(f)) {
+            // Both zeros are the same, and so is everything that is not a number.
+            let bits = if x.is_nan() { u64::MAX } else { (x + 0.0).to_bits() };
+            *half = (rng::place(half.0, bits), rng::place(half.1, bits));
+        }
+    }
+    halves.into_iter().map(|(a, b)| u128::from(a) << 64 | u128::from(b)).collect()
+}
+
+/// The chains of all columns; not all of them where time runs out.
+fn chains(data: &Dataset, patience: &Patience<'_>) -> Vec<Chain> {
+    let features = data.features();
+    let mut chains = Vec::new();
+    for f in 0..features.n_columns() {
+        if patience.is_over() {
+            break;
+        }
+        let numbers = features.numbers(f);
+        let has_missing = numbers.iter().any(|x| x.is_nan());
+        let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+        distinct.sort_by(f64::total_cmp);
+        distinct.dedup();
+        if features.columns()[f].kind == ColumnKind::Nominal {
+            nominal_chains(f as u32, &numbers, &distinct, has_missing, patience, &mut chains);
+        } else {
+            let sides = if has_missing { &[true, false][..] } else { &[false] };
+            let ordered = sides.iter().map(|&missing_left| ordered_chain(f as u32, &numbers, &distinct, missing_left));
+            chains.extend(ordered);
+        }
+    }
+    chains
+}
+
+/// Thresholds between distinct values; above all of them where rows lack a value on the right.
+fn ordered_chain(feature: u32, numbers: &[f64], distinct: &[f64], missing_left: bool) -> Chain {
+    let offset = u32::from(missing_left);
+    let rank = |x: &f64| match x {
+        x if x.is_nan() => {
+            if missing_left {
+                0
+            } else {
+                distinct.len() as u32
+            }
+        }
+        x => offset + distinct.partition_point(|d| d < x) as u32,
+    };
+    let between = |i: usize| {
+        distinct.get(i + 1).map_or(f64::INFINITY, |next| ermine_core::matrix::binned::between(distinct[i], *next))
+    };
+    let test = |threshold: f64| Test::AtMost { feature, threshold, missing_left };
+    let mut tests: Vec<Test> = Vec::new();
+    if missing_left {
+        // Only the missing ones on the left is the same as only them on the right, which the other chain has.
+        tests.push(test(distinct.first().map_or(0.0, |x| x.next_down())));
+    }
+    tests.extend((0..distinct.len()).map(|i| test(between(i))));
+    Chain { rank: numbers.iter().map(rank).collect(), tests }
+}
+
+/// One question for each set of categories, or for each category.
+fn nominal_chains(
+    feature: u32,
+    numbers: &[f64],
+    distinct: &[f64],
+    has_missing: bool,
+    patience: &Patience<'_>,
+    chains: &mut Vec<Chain>,
+) {
+    let n_groups = distinct.len() + usize::from(has_missing);
+    if n_groups < 2 {
+        return;
+    }
+    let group = |x: &f64| if x.is_nan() { distinct.len() } else { distinct.partition_point(|d| d < x) };
+    let groups: Vec<u32> = numbers.iter().map(|x| group(x) as u32).collect();
+    let mut push = |inside: &dyn Fn(usize) -> bool| {
+        let codes = (0..distinct.len()).filter(|&g| inside(g)).map(|g| distinct[g] as usize);
+        let missing_left = has_missing && inside(distinct.len());
+        let test = Test::InSet { feature, set: CodeSet::new(codes), missing_left };
+        let rank = groups.iter().map(|&group| u32::from(!inside(group as usize))).collect();
+        chains.push(Chain { rank, tests: vec![test] });
+    };
+    if n_groups <= ALL_SETS {
+        // The last group always stays outside: a set and its complement ask the same.
+        (1u32..1 << (n_groups - 1)).for_each(|set| push(&|g| set >> g & 1 == 1));
+    } else {
+        (0..n_groups).take_while(|_| !patience.is_over()).for_each(|one| push(&|g| g == one));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ermine_core::progress::Silent;
+    use ermine_core::table::{Column, Table};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn questions_are_not_made_when_time_is_up() {
+        let names: Vec<Option<String>> = (0..500).map(|i| Some(format!("n{}", i % 100))).collect();
+        let classes: Vec<Option<&str>> = (0..500).map(|i| Some(if i % 3 == 0 { "a" } else { "b" })).collect();
+        let columns = vec![Column::nominal("name", &names), Column::nominal("class", &classes)];
+        let data = Table::new(columns).unwrap().dataset("class").unwrap();
+        let now = Instant::now();
+        let count = |deadline: Instant| chains(&data, &Patience::new(Some(deadline), &Silent)).len();
+        assert_eq!(count(now + Duration::from_secs(3600)), 100);
+        assert_eq!(count(now), 0);
+    }
+}
