@@ -100,7 +100,7 @@ pub fn boost(
     let raised = Raised::default();
     let errors = raised.clone();
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..context() };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
         let loss = |data: &Dataset| own_loss(data, objective.as_ref(), &errors);
         let judge = |data: &Dataset, said: &[f64]| judged(data, said, metric.as_ref(), &errors);
         let save = |model: &CoreModel| checkpoint.as_ref().map_or(Ok(()), |(path, _)| model.save(path));

@@ -43,7 +43,7 @@ pub fn curve(
     let data = target.dataset(table.inner.clone(), weight.map(array::numbers).transpose()?)?;
     let splits = splits_of(&data, splits)?;
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..context() };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
         points(&learners, sizes.as_deref(), &data, &splits, measure, &context)
     };
     job::run(py, progress, work)?.map_err(python)

@@ -74,7 +74,7 @@ pub fn fit(
     let previous = previous.map(Model::core);
     let work = move |watch: &job::Watch| {
         let (previous, folds) = (previous.as_deref(), folds.as_deref());
-        let context = Context { seed, threads: Some(threads), observer: watch, previous, folds, ..context() };
+        let context = Context { seed, threads: Some(threads), observer: watch, previous, folds, ..ermine::context() };
         learner::fit(learner.as_ref(), &data, &context)
     };
     let mut model = trouble.check(job::run_heard(py, &job::Listeners { progress, callback }, work)?)?;
@@ -116,7 +116,7 @@ pub fn partial_fit(
     let data = target.dataset(table.inner.clone(), weight)?;
     let before = before.map(Model::core);
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..context() };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
         Stream { params: sgd, from: before.as_deref() }.fit(&data, &context)
     };
     let mut model = job::run(py, None, work)?.map_err(python)?;
@@ -165,13 +165,13 @@ impl Model {
     /// Reads a model from the bytes of a model file.
     #[new]
     fn new(bytes: &[u8]) -> PyResult<Model> {
-        Ok(Model::of(Coreermine::load_bytes(bytes).map_err(python)?, Trouble::default()))
+        Ok(Model::of(ermine::load_bytes(bytes).map_err(python)?, Trouble::default()))
     }
 
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
-        let model = py.detach(|| Coreermine::load(path)).map_err(python)?;
+        let model = py.detach(|| ermine::load(path)).map_err(python)?;
         Ok(Model::of(model, Trouble::default()))
     }
 
@@ -246,7 +246,7 @@ impl Model {
     /// Reads a model of XGBoost or LightGBM.
     #[staticmethod]
     fn import_file(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
-        let model = py.detach(|| Coreermine::import(path)).map_err(python)?;
+        let model = py.detach(|| ermine::import(path)).map_err(python)?;
         Ok(Model::of(model, Trouble::default()))
     }
 
@@ -263,7 +263,7 @@ impl Model {
                 )));
             }
         };
-        let bytes = py.detach(|| self.core().export(format)).map_err(python)?;
+        let bytes = py.detach(|| ermine::export(&self.core(), format)).map_err(python)?;
         Ok(PyBytes::new(py, &bytes))
     }
 

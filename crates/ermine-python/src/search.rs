@@ -56,7 +56,7 @@ pub fn search(
     let splits = splits_of(&data, splits)?;
     let asked = listed.clone().unwrap_or_default();
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..context() };
+        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
         let space = match listed {
             Some(listed) => Space::of_settings(listed),
             None => Space::declared(&*base).suited(&*base, &data, &context)?,
