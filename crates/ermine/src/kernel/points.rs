@@ -10,7 +10,8 @@
 use super::Kernel;
 use super::element::{Element, GROUP, Sum};
 use crate::linalg::dense::BLOCK;
-use crate::linalg::{Design, lanes};
+use crate::simd::Level;
+use crate::linalg::Design;
 use std::ops::Range;
 
 /// Columns of a block that are finished together: eight rows of them stay in the first-level cache.
@@ -135,7 +136,7 @@ impl<E: Element> Points<E> {
         let width = columns.len();
         debug_assert!(columns.start.is_multiple_of(E::PANEL) && out.len() == rows.len() * width);
         let sum = if matches!(self.kernel, Kernel::Laplacian { .. }) { Sum::Gap } else { Sum::Product };
-        let level = lanes::level();
+        let level = Level::detect();
         let mut group = vec![E::ZERO; self.d * GROUP];
         let mut strip = [E::ZERO; GROUP * STRIP];
         for (rows, out) in rows.chunks(GROUP).zip(out.chunks_mut((GROUP * width).max(1))) {
