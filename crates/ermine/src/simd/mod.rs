@@ -162,7 +162,10 @@ mod tests {
         }
         assert_eq!(best, Level::detect(), "the kept answer is the first one");
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        assert_eq!(best.set() >= Set::Avx2, is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2"));
+        assert_eq!(
+            best.set() >= Set::Avx2,
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2")
+        );
     }
 
     #[test]
