@@ -2,7 +2,7 @@
 
 use super::metric::Metric;
 use super::rows::{Element, Kept, Points};
-use super::simd::{Level, versions};
+use super::simd::{Instructions, Level, versions};
 use std::ops::Range;
 
 /// Rows that are embedded at a time.
@@ -119,7 +119,7 @@ versions! {
 }
 
 #[inline(always)]
-fn embed_body<const SET: u8>(metric: &Metric, n_features: usize, columns: &mut [[f64; LANES]]) {
+fn embed_body<S: Instructions>(_: S, metric: &Metric, n_features: usize, columns: &mut [[f64; LANES]]) {
     metric.embed_lanes(n_features, columns);
 }
 

@@ -18,7 +18,7 @@ use super::measured::Measured;
 use super::metric::Metric;
 use super::nearest::Nearest;
 use super::rows::{Element, Kept, Points};
-use super::simd::{Level, versions};
+use super::simd::{Instructions, Level, versions};
 use bytes::{ByteCodes, ByteFilter};
 use floats::{FloatFilter, Frame};
 use std::sync::OnceLock;
@@ -120,7 +120,8 @@ versions! {
 }
 
 #[inline(always)]
-fn exact_body<const SET: u8, E: Element>(
+fn exact_body<S: Instructions, E: Element>(
+    _: S,
     metric: &Metric,
     d: usize,
     points: &[E],
