@@ -9,9 +9,9 @@
 
 use super::Kernel;
 use super::element::{Element, GROUP, Sum};
+use crate::linalg::Design;
 use crate::linalg::dense::BLOCK;
 use crate::simd::Level;
-use crate::linalg::Design;
 use std::ops::Range;
 
 /// Columns of a block that are finished together: eight rows of them stay in the first-level cache.
