@@ -1,5 +1,5 @@
 # `make test` is the whole suite; `make` lists the rest.
-.PHONY: help test test-rust test-python check python docs bench soak
+.PHONY: help test test-rust test-python check python docs bench soak asan miri
 
 VENV := .venv
 PYTHON ?= python3
@@ -11,7 +11,9 @@ help:
 	@echo "make python   the Python package, built into .venv"
 	@echo "make docs     the documentation of the crate"
 	@echo "make bench    side by side with other libraries; appends to bench/record (long)"
-	@echo "make soak     long random testing and fuzzing (long; needs cargo-fuzz)"
+	@echo "make soak     long random testing, asan, miri and fuzzing (long; needs cargo-fuzz)"
+	@echo "make asan     the Rust tests under AddressSanitizer"
+	@echo "make miri     the scalar kernels under Miri, where it is installed"
 
 test: test-rust test-python
 
@@ -40,8 +42,28 @@ docs:
 bench:
 	bench/run
 
+# Memory errors in the kernels that this processor runs. `make asan TESTS=split::` runs a part.
+# Leaks are not looked for: thread pools live as long as the process.
+TESTS ?=
+HOST := $(shell rustc -vV | sed -n 's/^host: //p')
+RUST_CRATES := --workspace --exclude ermine-python
+asan:
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 PROPTEST_RNG_SEED=1 \
+		cargo test --target $(HOST) --target-dir target/asan $(RUST_CRATES) --lib --bins --tests $(TESTS)
+
+# Undefined behavior in the scalar kernels: under Miri no CPU feature is detected. Only modules with unsafe code, and of them only tests that are small enough for an interpreter.
+MIRI := cargo +nightly miri
+MIRI_TESTS ?= simd:: buffer:: aligned:: lanes:: element:: team:: twig:: is_refused are_refused outside_the
+miri:
+	@if $(MIRI) --version > /dev/null 2>&1; then \
+		MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 \
+			$(MIRI) test --target-dir target/miri $(RUST_CRATES) --exclude ermine-cli --lib -- $(MIRI_TESTS); \
+	else \
+		echo "make miri: skipped, since Miri is not installed (rustup +nightly component add miri rust-src)"; \
+	fi
+
 SOAK_SECONDS ?= 600
-soak:
+soak: asan miri
 	PROPTEST_CASES=100000 cargo test --release --test it
 	mkdir -p fuzz/corpus/model_file
 	for file in crates/ermine/tests/golden/models/*.ermine; do head -c -4 $$file > fuzz/corpus/model_file/$$(basename $$file); done

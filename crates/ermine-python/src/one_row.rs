@@ -85,19 +85,25 @@ fn room<'a>(n: usize, few: &'a mut [f64; FEW], many: &'a mut Vec<f64>) -> &'a mu
 /// Calls `work` with the values of an array of one row of `n` numbers; `None` where it isn't one.
 fn with_row<T>(array: &Bound<'_, PyAny>, n: usize, work: impl FnOnce(&[f64]) -> T) -> Option<T> {
     if let Ok(array) = array.cast::<PyArray2<f64>>() {
-        return read(array.data(), array.shape(), array.strides(), array.is_aligned(), n, work);
+        // SAFETY: all of it is what numpy says about one array, which is held here.
+        return unsafe { read(array.data(), array.shape(), array.strides(), array.is_aligned(), n, work) };
     }
     if let Ok(array) = array.cast::<PyArray2<f32>>() {
-        return read(array.data(), array.shape(), array.strides(), array.is_aligned(), n, work);
+        // SAFETY: all of it is what numpy says about one array, which is held here.
+        return unsafe { read(array.data(), array.shape(), array.strides(), array.is_aligned(), n, work) };
     }
     if let Ok(array) = array.cast::<PyArray1<f64>>() {
-        return read(array.data(), array.shape(), array.strides(), array.is_aligned(), n, work);
+        // SAFETY: all of it is what numpy says about one array, which is held here.
+        return unsafe { read(array.data(), array.shape(), array.strides(), array.is_aligned(), n, work) };
     }
     let array = array.cast::<PyArray1<f32>>().ok()?;
-    read(array.data(), array.shape(), array.strides(), array.is_aligned(), n, work)
+    // SAFETY: as above.
+    unsafe { read(array.data(), array.shape(), array.strides(), array.is_aligned(), n, work) }
 }
 
-fn read<E: Element + Copy + Into<f64>, T>(
+/// # Safety
+/// `data`, `shape`, `strides` (in bytes) and `aligned` must be those of one array of `E` that stays alive and that nobody writes to meanwhile.
+unsafe fn read<E: Element + Copy + Into<f64>, T>(
     data: *mut E,
     shape: &[usize],
     strides: &[isize],
@@ -113,7 +119,7 @@ fn read<E: Element + Copy + Into<f64>, T>(
     let (mut few, mut many) = ([0.0; FEW], Vec::new());
     let row = room(n, &mut few, &mut many);
     for (j, x) in row.iter_mut().enumerate() {
-        // SAFETY: numpy says that there are n aligned numbers, `stride` bytes apart; the caller holds the array.
+        // SAFETY: the array has n aligned numbers, `stride` bytes apart.
         *x = unsafe { *data.byte_offset(j as isize * stride) }.into();
     }
     Some(work(row))

@@ -37,8 +37,8 @@ fn dots<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROU
         fn fused<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROUP]; K] {
             dots_body(columns, c)
         }
-        if super::lanes::level() != super::lanes::Level::Plain {
-            // SAFETY: `level` found the instructions on this machine.
+        if crate::detected!("fma", "avx") {
+            // SAFETY: the processor has the features, as just detected.
             return unsafe { fused(columns, c) };
         }
     }

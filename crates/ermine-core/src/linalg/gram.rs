@@ -17,9 +17,10 @@
 //! **Reference.** Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008), for the packing.
 
 use super::dense::{BLOCK, Block, Dense};
-use super::lanes::{self, LANES, Level};
+use super::lanes::LANES;
 use super::matrix::Matrix;
 use super::{chunks, dense::add_in_order};
+use crate::simd::{Level, Set};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -249,7 +250,7 @@ fn multiply(a: &[f64], b: &[f64], k: usize, c: &mut [f64], upper: bool) {
 
 /// Eight rows of `c`, `side` apart: `c += a' b` from the panel `first` of `b` on.
 pub(super) fn multiply_panel(a: &[f64], b: &[f64], k: usize, first: usize, c: &mut [f64], side: usize) {
-    let (pitch, level) = (k * LANES, lanes::level());
+    let (pitch, level) = (k * LANES, Level::detect());
     let n_panels = b.len() / pitch;
     for j in (first..n_panels).step_by(3) {
         let wide = (n_panels - j).min(3);
@@ -259,21 +260,24 @@ pub(super) fn multiply_panel(a: &[f64], b: &[f64], k: usize, first: usize, c: &m
 
 /// One tile: eight rows of `c`, `side` apart, and as many times eight columns as `b` has panels (at most 3).
 fn multiply_tile(level: Level, a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
-    let wide = b.len() / (k * LANES);
-    assert!(a.len() >= k * LANES && b.len() >= wide * k * LANES && c.len() >= 7 * side + wide * LANES);
-    match (level, wide) {
+    let pitch = k.checked_mul(LANES).expect("rows of a panel that fit into memory");
+    let wide = b.len() / pitch;
+    // The last of the eight rows ends here.
+    let end = side.checked_mul(LANES - 1).and_then(|start| start.checked_add(wide * LANES));
+    assert!(a.len() >= pitch && end.is_some_and(|end| c.len() >= end), "a tile that lies inside its matrices");
+    match (level.set(), wide) {
         // SAFETY: the machine has AVX-512 (`level`), and the lengths were checked above.
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, 1) => unsafe { x86::tile_avx512::<1>(a, b, k, c, side) },
+        (Set::Avx512, 1) => unsafe { x86::tile_avx512::<1>(a, b, k, c, side) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, 2) => unsafe { x86::tile_avx512::<2>(a, b, k, c, side) },
+        (Set::Avx512, 2) => unsafe { x86::tile_avx512::<2>(a, b, k, c, side) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, 3) => unsafe { x86::tile_avx512::<3>(a, b, k, c, side) },
+        (Set::Avx512, 3) => unsafe { x86::tile_avx512::<3>(a, b, k, c, side) },
         // SAFETY: the machine has AVX2 and FMA (`level`), and the lengths were checked above.
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx2, _) => unsafe { x86::tile_avx2(a, b, k, c, side) },
+        (Set::Avx2, _) => unsafe { x86::tile_avx2(a, b, k, c, side) },
         _ => tile_plain(a, b, k, c, side),
     }
 }
@@ -419,14 +423,25 @@ mod tests {
                 multiply_tile(level, &a, &b, k, &mut c, side);
                 c
             };
-            let plain = tile(Level::Plain);
-            if lanes::level() == Level::Avx512 {
-                prop_assert_eq!(&tile(Level::Avx512), &plain);
-            }
-            if lanes::level() != Level::Plain {
-                prop_assert_eq!(&tile(Level::Avx2), &plain);
-            }
+            let plain = tile(Level::at_most(Set::Plain));
+            prop_assert_eq!(&tile(Level::at_most(Set::Avx2)), &plain);
+            prop_assert_eq!(&tile(Level::at_most(Set::Avx512)), &plain);
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "a tile that lies inside its matrices")]
+    fn a_tile_whose_rows_overflow_the_address_space_is_refused() {
+        // Seven of these wrap around to almost nothing.
+        let side = usize::MAX / 7 + 1;
+        assert!(side.wrapping_mul(7) < 8);
+        multiply_panel(&[0.0; LANES], &[0.0; LANES], 1, 0, &mut [0.0; 4 * LANES], side);
+    }
+
+    #[test]
+    #[should_panic(expected = "rows of a panel that fit into memory")]
+    fn a_panel_of_more_rows_than_memory_holds_is_refused() {
+        multiply_tile(Level::detect(), &[0.0; LANES], &[0.0; LANES], usize::MAX / LANES + 2, &mut [0.0; 64], LANES);
     }
 
     #[test]

@@ -45,57 +45,29 @@ macro_rules! vectorised {
             fn body $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? $body
             #[cfg(target_arch = "x86_64")]
             {
-                #[allow(clippy::too_many_arguments)]
-                #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-                fn wide $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? {
-                    body($($arg),*)
+                $crate::for_set! { avx512 => compiled
+                    #[allow(clippy::too_many_arguments)]
+                    fn wide $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? {
+                        body($($arg),*)
+                    }
                 }
-                #[allow(clippy::too_many_arguments)]
-                #[target_feature(enable = "avx2,fma")]
-                fn narrow $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? {
-                    body($($arg),*)
+                $crate::for_set! { avx2 => compiled
+                    #[allow(clippy::too_many_arguments)]
+                    fn narrow $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? {
+                        body($($arg),*)
+                    }
                 }
-                match $crate::linalg::lanes::level() {
-                    // SAFETY: `level` found the instructions on this machine.
-                    $crate::linalg::lanes::Level::Avx512 => return unsafe { wide($($arg),*) },
+                match $crate::simd::Level::detect().set() {
+                    // SAFETY: the processor has the features of the set that was detected.
+                    $crate::simd::Set::Avx512 => return unsafe { wide($($arg),*) },
                     // SAFETY: as above.
-                    $crate::linalg::lanes::Level::Avx2 => return unsafe { narrow($($arg),*) },
-                    $crate::linalg::lanes::Level::Plain => {}
+                    $crate::simd::Set::Avx2 => return unsafe { narrow($($arg),*) },
+                    $crate::simd::Set::Plain => {}
                 }
             }
             body($($arg),*)
         }
     )+};
-}
-
-/// Which instructions this machine has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    /// AVX-512 (F, DQ, VL, BW).
-    Avx512,
-    /// AVX2 and FMA.
-    Avx2,
-    /// Neither.
-    Plain,
-}
-
-/// The best level that this machine has. (The test is cached by the standard library: a load and a comparison.)
-#[inline]
-pub fn level() -> Level {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512bw")
-        {
-            return Level::Avx512;
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return Level::Avx2;
-        }
-    }
-    Level::Plain
 }
 
 /// Asks for the memory of a number that will be read soon, and of its neighbours.

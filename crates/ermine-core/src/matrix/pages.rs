@@ -23,7 +23,7 @@ pub fn with_capacity<T>(n: usize) -> Vec<T> {
     values
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 fn ask<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     const PAGE: usize = 4096;
     let first = room.as_mut_ptr().cast::<u8>();
@@ -33,7 +33,7 @@ fn ask<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     unsafe { libc::madvise(first.wrapping_add(before).cast(), inside, libc::MADV_HUGEPAGE) };
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 fn ask<T>(_: &mut [std::mem::MaybeUninit<T>]) {}
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The two precisions of kernel values: double, and single for large data, where the solver's sums stay double.
 
-use ermine_core::linalg::lanes::{self, Level, Real};
+use ermine_core::linalg::lanes::{self, Real};
+use ermine_core::simd::{Level, Set};
 use ermine_core::vectorised;
 use std::ops::{Add, Mul, Sub};
 
@@ -67,7 +68,9 @@ vectorised! {
 
 fn check<E: Element>(panel: &[E], group: &[E], out: &[E], stride: usize) -> usize {
     let d = panel.len() / E::PANEL;
-    assert!(panel.len() == d * E::PANEL && group.len() == d * GROUP && out.len() >= (GROUP - 1) * stride + E::PANEL);
+    let end = stride.checked_mul(GROUP - 1).and_then(|start| start.checked_add(E::PANEL));
+    assert!(panel.len() == d * E::PANEL && group.len() == d * GROUP, "a panel and a group of as many columns");
+    assert!(end.is_some_and(|end| out.len() >= end), "room for all rows of a tile");
     d
 }
 
@@ -99,10 +102,10 @@ impl Element for f32 {
     }
     fn tile(level: Level, sum: Sum, panel: &[f32], group: &[f32], out: &mut [f32], stride: usize) {
         let _d = check(panel, group, out, stride);
-        match level {
+        match level.set() {
             // SAFETY: the machine has AVX-512 (`level`), and the lengths were checked above.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { x86::tile_f32(sum, panel, group, out, stride, _d) },
+            Set::Avx512 => unsafe { x86::tile_f32(sum, panel, group, out, stride, _d) },
             _ => tile_loops(sum, panel, group, out, stride),
         }
     }
@@ -136,10 +139,10 @@ impl Element for f64 {
     }
     fn tile(level: Level, sum: Sum, panel: &[f64], group: &[f64], out: &mut [f64], stride: usize) {
         let _d = check(panel, group, out, stride);
-        match level {
+        match level.set() {
             // SAFETY: the machine has AVX-512 (`level`), and the lengths were checked above.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { x86::tile_f64(sum, panel, group, out, stride, _d) },
+            Set::Avx512 => unsafe { x86::tile_f64(sum, panel, group, out, stride, _d) },
             _ => tile_loops(sum, panel, group, out, stride),
         }
     }
@@ -258,10 +261,10 @@ mod tests {
         let stride = E::PANEL + 3;
         for sum in [Sum::Product, Sum::Gap] {
             let (mut fast, mut plain) = (vec![E::ONE; GROUP * stride], vec![E::ONE; GROUP * stride]);
-            E::tile(lanes::level(), sum, &panel, &group, &mut fast, stride);
+            E::tile(Level::detect(), sum, &panel, &group, &mut fast, stride);
             tile_plain(sum, &panel, &group, &mut plain, stride);
             assert_eq!(fast, plain, "the vectorised tile differs from its twin");
-            E::tile(Level::Plain, sum, &panel, &group, &mut fast, stride);
+            E::tile(Level::at_most(Set::Plain), sum, &panel, &group, &mut fast, stride);
             assert_eq!(fast, plain);
         }
     }
@@ -284,6 +287,27 @@ mod tests {
             prop_assert!((Element::tanh(x) - x.tanh()).abs() < 1e-15);
             prop_assert!((f64::from(Element::tanh(x as f32)) - f64::from(x as f32).tanh()).abs() < 3e-7);
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "room for all rows of a tile")]
+    fn a_stride_that_overflows_is_refused() {
+        // Seven of these wrap around to almost nothing.
+        let stride = usize::MAX / 7 + 1;
+        f32::tile(Level::detect(), Sum::Product, &[1.0; 32], &[1.0; GROUP], &mut [0.0; 64], stride);
+    }
+
+    #[test]
+    #[should_panic(expected = "room for all rows of a tile")]
+    fn a_stride_that_overflows_is_refused_in_double_precision() {
+        let stride = usize::MAX / 7 + 1;
+        f64::tile(Level::at_most(Set::Plain), Sum::Gap, &[1.0; 16], &[1.0; GROUP], &mut [0.0; 64], stride);
+    }
+
+    #[test]
+    #[should_panic(expected = "as many columns")]
+    fn a_group_of_fewer_columns_than_the_panel_is_refused() {
+        f64::tile(Level::detect(), Sum::Product, &[1.0; 32], &[1.0; GROUP], &mut [0.0; 160], 16);
     }
 
     #[test]

@@ -9,8 +9,9 @@
 
 use super::Kernel;
 use super::element::{Element, GROUP, Sum};
+use ermine_core::linalg::Design;
 use ermine_core::linalg::dense::BLOCK;
-use ermine_core::linalg::{Design, lanes};
+use ermine_core::simd::Level;
 use ermine_core::vectorised;
 use std::ops::Range;
 
@@ -136,7 +137,7 @@ impl<E: Element> Points<E> {
         let width = columns.len();
         debug_assert!(columns.start.is_multiple_of(E::PANEL) && out.len() == rows.len() * width);
         let sum = if matches!(self.kernel, Kernel::Laplacian { .. }) { Sum::Gap } else { Sum::Product };
-        let level = lanes::level();
+        let level = Level::detect();
         let mut group = vec![E::ZERO; self.d * GROUP];
         let mut strip = [E::ZERO; GROUP * STRIP];
         for (rows, out) in rows.chunks(GROUP).zip(out.chunks_mut((GROUP * width).max(1))) {

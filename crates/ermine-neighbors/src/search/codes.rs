@@ -211,7 +211,7 @@ impl Filter for CodeFilter<'_> {
         let codes = &self.index.words[panel * PANEL * width..][..PANEL * width];
         let queries = &self.packed[group * Self::GROUP * width..][..Self::GROUP * width];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
+        if ermine_core::detected!("avx512f", "avx512vpopcntdq") {
             // SAFETY: the machine has both, as just checked.
             unsafe { avx512::tile(codes, queries, thresholds, masks) };
             return;

@@ -3,9 +3,9 @@
 //! The sort is Batcher's bitonic network: ten stages, in each of which lane i meets lane i ^ j and keeps the smaller or the larger
 //! of the two. Reference: K. Batcher (1968), "Sorting networks and their applications".
 
+use super::simd::{Instructions, larger, multiply_add};
 #[cfg(target_arch = "x86_64")]
-use super::simd::AVX512;
-use super::simd::{larger, multiply_add};
+use ermine_core::simd::Set;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     _mm512_abs_ps, _mm512_add_ps, _mm512_castps256_ps512, _mm512_cvtpd_ps, _mm512_fmadd_ps, _mm512_insertf32x8,
@@ -20,20 +20,20 @@ pub(super) const LANES: usize = 16;
 #[derive(Clone, Copy)]
 pub(super) struct Wide([f32; LANES]);
 
-/// One operation on all lanes: the instruction where SET has it, else lane by lane.
+/// One operation on all lanes: the instruction where the set has it, else lane by lane.
 macro_rules! lane_by_lane {
-    ($set:expr, $a:expr, $b:expr, $instruction:expr, $plain:expr) => {{
+    ($set:ident, $a:expr, $b:expr, $instruction:expr, $plain:expr) => {{
         #[cfg(target_arch = "x86_64")]
-        if $set == AVX512 {
+        if matches!($set::SET, Set::Avx512) {
             let mut out = [0.0; LANES];
-            // SAFETY: SET is AVX512 only inside a version compiled for it and called on a machine that has it; loads and the store are of arrays of 16.
+            // SAFETY: the caller holds the proof that the machine has AVX-512; loads and the store are of arrays of 16.
             unsafe {
                 let (a, b) = (_mm512_loadu_ps($a.0.as_ptr()), _mm512_loadu_ps($b.0.as_ptr()));
                 _mm512_storeu_ps(out.as_mut_ptr(), $instruction(a, b));
             }
             return Wide(out);
         }
-        $a.with::<{ super::simd::PLAIN }>($b, $plain)
+        $a.with($b, $plain)
     }};
 }
 
@@ -49,17 +49,17 @@ impl Wide {
 
     /// `values - query`.
     #[inline(always)]
-    pub(super) fn gap<const SET: u8>(values: &[f32; LANES], query: f32) -> Wide {
-        lane_by_lane!(SET, Wide(*values), Wide([query; LANES]), |a, b| _mm512_sub_ps(a, b), |a, b| a - b)
+    pub(super) fn gap<S: Instructions>(_: S, values: &[f32; LANES], query: f32) -> Wide {
+        lane_by_lane!(S, Wide(*values), Wide([query; LANES]), |a, b| _mm512_sub_ps(a, b), |a, b| a - b)
     }
 
     /// `values - query`, rounded once to single precision.
     #[inline(always)]
-    pub(super) fn wide_gap<const SET: u8>(values: &[f64; LANES], query: f64) -> Wide {
+    pub(super) fn wide_gap<S: Instructions>(_: S, values: &[f64; LANES], query: f64) -> Wide {
         #[cfg(target_arch = "x86_64")]
-        if SET == AVX512 {
+        if matches!(S::SET, Set::Avx512) {
             let mut out = [0.0; LANES];
-            // SAFETY: as above; each load reads eight of the 16 values.
+            // SAFETY: the caller holds the proof that the machine has AVX-512; each load reads eight of the 16 values.
             unsafe {
                 let query = _mm512_set1_pd(query);
                 let low = _mm512_cvtpd_ps(_mm512_sub_pd(_mm512_loadu_pd(values.as_ptr()), query));
@@ -74,25 +74,25 @@ impl Wide {
 
     /// `self + gap^2`.
     #[inline(always)]
-    pub(super) fn plus_square<const SET: u8>(self, gap: Wide) -> Wide {
-        lane_by_lane!(SET, self, gap, |a, b| _mm512_fmadd_ps(b, b, a), |a, b| multiply_add::<SET>(b, b, a))
+    pub(super) fn plus_square<S: Instructions>(self, set: S, gap: Wide) -> Wide {
+        lane_by_lane!(S, self, gap, |a, b| _mm512_fmadd_ps(b, b, a), |a, b| multiply_add(set, b, b, a))
     }
 
     /// `self + |gap|`.
     #[inline(always)]
-    pub(super) fn plus_abs<const SET: u8>(self, gap: Wide) -> Wide {
-        lane_by_lane!(SET, self, gap, |a, b| _mm512_add_ps(a, _mm512_abs_ps(b)), |a, b: f32| a + b.abs())
+    pub(super) fn plus_abs<S: Instructions>(self, _: S, gap: Wide) -> Wide {
+        lane_by_lane!(S, self, gap, |a, b| _mm512_add_ps(a, _mm512_abs_ps(b)), |a, b: f32| a + b.abs())
     }
 
     /// The larger of `self` and `|gap|`.
     #[inline(always)]
-    pub(super) fn max_abs<const SET: u8>(self, gap: Wide) -> Wide {
-        lane_by_lane!(SET, self, gap, |a, b| _mm512_max_ps(a, _mm512_abs_ps(b)), |a, b: f32| larger(a, b.abs()))
+    pub(super) fn max_abs<S: Instructions>(self, _: S, gap: Wide) -> Wide {
+        lane_by_lane!(S, self, gap, |a, b| _mm512_max_ps(a, _mm512_abs_ps(b)), |a, b: f32| larger(a, b.abs()))
     }
 
     /// Any function, lane by lane.
     #[inline(always)]
-    pub(super) fn with<const SET: u8>(self, other: Wide, f: impl Fn(f32, f32) -> f32) -> Wide {
+    pub(super) fn with(self, other: Wide, f: impl Fn(f32, f32) -> f32) -> Wide {
         let mut out = self.0;
         for lane in 0..LANES {
             out[lane] = f(out[lane], other.0[lane]);
@@ -118,12 +118,11 @@ pub(super) fn prefetch<T>(values: &[T]) {
 
 /// Bit i is set where `values[i] <= limit`.
 #[inline(always)]
-pub(super) fn at_most<const SET: u8>(values: &[f32; LANES], limit: f32) -> u32 {
+pub(super) fn at_most<S: Instructions>(_: S, values: &[f32; LANES], limit: f32) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if SET == AVX512 {
+    if matches!(S::SET, Set::Avx512) {
         use std::arch::x86_64::{_CMP_LE_OQ, _mm512_cmp_ps_mask};
-        // SAFETY: SET is AVX512 only inside a version compiled for it and called on a machine that has it; the load reads
-        // the 16 values of the array.
+        // SAFETY: the caller holds the proof that the machine has AVX-512; the load reads the 16 values of the array.
         return u32::from(unsafe {
             _mm512_cmp_ps_mask::<_CMP_LE_OQ>(_mm512_loadu_ps(values.as_ptr()), _mm512_set1_ps(limit))
         });
@@ -133,10 +132,10 @@ pub(super) fn at_most<const SET: u8>(values: &[f32; LANES], limit: f32) -> u32 {
 
 /// Puts sixteen numbers in ascending order.
 #[inline(always)]
-pub(super) fn sort<const SET: u8>(keys: &mut [u32; LANES]) {
+pub(super) fn sort<S: Instructions>(_: S, keys: &mut [u32; LANES]) {
     #[cfg(target_arch = "x86_64")]
-    if SET == AVX512 {
-        // SAFETY: SET is AVX512 only inside a version compiled for it and called on a machine that has it.
+    if matches!(S::SET, Set::Avx512) {
+        // SAFETY: the caller holds the proof that the machine has AVX-512.
         unsafe { sort_avx512(keys) };
         return;
     }
@@ -223,23 +222,23 @@ mod tests {
     use proptest::prelude::*;
 
     #[inline(always)]
-    fn wide_body<const SET: u8>(a: &[f32; LANES], b: &[f32; LANES], q: f64) -> [[f32; LANES]; 5] {
+    fn wide_body<S: Instructions>(set: S, a: &[f32; LANES], b: &[f32; LANES], q: f64) -> [[f32; LANES]; 5] {
         let (total, gap, wide) = (Wide(*a), Wide(*b), a.map(f64::from));
         let all = [
-            total.plus_square::<SET>(gap),
-            total.plus_abs::<SET>(gap),
-            total.max_abs::<SET>(gap),
-            Wide::gap::<SET>(a, q as f32),
-            Wide::wide_gap::<SET>(&wide, q),
+            total.plus_square(set, gap),
+            total.plus_abs(set, gap),
+            total.max_abs(set, gap),
+            Wide::gap(set, a, q as f32),
+            Wide::wide_gap(set, &wide, q),
         ];
         all.map(Wide::lanes)
     }
     versions!(fn wide [] (a: &[f32; LANES], b: &[f32; LANES], q: f64) -> [[f32; LANES]; 5] = wide_body);
 
     #[inline(always)]
-    fn both_body<const SET: u8>(values: &[f32; LANES], limit: f32, keys: &mut [u32; LANES]) -> u32 {
-        sort::<SET>(keys);
-        at_most::<SET>(values, limit)
+    fn both_body<S: Instructions>(set: S, values: &[f32; LANES], limit: f32, keys: &mut [u32; LANES]) -> u32 {
+        sort(set, keys);
+        at_most(set, values, limit)
     }
     versions!(fn both [] (values: &[f32; LANES], limit: f32, keys: &mut [u32; LANES]) -> u32 = both_body);
 

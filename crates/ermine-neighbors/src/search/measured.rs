@@ -1,6 +1,6 @@
 //! Kept rows as a metric measures them: themselves, or embedded where they are kept as given.
 
-use super::simd::{Level, versions};
+use super::simd::{Instructions, Level, versions};
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::{Element, Kept, Points};
 use std::ops::Range;
@@ -119,7 +119,7 @@ versions! {
 }
 
 #[inline(always)]
-fn embed_body<const SET: u8>(metric: &Metric, n_features: usize, columns: &mut [[f64; LANES]]) {
+fn embed_body<S: Instructions>(_: S, metric: &Metric, n_features: usize, columns: &mut [[f64; LANES]]) {
     metric.embed_lanes(n_features, columns);
 }
 

@@ -5,16 +5,16 @@
 //! what passes is taken in double precision by [`ermine_core::distance::metric::Metric::distance`].
 
 use super::lanes::Wide;
-use super::simd::{larger, multiply_add};
+use super::simd::{Instructions, larger, multiply_add};
 
 /// A sum of gaps, in single precision, without the final root.
 pub(super) trait Norm: Copy + Send + Sync {
     /// `total` with one more coordinate's gap.
-    fn add<const SET: u8>(self, total: f32, gap: f32) -> f32;
+    fn add<S: Instructions>(self, set: S, total: f32, gap: f32) -> f32;
     /// The same for sixteen sums.
     #[inline(always)]
-    fn add_wide<const SET: u8>(self, total: Wide, gap: Wide) -> Wide {
-        total.with::<SET>(gap, |total, gap| self.add::<SET>(total, gap))
+    fn add_wide<S: Instructions>(self, set: S, total: Wide, gap: Wide) -> Wide {
+        total.with(gap, |total, gap| self.add(set, total, gap))
     }
     /// The sum that belongs to a distance.
     fn power(self, distance: f64) -> f64;
@@ -39,12 +39,12 @@ pub(super) struct SumPowers(pub(super) f64);
 
 impl Norm for SumAbs {
     #[inline(always)]
-    fn add<const SET: u8>(self, total: f32, gap: f32) -> f32 {
+    fn add<S: Instructions>(self, _: S, total: f32, gap: f32) -> f32 {
         total + gap.abs()
     }
     #[inline(always)]
-    fn add_wide<const SET: u8>(self, total: Wide, gap: Wide) -> Wide {
-        total.plus_abs::<SET>(gap)
+    fn add_wide<S: Instructions>(self, set: S, total: Wide, gap: Wide) -> Wide {
+        total.plus_abs(set, gap)
     }
     #[inline(always)]
     fn power(self, distance: f64) -> f64 {
@@ -61,12 +61,12 @@ impl Norm for SumAbs {
 
 impl Norm for SumSquares {
     #[inline(always)]
-    fn add<const SET: u8>(self, total: f32, gap: f32) -> f32 {
-        multiply_add::<SET>(gap, gap, total)
+    fn add<S: Instructions>(self, set: S, total: f32, gap: f32) -> f32 {
+        multiply_add(set, gap, gap, total)
     }
     #[inline(always)]
-    fn add_wide<const SET: u8>(self, total: Wide, gap: Wide) -> Wide {
-        total.plus_square::<SET>(gap)
+    fn add_wide<S: Instructions>(self, set: S, total: Wide, gap: Wide) -> Wide {
+        total.plus_square(set, gap)
     }
     #[inline(always)]
     fn power(self, distance: f64) -> f64 {
@@ -83,12 +83,12 @@ impl Norm for SumSquares {
 
 impl Norm for Largest {
     #[inline(always)]
-    fn add<const SET: u8>(self, total: f32, gap: f32) -> f32 {
+    fn add<S: Instructions>(self, _: S, total: f32, gap: f32) -> f32 {
         larger(total, gap.abs())
     }
     #[inline(always)]
-    fn add_wide<const SET: u8>(self, total: Wide, gap: Wide) -> Wide {
-        total.max_abs::<SET>(gap)
+    fn add_wide<S: Instructions>(self, set: S, total: Wide, gap: Wide) -> Wide {
+        total.max_abs(set, gap)
     }
     #[inline(always)]
     fn power(self, distance: f64) -> f64 {
@@ -105,7 +105,7 @@ impl Norm for Largest {
 
 impl Norm for SumPowers {
     #[inline(always)]
-    fn add<const SET: u8>(self, total: f32, gap: f32) -> f32 {
+    fn add<S: Instructions>(self, _: S, total: f32, gap: f32) -> f32 {
         total + gap.abs().powf(self.0 as f32)
     }
     #[inline(always)]

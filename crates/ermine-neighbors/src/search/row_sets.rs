@@ -145,7 +145,7 @@ impl RowSets {
 #[inline(always)]
 fn select(word: u64, i: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("bmi2") {
+    if ermine_core::detected!("bmi2") {
         // SAFETY: the machine has it, as just checked.
         return unsafe { select_bmi2(word, i) };
     }

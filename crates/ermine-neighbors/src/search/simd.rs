@@ -4,65 +4,58 @@
 //! Filters may round differently in the three versions (only two of them fuse multiplication and addition): whatever
 //! passes a filter is measured again by the one exact distance function, so the neighbours found are the same bits.
 
-/// An instruction set that this machine has. Only [`Level::detect`] and [`Level::at_most`] make one, so holding a level is
-/// proof that its instructions exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Level(Set);
+pub(crate) use ermine_core::simd::{Level, Set};
 
-/// The instruction sets that kernels are compiled for, poorest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Set {
-    Plain,
-    Avx2,
-    Avx512,
+/// An instruction set as kernels carry it: a value of such a type proves that the instructions exist.
+///
+/// # Safety
+/// Where `SET` is not plain, values may exist only on machines that have the set.
+pub(crate) unsafe trait Instructions: Copy {
+    /// Which one it is.
+    const SET: Set;
 }
 
-impl Level {
-    /// The best that this machine has (the answer is cached by the standard library).
-    #[inline]
-    pub(crate) fn detect() -> Level {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-            {
-                return Level(Set::Avx512);
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return Level(Set::Avx2);
+/// Any machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain;
+
+// SAFETY: every machine has it.
+unsafe impl Instructions for Plain {
+    const SET: Set = Set::Plain;
+}
+
+/// Declares the proof of a set that not every machine has.
+#[cfg(target_arch = "x86_64")]
+macro_rules! proof {
+    ($name:ident) => {
+        #[doc = concat!("A machine with [`Set::", stringify!($name), "`].")]
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name(());
+
+        impl $name {
+            /// # Safety
+            /// The machine has the set.
+            #[inline(always)]
+            pub(crate) unsafe fn new() -> $name {
+                $name(())
             }
         }
-        Level(Set::Plain)
-    }
 
-    /// The best that this machine has, but no better than `set`.
-    #[cfg(test)]
-    pub(crate) fn at_most(set: Set) -> Level {
-        Level(Level::detect().0.min(set))
-    }
-
-    /// Which one it is.
-    #[inline(always)]
-    pub(crate) fn set(self) -> Set {
-        self.0
-    }
+        // SAFETY: only `new` makes a value, and it asks for the set.
+        unsafe impl Instructions for $name {
+            const SET: Set = Set::$name;
+        }
+    };
 }
-
-/// [`Set`] as kernels carry it at compile time.
-pub(crate) const PLAIN: u8 = 0;
-/// See [`Set::Avx2`].
 #[cfg(target_arch = "x86_64")]
-pub(crate) const AVX2: u8 = 1;
-/// See [`Set::Avx512`].
+proof!(Avx2);
 #[cfg(target_arch = "x86_64")]
-pub(crate) const AVX512: u8 = 2;
+proof!(Avx512);
 
 /// `a * b + c`, fused where the instruction set can.
 #[inline(always)]
-pub(crate) fn multiply_add<const SET: u8>(a: f32, b: f32, c: f32) -> f32 {
-    if SET == PLAIN { a * b + c } else { a.mul_add(b, c) }
+pub(crate) fn multiply_add<S: Instructions>(_: S, a: f32, b: f32, c: f32) -> f32 {
+    if matches!(S::SET, Set::Plain) { a * b + c } else { a.mul_add(b, c) }
 }
 
 /// The larger of two numbers that aren't NaN: one instruction, which `f32::max` (that minds NaN) isn't.
@@ -77,8 +70,8 @@ pub(crate) fn smaller(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// `versions!(fn name<generics>(level, args...) -> Ret = body_fn)`: `name` runs `body_fn::<SET, ...>(args)` compiled for
-/// `level`. The body must be `#[inline(always)]`, so that it takes on the instruction set of the version around it.
+/// `versions!(fn name[generics](args...) -> Ret = body_fn)`: `name(level, args...)` runs `body_fn(set, args...)` compiled for
+/// `level`, where `set` is the proof of its instructions. The body must be `#[inline(always)]`, so that it takes on the instruction set of the version around it.
 macro_rules! versions {
     (
         $(#[$meta:meta])*
@@ -89,26 +82,29 @@ macro_rules! versions {
         $vis fn $name<$($generic: $bound),*>(level: $crate::search::simd::Level, $($arg: $type),*) $(-> $ret)? {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-                #[allow(clippy::too_many_arguments)]
-                fn avx512<$($generic: $bound),*>($($arg: $type),*) $(-> $ret)? {
-                    $body::<{ $crate::search::simd::AVX512 }, $($generic),*>($($arg),*)
+                use $crate::search::simd::{Avx2, Avx512, Set};
+                ermine_core::for_set! { avx512 => compiled
+                    #[allow(clippy::too_many_arguments)]
+                    fn avx512<$($generic: $bound),*>(set: Avx512, $($arg: $type),*) $(-> $ret)? {
+                        $body::<Avx512, $($generic),*>(set, $($arg),*)
+                    }
                 }
-                #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-                #[allow(clippy::too_many_arguments)]
-                fn avx2<$($generic: $bound),*>($($arg: $type),*) $(-> $ret)? {
-                    $body::<{ $crate::search::simd::AVX2 }, $($generic),*>($($arg),*)
+                ermine_core::for_set! { avx2 => compiled
+                    #[allow(clippy::too_many_arguments)]
+                    fn avx2<$($generic: $bound),*>(set: Avx2, $($arg: $type),*) $(-> $ret)? {
+                        $body::<Avx2, $($generic),*>(set, $($arg),*)
+                    }
                 }
                 match level.set() {
                     // SAFETY: holding a level proves that the machine has it.
-                    $crate::search::simd::Set::Avx512 => return unsafe { avx512::<$($generic),*>($($arg),*) },
+                    Set::Avx512 => return unsafe { avx512::<$($generic),*>(Avx512::new(), $($arg),*) },
                     // SAFETY: as above.
-                    $crate::search::simd::Set::Avx2 => return unsafe { avx2::<$($generic),*>($($arg),*) },
-                    $crate::search::simd::Set::Plain => {}
+                    Set::Avx2 => return unsafe { avx2::<$($generic),*>(Avx2::new(), $($arg),*) },
+                    Set::Plain => {}
                 }
             }
             let _ = level;
-            $body::<{ $crate::search::simd::PLAIN }, $($generic),*>($($arg),*)
+            $body::<$crate::search::simd::Plain, $($generic),*>($crate::search::simd::Plain, $($arg),*)
         }
     };
 }

@@ -313,7 +313,7 @@ impl<'a, const W: usize> Grower<'a, W> {
                 task.small.fill([0; W]);
                 for shard in shards {
                     let words = shard.words.as_chunks::<W>().0;
-                    add_rows(store, task.columns, (shard.node(seekers[0].node), shard.rows.start), words, task.small);
+                    add_rows(store, task.columns, (shard.node(seekers[0].node), shard.rows().start), words, task.small);
                 }
             }
             search.both(task, span.start, &seekers);
@@ -343,10 +343,10 @@ impl<'a, const W: usize> Grower<'a, W> {
                     for &column in task.columns {
                         let slots = store.slots(column);
                         let part = &mut task.small[slots.start - start..slots.end - start];
-                        add_column(store, column as usize, shard.rows.clone(), words, part);
+                        add_column(store, column as usize, shard.rows(), words, part);
                     }
                 } else {
-                    add_rows(store, task.columns, (shard.node(node), shard.rows.start), words, task.small);
+                    add_rows(store, task.columns, (shard.node(node), shard.rows().start), words, task.small);
                 }
             }
         });
@@ -358,11 +358,11 @@ impl<'a, const W: usize> Grower<'a, W> {
         let (store, shards, columns) = (self.soil.store, &*self.shards, self.soil.columns);
         self.pool.local.resize_with(shards.len(), Vec::new);
         self.soil.team.each(&mut self.pool.local, |i, local| {
-            local.resize(store.total, [0; W]);
+            local.resize(store.total(), [0; W]);
             local[span.clone()].fill([0; W]);
             let shard = &shards[i];
             let words = shard.words.as_chunks::<W>().0;
-            add_rows(store, columns, (shard.node(node), shard.rows.start), words, &mut local[span.clone()]);
+            add_rows(store, columns, (shard.node(node), shard.rows().start), words, &mut local[span.clone()]);
         });
     }
 
@@ -405,7 +405,7 @@ impl<'a, const W: usize> Grower<'a, W> {
             self.release(Some(histogram));
             return None;
         };
-        let keep = self.held * self.soil.store.total * size_of::<[i64; W]>() < HISTOGRAMS;
+        let keep = self.held * self.soil.store.total() * size_of::<[i64; W]>() < HISTOGRAMS;
         let histogram = if keep {
             Some(histogram)
         } else {
@@ -447,7 +447,7 @@ impl<'a, const W: usize> Grower<'a, W> {
 
     pub(super) fn fresh(&mut self) -> Vec<[i64; W]> {
         self.held += 1;
-        self.pool.free.pop().unwrap_or_else(|| vec![[0; W]; self.soil.store.total])
+        self.pool.free.pop().unwrap_or_else(|| vec![[0; W]; self.soil.store.total()])
     }
 
     pub(super) fn release(&mut self, histogram: Option<Vec<[i64; W]>>) {
@@ -490,13 +490,13 @@ impl Search<'_> {
         if seeker.open.as_ref().is_some_and(|open| !open[j]) {
             return;
         }
-        let n_bins = self.store.n_slots[j] as usize - 1;
+        let n_bins = self.store.n_slots()[j] as usize - 1;
         let found = if self.growth.nominal[j] {
             best_subset(&words[..=n_bins], &seeker.sums, self.rule, self.caution)
         } else {
             let monotone = self.growth.monotone.get(j).copied().unwrap_or(0);
             let floor = best.as_ref().map_or(0.0, |best| best.gain);
-            best_threshold(words, (n_bins, self.store.has_missing[j]), monotone, &seeker.sums, self.rule, floor)
+            best_threshold(words, (n_bins, self.store.has_missing()[j]), monotone, &seeker.sums, self.rule, floor)
         };
         if let Some((gain, test, left)) = found {
             let split = BinSplit { gain, column, test, left };
@@ -530,14 +530,14 @@ fn add_together<const W: usize>(sum: &mut [[i64; W]], parts: &[Vec<[i64; W]>], s
 
 /// Shares columns out to threads: neighbours together, about as many slots for each.
 fn share_out(store: &Store, columns: &[u32], n: usize) -> Vec<Vec<u32>> {
-    let total: usize = columns.iter().map(|&c| store.n_slots[c as usize] as usize).sum();
+    let total: usize = columns.iter().map(|&c| store.n_slots()[c as usize] as usize).sum();
     let mut shares = vec![Vec::new()];
     let mut before = 0;
     for &column in columns {
         if before * n >= total * shares.len() && shares.len() < n {
             shares.push(Vec::new());
         }
-        before += store.n_slots[column as usize] as usize;
+        before += store.n_slots()[column as usize] as usize;
         if let Some(share) = shares.last_mut() {
             share.push(column);
         }

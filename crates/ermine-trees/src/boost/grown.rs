@@ -44,7 +44,7 @@ impl Grown {
         let mut node = 0;
         while let Some((column, test)) = &self.test[node] {
             let column = *column as usize;
-            let left = test.is_left(store.bin(row, column), store.n_slots[column] as usize);
+            let left = test.is_left(store.bin(row, column), store.n_slots()[column] as usize);
             node = self.child[node] as usize + usize::from(!left);
         }
         node

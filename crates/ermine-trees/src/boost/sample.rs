@@ -59,14 +59,14 @@ impl Goss {
     /// Chooses rows, and raises gradients and curvatures of those drawn from the others.
     pub fn keep(&self, shards: &mut [Shard], k: usize, seed: u64, round: u64) -> Vec<Vec<bool>> {
         let size = |shard: &Shard, i: usize| (0..k).map(|output| shard.gradient[output][i].abs()).sum::<f32>();
-        let mut sizes: Vec<f32> = shards.iter().flat_map(|s| (0..s.rows.len()).map(move |i| size(s, i))).collect();
+        let mut sizes: Vec<f32> = shards.iter().flat_map(|s| (0..s.rows().len()).map(move |i| size(s, i))).collect();
         let n_top = ((self.top_rate * sizes.len() as f64) as usize).clamp(1, sizes.len());
         let (_, &mut least, _) = sizes.select_nth_unstable_by(n_top - 1, |a, b| b.total_cmp(a));
         let sampler = RowSampler::new(seed, round, (self.other_rate / (1.0 - self.top_rate)).min(1.0));
         let raise = ((1.0 - self.top_rate) / self.other_rate).max(1.0) as f32;
         let keep = |shard: &mut Shard| {
-            let mut keep = vec![true; shard.rows.len()];
-            for (i, row) in shard.rows.clone().enumerate() {
+            let mut keep = vec![true; shard.rows().len()];
+            for (i, row) in shard.rows().enumerate() {
                 if size(shard, i) < least {
                     keep[i] = sampler.keeps(row);
                     for output in 0..k {

@@ -11,8 +11,8 @@ use std::ops::Range;
 
 /// The rows of one thread and what belongs to them.
 pub struct Shard {
-    /// Which rows.
-    pub rows: Range<usize>,
+    /// Which rows: all that `index` ever holds. Splits read codes of the store by them without a check, so that they never change.
+    rows: Range<usize>,
     /// The score of each row, one list for each output.
     pub scores: Vec<Vec<f64>>,
     /// The gradient of each row, one list for each output.
@@ -44,6 +44,12 @@ impl Shard {
         }
     }
 
+    /// Which rows.
+    #[inline]
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
     /// Begins a tree on the rows that `keep` says.
     pub fn begin(&mut self, keep: Option<&[bool]>) {
         let rows = self.rows.start as u32..self.rows.end as u32;
@@ -62,13 +68,18 @@ impl Shard {
     }
 
     /// Sends the rows of a node to its two children, which come next in number. Gives back how many went left and right.
+    ///
+    /// # Panics
+    /// If the store has fewer rows than the shard, or there is no such node or column.
     pub fn split(&mut self, store: &Store, node: usize, column: usize, test: &BinTest) -> (usize, usize) {
-        let n_slots = store.n_slots[column] as usize;
+        assert!(self.rows.end <= store.n_rows(), "rows of the store");
+        let n_slots = store.n_slots()[column] as usize;
         let left: Vec<u8> = (0..n_slots).map(|slot| u8::from(test.is_left(slot, n_slots))).collect();
         let segment = self.segments[node].clone();
         let (rows, spare) = (&mut self.index[segment.clone()], &mut self.spare[..segment.len()]);
-        let n_left = match &store.codes {
-            StoreCodes::U8(bytes) => partition_bytes(bytes, column, store.n_columns(), &left, rows, spare),
+        let n_left = match store.codes() {
+            // SAFETY: rows of this shard are rows of the store, as just checked, and the column is one of its columns, as it has slots.
+            StoreCodes::U8(bytes) => unsafe { partition_bytes(bytes, column, store.n_columns(), &left, rows, spare) },
             StoreCodes::U16(bytes) => partition(bytes, column, store.n_columns(), &left, rows, spare),
         };
         let middle = segment.start + n_left;
@@ -92,7 +103,10 @@ impl Shard {
 }
 
 /// As [`partition`], sixteen rows at a time where the processor can.
-fn partition_bytes(
+///
+/// # Safety
+/// The column and all rows must be those of the store that the bytes are of, which has `n_columns` columns.
+unsafe fn partition_bytes(
     bytes: &Bytes<u8>,
     column: usize,
     n_columns: usize,
@@ -102,13 +116,13 @@ fn partition_bytes(
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
     if let Some(blocks) = bytes.blocks()
-        && is_x86_feature_detected!("avx512f")
+        && ermine_core::detected!("avx512f")
         && blocks.len() <= i32::MAX as usize
         && left.len() <= 256
     {
         let mut set = [0u32; 8];
         left.iter().enumerate().for_each(|(slot, &go)| set[slot / 32] |= u32::from(go) << (slot % 32));
-        // SAFETY: the processor has the feature; all rows are rows of the store.
+        // SAFETY: the processor has the feature, and the blocks have few enough codes; the caller promises that all rows are rows of the store.
         return unsafe { partition_avx512(blocks, Place { column, n_columns }, &set, rows, spare) };
     }
     partition(bytes, column, n_columns, left, rows, spare)
@@ -133,7 +147,7 @@ impl Place {
 /// Sixteen rows at a time: their codes are gathered, looked up in `set`, and the rows packed to either side.
 ///
 /// # Safety
-/// Every row must be a row of the store that the blocks are of, which have at most `i32::MAX` codes.
+/// The place and every row must be those of the store that the blocks are of, which have at most `i32::MAX` codes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn partition_avx512(blocks: &[u8], place: Place, set: &[u32; 8], rows: &mut [u32], spare: &mut [u32]) -> usize {
@@ -234,15 +248,38 @@ mod tests {
             let columns = (0..d).map(|j| Column::numeric(format!("{j}"), (0..n).map(|_| draw(300) as f64).collect::<Vec<_>>())).collect();
             let features = Features::new(Arc::new(Table::new(columns).unwrap()));
             let store = Store::new(&[&features], &Bins::fit(&features, 255));
-            let StoreCodes::U8(bytes) = &store.codes else { panic!("few bins") };
+            let StoreCodes::U8(bytes) = store.codes() else { panic!("few bins") };
             let column = draw(d);
-            let left: Vec<u8> = (0..store.n_slots[column]).map(|_| draw(2) as u8).collect();
+            let left: Vec<u8> = (0..store.n_slots()[column]).map(|_| draw(2) as u8).collect();
             let rows: Vec<u32> = (0..n as u32).filter(|_| draw(3) > 0).collect();
             let (mut some, mut all) = (rows.clone(), rows);
             let (mut spare, mut other) = (vec![0; n], vec![0; n]);
-            let n_left = partition_bytes(bytes, column, d, &left, &mut some, &mut spare);
+            // SAFETY: the rows and the column are those of the store.
+            let n_left = unsafe { partition_bytes(bytes, column, d, &left, &mut some, &mut spare) };
             prop_assert_eq!(n_left, partition(bytes, column, d, &left, &mut all, &mut other));
             prop_assert_eq!(some, all);
         }
+    }
+
+    fn store_of(n: usize) -> Store {
+        let column = Column::numeric("x", (0..n).map(|i| i as f64).collect::<Vec<_>>());
+        let features = Features::new(Arc::new(Table::new(vec![column]).unwrap()));
+        Store::new(&[&features], &Bins::fit(&features, 255))
+    }
+
+    #[test]
+    #[should_panic(expected = "rows of the store")]
+    fn a_shard_larger_than_the_store_is_refused() {
+        let mut shard = Shard::new(0..1_000_000, vec![vec![0.0; 1_000_000]]);
+        shard.begin(None);
+        shard.split(&store_of(100), 0, 0, &BinTest::AtMost { bin: 50, missing_left: false });
+    }
+
+    #[test]
+    #[should_panic]
+    fn a_column_that_the_store_lacks_is_refused() {
+        let mut shard = Shard::new(0..100, vec![vec![0.0; 100]]);
+        shard.begin(None);
+        shard.split(&store_of(100), 0, 1, &BinTest::AtMost { bin: 50, missing_left: false });
     }
 }

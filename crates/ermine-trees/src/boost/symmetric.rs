@@ -91,8 +91,8 @@ impl<const W: usize> Grower<'_, W> {
 
     /// The best threshold of an ordered column for all leaves together.
     fn best_bound(&self, level: &[Leaf<W>], column: u32) -> Option<Question> {
-        let (slots, n_bins) = (self.soil.store.slots(column), self.soil.store.n_slots[column as usize] as usize - 1);
-        let sides = if self.soil.store.has_missing[column as usize] { 2 } else { 1 };
+        let (slots, n_bins) = (self.soil.store.slots(column), self.soil.store.n_slots()[column as usize] as usize - 1);
+        let sides = if self.soil.store.has_missing()[column as usize] { 2 } else { 1 };
         let monotone = self.growth.monotone.get(column as usize).copied().unwrap_or(0);
         let mut gains = vec![0.0; n_bins * sides];
         for leaf in level {
@@ -110,7 +110,7 @@ impl<const W: usize> Grower<'_, W> {
     /// The best category of a nominal column, against all others, for all leaves together.
     fn best_category(&self, level: &[Leaf<W>], column: u32) -> Option<Question> {
         let slots = self.soil.store.slots(column);
-        let n_slots = self.soil.store.n_slots[column as usize] as usize;
+        let n_slots = self.soil.store.n_slots()[column as usize] as usize;
         let mut gains = vec![0.0; n_slots];
         for leaf in level {
             for (slot, word) in leaf.histogram[slots.clone()][..n_slots].iter().enumerate() {
@@ -130,7 +130,7 @@ impl<const W: usize> Grower<'_, W> {
         let test = &question.test;
         self.soil.team.each(&mut parts, |_, (shard, count)| *count = shard.split(store, node, column, test));
         let rows = parts.iter().fold((0, 0), |sum, (_, count)| (sum.0 + count.0, sum.1 + count.1));
-        let n_slots = store.n_slots[column] as usize;
+        let n_slots = store.n_slots()[column] as usize;
         let mut sum = [0i64; W];
         for (slot, word) in leaf.histogram[store.slots(question.column)][..n_slots].iter().enumerate() {
             if test.is_left(slot, n_slots) {

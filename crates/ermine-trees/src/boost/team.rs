@@ -19,11 +19,14 @@ struct Shared {
     step: AtomicUsize,
     /// Members that have not finished the current step.
     busy: AtomicUsize,
+    /// Whether a step is being taken.
+    in_step: AtomicBool,
     panicked: AtomicBool,
     quit: AtomicBool,
 }
 
-// SAFETY: `job` is written only by the leader while no member is busy, and read by members only after they see `step` change (release and acquire).
+// SAFETY: `job` is written only by the thread that holds the `Turn`, of which there is one at a time, while no member is busy; members read it only after they see `step` change
+// (release and acquire).
 unsafe impl Sync for Shared {}
 
 /// Threads that stand ready.
@@ -38,17 +41,17 @@ pub fn with_team<T>(size: usize, work: impl FnOnce(&Team<'_>) -> T) -> T {
         job: UnsafeCell::new(None),
         step: AtomicUsize::new(0),
         busy: AtomicUsize::new(0),
+        in_step: AtomicBool::new(false),
         panicked: AtomicBool::new(false),
         quit: AtomicBool::new(false),
     };
     std::thread::scope(|scope| {
+        let _dismiss = Dismiss(&shared);
         for thread in 1..size {
             let shared = &shared;
             scope.spawn(move || shared.serve(thread));
         }
-        let team = Team { shared: &shared, size: size.max(1) };
-        let _dismiss = Dismiss(&shared);
-        work(&team)
+        work(&Team { shared: &shared, size: size.max(1) })
     })
 }
 
@@ -58,6 +61,24 @@ struct Dismiss<'a>(&'a Shared);
 impl Drop for Dismiss<'_> {
     fn drop(&mut self) {
         self.0.quit.store(true, Ordering::Release);
+    }
+}
+
+/// The right to take a step, given back at its end.
+struct Turn<'a>(&'a Shared);
+
+impl<'a> Turn<'a> {
+    /// # Panics
+    /// If a step is being taken: by another thread, or by this one, further up.
+    fn take(shared: &'a Shared) -> Turn<'a> {
+        assert!(!shared.in_step.swap(true, Ordering::Acquire), "a team takes one step at a time");
+        Turn(shared)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.in_step.store(false, Ordering::Release);
     }
 }
 
@@ -132,6 +153,9 @@ impl Team<'_> {
     }
 
     /// Calls `work(i, &mut parts[i])` for every i, spread over the threads: thread t has the parts t, t + size, ... Comes back when all are done.
+    ///
+    /// # Panics
+    /// If the team is in the middle of a step, or if `work` panics.
     pub fn each<P: Send>(&self, parts: &mut [P], work: impl Fn(usize, &mut P) + Sync) {
         if self.size == 1 || parts.len() <= 1 {
             parts.iter_mut().enumerate().for_each(|(i, part)| work(i, part));
@@ -147,9 +171,10 @@ impl Team<'_> {
     }
 
     fn step(&self, job: Job<'_>) {
+        let _turn = Turn::take(self.shared);
         // SAFETY: only the lifetime changes, and `Join` waits until no member uses the job any more, whatever happens.
         let forever = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
-        // SAFETY: no member is busy: the last step was joined.
+        // SAFETY: this thread has the turn, and no member is busy: the last step was joined before its turn ended.
         unsafe { *self.shared.job.get() = Some(forever) };
         self.shared.busy.store(self.size - 1, Ordering::Relaxed);
         self.shared.step.fetch_add(1, Ordering::Release);
@@ -176,6 +201,44 @@ mod tests {
             });
             let steps = |i: usize| (0..500).filter(|step| step % 13 > i).count();
             assert!(parts.iter().enumerate().all(|(i, &sum)| sum == (i + 1) * steps(i)), "{size}: {parts:?}");
+        }
+    }
+
+    #[test]
+    fn two_threads_cannot_use_a_team_at_once() {
+        let (entered, done) = (AtomicBool::new(false), AtomicBool::new(false));
+        with_team(2, |team| {
+            std::thread::scope(|scope| {
+                let wait = |i: usize, _: &mut u8| {
+                    entered.store(true, Ordering::Release);
+                    while i == 0 && !done.load(Ordering::Acquire) {
+                        std::thread::yield_now();
+                    }
+                };
+                let first = scope.spawn(move || team.each(&mut [0u8; 2], wait));
+                while !entered.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+                let second = catch_unwind(AssertUnwindSafe(|| team.each(&mut [0u8; 2], |_, part| *part = 1)));
+                done.store(true, Ordering::Release);
+                assert!(second.is_err() && first.join().is_ok());
+            });
+            let mut parts = [0; 5];
+            team.each(&mut parts, |i, part| *part = i);
+            assert_eq!(parts, [0, 1, 2, 3, 4], "the team goes on afterwards");
+        });
+    }
+
+    #[test]
+    fn a_step_within_a_step_is_refused() {
+        for nested_in in [0, 1] {
+            let nested = |team: &Team<'_>, i: usize| {
+                if i == nested_in {
+                    team.each(&mut [0u8; 2], |_, part| *part = 1);
+                }
+            };
+            let work = || with_team(2, |team| team.each(&mut [0u8; 2], |i, _| nested(team, i)));
+            assert!(catch_unwind(work).is_err());
         }
     }
 

@@ -161,7 +161,7 @@ impl Run<'_> {
         };
         let mut scores = Vec::with_capacity(watch.scores.len());
         for shard in &self.watched {
-            scores.extend((0..shard.rows.len()).flat_map(|i| shard.scores.iter().map(move |of| of[i])));
+            scores.extend((0..shard.rows().len()).flat_map(|i| shard.scores.iter().map(move |of| of[i])));
         }
         metric(&scores).map(Some)
     }
@@ -212,10 +212,11 @@ impl Run<'_> {
     fn compute_gradients(&mut self) -> Result<()> {
         let objective = self.ground.objective;
         self.team.each(&mut self.shards, |_, shard| {
+            let rows = shard.rows();
             let scores: Vec<&[f64]> = shard.scores.iter().map(Vec::as_slice).collect();
             let mut gradient: Vec<&mut [f32]> = shard.gradient.iter_mut().map(Vec::as_mut_slice).collect();
             let mut curvature: Vec<&mut [f32]> = shard.curvature.iter_mut().map(Vec::as_mut_slice).collect();
-            objective.gradients(shard.rows.clone(), &scores, &mut gradient, &mut curvature);
+            objective.gradients(rows, &scores, &mut gradient, &mut curvature);
         });
         objective.failure().map_or(Ok(()), Err)
     }
@@ -228,9 +229,8 @@ impl Run<'_> {
         }
         let sampler =
             (training.subsample < 1.0).then(|| RowSampler::new(training.seed, round as u64, training.subsample));
-        let keep = |shard: &Shard| {
-            sampler.map(|sampler| shard.rows.clone().map(|row| sampler.keeps(row)).collect::<Vec<bool>>())
-        };
+        let keep =
+            |shard: &Shard| sampler.map(|sampler| shard.rows().map(|row| sampler.keeps(row)).collect::<Vec<bool>>());
         self.shards.iter().map(keep).collect()
     }
 
@@ -286,7 +286,7 @@ fn renew(
     let mut leaves: Vec<(usize, Option<f64>)> = tree.leaves().map(|node| (node, None)).collect();
     team.each(&mut leaves, |_, (node, value)| {
         let rows = shards.iter().flat_map(|shard| {
-            shard.node(*node).iter().map(|&row| (row as usize, shard.scores[output][row as usize - shard.rows.start]))
+            shard.node(*node).iter().map(|&row| (row as usize, shard.scores[output][row as usize - shard.rows().start]))
         });
         *value = objective.leaf_value(output, &mut { rows });
     });
@@ -299,7 +299,7 @@ fn renew(
 
 /// Gradients and curvatures of an output as whole numbers.
 fn make_words(shard: &mut Shard, output: usize, scale: Scale) {
-    let n = shard.rows.len();
+    let n = shard.rows().len();
     shard.words.resize(n * if scale.is_wide() { 2 } else { 1 }, 0);
     let (g, h) = (&shard.gradient[output], &shard.curvature[output]);
     if scale.is_wide() {
@@ -327,17 +327,17 @@ fn extent(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard], output: 
         let shard = &shards[i];
         let (g, h) = (&shard.gradient[output], &shard.curvature[output]);
         let of = |piece: Range<usize>| {
-            let local = piece.start - shard.rows.start..piece.end - shard.rows.start;
+            let local = piece.start - shard.rows().start..piece.end - shard.rows().start;
             Extent::of(&g[local.clone()], &h[local])
         };
-        *part = pieces(objective, &shard.rows).into_iter().map(of).collect();
+        *part = pieces(objective, &shard.rows()).into_iter().map(of).collect();
     });
     parts.into_iter().flatten().fold(Extent::default(), Extent::with)
 }
 
 /// Adds a tree, times `sign`, to the scores by walking it.
 fn walk(store: &Store, tree: &Grown, shard: &mut Shard, output: usize, sign: f64) {
-    let first = shard.rows.start;
+    let first = shard.rows().start;
     for (i, score) in shard.scores[output].iter_mut().enumerate() {
         *score += sign * tree.value[tree.walk(store, first + i)];
     }
@@ -358,8 +358,8 @@ fn mean_loss(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard]) -> f6
     let mut parts: Vec<Vec<f64>> = vec![Vec::new(); shards.len()];
     team.each(&mut parts, |i, part| {
         let shard = &shards[i];
-        for piece in pieces(objective, &shard.rows) {
-            let local = piece.start - shard.rows.start..piece.end - shard.rows.start;
+        for piece in pieces(objective, &shard.rows()) {
+            let local = piece.start - shard.rows().start..piece.end - shard.rows().start;
             let scores: Vec<&[f64]> = shard.scores.iter().map(|s| &s[local.clone()]).collect();
             part.push(objective.loss(piece, &scores));
         }

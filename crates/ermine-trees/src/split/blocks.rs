@@ -4,7 +4,6 @@
 //! the gains of eight cuts are compared with the best so far without a division: 2 d^2 / (N n (N - n)) > g as d^2 > g N / 2 n (N - n), with d = pN - nP.
 
 use super::node::{LABEL, TIE};
-use super::twig::available;
 
 /// Up to 64 entries.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,8 +35,8 @@ impl Block {
 #[inline]
 fn full(entries: &[u32; 64]) -> Block {
     #[cfg(target_arch = "x86_64")]
-    if available() {
-        // SAFETY: the processor has the features.
+    if ermine_core::detected!("avx512f") {
+        // SAFETY: the processor has the feature, as just detected.
         return unsafe { full_avx512(entries) };
     }
     full_plain(entries)
@@ -68,8 +67,8 @@ fn full_avx512(entries: &[u32; 64]) -> Block {
 #[inline]
 pub fn could_win(labels: u64, cuts: u64, start: (f64, f64), all: (f64, f64), best: f64) -> u64 {
     #[cfg(target_arch = "x86_64")]
-    if available() {
-        // SAFETY: the processor has the features.
+    if ermine_core::detected!("avx512f", "avx512dq", "avx512vpopcntdq", "popcnt") {
+        // SAFETY: the processor has the features, as just detected.
         return unsafe { could_win_avx512(labels, cuts, start, all, best) };
     }
     could_win_plain(labels, cuts, start, all, best)

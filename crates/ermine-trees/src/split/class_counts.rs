@@ -102,32 +102,11 @@ impl Statistics for Counts {
     }
 }
 
-/// The best cut between the bins of a column whose cells have a count for each of W classes.
-fn best_class_cut<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { best_class_cut_avx512::<W>(cells, seen, all, bar) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { best_class_cut_avx2::<W>(cells, seen, all, bar) };
-        }
+ermine_core::versions! {
+    /// The best cut between the bins of a column whose cells have a count for each of W classes.
+    fn best_class_cut<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+        best_class_cut_plain::<W>(cells, seen, all, bar)
     }
-    best_class_cut_plain::<W>(cells, seen, all, bar)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi1,bmi2")]
-fn best_class_cut_avx512<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
-    best_class_cut_plain::<W>(cells, seen, all, bar)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn best_class_cut_avx2<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
-    best_class_cut_plain::<W>(cells, seen, all, bar)
 }
 
 /// Counts and their squares are added up in whole numbers, whose order doesn't matter: wide units give the same bits.

@@ -226,8 +226,7 @@ impl NodeCriterion for ClassWeights {
     #[cfg(target_arch = "x86_64")]
     fn best_in_twig(&self, state: &Weights, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
         let counts = state.classes.iter().rev().fold(0u64, |word, &count| word << 8 | count as u64);
-        // SAFETY: twigs are searched only where they are available.
-        unsafe { twig::classes::best(twig, node, counts, state.cost, self.grid(state)) }
+        twig::classes::best(twig, node, counts, state.cost, self.grid(state))
     }
 
     fn n_planes(&self) -> usize {

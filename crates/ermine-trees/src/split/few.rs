@@ -23,32 +23,11 @@ pub struct BestCuts<const STRIDE: usize> {
     pub row: [u32; STRIDE],
 }
 
-/// The best cuts of lines with these targets, which are centred, and weights. Bytes of a line that are no bins get cuts too: pass over them.
-pub fn best_cuts<const STRIDE: usize>(lines: &[[u8; STRIDE]], target: &[f32], weight: &[f32]) -> BestCuts<STRIDE> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { best_cuts_avx512(lines, target, weight) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { best_cuts_avx2(lines, target, weight) };
-        }
+ermine_core::versions! {
+    /// The best cuts of lines with these targets, which are centred, and weights. Bytes of a line that are no bins get cuts too: pass over them.
+    pub fn best_cuts<const STRIDE: usize>(lines: &[[u8; STRIDE]], target: &[f32], weight: &[f32]) -> BestCuts<STRIDE> {
+        best_cuts_plain(lines, target, weight)
     }
-    best_cuts_plain(lines, target, weight)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-fn best_cuts_avx512<const STRIDE: usize>(lines: &[[u8; STRIDE]], target: &[f32], weight: &[f32]) -> BestCuts<STRIDE> {
-    best_cuts_plain(lines, target, weight)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn best_cuts_avx2<const STRIDE: usize>(lines: &[[u8; STRIDE]], target: &[f32], weight: &[f32]) -> BestCuts<STRIDE> {
-    best_cuts_plain(lines, target, weight)
 }
 
 #[inline(always)]

@@ -8,9 +8,9 @@
 /// Adds `word(line)` to the sum of each cut (a place in the line, and the greatest byte on the left) that the line is left of.
 pub fn add_left(lines: &[u8], stride: usize, cuts: &[(u16, u8)], word: impl Fn(&[u8]) -> u64, sums: &mut [u64]) {
     #[cfg(target_arch = "x86_64")]
-    if stride == 64 && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2") {
+    if stride == 64 && ermine_core::detected!("avx512f", "avx512bw", "bmi2") {
         for (cuts, sums) in cuts.chunks(8).zip(sums.chunks_mut(8)) {
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor has the features, as just detected.
             unsafe { x86::add_left_avx512(lines.as_chunks().0, cuts, &word, sums) };
         }
         return;

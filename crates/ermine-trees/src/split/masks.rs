@@ -185,11 +185,11 @@ pub fn best_cut<T: Sets>(sets: &T, columns: &[Bins64], drawn: &[u16], rows: u64)
     #[cfg(target_arch = "x86_64")]
     {
         if wide() {
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor has the features (`wide`).
             return unsafe { x86::best_cut_avx512(sets, columns, drawn, rows) };
         }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            // SAFETY: the processor has what the function is compiled for.
+        if ermine_core::detected!("avx2", "popcnt", "bmi1", "bmi2", "lzcnt") {
+            // SAFETY: the processor has the features, as just detected.
             return unsafe { x86::best_cut_avx2(sets, columns, drawn, rows) };
         }
     }
@@ -200,7 +200,7 @@ pub fn best_cut<T: Sets>(sets: &T, columns: &[Bins64], drawn: &[u16], rows: u64)
 pub fn best_of<T: Sets>(sets: &T, columns: &[Bins64], cuts: &[(u16, u8)], rows: u64) -> Option<MaskCut> {
     #[cfg(target_arch = "x86_64")]
     if wide() {
-        // SAFETY: the processor has what the function is compiled for.
+        // SAFETY: the processor has the features (`wide`).
         return unsafe { x86::best_of_avx512(sets, columns, cuts, rows) };
     }
     best_of_by(at_most, sets, columns, cuts, rows)
@@ -211,7 +211,7 @@ pub fn extremes(columns: &[Bins64], drawn: &[u16], rows: u64, out: &mut Vec<(u8,
     out.clear();
     #[cfg(target_arch = "x86_64")]
     if wide() {
-        // SAFETY: the processor has what the function is compiled for.
+        // SAFETY: the processor has the features (`wide`).
         out.extend(drawn.iter().map(|&column| unsafe { x86::extremes_avx512(&columns[column as usize], rows) }));
         return;
     }
@@ -259,11 +259,20 @@ pub fn transpose(lines: &[u8], stride: usize, columns: &mut [Bins64]) {
     }
 }
 
+/// Whether the processor has all that the functions for AVX-512 are compiled for.
 #[cfg(target_arch = "x86_64")]
 fn wide() -> bool {
-    is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512vpopcntdq")
+    ermine_core::detected!(
+        "avx512f",
+        "avx512bw",
+        "avx512vl",
+        "avx512dq",
+        "avx512vpopcntdq",
+        "popcnt",
+        "bmi1",
+        "bmi2",
+        "lzcnt"
+    )
 }
 
 /// Which rows have a bin of at most this number.

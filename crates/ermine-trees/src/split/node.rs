@@ -202,7 +202,7 @@ pub trait NodeCriterion: Send + Sync + Sized {
         None
     }
 
-    /// The best split of a node of a twig whose rows have these entries; only asked where [`twig_marks`](Self::twig_marks) gave marks.
+    /// The best split of a node of a twig whose rows have these entries; only asked where [`twig_marks`](Self::twig_marks) gave marks (others may panic).
     fn best_in_twig(&self, _state: &Self::Node, _twig: &Twig, _node: TwigNode, _entries: &[u32]) -> Option<TwigSplit> {
         None
     }

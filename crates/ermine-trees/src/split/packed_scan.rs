@@ -16,32 +16,11 @@ pub struct Word {
     pub shift: u32,
 }
 
-/// The bin after which the best cut is, and its score, where that is above `bar`.
-pub fn best_packed_cut(cells: &[u64; MAX_BINS], word: Word, all: u64, bar: f64) -> Option<(u8, f64)> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { best_packed_cut_avx512(cells, word, all, bar) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { best_packed_cut_avx2(cells, word, all, bar) };
-        }
+ermine_core::versions! {
+    /// The bin after which the best cut is, and its score, where that is above `bar`.
+    pub fn best_packed_cut(cells: &[u64; MAX_BINS], word: Word, all: u64, bar: f64) -> Option<(u8, f64)> {
+        best_packed_cut_plain(cells, word, all, bar)
     }
-    best_packed_cut_plain(cells, word, all, bar)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
-fn best_packed_cut_avx512(cells: &[u64; MAX_BINS], word: Word, all: u64, bar: f64) -> Option<(u8, f64)> {
-    best_packed_cut_plain(cells, word, all, bar)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn best_packed_cut_avx2(cells: &[u64; MAX_BINS], word: Word, all: u64, bar: f64) -> Option<(u8, f64)> {
-    best_packed_cut_plain(cells, word, all, bar)
 }
 
 #[inline(always)]

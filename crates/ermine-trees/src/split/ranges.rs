@@ -23,31 +23,10 @@ fn of_chunks<const STRIDE: usize>(lines: &[u8], places: &[u16]) -> Vec<(u8, u8)>
     places.iter().map(|&place| (low[place as usize], high[place as usize])).collect()
 }
 
-fn ranges<const STRIDE: usize>(lines: &[[u8; STRIDE]]) -> ([u8; STRIDE], [u8; STRIDE]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512bw") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { ranges_avx512(lines) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { ranges_avx2(lines) };
-        }
+ermine_core::versions! {
+    fn ranges<const STRIDE: usize>(lines: &[[u8; STRIDE]]) -> ([u8; STRIDE], [u8; STRIDE]) {
+        ranges_plain(lines)
     }
-    ranges_plain(lines)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn ranges_avx512<const STRIDE: usize>(lines: &[[u8; STRIDE]]) -> ([u8; STRIDE], [u8; STRIDE]) {
-    ranges_plain(lines)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn ranges_avx2<const STRIDE: usize>(lines: &[[u8; STRIDE]]) -> ([u8; STRIDE], [u8; STRIDE]) {
-    ranges_plain(lines)
 }
 
 #[inline(always)]

@@ -240,8 +240,7 @@ impl NodeCriterion for TwoClassCounts {
     #[cfg(target_arch = "x86_64")]
     fn best_in_twig(&self, state: &Counts, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
         let (counts, grid) = (twig::counts::TwoClasses { n: state.n, p: state.p }, self.grid(state));
-        // SAFETY: twigs are searched only where they are available.
-        unsafe { twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain(state, n, p))) }
+        twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain(state, n, p)))
     }
 
     fn n_planes(&self) -> usize {

@@ -157,8 +157,8 @@ impl Variance {
     /// Eight columns at once, by registers where there are wide ones.
     fn sweep_eight(&self, columns: &[&[u32]; 8], range: (usize, usize), grid: Grid, found: &mut Vec<Option<Best>>) {
         #[cfg(target_arch = "x86_64")]
-        if twig::available() && is_x86_feature_detected!("bmi2") && range.1 < columns[0].len() {
-            // SAFETY: the processor has the features.
+        if ermine_core::detected!("avx512f", "avx512bw", "avx512dq", "avx512vl", "bmi2") && range.1 < columns[0].len() {
+            // SAFETY: the processor has the features, as just detected.
             return found.extend(unsafe { sweep_eight(&self.centred, *columns, range, grid) }.map(best_of));
         }
         self.sweep_group::<LANES>(columns, range, grid, found);
@@ -268,8 +268,7 @@ impl NodeCriterion for Variance {
         for &row in twig.rows(node, 0) {
             centred[row as usize % ROWS] = self.centred[(entries[row as usize] & ROW) as usize];
         }
-        // SAFETY: twigs are searched only where they are available.
-        unsafe { twig::variance::best(twig, node, &centred, self.grid(state)) }
+        twig::variance::best(twig, node, &centred, self.grid(state))
     }
 
     fn n_planes(&self) -> usize {
@@ -392,8 +391,8 @@ mod tests {
             let columns: [&[u32]; 8] = std::array::from_fn(|l| &columns[l][..]);
             let range = (low.min(n - 1), high.clamp(low.min(n - 1), n - 1));
             let grid = Grid::new(40.0);
-            if twig::available() && is_x86_feature_detected!("bmi2") {
-                // SAFETY: the processor has the features, as just asked.
+            if ermine_core::detected!("avx512f", "avx512bw", "avx512dq", "avx512vl", "bmi2") {
+                // SAFETY: the processor has the features, as just detected.
                 let fast = unsafe { sweep_eight(&centred, columns, range, grid) };
                 prop_assert_eq!(fast, sweep_lanes(&centred, columns, range, grid));
             }

@@ -111,8 +111,8 @@ pub(super) fn lost_rows(
 /// How many bits two strings have in common.
 fn count_both(a: &[u64], b: &[u64]) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
-        // SAFETY: the processor has the features.
+    if ermine_core::detected!("avx512f", "avx512vpopcntdq", "popcnt") {
+        // SAFETY: the processor has the features, as just detected.
         return unsafe { count_both_avx512(a, b) };
     }
     count_both_plain(a, b)

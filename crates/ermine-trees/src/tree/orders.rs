@@ -172,8 +172,12 @@ impl OrderedColumn {
 /// Moves left entries to the front and copies right ones to `right`, which has room for 16 more. How many are left. `side` is a set of rows and whether it holds those that go left.
 fn partition<const TIES: bool>(entries: &mut [u32], side: (&RowSet, bool), right: &mut [u32]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && right.len() >= entries.len() + 16 && entries.len() >= 16 {
-        // SAFETY: the processor has the feature; entries are rows of the set; there is room on the right.
+    if ermine_core::detected!("avx512f", "popcnt")
+        && right.len() >= entries.len() + 16
+        && entries.len() >= 16
+        && !side.0.words.is_empty()
+    {
+        // SAFETY: the processor has the features, as just detected; the set has words, and there is room on the right.
         return unsafe { partition_avx512::<TIES>(entries, side, right) };
     }
     partition_from::<TIES>(entries, side, right, START).n_left
@@ -229,7 +233,7 @@ fn partition_from<const TIES: bool>(
 /// entries are runs of ones, and adding a one anywhere in a run sets the bit after it.
 ///
 /// # Safety
-/// The processor has AVX-512; every entry's row is in the set's range; `right` has at least 16 places more than there are entries.
+/// The processor has AVX-512F; the set is not empty of words; `right` has at least 16 places more than there are entries.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,popcnt")]
 unsafe fn partition_avx512<const TIES: bool>(entries: &mut [u32], side: (&RowSet, bool), right: &mut [u32]) -> usize {
@@ -237,15 +241,17 @@ unsafe fn partition_avx512<const TIES: bool>(entries: &mut [u32], side: (&RowSet
     let (set, flip) = (side.0, if side.1 { 0 } else { u16::MAX });
     let mut at = START;
     let (row, tie) = (_mm512_set1_epi32(ROW as i32), _mm512_set1_epi32(TIE as i32));
+    // The last 32 bits of the set. Rows behind them, which no entry should have, are looked up there instead of outside.
+    let last = _mm512_set1_epi32((2 * set.words.len() - 1).min(i32::MAX as usize) as i32);
     let untied = |sixteen: __m512i, starts: u16| {
         let tied = _mm512_or_si512(sixteen, tie);
         _mm512_mask_andnot_epi32(tied, starts, tie, tied)
     };
     while at.n_seen + 16 <= entries.len() {
-        // SAFETY: sixteen entries from n_seen on are there; rows are in the set, whose words of 64 bits are two of 32 on this machine.
+        // SAFETY: sixteen entries from n_seen on are there; what is gathered are words of 32 bits up to the last, and the set's words of 64 bits are two of them each.
         let (sixteen, words) = unsafe {
             let sixteen = _mm512_loadu_si512(entries.as_ptr().add(at.n_seen).cast());
-            let word = _mm512_srli_epi32::<5>(_mm512_and_si512(sixteen, row));
+            let word = _mm512_min_epu32(_mm512_srli_epi32::<5>(_mm512_and_si512(sixteen, row)), last);
             (sixteen, _mm512_i32gather_epi32::<4>(word, set.words.as_ptr().cast()))
         };
         // Shifts take the lowest five bits of the row.
@@ -312,5 +318,30 @@ mod tests {
             entries[n_left..].copy_from_slice(&right[..values.len() - n_left]);
             prop_assert_eq!(entries, expected, "the scalar twin");
         }
+    }
+
+    /// Rows that the set doesn't have are an error or are looked up within it, never outside.
+    #[test]
+    fn rows_outside_the_set_are_never_looked_up() {
+        let entries: Vec<u32> = (0..40).map(|i| if i == 17 { ROW } else { i }).collect();
+        let mut column = OrderedColumn { entries, nominal: false, has_ties: false, has_missing: false };
+        let parting = Parting { range: 0..40, n_left: 20, left_is_set: true };
+        let mut set = RowSet::new(40);
+        set.insert(0..20);
+        let part = || column.partition(&parting, &set, &mut Vec::new());
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(part));
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(done.is_ok(), ermine_core::detected!("avx512f", "popcnt"));
+        #[cfg(not(target_arch = "x86_64"))]
+        assert!(done.is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "rows are below the number of entries")]
+    fn a_set_of_fewer_rows_than_entries_is_refused() {
+        let entries = (0..200).collect();
+        let mut column = OrderedColumn { entries, nominal: false, has_ties: false, has_missing: false };
+        let parting = Parting { range: 0..200, n_left: 20, left_is_set: true };
+        column.partition(&parting, &RowSet::new(64), &mut Vec::new());
     }
 }

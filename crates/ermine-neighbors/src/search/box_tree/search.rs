@@ -12,7 +12,7 @@ use super::{BoxTree, LEAF, Leaves, MAX_LEVELS};
 use crate::search::lanes::{LANES, Wide, at_most, prefetch, sort};
 use crate::search::nearest::Nearest;
 use crate::search::norm::{Largest, Norm, SumAbs, SumPowers, SumSquares, sum_error, sum_underflow};
-use crate::search::simd::{Level, larger, smaller, versions};
+use crate::search::simd::{Instructions, Level, larger, smaller, versions};
 use ermine_core::distance::metric::{Metric, Shape};
 use ermine_core::distance::rows::Element;
 
@@ -220,13 +220,13 @@ impl Candidates {
     /// Lowers the cutoff at once when many points of a leaf are under it: the smallest sum of each lane belongs to another point, so
     /// the k-th smallest of these sixteen is no less than the k-th smallest of all.
     #[inline(always)]
-    fn foresee<const SET: u8, N: Norm>(&mut self, sums: &[[f32; LANES]; LEAF / LANES], margin: Margin<N>) {
+    fn foresee<S: Instructions, N: Norm>(&mut self, set: S, sums: &[[f32; LANES]; LEAF / LANES], margin: Margin<N>) {
         let [first, second, third] = sums;
         let mut least = [0; LANES];
         for lane in 0..LANES {
             least[lane] = smaller(smaller(first[lane], second[lane]), third[lane]).to_bits();
         }
-        sort::<SET>(&mut least);
+        sort(set, &mut least);
         let kth = f32::from_bits(least[self.wanted - 1]);
         self.cutoff = smaller(self.cutoff, margin.cutoff(f64::from(kth)));
     }
@@ -235,15 +235,15 @@ impl Candidates {
 /// The difference between points and the query, rounded once to single precision.
 pub(in crate::search) trait Gap: Element {
     /// `values - query`; `narrow` is the query in single precision.
-    fn gap<const SET: u8>(values: &[Self; LANES], query: f64, narrow: f32) -> Wide;
+    fn gap<S: Instructions>(set: S, values: &[Self; LANES], query: f64, narrow: f32) -> Wide;
     /// Room for a leaf of such numbers, and for an embedded one.
     fn rooms(rooms: &mut Rooms) -> (&mut Vec<[Self; LEAF]>, &mut Embedding);
 }
 
 impl Gap for f32 {
     #[inline(always)]
-    fn gap<const SET: u8>(values: &[f32; LANES], _: f64, narrow: f32) -> Wide {
-        Wide::gap::<SET>(values, narrow)
+    fn gap<S: Instructions>(set: S, values: &[f32; LANES], _: f64, narrow: f32) -> Wide {
+        Wide::gap(set, values, narrow)
     }
     fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f32; LEAF]>, &mut Embedding) {
         (&mut rooms.single, &mut rooms.embedded)
@@ -252,8 +252,8 @@ impl Gap for f32 {
 
 impl Gap for f64 {
     #[inline(always)]
-    fn gap<const SET: u8>(values: &[f64; LANES], query: f64, _: f32) -> Wide {
-        Wide::wide_gap::<SET>(values, query)
+    fn gap<S: Instructions>(set: S, values: &[f64; LANES], query: f64, _: f32) -> Wide {
+        Wide::wide_gap(set, values, query)
     }
     fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f64; LEAF]>, &mut Embedding) {
         (&mut rooms.double, &mut rooms.embedded)
@@ -336,7 +336,8 @@ versions! {
 }
 
 #[inline(always)]
-fn descend_body<const SET: u8, E: Gap, R: Reader, N: Norm>(
+fn descend_body<S: Instructions, E: Gap, R: Reader, N: Norm>(
+    set: S,
     tree: &BoxTree<E>,
     reader: R,
     query: &[f64],
@@ -346,7 +347,7 @@ fn descend_body<const SET: u8, E: Gap, R: Reader, N: Norm>(
     let Scratch { narrow, candidates, frames, rooms, visited, .. } = scratch;
     let top = tree.boxes.len() - 1;
     let mut level = top;
-    expand::<SET, E, N>(tree, level, 0, narrow, margin.norm, frames);
+    expand(set, tree, level, 0, narrow, margin.norm, frames);
     loop {
         let at = frames.next[level];
         let child = if at < LANES { frames.children[level][at] } else { u32::MAX };
@@ -367,10 +368,10 @@ fn descend_body<const SET: u8, E: Gap, R: Reader, N: Norm>(
                 fetch(tree, frames.node[0] * LANES + (next & 15) as usize);
             }
             let columns = reader.read(tree, number, rooms);
-            scan_leaf::<SET, R::Number<E>, N>(columns, number, query, narrow, margin, candidates);
+            scan_leaf(set, columns, number, query, narrow, margin, candidates);
         } else {
             level -= 1;
-            expand::<SET, E, N>(tree, level, number, narrow, margin.norm, frames);
+            expand(set, tree, level, number, narrow, margin.norm, frames);
         }
     }
 }
@@ -389,7 +390,8 @@ fn fetch<E: Gap>(tree: &BoxTree<E>, leaf: usize) {
 ///
 /// The child's number takes the place of the four lowest bits of its distance, which only lowers it.
 #[inline(always)]
-fn expand<const SET: u8, E: Gap, N: Norm>(
+fn expand<S: Instructions, E: Gap, N: Norm>(
+    set: S,
     tree: &BoxTree<E>,
     level: usize,
     node: usize,
@@ -404,21 +406,22 @@ fn expand<const SET: u8, E: Gap, N: Norm>(
         let (low, high) = column.split_at(LANES);
         for lane in 0..LANES {
             let inside = smaller(larger(q, low[lane]), high[lane]);
-            sums[lane] = norm.add::<SET>(sums[lane], inside - q);
+            sums[lane] = norm.add(set, sums[lane], inside - q);
         }
     }
     let keys = &mut frames.children[level];
     for lane in 0..LANES {
         keys[lane] = sums[lane].to_bits() & !15 | lane as u32;
     }
-    sort::<SET>(keys);
+    sort(set, keys);
     frames.next[level] = 0;
     frames.node[level] = node;
 }
 
 /// Compares the points of a leaf.
 #[inline(always)]
-fn scan_leaf<const SET: u8, E: Gap, N: Norm>(
+fn scan_leaf<S: Instructions, E: Gap, N: Norm>(
+    set: S,
     columns: &[[E; LEAF]],
     leaf: usize,
     query: &[f64],
@@ -430,15 +433,15 @@ fn scan_leaf<const SET: u8, E: Gap, N: Norm>(
     let (mut first, mut second, mut third) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
     for ((column, &q), &q32) in columns.iter().zip(query).zip(narrow) {
         let column = column.as_chunks::<LANES>().0;
-        first = margin.norm.add_wide::<SET>(first, E::gap::<SET>(&column[0], q, q32));
-        second = margin.norm.add_wide::<SET>(second, E::gap::<SET>(&column[1], q, q32));
-        third = margin.norm.add_wide::<SET>(third, E::gap::<SET>(&column[2], q, q32));
+        first = margin.norm.add_wide(set, first, E::gap(set, &column[0], q, q32));
+        second = margin.norm.add_wide(set, second, E::gap(set, &column[1], q, q32));
+        third = margin.norm.add_wide(set, third, E::gap(set, &column[2], q, q32));
     }
     let sums = [first.lanes(), second.lanes(), third.lanes()];
-    let mut mask = under::<SET>(&sums, candidates.cutoff);
+    let mut mask = under(set, &sums, candidates.cutoff);
     if mask.count_ones() as usize > candidates.wanted.saturating_add(2) && candidates.wanted <= LANES {
-        candidates.foresee::<SET, N>(&sums, margin);
-        mask = under::<SET>(&sums, candidates.cutoff);
+        candidates.foresee(set, &sums, margin);
+        mask = under(set, &sums, candidates.cutoff);
     }
     while mask != 0 {
         let place = mask.trailing_zeros() as usize;
@@ -452,9 +455,9 @@ fn scan_leaf<const SET: u8, E: Gap, N: Norm>(
 
 /// Bit i is set where the i-th sum is at most the cutoff.
 #[inline(always)]
-fn under<const SET: u8>(sums: &[[f32; LANES]; LEAF / LANES], cutoff: f32) -> u64 {
+fn under<S: Instructions>(set: S, sums: &[[f32; LANES]; LEAF / LANES], cutoff: f32) -> u64 {
     let [first, second, third] = sums;
-    u64::from(at_most::<SET>(first, cutoff))
-        | u64::from(at_most::<SET>(second, cutoff)) << LANES
-        | u64::from(at_most::<SET>(third, cutoff)) << (2 * LANES)
+    u64::from(at_most(set, first, cutoff))
+        | u64::from(at_most(set, second, cutoff)) << LANES
+        | u64::from(at_most(set, third, cutoff)) << (2 * LANES)
 }

@@ -32,7 +32,7 @@ const MOST_COLUMNS: usize = i32::MAX as usize / (255 * 127 + 127 * 127 / 2 + 1);
 pub(super) fn available() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni")
+        ermine_core::detected!("avx512f", "avx512vnni")
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
@@ -189,11 +189,10 @@ impl Filter for ByteFilter<'_> {
         let halves = &self.codes.half_squares[panel * PANEL..][..PANEL];
         let queries = &self.packed[group * Self::GROUP * quads..][..Self::GROUP * quads];
         #[cfg(target_arch = "x86_64")]
-        {
-            // SAFETY: codes are only made where `available` found the instruction.
-            unsafe { avx512::tile(points, halves, queries, thresholds, masks) }
+        if available() {
+            // SAFETY: the machine has the instruction, as just checked.
+            return unsafe { avx512::tile(points, halves, queries, thresholds, masks) };
         }
-        #[cfg(not(target_arch = "x86_64"))]
         plain_tile(points, halves, queries, thresholds, masks);
     }
 
@@ -204,7 +203,6 @@ impl Filter for ByteFilter<'_> {
 }
 
 /// What the instruction does, one product at a time.
-#[cfg(any(test, not(target_arch = "x86_64")))]
 fn plain_tile(points: &[[u8; QUAD]], halves: &[i32], queries: &[u32], thresholds: &[i32], masks: &mut [u32]) {
     let group = thresholds.len();
     for i in 0..group {

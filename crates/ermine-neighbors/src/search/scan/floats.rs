@@ -14,7 +14,7 @@
 
 use super::tiles::{Filter, PANEL, RUN};
 use crate::search::measured::Measured;
-use crate::search::simd::{Level, Set, larger, multiply_add, versions};
+use crate::search::simd::{Instructions, Level, Set, larger, multiply_add, versions};
 use ermine_core::distance::metric::{Metric, Shape};
 
 /// Unit of single-precision rounding.
@@ -200,7 +200,7 @@ impl Filter for FloatFilter<'_> {
         let queries = &self.packed_queries[group * Self::GROUP * d..][..Self::GROUP * d];
         #[cfg(target_arch = "x86_64")]
         if self.level.set() == Set::Avx512 {
-            // SAFETY: the level proves AVX-512F; the slices hold d rows of 32 points and of 14 queries, 32 starts and 14 thresholds.
+            // SAFETY: the level proves AVX-512F and DQ.
             unsafe {
                 match self.sum {
                     Sum::Product => avx512::tile::<0>(points, starts, queries, thresholds, masks),
@@ -227,7 +227,8 @@ versions! {
 
 /// A tile, one query after the other.
 #[inline(always)]
-fn tile_body<const SET: u8>(
+fn tile_body<S: Instructions>(
+    set: S,
     sum: Sum,
     points: &[f32],
     starts: &[f32],
@@ -244,7 +245,7 @@ fn tile_body<const SET: u8>(
             match sum {
                 Sum::Product => {
                     for p in 0..PANEL {
-                        sums[p] = multiply_add::<SET>(column[p], q, sums[p]);
+                        sums[p] = multiply_add(set, column[p], q, sums[p]);
                     }
                 }
                 Sum::Gap => {
@@ -271,7 +272,10 @@ mod avx512 {
     /// A tile with all 28 sums in registers. KIND is 0 for products, 1 for gaps, 2 for the largest gap.
     ///
     /// # Safety
-    /// The machine has AVX-512F; `points` holds d rows of 32, `queries` d rows of 14, `starts` 32 and `thresholds` and `masks` 14.
+    /// The machine has AVX-512F and DQ.
+    ///
+    /// # Panics
+    /// Unless `points` holds d rows of 32, `queries` d rows of 14, `starts` 32 and `thresholds` and `masks` 14.
     #[target_feature(enable = "avx512f,avx512dq")]
     pub(super) unsafe fn tile<const KIND: u8>(
         points: &[f32],

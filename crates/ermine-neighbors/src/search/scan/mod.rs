@@ -16,7 +16,7 @@ pub(super) mod tiles;
 
 use super::measured::Measured;
 use super::nearest::Nearest;
-use super::simd::{Level, versions};
+use super::simd::{Instructions, Level, versions};
 use bytes::{ByteCodes, ByteFilter};
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::{Element, Kept, Points};
@@ -120,7 +120,8 @@ versions! {
 }
 
 #[inline(always)]
-fn exact_body<const SET: u8, E: Element>(
+fn exact_body<S: Instructions, E: Element>(
+    _: S,
     metric: &Metric,
     d: usize,
     points: &[E],

@@ -19,7 +19,7 @@ const COPIES: usize = 4;
 /// the span of the columns.
 ///
 /// # Panics
-/// If a row lies outside the store or the words, or the histogram has another length.
+/// If the columns don't ascend, a row lies outside the store or the words, or the histogram has another length.
 pub fn add_rows<const W: usize>(
     store: &Store,
     columns: &[u32],
@@ -27,16 +27,22 @@ pub fn add_rows<const W: usize>(
     words: &[[i64; W]],
     histogram: &mut [[i64; W]],
 ) {
+    assert!(columns.is_sorted_by(|a, b| a < b), "columns ascend");
     let span = store.span(columns);
     assert_eq!(histogram.len(), span.len(), "a histogram of the columns");
-    let starts: Vec<(u32, u32)> = columns.iter().map(|&c| (c, store.offsets[c as usize] - span.start as u32)).collect();
-    match &store.codes {
-        StoreCodes::U8(bytes) => add_rows_of(bytes, &starts, (rows, first), words, histogram),
-        StoreCodes::U16(bytes) => add_rows_of(bytes, &starts, (rows, first), words, histogram),
+    let starts: Vec<(u32, u32)> =
+        columns.iter().map(|&c| (c, store.offsets()[c as usize] - span.start as u32)).collect();
+    match store.codes() {
+        // SAFETY: the columns ascend, so that the slots of each lie within the span, which is as long as the histogram.
+        StoreCodes::U8(bytes) => unsafe { add_rows_of(bytes, &starts, (rows, first), words, histogram) },
+        // SAFETY: as above.
+        StoreCodes::U16(bytes) => unsafe { add_rows_of(bytes, &starts, (rows, first), words, histogram) },
     }
 }
 
-fn add_rows_of<C: Code, const W: usize>(
+/// # Safety
+/// `starts` are columns of the store, ascending, each with where its slots start in the histogram: all of them lie inside it.
+unsafe fn add_rows_of<C: Code, const W: usize>(
     bytes: &Bytes<C>,
     starts: &[(u32, u32)],
     (rows, first): (&[u32], usize),
@@ -59,7 +65,8 @@ fn add_rows_of<C: Code, const W: usize>(
     for (i, pair) in pairs.iter().enumerate() {
         rows.get(2 * i + AHEAD..2 * i + AHEAD + 2).into_iter().flatten().for_each(|&row| fetch(row));
         let ((one, word), (two, other)) = (of_row(pair[0]), of_row(pair[1]));
-        // SAFETY: see `add_pair`.
+        // SAFETY: the codes are those of the columns in `starts`, one for each (where they are dense, the columns ascend without a gap), below the number of their slots as
+        // the store promises; the slots lie in the histogram, as the caller does.
         unsafe {
             if dense {
                 add_pair(one.iter().zip(two).map(|(a, b)| [*a, *b]), &starts, [word, other], histogram);
@@ -72,7 +79,7 @@ fn add_rows_of<C: Code, const W: usize>(
     for &row in last {
         let (one, word) = of_row(row);
         let codes = gaps.iter().map(|&g| [gap(one, g); 2]);
-        // SAFETY: see `add_pair`.
+        // SAFETY: as above.
         unsafe { add_pair(codes, &starts, [word, [0; W]], histogram) };
     }
 }
@@ -111,6 +118,9 @@ fn prefetch<T>(values: &[T], at: usize, bytes: usize) {
 }
 
 /// Adds the words of all rows in `rows` to the histogram of one column.
+///
+/// # Panics
+/// If there is no such column, the rows lie outside the store, or there are more or fewer words than rows.
 pub fn add_column<const W: usize>(
     store: &Store,
     column: usize,
@@ -119,7 +129,7 @@ pub fn add_column<const W: usize>(
     histogram: &mut [[i64; W]],
 ) {
     assert!(rows.end <= store.n_rows() && rows.len() == words.len());
-    match &store.codes {
+    match store.codes() {
         StoreCodes::U8(bytes) => add_column_of(store, bytes, column, rows, words, histogram),
         StoreCodes::U16(bytes) => add_column_of(store, bytes, column, rows, words, histogram),
     }
@@ -133,7 +143,7 @@ fn add_column_of<C: Code, const W: usize>(
     words: &[[i64; W]],
     histogram: &mut [[i64; W]],
 ) {
-    let slots = store.n_slots[column] as usize;
+    let slots = store.n_slots()[column] as usize;
     // Copies lie an odd number of cache lines apart.
     let apart = slots.next_multiple_of(16) + 8;
     let mut copies = vec![[0i64; W]; apart * COPIES];
@@ -145,7 +155,7 @@ fn add_column_of<C: Code, const W: usize>(
             Some(blocks) => {
                 let start = (block * store.n_columns() + column) * BLOCK;
                 let codes = &blocks[start + part.start - block * BLOCK..start + part.end - block * BLOCK];
-                // SAFETY: codes of this column are below `slots`, and each of the copies has more than that.
+                // SAFETY: codes of this column are below `slots`, as the store promises, and each of the copies has more than that.
                 unsafe { add_codes(codes, words, &mut copies, apart) };
             }
             None => {
@@ -187,7 +197,7 @@ unsafe fn add_codes<C: Code, const W: usize>(codes: &[C], words: &[[i64; W]], co
 impl Store {
     /// Where the bins of some columns (ascending) lie in a histogram of all, from the first to the last.
     pub fn span(&self, columns: &[u32]) -> Range<usize> {
-        let bound = |column: usize| self.offsets.get(column).map_or(self.total, |&offset| offset as usize);
+        let bound = |column: usize| self.offsets().get(column).map_or(self.total(), |&offset| offset as usize);
         match (columns.first(), columns.last()) {
             (Some(&first), Some(&last)) => bound(first as usize)..bound(last as usize + 1),
             _ => 0..0,
@@ -196,8 +206,8 @@ impl Store {
 
     /// Where the slots of a column lie in a histogram of all, filled up to a multiple of eight with slots that stay zero.
     pub fn slots(&self, column: u32) -> Range<usize> {
-        let start = self.offsets[column as usize] as usize;
-        start..start + (self.n_slots[column as usize] as usize).next_multiple_of(8)
+        let start = self.offsets()[column as usize] as usize;
+        start..start + (self.n_slots()[column as usize] as usize).next_multiple_of(8)
     }
 }
 
@@ -225,11 +235,11 @@ mod tests {
             let mut part: Vec<u32> = (0..d as u32).filter(|_| draw(4) > 0).collect();
             if part.is_empty() { part.push(0); }
             let span = store.span(&part);
-            let mut expected = vec![[0i64; 2]; store.total];
+            let mut expected = vec![[0i64; 2]; store.total()];
             for &row in &rows {
                 for &j in &part {
                     let j = j as usize;
-                    let bin = &mut expected[store.offsets[j] as usize + store.bin(row as usize, j)];
+                    let bin = &mut expected[store.offsets()[j] as usize + store.bin(row as usize, j)];
                     (0..2).for_each(|w| bin[w] += words[row as usize][w]);
                 }
             }
@@ -245,5 +255,54 @@ mod tests {
             add_column(&store, part[0] as usize, first..n, &packed, &mut by_column);
             prop_assert_eq!(by_rows, by_column);
         }
+    }
+
+    /// Six columns of 4 slots each.
+    fn small_store() -> Store {
+        let column = |j: usize| Column::numeric(format!("{j}"), vec![0.0, 1.0, 2.0, 2.0]);
+        let features = Features::new(Arc::new(Table::new((0..6).map(column).collect()).unwrap()));
+        Store::new(&[&features], &Bins::fit(&features, 255))
+    }
+
+    #[test]
+    #[should_panic(expected = "columns ascend")]
+    fn columns_out_of_order_are_refused() {
+        // As many columns as from the first to the last, but column 5 lies behind the span of 0 to 2.
+        let store = small_store();
+        let mut histogram = vec![[0i64; 1]; store.span(&[0, 2]).len()];
+        add_rows(&store, &[0, 5, 2], (&[0, 1], 0), &[[1]; 4], &mut histogram);
+    }
+
+    #[test]
+    #[should_panic(expected = "columns ascend")]
+    fn a_column_twice_is_refused() {
+        let store = small_store();
+        let mut histogram = vec![[0i64; 1]; store.span(&[1]).len()];
+        add_rows(&store, &[1, 1], (&[0], 0), &[[1]; 4], &mut histogram);
+    }
+
+    #[test]
+    #[should_panic]
+    fn rows_outside_the_store_are_refused() {
+        let store = small_store();
+        let mut histogram = vec![[0i64; 1]; store.span(&[0]).len()];
+        add_rows(&store, &[0], (&[1_000], 0), &[[1]; 4], &mut histogram);
+    }
+
+    #[test]
+    #[should_panic]
+    fn a_column_outside_the_store_is_refused() {
+        add_column(&small_store(), 6, 0..4, &[[1i64]; 4], &mut [[0]; 8]);
+    }
+
+    #[test]
+    #[should_panic(expected = "cuts for every column")]
+    fn a_store_of_fewer_cuts_than_columns_is_refused() {
+        // Its blocks would be read as if they had the number of columns of the cuts.
+        let column = |j: usize| Column::numeric(format!("{j}"), (0..200).map(f64::from).collect::<Vec<_>>());
+        let features = Features::new(Arc::new(Table::new((0..2).map(column).collect()).unwrap()));
+        let mut bins = Bins::fit(&features, 255);
+        bins.columns.pop();
+        Store::new(&[&features], &bins);
     }
 }

@@ -14,8 +14,14 @@ const COLUMN_COPY: usize = 256 << 20;
 /// Bytes in a cache line.
 const LINE: usize = 64;
 
-/// A bin number in one or two bytes.
-pub trait Code: Copy + Default + Send + Sync + 'static {
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u8 {}
+    impl Sealed for u16 {}
+}
+
+/// A bin number in one or two bytes: `u8` or `u16`. Sealed, since cache lines are read as codes: any bytes must be one.
+pub trait Code: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     /// The bin as an index.
     fn index(self) -> usize;
     /// From an index that fits.
@@ -62,17 +68,15 @@ pub struct Bytes<C> {
 }
 
 /// The bins of all rows.
+///
+/// **Invariant.** There are codes for `n_rows` rows and as many columns as `n_slots` has, and every code is below the number of slots of its column. Histograms are added up without
+/// checking it again, so that all fields are private and never change.
 pub struct Store {
-    /// The bins in one or two bytes.
-    pub codes: StoreCodes,
-    /// How many bins each column has, that of missing values (the last) included.
-    pub n_slots: Vec<u32>,
-    /// Where the bins of each column start in a histogram.
-    pub offsets: Vec<u32>,
-    /// Whether any row misses the column's value.
-    pub has_missing: Vec<bool>,
-    /// The length of a histogram.
-    pub total: usize,
+    codes: StoreCodes,
+    n_slots: Vec<u32>,
+    offsets: Vec<u32>,
+    has_missing: Vec<bool>,
+    total: usize,
     n_rows: usize,
 }
 
@@ -220,7 +224,7 @@ impl Coder {
         }
     }
 
-    /// Writes the bin of each number; tells whether any is missing. Every bin is at most `n_bins`.
+    /// Writes the bin of each number; tells whether any is missing. Every bin is at most `n_bins`, which is below the number of slots.
     fn code(&self, numbers: &[f64], out: &mut [u16]) -> bool {
         match self {
             Coder::Few { cuts, n_bins } => {
@@ -270,11 +274,19 @@ fn count_below(cuts: &[f64; FEW], numbers: &[f64], out: &mut [u16]) {
 
 impl Store {
     /// Finds the bins of all values: of the columns of one set of features after the other, all of the same rows.
+    ///
+    /// # Panics
+    /// If there are more or fewer cuts than columns, more bins than two bytes can number, or fewer rows in a part than in the first.
     pub fn new(parts: &[&Features], bins: &Bins) -> Store {
         let n_rows = parts.first().map_or(0, |features| features.n_rows());
         let sources = parts.iter().flat_map(|part| part.columns().iter().map(|column| (column, part.rows())));
         let sources: Vec<Source<'_>> = sources.collect();
         let n_columns = sources.len();
+        assert_eq!(bins.columns.len(), n_columns, "cuts for every column");
+        assert!(
+            bins.columns.iter().all(|cuts| cuts.n_bins() <= usize::from(u16::MAX)),
+            "bins that two bytes can number"
+        );
         let n_slots: Vec<u32> = bins.columns.iter().map(|cuts| cuts.n_bins() as u32 + 1).collect();
         let coders: Vec<Coder> = bins.columns.iter().map(Coder::new).collect();
         let narrow = n_slots.iter().all(|&n| n <= 256);
@@ -302,6 +314,36 @@ impl Store {
         self.n_slots.len()
     }
 
+    /// The bins in one or two bytes.
+    #[inline]
+    pub fn codes(&self) -> &StoreCodes {
+        &self.codes
+    }
+
+    /// How many bins each column has, that of missing values (the last) included.
+    #[inline]
+    pub fn n_slots(&self) -> &[u32] {
+        &self.n_slots
+    }
+
+    /// Where the bins of each column start in a histogram.
+    #[inline]
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// Whether any row misses the column's value.
+    #[inline]
+    pub fn has_missing(&self) -> &[bool] {
+        &self.has_missing
+    }
+
+    /// The length of a histogram.
+    #[inline]
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
     /// The bin of a value.
     #[inline]
     pub fn bin(&self, row: usize, column: usize) -> usize {
@@ -321,7 +363,8 @@ fn layout(n_slots: &[u32]) -> (Vec<u32>, usize) {
     for &n in n_slots {
         offsets.push(at);
         let length = n.next_multiple_of(WORDS);
-        at += if length.is_multiple_of(64) { length + WORDS } else { length };
+        let step = if length.is_multiple_of(64) { length + WORDS } else { length };
+        at = at.checked_add(step).expect("a histogram of fewer than 2^32 bins");
     }
     (offsets, at as usize)
 }

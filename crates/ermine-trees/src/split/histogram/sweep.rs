@@ -57,21 +57,25 @@ impl Common {
 
 /// Calls `look(chunk, sums before it, ratio)` for each chunk in which a bound has D^2 > ratio a b; `look` gives back the ratio to beat from there on. The
 /// length of `words` is a multiple of [`LANES`].
+///
+/// # Panics
+/// If `W` is neither 1 (gradient and curvature packed) nor 2.
 pub fn sweep<const W: usize>(
     words: &[[i64; W]],
     common: &Common,
     ratio: f64,
     look: impl FnMut(usize, [i64; W], f64) -> f64,
 ) {
+    assert!(W == 1 || W == 2, "one or two words for each slot");
     debug_assert!(words.len().is_multiple_of(LANES));
     #[cfg(target_arch = "x86_64")]
     {
-        if std::arch::is_x86_feature_detected!("avx512dq") && std::arch::is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has AVX-512 F and DQ, as just asked.
+        if ermine_core::detected!("avx512f", "avx512dq") {
+            // SAFETY: the processor has AVX-512 F and DQ, as just detected, and W is 1 or 2.
             return unsafe { x86::sweep_512(words, common, ratio, look) };
         }
-        if W == 1 && std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2, as just asked.
+        if W == 1 && ermine_core::detected!("avx2") {
+            // SAFETY: the processor has AVX2, as just detected, and W is 1.
             return unsafe { x86::sweep_256(words, common, ratio, look) };
         }
     }
@@ -130,8 +134,10 @@ mod x86 {
         _mm512_mask_cmp_pd_mask::<_CMP_GT_OQ>(fits, _mm512_mul_pd(d, d), _mm512_mul_pd(all(ratio), den))
     }
 
+    /// # Safety
+    /// W is 1 or 2.
     #[target_feature(enable = "avx512f,avx512dq")]
-    pub fn sweep_512<const W: usize>(
+    pub unsafe fn sweep_512<const W: usize>(
         words: &[[i64; W]],
         common: &Common,
         mut ratio: f64,
@@ -145,14 +151,14 @@ mod x86 {
         for (chunk, words) in words.as_chunks::<LANES>().0.iter().enumerate() {
             let start = words.as_ptr().cast::<i64>();
             let before = carry;
-            // SAFETY: a chunk is 8 W words.
+            // SAFETY: a chunk is 8 W words, and W is at least 1.
             let first = unsafe { _mm512_loadu_epi64(start) };
             let (g, h) = if W == 1 {
                 let sums = _mm512_add_epi64(prefix_512(first), carry[0]);
                 carry[0] = _mm512_permutexvar_epi64(last, sums);
                 (_mm512_sra_epi64(sums, shift), _mm512_and_si512(sums, low_bits))
             } else {
-                // SAFETY: as above.
+                // SAFETY: a chunk is 16 words, W being 2.
                 let second = unsafe { _mm512_loadu_epi64(start.add(8)) };
                 let g = _mm512_add_epi64(prefix_512(_mm512_permutex2var_epi64(first, even, second)), carry[0]);
                 let h = _mm512_add_epi64(prefix_512(_mm512_permutex2var_epi64(first, odd, second)), carry[W - 1]);
@@ -203,8 +209,10 @@ mod x86 {
         _mm256_movemask_pd(_mm256_and_pd(_mm256_and_pd(low, high), better))
     }
 
+    /// # Safety
+    /// W is 1.
     #[target_feature(enable = "avx2")]
-    pub fn sweep_256<const W: usize>(
+    pub unsafe fn sweep_256<const W: usize>(
         words: &[[i64; W]],
         common: &Common,
         mut ratio: f64,
@@ -277,17 +285,36 @@ mod tests {
             prop_assert_eq!(places(&plain), plain_pairs.iter().map(|p| p.0).collect::<Vec<_>>());
             #[cfg(target_arch = "x86_64")]
             {
-                if std::arch::is_x86_feature_detected!("avx512dq") {
+                if ermine_core::detected!("avx512f", "avx512dq") {
                     // SAFETY: the processor has it.
                     prop_assert_eq!(&plain, &passed(|look| unsafe { x86::sweep_512(&words, &narrow, ratio, look) }));
                     // SAFETY: the processor has it.
                     prop_assert_eq!(&plain_pairs, &passed(|look| unsafe { x86::sweep_512(&pairs, &wide, ratio, look) }));
                 }
-                if std::arch::is_x86_feature_detected!("avx2") {
+                if ermine_core::detected!("avx2") {
                     // SAFETY: the processor has it.
                     prop_assert_eq!(&plain, &passed(|look| unsafe { x86::sweep_256(&words, &narrow, ratio, look) }));
                 }
             }
         }
+    }
+
+    fn sweep_some<const W: usize>() {
+        let node = Node { g: 1.0, h: 2.0, bounds: Bounds::NONE };
+        let leaf = Regularised { lambda: 1.0, alpha: 0.0, max_delta_step: 0.0 };
+        let common = Common::new(&node, &Rule { leaf, min_child_weight: 0.0, shift: 20 }, None);
+        sweep(&[[1i64; W]; LANES], &common, 0.0, |_, _, ratio| ratio);
+    }
+
+    #[test]
+    #[should_panic(expected = "one or two words")]
+    fn slots_without_words_are_refused() {
+        sweep_some::<0>();
+    }
+
+    #[test]
+    #[should_panic(expected = "one or two words")]
+    fn slots_of_three_words_are_refused() {
+        sweep_some::<3>();
     }
 }

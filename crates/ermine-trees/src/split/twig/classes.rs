@@ -13,13 +13,22 @@ pub const CLASSES: usize = 8;
 
 /// The best split of a node of this cost; marks are eight times the class. `counts` are the rows of each class, as bytes of one word. Of equal gains the lower column wins, then the lower place.
 ///
+/// # Panics
+/// If the processor lacks what twigs need ([`available`](super::available)), or the node isn't inside the twig.
+#[cfg(target_arch = "x86_64")]
+pub fn best(twig: &Twig, node: TwigNode, counts: u64, cost: f64, grid: Grid) -> Option<TwigSplit> {
+    assert!(super::available(), "a processor that has what twigs need");
+    assert!(twig.is_inside(node), "a node inside its twig");
+    // SAFETY: the processor has the features, and the node is inside, as just checked.
+    unsafe { best_avx512(twig, node, counts, cost, grid) }
+}
+
 /// # Safety
-/// The processor has what [`available`](super::available) asks for.
+/// The processor has what [`available`](super::available) asks for, and the node is inside the twig.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
-pub unsafe fn best(twig: &Twig, node: TwigNode, counts: u64, cost: f64, grid: Grid) -> Option<TwigSplit> {
+unsafe fn best_avx512(twig: &Twig, node: TwigNode, counts: u64, cost: f64, grid: Grid) -> Option<TwigSplit> {
     use std::arch::x86_64::*;
-    assert!(twig.is_inside(node));
     let n = node.len as f64;
     let squares: u64 = counts.to_le_bytes().iter().map(|&count| u64::from(count) * u64::from(count)).sum();
     // SAFETY: marks are 64 bytes.

@@ -56,18 +56,27 @@ fn places(counts: TwoClasses) -> Places {
 
 /// The best split of a node; marks are 0 or 255 by class. `gain(n, p)` is the gain in full, which is compared; of equal ones the lower column wins, then the lower place.
 ///
+/// # Panics
+/// If the processor lacks what twigs need ([`available`](super::available)), or the node isn't inside the twig.
+#[cfg(target_arch = "x86_64")]
+pub fn best(twig: &Twig, node: TwigNode, counts: TwoClasses, gain: impl Fn(f64, f64) -> f64) -> Option<TwigSplit> {
+    assert!(super::available(), "a processor that has what twigs need");
+    assert!(twig.is_inside(node), "a node inside its twig");
+    // SAFETY: the processor has the features, and the node is inside, as just checked.
+    unsafe { best_avx512(twig, node, counts, gain) }
+}
+
 /// # Safety
-/// The processor has what [`available`](super::available) asks for.
+/// The processor has what [`available`](super::available) asks for, and the node is inside the twig.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,popcnt")]
-pub unsafe fn best(
+unsafe fn best_avx512(
     twig: &Twig,
     node: TwigNode,
     counts: TwoClasses,
     gain: impl Fn(f64, f64) -> f64,
 ) -> Option<TwigSplit> {
     use super::{ROWS, low_bits};
-    assert!(twig.is_inside(node));
     let n_all = counts.n as f32;
     let Places { share, one_over, below } = places(counts);
     // SAFETY: marks are 64 bytes.

@@ -17,8 +17,6 @@ pub mod classes;
 pub mod counts;
 pub mod variance;
 
-use std::sync::LazyLock;
-
 /// At most so many rows.
 pub const ROWS: usize = 64;
 
@@ -64,21 +62,20 @@ pub struct TwigNode {
 /// Whether this processor has what twigs need.
 #[inline]
 pub fn available() -> bool {
-    static AVAILABLE: LazyLock<bool> = LazyLock::new(|| {
-        #[cfg(target_arch = "x86_64")]
-        let found = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512vbmi")
-            && is_x86_feature_detected!("avx512vbmi2")
-            && is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("popcnt");
-        #[cfg(not(target_arch = "x86_64"))]
-        let found = false;
-        found
-    });
-    *AVAILABLE
+    #[cfg(target_arch = "x86_64")]
+    let found = ermine_core::detected!(
+        "avx512f",
+        "avx512bw",
+        "avx512dq",
+        "avx512vl",
+        "avx512vbmi",
+        "avx512vbmi2",
+        "avx512vpopcntdq",
+        "popcnt"
+    );
+    #[cfg(not(target_arch = "x86_64"))]
+    let found = false;
+    found
 }
 
 /// The lowest `n` bits, for `n` up to 64.
@@ -124,12 +121,18 @@ impl Twig {
 
     /// Whether loads of 64 bytes from this node's places stay inside, in every column.
     fn is_inside(&self, node: TwigNode) -> bool {
-        node.start + node.len <= ROWS && self.n_columns() > 0 && self.orders.len() > self.n_columns() * ROWS + ROWS
+        node.start <= ROWS
+            && node.len <= ROWS - node.start
+            && self.n_columns() > 0
+            && self.orders.len() > self.n_columns() * ROWS + ROWS
     }
 
     /// Puts the left rows of a node before the others in every column, keeping the order of each side. Bit r of `is_left` says where row r goes.
+    ///
+    /// # Panics
+    /// If the node isn't a range of the rows.
     pub fn part(&mut self, node: TwigNode, is_left: u64) {
-        assert!(self.is_inside(node));
+        assert!(self.is_inside(node), "a node inside its twig");
         #[cfg(target_arch = "x86_64")]
         if available() {
             // SAFETY: the processor has the features, and the node lies inside.
@@ -241,5 +244,41 @@ mod tests {
             plain.part_plain(node, is_left);
             prop_assert_eq!(twig.orders, plain.orders);
         }
+    }
+
+    fn twig() -> Twig {
+        let mut twig = Twig::default();
+        (0..3).for_each(|_| twig.push((0..64).map(|row| (row, row % 7 == 1))));
+        twig
+    }
+
+    #[test]
+    #[should_panic(expected = "a node inside its twig")]
+    fn a_node_that_begins_behind_all_rows_is_refused() {
+        // The start and the length add up to 0.
+        twig().part(TwigNode { start: usize::MAX, len: 1, allowed: (1, 1) }, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "a node inside its twig")]
+    fn a_twig_without_columns_is_refused() {
+        Twig::default().part(TwigNode { start: 0, len: 64, allowed: (1, 63) }, 1);
+    }
+
+    /// Without the instructions every search panics; with them, nodes that don't lie inside are refused.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn searches_are_refused_where_they_would_go_wrong() {
+        use crate::split::node::Grid;
+        let refused = |search: &dyn Fn(TwigNode) -> Option<TwigSplit>| {
+            let run = |node| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| search(node)));
+            assert_eq!(run(TwigNode { start: 0, len: 64, allowed: (1, 63) }).is_ok(), available());
+            assert!(run(TwigNode { start: usize::MAX, len: 1, allowed: (1, 1) }).is_err());
+            assert!(run(TwigNode { start: 1, len: 64, allowed: (1, 63) }).is_err());
+        };
+        let (twig, grid) = (twig(), Grid::new(1.0));
+        refused(&|node| counts::best(&twig, node, counts::TwoClasses { n: 64.0, p: 9.0 }, |n, p| n * p));
+        refused(&|node| classes::best(&twig, node, 64, 10.0, grid));
+        refused(&|node| variance::best(&twig, node, &[0.5; ROWS], grid));
     }
 }

@@ -9,13 +9,22 @@ use crate::split::node::Grid;
 
 /// The best split of a node; `centred` is the distance of each row's number from the mean of the node. Of equal gains the lower column wins, then the lower place.
 ///
+/// # Panics
+/// If the processor lacks what twigs need ([`available`](super::available)), or the node isn't inside the twig.
+#[cfg(target_arch = "x86_64")]
+pub fn best(twig: &Twig, node: TwigNode, centred: &[f64; ROWS], grid: Grid) -> Option<TwigSplit> {
+    assert!(super::available(), "a processor that has what twigs need");
+    assert!(twig.is_inside(node), "a node inside its twig");
+    // SAFETY: the processor has the features, and the node is inside, as just checked.
+    unsafe { best_avx512(twig, node, centred, grid) }
+}
+
 /// # Safety
-/// The processor has what [`available`](super::available) asks for.
+/// The processor has what [`available`](super::available) asks for, and the node is inside the twig.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
-pub unsafe fn best(twig: &Twig, node: TwigNode, centred: &[f64; ROWS], grid: Grid) -> Option<TwigSplit> {
+unsafe fn best_avx512(twig: &Twig, node: TwigNode, centred: &[f64; ROWS], grid: Grid) -> Option<TwigSplit> {
     use std::arch::x86_64::*;
-    assert!(twig.is_inside(node));
     let n = node.len as f64;
     let mut best: Option<TwigSplit> = None;
     for first in (0..twig.n_columns()).step_by(8) {

@@ -15,12 +15,7 @@ const GROUPS: usize = BLOCK / LANES;
 
 /// Whether this processor has what the kernels use.
 pub(super) fn is_here() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512bitalg")
+    ermine_core::detected!("avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512bitalg")
 }
 
 /// Adds what some programs say about the first `groups` groups of 64 rows to the sums, output by output.

@@ -35,7 +35,7 @@ pub struct OneRow {
 }
 
 /// What 64 trees ask in a step.
-#[repr(align(64))]
+#[repr(C, align(64))]
 #[derive(Debug, Clone)]
 struct Step {
     column: [u8; LANES],
@@ -173,7 +173,7 @@ mod kernel {
             std::array::from_fn(|r| unsafe { _mm512_loadu_si512(codes.as_ptr().add(r * 64).cast()) });
         let mut at = _mm512_setzero_si512();
         for step in steps {
-            // SAFETY: each array of a step has 64 bytes.
+            // SAFETY: each array of a step has 64 bytes and begins at a multiple of 64, as does the step.
             let [column, byte, from, to] = [&step.column, &step.byte, &step.from, &step.to]
                 .map(|a| unsafe { _mm512_load_si512(a.as_ptr().cast()) });
             let code = match R {

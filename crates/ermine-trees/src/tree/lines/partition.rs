@@ -18,47 +18,16 @@ impl<S: Statistics> Grower<'_, S> {
     }
 }
 
-/// Moves lines of a known length; compiled again for wide vector units, which move a line at once.
-fn partition<const STRIDE: usize>(
-    from: &[[u8; STRIDE]],
-    to: &mut [[u8; STRIDE]],
-    feature: usize,
-    sides: &[bool; MAX_BINS],
-) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { partition_avx512(from, to, feature, sides) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { partition_avx2(from, to, feature, sides) };
-        }
+ermine_core::versions! {
+    /// Moves lines of a known length; compiled again for wide vector units, which move a line at once.
+    fn partition<const STRIDE: usize>(
+        from: &[[u8; STRIDE]],
+        to: &mut [[u8; STRIDE]],
+        feature: usize,
+        sides: &[bool; MAX_BINS],
+    ) -> usize {
+        partition_plain(from, to, feature, sides)
     }
-    partition_plain(from, to, feature, sides)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn partition_avx512<const STRIDE: usize>(
-    from: &[[u8; STRIDE]],
-    to: &mut [[u8; STRIDE]],
-    feature: usize,
-    sides: &[bool; MAX_BINS],
-) -> usize {
-    partition_plain(from, to, feature, sides)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn partition_avx2<const STRIDE: usize>(
-    from: &[[u8; STRIDE]],
-    to: &mut [[u8; STRIDE]],
-    feature: usize,
-    sides: &[bool; MAX_BINS],
-) -> usize {
-    partition_plain(from, to, feature, sides)
 }
 
 /// The place of a line is chosen without a branch, which would be mispredicted half of the time.
