@@ -16,7 +16,7 @@ use ermine::learner::linear::sgd::StochasticGradientDescent;
 use ermine::learner::linear::sgd_model::Stream;
 use ermine::learner::{self, Context, fit::run};
 use ermine::matrix::{Dataset, Features, Splits, Task};
-use ermine::model::{Model as CoreModel, Output, Prediction, Predictor, Status};
+use ermine::model::{Attribute, AttributeKind, Model as CoreModel, Output, Prediction, Predictor, Status};
 use ermine::neighbor::nearest::Neighbors;
 use ermine::param::Parameters;
 use ermine::prelude::NeighborModel;
@@ -292,11 +292,25 @@ impl Model {
         let dict = PyDict::new(py);
         for attribute in self.core().attributes() {
             match attribute.values.as_slice() {
+                [number] if attribute.kind == AttributeKind::Integer => dict.set_item(attribute.name, *number as i64)?,
                 [number] if attribute.shape.is_empty() => dict.set_item(attribute.name, number)?,
                 _ => dict.set_item(attribute.name, array::shaped(py, attribute.values, &attribute.shape)?)?,
             }
         }
         Ok(dict)
+    }
+
+    /// Name, type and documentation of each attribute, for the generator of the Python classes.
+    fn attribute_docs(&self) -> Vec<(&'static str, String, &'static str)> {
+        let described = |attribute: Attribute| {
+            let kind = match attribute.kind {
+                AttributeKind::Integer => "int".to_string(),
+                AttributeKind::Number => "float".to_string(),
+                AttributeKind::Array(axes) => format!("ndarray of shape {axes}"),
+            };
+            (attribute.name, kind, attribute.doc)
+        };
+        self.core().attributes().into_iter().map(described).collect()
     }
 
     /// Predicts for the rows of a two-dimensional array of float64 or float32 with as many columns as the model knows, without a copy; `None`

@@ -4,7 +4,7 @@
 //! class, which minimises the 0-1 risk. Regression: the mean, which minimises the squared error, or the median, which minimises the absolute error.
 //! Other strategies say something else on purpose: each class alike, a quantile, what the user wants.
 
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Target, Task};
 use crate::model::{Certificate, Fitted, Header, Output, Proof};
@@ -61,6 +61,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Baseline,
 };
 
 /// What is minimal or is not, among all that say the same for every row.

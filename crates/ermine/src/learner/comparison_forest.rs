@@ -13,7 +13,7 @@ use super::comparison_tree::{ComparisonMetric, InSpace, Own, Pairs, ranks};
 use super::forest::judge::OutOfBag;
 use super::row_tree::{RowSpace, grow_for};
 use super::tree_parameters::Amount;
-use super::{Capabilities, Context, Info, Learner, Trained, fit};
+use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
@@ -65,6 +65,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Ensemble,
 };
 
 /// The random stream of a tree.

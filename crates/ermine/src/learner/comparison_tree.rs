@@ -6,7 +6,7 @@
 //! **Cost.** O(n) distances for each pair tried. **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests (2018).
 
 use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Info, Learner, Trained, fit};
+use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
 use crate::error::Result;
 use crate::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
 use crate::model::Model;
@@ -77,6 +77,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Tree,
 };
 
 /// The random stream of a node's pairs.

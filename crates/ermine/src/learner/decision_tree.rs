@@ -12,7 +12,7 @@
 
 pub use super::fitted_tree::{FittedTree, Missing};
 use super::tree_parameters::{Amount, ClassWeight, MaxFeatures};
-use super::{Capabilities, Context, Info, Learner, Path, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Path, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Target, Task};
 use crate::model::{Certificate, Fitted, Output, Proof, Status};
@@ -137,6 +137,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Tree,
 };
 
 impl Learner for DecisionTree {

@@ -11,7 +11,7 @@
 //! (OC1, 1994); Loh and Shih, Split selection methods for classification trees (1997).
 
 use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::error::Result;
 use crate::linalg::{Cholesky, Matrix};
 use crate::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
@@ -53,6 +53,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Tree,
 };
 
 /// The random stream of a node's turns.

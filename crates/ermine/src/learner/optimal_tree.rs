@@ -7,7 +7,7 @@
 
 use super::decision_tree::{DecisionTree, FittedTree, Missing, TreeCriterion};
 use super::tree_parameters::Amount;
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::error::Result;
 use crate::matrix::{Dataset, Task};
 use crate::model::{Certificate, Output, Proof, Status};
@@ -48,6 +48,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Tree,
 };
 
 impl Learner for OptimalTree {

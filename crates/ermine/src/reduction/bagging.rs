@@ -14,7 +14,7 @@ use super::estimator::Estimator;
 use crate::error::{Error, Result};
 use crate::learner::forest::judge::OutOfBag;
 use crate::learner::tree_parameters::Amount;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeSum};
 use crate::param::{ParamType, Range, Value};
@@ -61,6 +61,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Ensemble,
 };
 
 /// The random stream of a member.

@@ -11,7 +11,7 @@ use super::prepare::{Classes, Prepared, outputs, scaled};
 use super::{report, ridge};
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::loss::Loss;
 use crate::matrix::{Dataset, DesignOptions, Task};
@@ -79,6 +79,7 @@ static INFO: Info = Info {
     name: "gradient-descent",
     summary: "any loss with any penalty by gradient descent, with its loss curve",
     capabilities: DESCENT,
+    family: Family::Linear,
 };
 
 /// What the descent methods can do.

@@ -8,7 +8,7 @@ use super::logistic::CLASSIFICATION;
 use super::prepare::{Classes, Prepared};
 use crate::error::Result;
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::loss::{Hinge, Loss};
 use crate::matrix::{Dataset, DesignOptions};
@@ -33,6 +33,7 @@ static INFO: Info = Info {
     name: "halfspace",
     summary: "a hyperplane between two classes by linear programming, or a proof that there is none",
     capabilities: Capabilities { binary_only: true, probabilities: false, ..CLASSIFICATION },
+    family: Family::Linear,
 };
 
 impl Learner for Halfspace {

@@ -10,7 +10,7 @@ use super::report;
 use crate::chart::text::number;
 use crate::error::Result;
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::Matrix;
 use crate::matrix::{Dataset, DesignOptions};
 use crate::optim::huber::{HuberRegression as Problem, HuberSolution};
@@ -41,6 +41,7 @@ static INFO: Info = Info {
     name: "huber-regression",
     summary: "least squares that outliers pull with a bounded force",
     capabilities: Capabilities { multi_output: false, ..REGRESSION },
+    family: Family::Linear,
 };
 
 impl Learner for HuberRegression {

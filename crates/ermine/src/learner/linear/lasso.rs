@@ -11,7 +11,7 @@ use super::{report, ridge};
 use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Path, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Path, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::matrix::{Dataset, DesignOptions, Features};
 use crate::model::{Fitted, Output};
@@ -109,21 +109,31 @@ params! {
     }
 }
 
-static INFO_LASSO: Info =
-    Info { name: "lasso", summary: "least squares with an L1 penalty, with its duality gap", capabilities: REGRESSION };
+static INFO_LASSO: Info = Info {
+    name: "lasso",
+    summary: "least squares with an L1 penalty, with its duality gap",
+    capabilities: REGRESSION,
+    family: Family::Linear,
+};
 static INFO_ELASTIC: Info = Info {
     name: "elastic-net",
     summary: "least squares with L1 and L2 penalties, with its duality gap",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 /// Folds are drawn at random.
 const CHOOSING: Capabilities = Capabilities { random: true, multi_output: false, ..REGRESSION };
-static INFO_LASSO_CV: Info =
-    Info { name: "lasso-cv", summary: "the lasso along a path, strength by cross-validation", capabilities: CHOOSING };
+static INFO_LASSO_CV: Info = Info {
+    name: "lasso-cv",
+    summary: "the lasso along a path, strength by cross-validation",
+    capabilities: CHOOSING,
+    family: Family::Linear,
+};
 static INFO_ELASTIC_CV: Info = Info {
     name: "elastic-net-cv",
     summary: "the elastic net along paths, strength and share of L1 by cross-validation",
     capabilities: CHOOSING,
+    family: Family::Linear,
 };
 
 impl Learner for Lasso {

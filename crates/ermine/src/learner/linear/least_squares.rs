@@ -11,7 +11,7 @@ use super::inference::Inference;
 use super::prepare::{Prepared, outputs};
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::Design;
 use crate::matrix::{Dataset, DesignOptions, Task};
 use crate::model::{Certificate, Proof, Status};
@@ -35,6 +35,7 @@ static INFO: Info = Info {
     name: "linear-regression",
     summary: "least squares by Cholesky, QR or SVD, with standard errors; polynomials by degree",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 /// What learners of numbers over encoded columns can do.

@@ -11,7 +11,7 @@ use super::prepare::{Classes, Prepared, Scaling, centred, scaled};
 use super::{report, ridge};
 use crate::error::Result;
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::loss::Logistic;
 use crate::matrix::{Dataset, DesignOptions, Task};
@@ -51,6 +51,7 @@ static INFO: Info = Info {
     name: "logistic-regression",
     summary: "log odds as linear functions: two or many classes, with L1, L2 or both, or no penalty",
     capabilities: CLASSIFICATION,
+    family: Family::Linear,
 };
 
 /// What learners of probabilities over encoded columns can do.

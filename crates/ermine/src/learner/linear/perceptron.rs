@@ -13,7 +13,7 @@ use super::ridge;
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix, lanes};
 use crate::matrix::{Dataset, DesignOptions, Task};
 use crate::model::{Certificate, Fitted, Header, Proof, Status};
@@ -79,6 +79,7 @@ static INFO: Info = Info {
     name: "perceptron",
     summary: "mistakes drive the weights: online, averaged, in batches or with a kernel; mistakes and their bound",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
+    family: Family::Linear,
 };
 
 /// What one perceptron of a problem learned, whatever it keeps.

@@ -12,7 +12,7 @@ use super::prepare::{Prepared, outputs, scaled};
 use super::{report, ridge};
 use crate::error::Result;
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Context, Info, Learner, Trained};
+use crate::learner::{Context, Family, Info, Learner, Trained};
 use crate::linalg::{Dense, Design, Matrix, lanes};
 use crate::matrix::{Dataset, DesignOptions};
 use crate::model::{Certificate, Proof};
@@ -55,12 +55,14 @@ static INFO: Info = Info {
     name: "quantile-regression",
     summary: "a quantile as a linear function of the columns, exactly, as a linear programme",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 static INFO_LAD: Info = Info {
     name: "least-absolute-deviations",
     summary: "the linear function with the least absolute deviations, exactly, as a linear programme",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 impl Learner for LeastAbsoluteDeviations {

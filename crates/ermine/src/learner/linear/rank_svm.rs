@@ -15,7 +15,7 @@ use super::report;
 use crate::choice;
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::Matrix;
 use crate::matrix::{Dataset, DesignOptions, Task};
 use crate::optim::pairwise::{PairRisk, Query};
@@ -85,6 +85,7 @@ static INFO: Info = Info {
         probabilities: false,
         random: false,
     },
+    family: Family::Ranking,
 };
 
 /// The grades of the rows: the target of a ranking, or 1 for the second of two classes.

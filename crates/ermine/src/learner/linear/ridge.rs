@@ -9,7 +9,7 @@ use super::prepare::{Prepared, Scaling, outputs, scaled};
 use crate::chart::text::number;
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Context, Info, Learner, Path, Trained};
+use crate::learner::{Context, Family, Info, Learner, Path, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::matrix::{Dataset, DesignOptions, Features};
 use crate::model::{Certificate, Output};
@@ -54,12 +54,14 @@ static INFO: Info = Info {
     name: "ridge",
     summary: "least squares with an L2 penalty, in closed form for tall and wide tables",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 static INFO_CV: Info = Info {
     name: "ridge-cv",
     summary: "ridge regression with the penalty that has the least leave-one-out error",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 impl Learner for Ridge {

@@ -14,7 +14,7 @@ use super::sgd_model::SgdModel;
 use super::{report, ridge};
 use crate::error::{Error, Result};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::loss::Loss;
 use crate::matrix::{Dataset, DesignOptions, Task};
@@ -93,6 +93,7 @@ static INFO: Info = Info {
     name: "sgd",
     summary: "any loss with any penalty by stochastic gradient descent; learns from streams",
     capabilities: Capabilities { random: true, ..DESCENT },
+    family: Family::Linear,
 };
 
 /// The random stream of the rows kept aside.

@@ -19,7 +19,7 @@ use crate::learner::linear::gradient_descent::DESCENT;
 use crate::learner::linear::prepare::{Classes, Prepared, scaled};
 use crate::learner::linear::{report, ridge};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::{Design, Matrix, lanes};
 use crate::loss::{EpsilonInsensitive, Hinge, Loss, SquaredEpsilonInsensitive, SquaredHinge};
 use crate::matrix::{Dataset, DesignOptions, Task};
@@ -166,12 +166,14 @@ static CLASSES: Info = Info {
     name: "linear-svc",
     summary: "linear support vector classification for many rows, dense or sparse, with L1 or L2 loss and penalty",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
+    family: Family::SupportVector,
 };
 
 static NUMBERS: Info = Info {
     name: "linear-svr",
     summary: "linear support vector regression for many rows, dense or sparse",
     capabilities: Capabilities { tasks: &[Task::Regression], multi_output: false, random: true, ..DESCENT },
+    family: Family::SupportVector,
 };
 
 /// What both learners share.

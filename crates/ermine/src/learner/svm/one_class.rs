@@ -9,7 +9,7 @@ use super::parameters::{Gamma, KernelChoice, KernelName};
 use super::svc::MOST_STEPS;
 use super::{MACHINE, svr};
 use crate::error::Result;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::matrix::{Dataset, Task};
 use crate::model::{Proof, Status};
 use crate::optim::smo::{Dual, Options, WORKING_SET};
@@ -44,6 +44,7 @@ static INFO: Info = Info {
     name: "one-class-svm",
     summary: "what belongs to the data: a score that is positive inside; the target is not looked at",
     capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
+    family: Family::SupportVector,
 };
 
 impl Learner for OneClassSvm {

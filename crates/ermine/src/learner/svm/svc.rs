@@ -16,7 +16,7 @@ use crate::kernel::Kernel;
 use crate::learner::linear::kernel_machine::dense_rows;
 use crate::learner::linear::prepare::{Classes, Prepared, scaled};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Context, Info, Learner, Path, SplitPredictions, Trained};
+use crate::learner::{Context, Family, Info, Learner, Path, SplitPredictions, Trained};
 use crate::linalg::{Design, Matrix};
 use crate::matrix::{Dataset, DesignOptions, FeatureMap, Features, Splits};
 use crate::model::{Certificate, Fitted, Output};
@@ -73,6 +73,7 @@ static INFO: Info = Info {
     name: "svc",
     summary: "support vector classification: the widest margin, hard or soft, with kernels",
     capabilities: MACHINE,
+    family: Family::SupportVector,
 };
 
 /// Steps that end a run without a limit of its own: a kernel that is none might go on for ever.

@@ -13,7 +13,7 @@ use super::{MACHINE, certificate};
 use crate::error::Result;
 use crate::learner::linear::prepare::{Prepared, scaled};
 use crate::learner::tree_parameters::ClassWeight;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::linalg::Matrix;
 use crate::matrix::{Dataset, DesignOptions, Task};
 use crate::model::Proof;
@@ -52,6 +52,7 @@ static INFO: Info = Info {
     name: "svr",
     summary: "support vector regression: a tube around the target, with kernels",
     capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
+    family: Family::SupportVector,
 };
 
 impl Learner for Svr {

@@ -25,7 +25,7 @@ pub mod stumps;
 
 use crate::error::{Error, Result};
 use crate::learner::stump::Stump;
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::matrix::{Dataset, Features, Schema, Task};
 use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeSum};
 use crate::param::{ParamType, Range, Value};
@@ -101,6 +101,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Ensemble,
 };
 
 pub use crate::model::link::TIE;
@@ -470,23 +471,33 @@ impl Fitted for Boosted {
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
         let rounds = &self.rounds.0;
-        let each = |name, of: fn(&rounds::Round) -> f64| Attribute {
-            name,
-            shape: vec![rounds.len()],
-            values: rounds.iter().map(of).collect(),
+        let each = |name, of: fn(&rounds::Round) -> f64, doc| {
+            Attribute::vector(name, rounds.iter().map(of).collect(), "(n_rounds,)", doc)
         };
-        let mut all =
-            vec![each("estimator_weights", |round| round.alpha), each("estimator_errors", |round| round.epsilon)];
-        all.push(each("train_errors", |round| round.error));
+        let doc = "Training error after each round; for regression, the mean absolute error.";
+        let mut all = vec![
+            each("estimator_weights", |round| round.alpha, "Weight of each round in the vote."),
+            each(
+                "estimator_errors",
+                |round| round.epsilon,
+                "Weighted error of each round; for regression, its mean loss.",
+            ),
+            each("train_errors", |round| round.error, doc),
+        ];
         if self.n_classes > 0 {
-            all.extend([each("normalizers", |round| round.z), each("train_error_bounds", |round| round.bound)]);
+            let doc = "Bound on the training error after each round: the product of the normalizers so far.";
+            all.extend([
+                each("normalizers", |round| round.z, "Normalizer Z of the sample weights in each round."),
+                each("train_error_bounds", |round| round.bound, doc),
+            ]);
         }
         if rounds.first().is_some_and(|round| !round.validation.is_nan()) {
-            all.push(each("validation_errors", |round| round.validation));
+            let doc = "Error on the validation set after each round, if there is one.";
+            all.push(each("validation_errors", |round| round.validation, doc));
         }
         if let Parts::Trees(forest) = &self.parts {
             let values = self.importances(forest, schema.features.len());
-            all.push(Attribute { name: "feature_importances", shape: vec![values.len()], values });
+            all.push(Attribute::feature_importances(values));
         }
         all
     }

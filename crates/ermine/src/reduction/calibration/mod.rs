@@ -22,7 +22,7 @@ pub use fitted::FittedCalibration;
 use super::committee::{self, Member};
 use super::estimator::Estimator;
 use crate::error::{Error, Result};
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::matrix::{Dataset, Splits, Task};
 use crate::model::{Certificate, Output, Proof, Status};
 use crate::param::Range;
@@ -72,6 +72,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Calibration,
 };
 
 impl Learner for Calibrated {

@@ -24,7 +24,7 @@ pub use fitted::Coded;
 use super::committee::{self, Member};
 use super::estimator::Estimator;
 use crate::error::{Error, Result};
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::matrix::{Dataset, Target, Task};
 use crate::model::{Certificate, Proof};
 use crate::param::Range;
@@ -96,16 +96,19 @@ static ONE_VS_REST: Info = Info {
     name: "one-vs-rest",
     summary: "many classes by a binary learner for each class against all others",
     capabilities: capabilities(true),
+    family: Family::Multiclass,
 };
 static ONE_VS_ONE: Info = Info {
     name: "one-vs-one",
     summary: "many classes by a binary learner for each pair of classes",
     capabilities: capabilities(false),
+    family: Family::Multiclass,
 };
 static OUTPUT_CODE: Info = Info {
     name: "output-code",
     summary: "many classes by a binary learner for each bit of an error-correcting code",
     capabilities: capabilities(false),
+    family: Family::Multiclass,
 };
 
 /// The random streams of parts and of codes.

@@ -26,7 +26,7 @@ pub use powerset::Powerset;
 use super::committee::{self, Member};
 use super::estimator::Estimator;
 use crate::error::{Error, Result};
-use crate::learner::{Capabilities, Context, Info, Learner, Trained};
+use crate::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::matrix::{Dataset, Task};
 use crate::model::{Certificate, Proof, Status};
 use crate::param::{Kind, ParamType, Range, Value};
@@ -129,16 +129,19 @@ static BINARY_RELEVANCE: Info = Info {
     name: "binary-relevance",
     summary: "several labels by a learner for each of them, by itself",
     capabilities: capabilities(true),
+    family: Family::Multilabel,
 };
 static CLASSIFIER_CHAIN: Info = Info {
     name: "classifier-chain",
     summary: "several labels by learners that know the labels before theirs, in one chain or the mean of several",
     capabilities: capabilities(true),
+    family: Family::Multilabel,
 };
 static LABEL_POWERSET: Info = Info {
     name: "label-powerset",
     summary: "several labels by one learner to which each set of labels is a class",
     capabilities: capabilities(false),
+    family: Family::Multilabel,
 };
 
 /// The random streams of parts and of orders.
