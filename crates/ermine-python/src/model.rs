@@ -292,7 +292,9 @@ impl Model {
         let dict = PyDict::new(py);
         for attribute in self.core().attributes() {
             match attribute.values.as_slice() {
-                [number] if attribute.kind == AttributeKind::Integer => dict.set_item(attribute.name, *number as i64)?,
+                [number] if attribute.kind == AttributeKind::Integer => {
+                    dict.set_item(attribute.name, *number as i64)?
+                }
                 [number] if attribute.shape.is_empty() => dict.set_item(attribute.name, number)?,
                 _ => dict.set_item(attribute.name, array::shaped(py, attribute.values, &attribute.shape)?)?,
             }
