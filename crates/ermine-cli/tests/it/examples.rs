@@ -1,11 +1,11 @@
 //! The shell session of `examples/cli` runs from beginning to end.
+#![cfg(unix)]
 
 use crate::Place;
 use std::path::Path;
 use std::process::Command;
 
 #[test]
-#[cfg(unix)]
 fn the_session_runs() {
     let place = Place::new("session");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cli/session.sh");
