@@ -17,8 +17,8 @@ awk 'NR == 1 || NR % 5 != 0' "$data/penguins.csv" > train.csv
 awk 'NR == 1 || NR % 5 == 0' "$data/penguins.csv" > test.csv
 wc -l train.csv test.csv
 
-step "Which learner? Compare a few by cross-validation"
-"$ermine" compare train.csv --target species --learners baseline,decision-tree,logistic-regression,random-forest,gradient-boosting
+step "Which learner? Compare a few by cross-validation, without tuning"
+"$ermine" compare train.csv --target species --learners baseline,decision-tree,logistic-regression,random-forest --trials 0
 
 step "What parameters does it have?"
 "$ermine" learners logistic-regression
