@@ -1,5 +1,5 @@
 # `make test` is the whole suite; `make` lists the rest.
-.PHONY: help test test-rust test-python check python docs bench soak asan miri
+.PHONY: help test test-rust test-python check python generate wheel docs bench soak asan miri
 
 VENV := .venv
 PYTHON ?= python3
@@ -9,6 +9,8 @@ help:
 	@echo "make test     all tests: Rust, then the Python package in a virtual environment of its own (.venv)"
 	@echo "make check    formatting and lints, warnings as errors"
 	@echo "make python   the Python package, built into .venv"
+	@echo "make generate the Python classes and reference pages, from what the learners declare"
+	@echo "make wheel    the Python wheel in target/wheels, tested in a clean virtual environment"
 	@echo "make docs     the documentation of the crate"
 	@echo "make bench    side by side with other libraries; appends to bench/record (long)"
 	@echo "make soak     long random testing, asan, miri and fuzzing (long; needs cargo-fuzz)"
@@ -35,6 +37,14 @@ python: $(VENV)/installed
 
 test-python: python
 	$(VENV)/bin/python -m pytest -q --tb=short --disable-warnings crates/ermine-python/tests
+
+generate: python
+	$(VENV)/bin/python tools/python_estimators.py
+
+wheel: $(VENV)/installed
+	rm -f target/wheels/ermine_learn-*.whl
+	. $(VENV)/bin/activate && maturin build --release --quiet --out target/wheels
+	$(VENV)/bin/python tools/wheel_smoke.py target/wheels/ermine_learn-*.whl
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p ermine --features parquet

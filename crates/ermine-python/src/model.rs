@@ -1,20 +1,19 @@
 //! `Model`: a fitted model, and the way to one.
 
-use crate::array;
 use crate::error::python;
-use crate::job;
 use crate::neighbor::{self, Found, Trouble};
-use crate::one_row;
 use crate::table::Table;
 use crate::target::Target;
-use crate::value;
 use crate::wanted::Wanted;
+use crate::{array, job, one_row, value};
 use ermine::exchange::Format;
 use ermine::prelude::NeighborModel;
-use ermine_core::learner::{self, Context, fit::run};
+use ermine_core::learner::fit::run;
+use ermine_core::learner::{self, Context};
 use ermine_core::matrix::{Dataset, Features, Splits, Task};
-use ermine_core::model::ImportanceKind;
-use ermine_core::model::{Model as CoreModel, Output, Prediction, Predictor, Status};
+use ermine_core::model::{
+    Attribute, AttributeKind, ImportanceKind, Model as CoreModel, Output, Prediction, Predictor, Status,
+};
 use ermine_core::param::Parameters;
 use ermine_core::table::{Column, ColumnKind};
 use ermine_linear::learner::linear::lasso::{ElasticNet, path};
@@ -292,11 +291,27 @@ impl Model {
         let dict = PyDict::new(py);
         for attribute in self.core().attributes() {
             match attribute.values.as_slice() {
+                [number] if attribute.kind == AttributeKind::Integer => {
+                    dict.set_item(attribute.name, *number as i64)?
+                }
                 [number] if attribute.shape.is_empty() => dict.set_item(attribute.name, number)?,
                 _ => dict.set_item(attribute.name, array::shaped(py, attribute.values, &attribute.shape)?)?,
             }
         }
         Ok(dict)
+    }
+
+    /// Name, type and documentation of each attribute, for the generator of the Python classes.
+    fn attribute_docs(&self) -> Vec<(&'static str, String, &'static str)> {
+        let described = |attribute: Attribute| {
+            let kind = match attribute.kind {
+                AttributeKind::Integer => "int".to_string(),
+                AttributeKind::Number => "float".to_string(),
+                AttributeKind::Array(axes) => format!("ndarray of shape {axes}"),
+            };
+            (attribute.name, kind, attribute.doc)
+        };
+        self.core().attributes().into_iter().map(described).collect()
     }
 
     /// Predicts for the rows of a two-dimensional array of float64 or float32 with as many columns as the model knows, without a copy; `None`

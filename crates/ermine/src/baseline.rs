@@ -5,7 +5,7 @@
 //! Other strategies say something else on purpose: each class alike, a quantile, what the user wants.
 
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Target, Task};
 use ermine_core::model::{Certificate, Fitted, Header, Output, Proof};
 use ermine_core::param::Range;
@@ -61,6 +61,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Baseline,
 };
 
 /// What is minimal or is not, among all that say the same for every row.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod boosting;
+mod examples;
 mod manners;
 mod mistakes;
 mod select;

@@ -57,6 +57,34 @@ pub struct Info {
     pub summary: &'static str,
     /// What it can do.
     pub capabilities: Capabilities,
+    /// Which family it belongs to: its Python module and its page in the reference.
+    pub family: Family,
+}
+
+/// A family of learners. Python modules and reference pages are made by family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Predictors that ignore the features.
+    Baseline,
+    /// Single trees.
+    Tree,
+    /// Forests, boosting and bagging.
+    Ensemble,
+    /// Linear models.
+    Linear,
+    /// Support vector machines.
+    SupportVector,
+    /// Nearest neighbors.
+    Neighbors,
+    /// Learners that rank the rows of a query.
+    Ranking,
+    /// Multiclass classification by binary classifiers.
+    Multiclass,
+    /// Multilabel classification by classifiers.
+    Multilabel,
+    /// Calibration of probabilities.
+    Calibration,
 }
 
 /// How a fit is run: all that doesn't belong to the learner's parameters.

@@ -2,6 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | [`attribute`] | the numbers of a model that users look at, with their documentation |
 //! | [`certificate`] | what was minimised and what is proven about it |
 //! | [`ensemble`] | what models made of many parts can tell: stages, leaves, quantiles, trees |
 //! | [`link`] | how the sums of trees become predictions |
@@ -12,6 +13,7 @@
 //! A [`Model`] is a [`Header`] (learner, parameters, schema, certificate), which is the same for all, and a [`Fitted`] part, which each
 //! learner brings along.
 
+pub mod attribute;
 pub mod certificate;
 pub mod ensemble;
 pub mod file;
@@ -22,6 +24,7 @@ pub mod predictor;
 mod reasons;
 pub mod shap;
 
+pub use attribute::{Attribute, AttributeKind};
 pub use certificate::{Certificate, Proof, Status};
 pub use ensemble::{RowScorer, Staged, Stages, TreeEnsemble};
 pub use importance::ImportanceKind;
@@ -59,17 +62,6 @@ pub struct Header {
     /// name of the program. Learning and predicting don't look at it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, serde_json::Value>,
-}
-
-/// Numbers of a fitted model that users look at, in the shape they know them in.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Attribute {
-    /// The name that users know, e.g. "coef", "intercept", "feature_importances", "n_iter".
-    pub name: &'static str,
-    /// How many along each axis; none for a single number.
-    pub shape: Vec<usize>,
-    /// The numbers, the last axis running fastest.
-    pub values: Vec<f64>,
 }
 
 /// The part of a model that its learner brings along.

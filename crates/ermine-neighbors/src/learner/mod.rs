@@ -2,7 +2,7 @@
 
 pub mod nearest_neighbors;
 
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Path, SplitPredictions, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Path, SplitPredictions, Trained};
 use ermine_core::registry::Entry;
 
 /// The learners over nearest neighbors.

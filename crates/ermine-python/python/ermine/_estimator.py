@@ -201,8 +201,7 @@ class Estimator(Shown):
         for name in before.attributes() if before is not None else ():
             self.__dict__.pop(f"{name}_", None)
         for name, value in model.attributes().items():
-            whole = np.ndim(value) == 0 and (name in ("depth", "rank") or name.startswith("n_"))
-            setattr(self, f"{name}_", int(value) if whole else value)
+            setattr(self, f"{name}_", value)
         judged = self.__dict__.get("oob_decision_function_", self.__dict__.get("oob_prediction_"))
         if judged is not None and (lost := int(np.isnan(judged).reshape(len(judged), -1)[:, 0].sum())):
             warn("UserWarning", f"{lost} rows were drawn for every member, and are not judged out of bag; more members leave each row out at least once")

@@ -11,7 +11,6 @@ import numpy as np
 
 from ermine import _target
 from ermine._data import check_shape, is_sparse
-from ermine._catalog import VOTES
 from ermine._estimator import labels_of
 from ermine._plain import Bare
 from ermine._ermine import NeighborIndex
@@ -20,6 +19,9 @@ from ermine._sklearn import not_fitted
 #: Where each row's neighbours begin, their rows, their distances.
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
+
+#: Parameters about voting among classes, which don't apply to several classes per row.
+VOTES = ("tie", "tie_metric", "keep")
 
 #: Names that others give to metrics.
 ALIASES = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}

@@ -9,7 +9,7 @@
 
 use super::decision_tree::{FittedTree, Missing};
 use super::id3::{capabilities, certificate};
-use super::{Context, Info, Learner, Trained};
+use super::{Context, Family, Info, Learner, Trained};
 use crate::tree::multiway::{MultiwayOptions, grow_multiway};
 use crate::tree::prune;
 use ermine_core::error::Result;
@@ -40,6 +40,7 @@ static INFO: Info = Info {
     name: "c45",
     summary: "C4.5: a tree with a branch for each category, by gain ratio; missing values as fractions; pruned",
     capabilities: capabilities(),
+    family: Family::Tree,
 };
 
 impl Learner for C45 {

@@ -12,7 +12,7 @@
 use super::comparison_tree::{ComparisonMetric, InSpace, Own, Pairs, ranks};
 use super::forest::judge::OutOfBag;
 use super::row_tree::{RowSpace, grow_for};
-use super::{Capabilities, Context, Info, Learner, Trained, fit};
+use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
 use crate::tree::rows::{RowLimits, RowQuestion, RowTree};
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::error::{Error, Result};
@@ -20,11 +20,10 @@ use ermine_core::learner::parameters::Amount;
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
 use ermine_core::param::{ParamType, Range};
-use ermine_core::params;
 use ermine_core::progress::{Event, Silent, report};
-use ermine_core::rng;
 use ermine_core::rng::RngExt;
 use ermine_core::section::Sections;
+use ermine_core::{params, rng};
 use rayon::prelude::*;
 
 params! {
@@ -65,6 +64,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Ensemble,
 };
 
 /// The random stream of a tree.

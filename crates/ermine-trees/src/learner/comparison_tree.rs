@@ -6,7 +6,7 @@
 //! **Cost.** O(n) distances for each pair tried. **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests (2018).
 
 use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Info, Learner, Trained, fit};
+use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
 use ermine_core::distance::metric::{Custom, Metric};
@@ -18,9 +18,8 @@ use ermine_core::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
 use ermine_core::model::Model;
 use ermine_core::param::{ParamSpec, Parameters, Range, Value};
 use ermine_core::progress::Observer;
-use ermine_core::rng;
 use ermine_core::rng::RngExt;
-use ermine_core::{choice, params};
+use ermine_core::{choice, params, rng};
 use std::cmp::Ordering;
 
 choice! {
@@ -77,6 +76,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Tree,
 };
 
 /// The random stream of a node's pairs.

@@ -11,7 +11,8 @@
 //! **Reference.** Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984).
 
 pub use super::fitted_tree::{FittedTree, Missing};
-use super::{Capabilities, Context, Info, Learner, Path, Trained};
+
+use super::{Capabilities, Context, Family, Info, Learner, Path, Trained};
 use crate::split::Impurity;
 use crate::split::absolute::Absolute;
 use crate::split::classes::ClassWeights;
@@ -24,8 +25,7 @@ use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::model::{Certificate, Fitted, Output, Proof, Status};
 use ermine_core::param::{Range, Value};
-use ermine_core::rng;
-use ermine_core::{choice, params};
+use ermine_core::{choice, params, rng};
 
 choice! {
     /// What a split lowers.
@@ -137,6 +137,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Tree,
 };
 
 impl Learner for DecisionTree {

@@ -7,7 +7,7 @@
 //! of a nominal column is a category of its own. A value far from all others (farther from the middle nine tenths than [`FAR`] times their spread) counts as one that far away, so that
 //! one slip of the pen doesn't stretch the boxes of all rows; the certificate tells. Categories stand in the order of how common they are in the class, each with an interval of length 1.
 
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::tree::density::{self, BoxDensity, DensityBox, DensityLimits, Frame};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
@@ -43,6 +43,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Tree,
 };
 
 impl Learner for DensityTree {

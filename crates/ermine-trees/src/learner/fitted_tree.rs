@@ -178,14 +178,10 @@ impl Fitted for FittedTree {
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
         let tree = &self.grown.tree;
-        let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
-        let alpha = self.alpha.map(|alpha| Attribute { name: "ccp_alpha", shape: Vec::new(), values: vec![alpha] });
-        let importances = importances(&self.grown, schema.features.len());
-        let always = [
-            Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
-            one("n_leaves", tree.n_leaves()),
-            one("depth", tree.depth()),
-        ];
-        always.into_iter().chain(alpha).collect()
+        let mut all = vec![Attribute::feature_importances(importances(&self.grown, schema.features.len()))];
+        all.extend(Attribute::tree_size(tree.n_leaves(), tree.depth()));
+        let doc = "Cost-complexity parameter chosen by cross-validation, if ``pruning`` is ``\"cross_validation\"``.";
+        all.extend(self.alpha.map(|alpha| Attribute::number("ccp_alpha", alpha, doc)));
+        all
     }
 }

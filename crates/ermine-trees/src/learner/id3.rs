@@ -7,7 +7,7 @@
 //! [`multiway`](crate::tree::multiway) for the formulas.
 
 use super::decision_tree::{FittedTree, Missing};
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::tree::Grown;
 use crate::tree::multiway::{MultiwayOptions, grow_multiway};
 use ermine_core::error::Result;
@@ -34,6 +34,7 @@ static INFO: Info = Info {
     name: "id3",
     summary: "ID3: a tree with a branch for each category, by information gain",
     capabilities: capabilities(),
+    family: Family::Tree,
 };
 
 impl Learner for Id3 {

@@ -33,7 +33,7 @@ pub mod row_tree;
 mod row_words;
 pub mod stump;
 
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Path, Trained, fit};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Path, Trained, fit};
 use ermine_core::registry::Entry;
 
 /// The tree learners, in the order in which users see them.

@@ -11,7 +11,7 @@
 //! (OC1, 1994); Loh and Shih, Split selection methods for classification trees (1997).
 
 use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion, dot};
 use ermine_core::distance::metric::Metric;
@@ -19,9 +19,8 @@ use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix};
 use ermine_core::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
 use ermine_core::param::Range;
-use ermine_core::params;
 use ermine_core::progress::Observer;
-use ermine_core::rng;
+use ermine_core::{params, rng};
 
 params! {
     /// A tree whose nodes ask about weighted sums of the columns.
@@ -53,6 +52,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Tree,
 };
 
 /// The random stream of a node's turns.

@@ -6,7 +6,7 @@
 //! **Formula.** Minimise the share of the training rows (by weight) that are classified wrongly, plus `leaf_penalty` for each leaf beyond the first.
 
 use super::decision_tree::{DecisionTree, FittedTree, Missing, TreeCriterion};
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::split::{Impurity, Test};
 use crate::tree::optimal::{ALL_SETS, Found, OptimalOptions, Optimiser, Solution};
 use crate::tree::{Grown, prune};
@@ -48,6 +48,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Tree,
 };
 
 impl Learner for OptimalTree {

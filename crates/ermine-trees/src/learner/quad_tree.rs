@@ -8,7 +8,7 @@
 //! **Cost.** O(n d) for each level; only cells with rows are kept. **Reference.** Finkel and Bentley, Quad trees (1974).
 
 use super::row_tree::{FittedRows, Places, RowSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, RowGrower, RowQuestion, cell};
 use ermine_core::error::{Error, Result};
@@ -54,6 +54,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Tree,
 };
 
 impl Learner for QuadTree {

@@ -298,8 +298,7 @@ impl Fitted for FittedRows {
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        let one = |name, value: usize| Attribute { name, shape: Vec::new(), values: vec![value as f64] };
-        vec![one("n_leaves", self.tree.n_leaves()), one("depth", self.tree.depth())]
+        Attribute::tree_size(self.tree.n_leaves(), self.tree.depth()).to_vec()
     }
 }
 

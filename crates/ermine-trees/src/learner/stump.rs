@@ -11,7 +11,7 @@
 //! **Cost.** O(n) for each column after sorting; the order is shared with other learners. **Reference.** Shalev-Shwartz and Ben-David,
 //! Understanding Machine Learning, 10.1.1.
 
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::ensemble::TreeSum;
 use crate::split::criterion::{Classes, Moments, SquaredError, TwoClasses};
 use crate::split::{Criterion, Impurity, Split, Test, best_split};
@@ -62,6 +62,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Tree,
 };
 
 impl Learner for DecisionStump {
@@ -259,7 +260,7 @@ impl Fitted for Stump {
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
         let mut values = vec![0.0; schema.features.len()];
         self.tree.test[0].feature().into_iter().for_each(|feature| values[feature] = 1.0);
-        vec![Attribute { name: "feature_importances", shape: vec![values.len()], values }]
+        vec![Attribute::feature_importances(values)]
     }
 
     fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {

@@ -13,15 +13,14 @@ use super::committee::{self, LoadPart, Member};
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::Amount;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeEnsemble};
 use ermine_core::param::{ParamType, Range, Value};
-use ermine_core::params;
 use ermine_core::progress::{Event, report};
-use ermine_core::rng;
 use ermine_core::rng::RngExt;
 use ermine_core::section::Sections;
+use ermine_core::{params, rng};
 use ermine_trees::ensemble::TreeSum;
 use ermine_trees::learner::forest::judge::OutOfBag;
 use rayon::prelude::*;
@@ -62,6 +61,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Ensemble,
 };
 
 /// The random stream of a member.

@@ -166,12 +166,13 @@ impl Linear {
         self.link == Link::Scores && self.n_classes == 2 && self.intercepts.len() == 1
     }
 
-    fn shaped(&self, name: &'static str, values: Vec<f64>, width: Option<usize>) -> Attribute {
-        // As scikit-learn has it: a single output has a vector of coefficients and one intercept, classes have rows of them.
+    /// The shape of what there is for each output. As scikit-learn has it: a single output has a vector of coefficients and one
+    /// intercept, classes have rows of them.
+    fn output_shape(&self, width: Option<usize>) -> Vec<usize> {
         let k = self.intercepts.len();
         let mut shape = if k == 1 && self.link == Link::Identity { Vec::new() } else { vec![k] };
         shape.extend(width);
-        Attribute { name, shape, values }
+        shape
     }
 }
 
@@ -257,30 +258,41 @@ impl Fitted for Linear {
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
         let p = self.names.len();
         let mut all = vec![
-            self.shaped("coef", self.coefficients.data().to_vec(), Some(p)),
-            self.shaped("intercept", self.intercepts.clone(), None),
+            Attribute::coefficients(self.output_shape(Some(p)), self.coefficients.data().to_vec()),
+            Attribute::intercepts(self.output_shape(None), self.intercepts.clone()),
         ];
-        let single = |name, value: Option<f64>| value.map(|v| Attribute { name, shape: Vec::new(), values: vec![v] });
-        let line = |name, values: Vec<f64>| {
-            (!values.is_empty()).then(|| Attribute { name, shape: vec![values.len()], values })
-        };
+        let number = |name, value: Option<f64>, doc| value.map(|value| Attribute::number(name, value, doc));
         let course = &self.course;
-        all.extend(single("n_iter", course.n_iter.map(|n| n as f64)));
-        all.extend(single("alpha", course.alpha));
-        all.extend(single("l1_ratio", course.l1_ratio));
-        all.extend(single("scale", course.scale));
-        all.extend(single("n_mistakes", course.n_mistakes.map(|n| n as f64)));
-        all.extend(line("alphas", course.choices.iter().map(|c| c.0).collect()));
-        all.extend(line("cv_errors", course.choices.iter().map(|c| c.1).collect()));
-        if !course.fold_errors.is_empty() {
-            let shape = vec![course.choices.len(), course.fold_errors.len() / course.choices.len()];
-            all.push(Attribute { name: "mse_path", shape, values: course.fold_errors.clone() });
+        all.extend(course.n_iter.map(Attribute::n_iter));
+        all.extend(number("alpha", course.alpha, "Penalty strength that was chosen."));
+        all.extend(number("l1_ratio", course.l1_ratio, "Share of L1 in the penalty that was chosen."));
+        all.extend(number("scale", course.scale, "Scale of the residuals."));
+        all.extend(course.n_mistakes.map(Attribute::n_mistakes));
+        if !course.choices.is_empty() {
+            let (alphas, errors): (Vec<f64>, Vec<f64>) = course.choices.iter().copied().unzip();
+            let doc = "Cross-validation error of each penalty strength.";
+            all.push(Attribute::vector("alphas", alphas, "(n_alphas,)", "Penalty strengths that were tried."));
+            all.push(Attribute::vector("cv_errors", errors, "(n_alphas,)", doc));
         }
-        all.extend(line("loss_curve", course.curve.clone()));
+        if !course.fold_errors.is_empty() {
+            let shape = [course.choices.len(), course.fold_errors.len() / course.choices.len()];
+            let doc = "Mean squared error of each penalty strength on each fold.";
+            all.push(Attribute::matrix("mse_path", shape, course.fold_errors.clone(), "(n_alphas, n_folds)", doc));
+        }
+        if !course.curve.is_empty() {
+            let doc = "Loss, objective or number of mistakes after each pass.";
+            all.push(Attribute::vector("loss_curve", course.curve.clone(), "(n_iter_,)", doc));
+        }
         if let [one] = &self.inference[..] {
-            all.extend(single("rank", Some(one.rank)));
-            all.extend(single("r_squared", Some(one.r_squared)));
-            all.extend(line("std_errors", one.errors[..p].to_vec()));
+            let doc = "Number of linearly independent columns.";
+            all.push(Attribute::integer("rank", one.rank as usize, doc));
+            all.push(Attribute::number(
+                "r_squared",
+                one.r_squared,
+                "Share of the target's variance that is explained.",
+            ));
+            let (errors, doc) = (one.errors[..p].to_vec(), "Standard errors of the coefficients.");
+            all.extend((p > 0).then(|| Attribute::vector("std_errors", errors, "(n_columns,)", doc)));
         }
         all
     }

@@ -13,7 +13,7 @@ use crate::optim::descent::{self, Descent, Rate};
 use crate::optim::risk::Risk;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::Loss;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
@@ -79,6 +79,7 @@ static INFO: Info = Info {
     name: "gradient-descent",
     summary: "any loss with any penalty by gradient descent, with its loss curve",
     capabilities: DESCENT,
+    family: Family::Linear,
 };
 
 /// What the descent methods can do.

@@ -9,7 +9,7 @@ use super::prepare::{Classes, Prepared};
 use crate::optim::halfspace::{Separation, separate};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::{Hinge, Loss};
 use ermine_core::matrix::{Dataset, DesignOptions};
@@ -33,6 +33,7 @@ static INFO: Info = Info {
     name: "halfspace",
     summary: "a hyperplane between two classes by linear programming, or a proof that there is none",
     capabilities: Capabilities { binary_only: true, probabilities: false, ..CLASSIFICATION },
+    family: Family::Linear,
 };
 
 impl Learner for Halfspace {

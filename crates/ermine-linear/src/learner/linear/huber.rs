@@ -11,7 +11,7 @@ use crate::optim::huber::{HuberRegression as Problem, HuberSolution};
 use ermine_core::chart::text::number;
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::Matrix;
 use ermine_core::matrix::{Dataset, DesignOptions};
 use ermine_core::param::Range;
@@ -41,6 +41,7 @@ static INFO: Info = Info {
     name: "huber-regression",
     summary: "least squares that outliers pull with a bounded force",
     capabilities: Capabilities { multi_output: false, ..REGRESSION },
+    family: Family::Linear,
 };
 
 impl Learner for HuberRegression {

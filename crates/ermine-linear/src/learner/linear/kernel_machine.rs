@@ -159,11 +159,10 @@ impl Fitted for KernelMachine {
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        let single = |name, value: f64| Attribute { name, shape: Vec::new(), values: vec![value] };
         vec![
-            single("n_iter", self.course.n_iter.unwrap_or(0) as f64),
-            single("n_mistakes", self.course.n_mistakes.unwrap_or(0) as f64),
-            single("n_support", self.counts.n_columns() as f64),
+            Attribute::n_iter(self.course.n_iter.unwrap_or(0)),
+            Attribute::n_mistakes(self.course.n_mistakes.unwrap_or(0)),
+            Attribute::integer("n_support", self.counts.n_columns(), "Number of training rows that the model keeps."),
         ]
     }
 }

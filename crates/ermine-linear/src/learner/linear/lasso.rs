@@ -3,18 +3,17 @@
 //! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 / (2 W) + alpha (r |beta|_1 + (1 - r) |beta|^2 / 2)`, where `r` is `l1_ratio` (1 for the lasso); see
 //! [`optim::lasso`](crate::optim::lasso). Several targets are solved one after the other. [`LassoCv`] and [`ElasticNetCv`] choose `alpha` from a path by cross-validation.
 
-use super::cross_validate;
 use super::fitted::{Course, Linear, Link};
 use super::least_squares::REGRESSION;
 use super::prepare::{Prepared, Scaling, outputs, scaled};
-use super::{report, ridge};
+use super::{cross_validate, report, ridge};
 use crate::optim::lasso::{Lasso as Problem, LassoSolution};
 use crate::optim::least_squares::LeastSquares;
 use crate::optim::{Outcome, Status};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Path, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Path, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::matrix::{Dataset, DesignOptions, Features};
 use ermine_core::model::{Fitted, Output};
@@ -109,21 +108,31 @@ params! {
     }
 }
 
-static INFO_LASSO: Info =
-    Info { name: "lasso", summary: "least squares with an L1 penalty, with its duality gap", capabilities: REGRESSION };
+static INFO_LASSO: Info = Info {
+    name: "lasso",
+    summary: "least squares with an L1 penalty, with its duality gap",
+    capabilities: REGRESSION,
+    family: Family::Linear,
+};
 static INFO_ELASTIC: Info = Info {
     name: "elastic-net",
     summary: "least squares with L1 and L2 penalties, with its duality gap",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 /// Folds are drawn at random.
 const CHOOSING: Capabilities = Capabilities { random: true, multi_output: false, ..REGRESSION };
-static INFO_LASSO_CV: Info =
-    Info { name: "lasso-cv", summary: "the lasso along a path, strength by cross-validation", capabilities: CHOOSING };
+static INFO_LASSO_CV: Info = Info {
+    name: "lasso-cv",
+    summary: "the lasso along a path, strength by cross-validation",
+    capabilities: CHOOSING,
+    family: Family::Linear,
+};
 static INFO_ELASTIC_CV: Info = Info {
     name: "elastic-net-cv",
     summary: "the elastic net along paths, strength and share of L1 by cross-validation",
     capabilities: CHOOSING,
+    family: Family::Linear,
 };
 
 impl Learner for Lasso {

@@ -12,7 +12,7 @@ use super::prepare::{Prepared, outputs};
 use crate::optim::least_squares::{LeastSquares, Method, Solution};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::Design;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::{Certificate, Proof, Status};
@@ -35,6 +35,7 @@ static INFO: Info = Info {
     name: "linear-regression",
     summary: "least squares by Cholesky, QR or SVD, with standard errors; polynomials by degree",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 /// What learners of numbers over encoded columns can do.

@@ -14,7 +14,7 @@ use crate::optim::risk::Risk;
 use crate::optim::{Outcome, newton, prox_newton};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::Logistic;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
@@ -51,6 +51,7 @@ static INFO: Info = Info {
     name: "logistic-regression",
     summary: "log odds as linear functions: two or many classes, with L1, L2 or both, or no penalty",
     capabilities: CLASSIFICATION,
+    family: Family::Linear,
 };
 
 /// What learners of probabilities over encoded columns can do.

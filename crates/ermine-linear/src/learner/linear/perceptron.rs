@@ -15,7 +15,7 @@ use crate::optim::halfspace::{Separation, separate};
 use crate::optim::perceptron::{self, Form, Options};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::{Design, Matrix, lanes};
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::{Certificate, Fitted, Header, Proof, Status};
@@ -79,6 +79,7 @@ static INFO: Info = Info {
     name: "perceptron",
     summary: "mistakes drive the weights: online, averaged, in batches or with a kernel; mistakes and their bound",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
+    family: Family::Linear,
 };
 
 /// What one perceptron of a problem learned, whatever it keeps.

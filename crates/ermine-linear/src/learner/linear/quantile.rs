@@ -14,7 +14,7 @@ use crate::optim::Outcome;
 use crate::optim::quantile::{QuantileRegression as Problem, QuantileSolution};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Context, Info, Learner, Trained};
+use ermine_core::learner::{Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::{Dense, Design, Matrix, lanes};
 use ermine_core::matrix::{Dataset, DesignOptions};
 use ermine_core::model::{Certificate, Proof};
@@ -55,12 +55,14 @@ static INFO: Info = Info {
     name: "quantile-regression",
     summary: "a quantile as a linear function of the columns, exactly, as a linear programme",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 static INFO_LAD: Info = Info {
     name: "least-absolute-deviations",
     summary: "the linear function with the least absolute deviations, exactly, as a linear programme",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 impl Learner for LeastAbsoluteDeviations {

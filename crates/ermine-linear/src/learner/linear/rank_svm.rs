@@ -13,14 +13,13 @@ use super::fitted::{Course, Linear, Link};
 use super::prepare::{Classes, Prepared, scaled};
 use super::report;
 use crate::optim::pairwise::{PairRisk, Query};
-use ermine_core::choice;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::Matrix;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::param::Range;
-use ermine_core::params;
+use ermine_core::{choice, params};
 
 choice! {
     /// How much a pair of rows counts.
@@ -85,6 +84,7 @@ static INFO: Info = Info {
         probabilities: false,
         random: false,
     },
+    family: Family::Ranking,
 };
 
 /// The grades of the rows: the target of a ranking, or 1 for the second of two classes.

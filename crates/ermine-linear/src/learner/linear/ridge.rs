@@ -11,7 +11,7 @@ use crate::optim::ridge_path::{RidgePath, leave_one_out_wide};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Context, Info, Learner, Path, Trained};
+use ermine_core::learner::{Context, Family, Info, Learner, Path, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::matrix::{Dataset, DesignOptions, Features};
 use ermine_core::model::{Certificate, Output};
@@ -54,12 +54,14 @@ static INFO: Info = Info {
     name: "ridge",
     summary: "least squares with an L2 penalty, in closed form for tall and wide tables",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 static INFO_CV: Info = Info {
     name: "ridge-cv",
     summary: "ridge regression with the penalty that has the least leave-one-out error",
     capabilities: REGRESSION,
+    family: Family::Linear,
 };
 
 impl Learner for Ridge {

@@ -16,14 +16,13 @@ use crate::optim::sgd::{self, Schedule, Sgd};
 use crate::penalty::Penalty;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::Loss;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::{Certificate, Proof, Status};
 use ermine_core::param::Range;
-use ermine_core::rng;
-use ermine_core::{choice, params};
+use ermine_core::{choice, params, rng};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -93,6 +92,7 @@ static INFO: Info = Info {
     name: "sgd",
     summary: "any loss with any penalty by stochastic gradient descent; learns from streams",
     capabilities: Capabilities { random: true, ..DESCENT },
+    family: Family::Linear,
 };
 
 /// The random stream of the rows kept aside.

@@ -23,7 +23,7 @@ use crate::optim::risk::{FULL_HESSIAN, Risk};
 use crate::optim::{Outcome, newton, prox_newton};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::{Design, Matrix, lanes};
 use ermine_core::loss::{EpsilonInsensitive, Hinge, Loss, SquaredEpsilonInsensitive, SquaredHinge};
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
@@ -166,12 +166,14 @@ static CLASSES: Info = Info {
     name: "linear-svc",
     summary: "linear support vector classification for many rows, dense or sparse, with L1 or L2 loss and penalty",
     capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, random: true, ..DESCENT },
+    family: Family::SupportVector,
 };
 
 static NUMBERS: Info = Info {
     name: "linear-svr",
     summary: "linear support vector regression for many rows, dense or sparse",
     capabilities: Capabilities { tasks: &[Task::Regression], multi_output: false, random: true, ..DESCENT },
+    family: Family::SupportVector,
 };
 
 /// What both learners share.

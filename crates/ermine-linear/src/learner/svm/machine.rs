@@ -376,34 +376,55 @@ impl Fitted for Machine {
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
         let (n, p, lines) = (self.support.len(), self.map.n_columns(), self.coefficients.n_rows());
-        let line = |name, values: Vec<f64>| Attribute { name, shape: vec![values.len()], values };
         let whole = |values: &[u32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
         // Positive for the second of two classes, as users have it.
         let sign = if self.is_margin() { -1.0 } else { 1.0 };
         let signed = |values: &[f64]| values.iter().map(|v| sign * v).collect::<Vec<f64>>();
         let (weights, intercepts) = self.weights().unzip();
+        let intercept = signed(intercepts.as_ref().unwrap_or(&self.intercepts));
         let mut all = vec![
-            line("support", whole(&self.support)),
-            line("n_support", whole(&self.n_support)),
-            Attribute { name: "dual_coef", shape: vec![lines, n], values: signed(self.coefficients.data()) },
-            line("intercept", signed(intercepts.as_ref().unwrap_or(&self.intercepts))),
-            Attribute { name: "n_iter", shape: Vec::new(), values: vec![self.form.n_iter as f64] },
+            Attribute::vector(
+                "support",
+                whole(&self.support),
+                "(n_support,)",
+                "Row numbers of the support vectors, grouped by class.",
+            ),
+            Attribute::vector(
+                "n_support",
+                whole(&self.n_support),
+                "(n_classes,)",
+                "Number of support vectors of each class.",
+            ),
+            Attribute::matrix(
+                "dual_coef",
+                [lines, n],
+                signed(self.coefficients.data()),
+                "(n_classes - 1, n_support)",
+                "Dual coefficients of the support vectors in each pair of classes.",
+            ),
+            Attribute::intercepts(vec![intercept.len()], intercept),
+            Attribute::n_iter(self.form.n_iter),
         ];
         if self.form.kernel.is_some() {
-            all.push(Attribute { name: "support_vectors", shape: vec![n, p], values: self.rows.clone() });
+            let doc = "Support vectors, encoded and scaled.";
+            all.push(Attribute::matrix("support_vectors", [n, p], self.rows.clone(), "(n_support, n_columns)", doc));
         }
         if let Some(weights) = weights {
-            all.push(Attribute { name: "coef", shape: vec![weights.len() / p.max(1), p], values: signed(&weights) });
+            all.push(Attribute::coefficients(vec![weights.len() / p.max(1), p], signed(&weights)));
         }
         if !self.training.slacks.is_empty() {
-            all.push(line("slack", self.training.slacks.clone()));
+            let doc = "Slack of each training row: how far it lies inside the margin or beyond; for two classes, or for regression.";
+            all.push(Attribute::vector("slack", self.training.slacks.clone(), "(n_samples,)", doc));
         }
         if self.cases().is_some() {
             let code = |&s: &f64| Case::of(s, self.form.tolerance) as usize as f64;
-            all.push(line("case", self.training.slacks.iter().map(code).collect()));
+            let doc =
+                "Position of each training row: 0 outside the margin, 1 inside it, 2 misclassified; for two classes.";
+            all.push(Attribute::vector("case", self.training.slacks.iter().map(code).collect(), "(n_samples,)", doc));
         }
         if !self.training.margins.is_empty() {
-            all.push(line("margin", self.training.margins.clone()));
+            let doc = "Width of the margin, 1 / ||w||, for each pair of classes.";
+            all.push(Attribute::vector("margin", self.training.margins.clone(), "(n_pairs,)", doc));
         }
         all
     }

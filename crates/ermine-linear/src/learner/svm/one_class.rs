@@ -10,7 +10,7 @@ use super::svc::MOST_STEPS;
 use super::{MACHINE, svr};
 use crate::optim::smo::{Dual, Options, WORKING_SET};
 use ermine_core::error::Result;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Proof, Status};
 use ermine_core::param::Range;
@@ -44,6 +44,7 @@ static INFO: Info = Info {
     name: "one-class-svm",
     summary: "what belongs to the data: a score that is positive inside; the target is not looked at",
     capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
+    family: Family::SupportVector,
 };
 
 impl Learner for OneClassSvm {

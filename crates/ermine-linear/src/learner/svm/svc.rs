@@ -18,7 +18,7 @@ use crate::optim::halfspace::{Separation, separate};
 use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Context, Info, Learner, Path, SplitPredictions, Trained};
+use ermine_core::learner::{Context, Family, Info, Learner, Path, SplitPredictions, Trained};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, Features, Splits};
 use ermine_core::model::{Certificate, Fitted, Output};
@@ -73,6 +73,7 @@ static INFO: Info = Info {
     name: "svc",
     summary: "support vector classification: the widest margin, hard or soft, with kernels",
     capabilities: MACHINE,
+    family: Family::SupportVector,
 };
 
 /// Steps that end a run without a limit of its own: a kernel that is none might go on for ever.

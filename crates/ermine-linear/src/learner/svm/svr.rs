@@ -14,7 +14,7 @@ use crate::learner::linear::prepare::{Prepared, scaled};
 use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::Matrix;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::Proof;
@@ -52,6 +52,7 @@ static INFO: Info = Info {
     name: "svr",
     summary: "support vector regression: a tube around the target, with kernels",
     capabilities: Capabilities { tasks: &[Task::Regression], ..MACHINE },
+    family: Family::SupportVector,
 };
 
 impl Learner for Svr {

@@ -462,16 +462,21 @@ impl Fitted for NeighborModel {
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        let one = |name, value: f64| Attribute { name, shape: Vec::new(), values: vec![value] };
-        let mut all = vec![one("n_neighbors", self.k() as f64), one("n_samples_fit", self.place.len() as f64)];
-        all.extend(self.place.recall().map(|recall| one("recall", recall)));
+        let mut all = vec![
+            Attribute::integer("n_neighbors", self.k(), "Number of neighbors."),
+            Attribute::integer("n_samples_fit", self.place.len(), "Number of training rows that are kept."),
+        ];
+        let doc = "Share of the true neighbors that the approximate index finds, measured on training rows.";
+        all.extend(self.place.recall().map(|recall| Attribute::number("recall", recall, doc)));
         if let Some(kept) = &self.kept {
             let values = kept.iter().map(|&row| f64::from(row)).collect();
-            all.push(Attribute { name: "kept_rows", shape: vec![kept.len()], values });
+            let doc = "Row numbers of the training rows that are kept, if ``keep`` drops some.";
+            all.push(Attribute::vector("kept_rows", values, "(n_samples_fit_,)", doc));
         }
         if !self.rules.errors.is_empty() {
+            let doc = "Leave-one-out error for each number of neighbors from 1 up, if ``max_neighbors`` is set.";
             let errors = self.rules.errors.clone();
-            all.push(Attribute { name: "leave_one_out_errors", shape: vec![errors.len()], values: errors });
+            all.push(Attribute::vector("leave_one_out_errors", errors, "(max_neighbors,)", doc));
         }
         all
     }

@@ -26,7 +26,7 @@ mod space;
 pub use fitted::NeighborModel;
 pub use parameters::{Algorithm, Keep, MetricName, NearestNeighbors, Own, TieName, WeightName};
 
-use super::{Capabilities, Context, Info, Learner, Path, SplitPredictions, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Path, SplitPredictions, Trained};
 use crate::search::condense;
 use crate::search::index::Index;
 use crate::search::leave_one_out::{best_k, classification_errors, regression_errors};
@@ -62,6 +62,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Neighbors,
 };
 
 impl Learner for NearestNeighbors {

@@ -142,9 +142,11 @@ impl Fitted for FittedForest {
     }
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
-        let list = |name, values: Vec<f64>| Attribute { name, shape: vec![values.len()], values };
-        let mut all = vec![list("feature_importances", self.importances())];
-        all.extend(self.permutation.clone().map(|values| list("permutation_importances", values)));
+        let mut all = vec![Attribute::feature_importances(self.importances())];
+        let doc = "Accuracy lost (or squared error gained) on out-of-bag rows when the values of a feature are shuffled, \
+                   if ``permutation_importances`` is set.";
+        let vector = |values| Attribute::vector("permutation_importances", values, "(n_features_in_,)", doc);
+        all.extend(self.permutation.clone().map(vector));
         let oob = self.out_of_bag.as_ref().map(|oob| oob.attributes(schema.task, self.forest.width()));
         all.extend(oob.into_iter().flatten());
         all

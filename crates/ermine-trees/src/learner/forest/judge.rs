@@ -17,7 +17,7 @@ use super::train::Job;
 use crate::tree::{Forest, Tree};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
-use ermine_core::model::Attribute;
+use ermine_core::model::{Attribute, AttributeKind};
 use ermine_core::rng;
 use ermine_core::section::Sections;
 use rayon::prelude::*;
@@ -86,14 +86,25 @@ impl OutOfBag {
 
     /// The score, and what was said about each row, under the names that users know.
     pub fn attributes(&self, task: Task, width: usize) -> Vec<Attribute> {
-        let score = Attribute { name: "oob_score", shape: Vec::new(), values: vec![self.score] };
+        let doc = "Score on the out-of-bag rows, if ``oob_score`` is set.";
+        let score = Attribute::number("oob_score", self.score, doc);
         let (n, values) = (self.prediction.len() / width.max(1), self.prediction.clone());
-        let said = match task {
-            Task::Classification => Attribute { name: "oob_decision_function", shape: vec![n, width], values },
-            _ if width == 1 => Attribute { name: "oob_prediction", shape: vec![n], values },
-            _ => Attribute { name: "oob_prediction", shape: vec![n, width], values },
+        let doc =
+            "Out-of-bag prediction for each training row, if ``oob_score`` is set; NaN for rows that every member saw.";
+        let out_of_bag = match task {
+            Task::Classification => {
+                let axes = "(n_samples, n_classes)";
+                Attribute::matrix("oob_decision_function", [n, width], values, axes, doc)
+            }
+            _ => Attribute {
+                name: "oob_prediction",
+                shape: if width == 1 { vec![n] } else { vec![n, width] },
+                values,
+                kind: AttributeKind::Array("(n_samples,) or (n_samples, n_outputs)"),
+                doc,
+            },
         };
-        [score].into_iter().chain((n > 0).then_some(said)).collect()
+        [score].into_iter().chain((n > 0).then_some(out_of_bag)).collect()
     }
 }
 

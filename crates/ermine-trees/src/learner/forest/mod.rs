@@ -29,7 +29,7 @@ pub mod train;
 pub use fitted::FittedForest;
 
 use super::decision_tree::TreeCriterion;
-use super::{Capabilities, Context, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::{Dataset, Task};
@@ -221,12 +221,14 @@ static RANDOM_FOREST: Info = Info {
     name: "random-forest",
     summary: "the mean of many trees, each grown on rows drawn with replacement and on columns drawn at every node",
     capabilities: CAPABILITIES,
+    family: Family::Ensemble,
 };
 
 static EXTRA_TREES: Info = Info {
     name: "extra-trees",
     summary: "the mean of many trees whose thresholds are drawn at random",
     capabilities: CAPABILITIES,
+    family: Family::Ensemble,
 };
 
 impl Learner for RandomForest {

@@ -233,11 +233,11 @@ impl Fitted for Boosted {
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        let importances = self.importances.clone();
+        let doc = "Loss or metric on the validation set after each round; empty without a validation set.";
         vec![
-            Attribute { name: "feature_importances", shape: vec![importances.len()], values: importances },
-            Attribute { name: "validation_loss", shape: vec![self.history.len()], values: self.history.clone() },
-            Attribute { name: "n_estimators", shape: Vec::new(), values: vec![self.booster.n_rounds() as f64] },
+            Attribute::feature_importances(self.importances.clone()),
+            Attribute::vector("validation_loss", self.history.clone(), "(n_rounds,)", doc),
+            Attribute::integer("n_estimators", self.booster.n_rounds(), "Number of boosting rounds in the model."),
         ]
     }
 

@@ -31,7 +31,7 @@ pub use fitted::Boosted;
 pub use run::Boosting;
 pub use watch::EvalMetric;
 
-use super::{Capabilities, Context, Info, Learner, Path, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Path, Trained};
 use ermine_core::error::Result;
 use ermine_core::matrix::binned::MAX_BINS;
 use ermine_core::matrix::{Dataset, Task};
@@ -190,6 +190,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Ensemble,
 };
 
 impl Learner for GradientBoosting {

@@ -26,7 +26,7 @@ pub mod stumps;
 use crate::reduction::committee::{self, LoadPart, Member};
 use crate::reduction::estimator::Estimator;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, Status, TreeEnsemble};
 use ermine_core::param::{ParamType, Range, Value};
@@ -102,6 +102,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: false,
     },
+    family: Family::Ensemble,
 };
 
 pub use ermine_core::model::link::TIE;
@@ -471,23 +472,33 @@ impl Fitted for Boosted {
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
         let rounds = &self.rounds.0;
-        let each = |name, of: fn(&rounds::Round) -> f64| Attribute {
-            name,
-            shape: vec![rounds.len()],
-            values: rounds.iter().map(of).collect(),
+        let each = |name, of: fn(&rounds::Round) -> f64, doc| {
+            Attribute::vector(name, rounds.iter().map(of).collect(), "(n_rounds,)", doc)
         };
-        let mut all =
-            vec![each("estimator_weights", |round| round.alpha), each("estimator_errors", |round| round.epsilon)];
-        all.push(each("train_errors", |round| round.error));
+        let doc = "Training error after each round; for regression, the mean absolute error.";
+        let mut all = vec![
+            each("estimator_weights", |round| round.alpha, "Weight of each round in the vote."),
+            each(
+                "estimator_errors",
+                |round| round.epsilon,
+                "Weighted error of each round; for regression, its mean loss.",
+            ),
+            each("train_errors", |round| round.error, doc),
+        ];
         if self.n_classes > 0 {
-            all.extend([each("normalizers", |round| round.z), each("train_error_bounds", |round| round.bound)]);
+            let doc = "Bound on the training error after each round: the product of the normalizers so far.";
+            all.extend([
+                each("normalizers", |round| round.z, "Normalizer Z of the sample weights in each round."),
+                each("train_error_bounds", |round| round.bound, doc),
+            ]);
         }
         if rounds.first().is_some_and(|round| !round.validation.is_nan()) {
-            all.push(each("validation_errors", |round| round.validation));
+            let doc = "Error on the validation set after each round, if there is one.";
+            all.push(each("validation_errors", |round| round.validation, doc));
         }
         if let Parts::Trees(forest) = &self.parts {
             let values = self.importances(forest, schema.features.len());
-            all.push(Attribute { name: "feature_importances", shape: vec![values.len()], values });
+            all.push(Attribute::feature_importances(values));
         }
         all
     }

@@ -23,7 +23,7 @@ use super::committee::{self, Member};
 use super::estimator::Estimator;
 use curve::{Calibrator, isotonic, sigmoid, temperature};
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Splits, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::param::Range;
@@ -72,6 +72,7 @@ static INFO: Info = Info {
         probabilities: true,
         random: true,
     },
+    family: Family::Calibration,
 };
 
 impl Learner for Calibrated {

@@ -25,13 +25,12 @@ use super::committee::{self, Member};
 use super::estimator::Estimator;
 use decode::Decoder;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::model::{Certificate, Proof};
 use ermine_core::param::Range;
 use ermine_core::progress::{Event, report};
-use ermine_core::rng;
-use ermine_core::{choice, params};
+use ermine_core::{choice, params, rng};
 use matrix::Coding;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -96,16 +95,19 @@ static ONE_VS_REST: Info = Info {
     name: "one-vs-rest",
     summary: "many classes by a binary learner for each class against all others",
     capabilities: capabilities(true),
+    family: Family::Multiclass,
 };
 static ONE_VS_ONE: Info = Info {
     name: "one-vs-one",
     summary: "many classes by a binary learner for each pair of classes",
     capabilities: capabilities(false),
+    family: Family::Multiclass,
 };
 static OUTPUT_CODE: Info = Info {
     name: "output-code",
     summary: "many classes by a binary learner for each bit of an error-correcting code",
     capabilities: capabilities(false),
+    family: Family::Multiclass,
 };
 
 /// The random streams of parts and of codes.

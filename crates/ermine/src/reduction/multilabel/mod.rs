@@ -26,13 +26,12 @@ pub use powerset::Powerset;
 use super::committee::{self, Member};
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Proof, Status};
 use ermine_core::param::{Kind, ParamType, Range, Value};
 use ermine_core::progress::{Event, report};
-use ermine_core::rng;
-use ermine_core::{choice, params};
+use ermine_core::{choice, params, rng};
 use rayon::prelude::*;
 
 /// In which order the labels stand in a chain.
@@ -129,16 +128,19 @@ static BINARY_RELEVANCE: Info = Info {
     name: "binary-relevance",
     summary: "several labels by a learner for each of them, by itself",
     capabilities: capabilities(true),
+    family: Family::Multilabel,
 };
 static CLASSIFIER_CHAIN: Info = Info {
     name: "classifier-chain",
     summary: "several labels by learners that know the labels before theirs, in one chain or the mean of several",
     capabilities: capabilities(true),
+    family: Family::Multilabel,
 };
 static LABEL_POWERSET: Info = Info {
     name: "label-powerset",
     summary: "several labels by one learner to which each set of labels is a class",
     capabilities: capabilities(false),
+    family: Family::Multilabel,
 };
 
 /// The random streams of parts and of orders.

@@ -97,8 +97,7 @@ impl Fitted for Ranker {
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
-        let coefficients =
-            |weights: &[f64]| Attribute { name: "coef", shape: vec![weights.len()], values: weights.to_vec() };
+        let coefficients = |weights: &[f64]| Attribute::coefficients(vec![weights.len()], weights.to_vec());
         self.preference.weights().map(coefficients).into_iter().collect()
     }
 }

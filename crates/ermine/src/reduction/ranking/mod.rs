@@ -32,7 +32,7 @@ pub use fitted::Ranker;
 
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::{Capabilities, Context, Info, Learner, Trained};
+use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::metric::omega::Omega;
 use ermine_core::metric::ranking::{n_different, omega_loss, places};
@@ -103,11 +103,13 @@ static PAIRWISE: Info = Info {
     name: "pairwise-ranking",
     summary: "an order by the votes of any classifier that says which of two rows comes first",
     capabilities: CAPABILITIES,
+    family: Family::Ranking,
 };
 static OMEGA: Info = Info {
     name: "omega-ranking",
     summary: "an order by quicksort with any classifier that says which of two rows comes first, trained with costs of confusing places",
     capabilities: CAPABILITIES,
+    family: Family::Ranking,
 };
 
 impl Learner for PairwiseRanking {

@@ -1,0 +1,361 @@
+"""Where a Python class differs from the default that ``tools/python_estimators.py`` makes for every learner and task.
+
+A learner without a line here gets a class named after it (``decision-stump`` -> ``DecisionStumpClassifier``) in the module of its family, with
+all of its parameters as keywords. A line is needed only for a class that takes the name or the signature of a scikit-learn estimator, or that has
+methods of its own. Everything here is data; the generator is in ``tools/python_estimators.py``.
+"""
+
+from typing import NamedTuple
+
+
+class Class(NamedTuple):
+    """How the class of a learner and task differs from the default."""
+
+    learner: str
+    task: str
+    #: Its name, if it isn't the learner's name followed by Classifier, Regressor or Ranker.
+    name: str = ""
+    #: Parameters of the learner that don't apply to this class.
+    hidden: tuple[str, ...] = ()
+    #: Too simple for the scores that scikit-learn's checks require.
+    poor_score: bool = False
+    #: Takes ``random_state`` although the learner only draws random numbers with some settings.
+    seeded: bool = False
+    #: Defaults that differ from the learner's.
+    defaults: tuple[tuple[str, float | str | None], ...] = ()
+    #: The base class ("module.Class"), if it isn't the one for the task.
+    base: str = ""
+    #: Classes that add methods ("module.Class").
+    mixins: tuple[str, ...] = ()
+    #: Supports ``warm_start``.
+    warm_start: bool = False
+    #: Parameters that may be passed by position, as in scikit-learn.
+    positional: tuple[str, ...] = ()
+    #: Parameters of the scikit-learn estimator that are accepted without effect (see WITHOUT_EFFECT).
+    without_effect: tuple[str, ...] = ()
+    #: Parameters of the scikit-learn estimator that the class translates (see TRANSLATED).
+    translated: tuple[str, ...] = ()
+    #: Parameters that may also be functions (see CALLABLES).
+    callables: tuple[str, ...] = ()
+
+
+class Family(NamedTuple):
+    """The Python module of a family of learners."""
+
+    module: str
+    title: str
+    #: Functions and classes that the module exports beside its estimators: (module, names).
+    exports: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    #: Names that the module forwards to scikit-learn: meta-estimators that work with any estimator.
+    forwarded: tuple[str, ...] = ()
+
+
+FAMILIES = {
+    "baseline": Family("dummy", "Predictors that ignore the features: the baseline that any other model must beat."),
+    "calibration": Family("calibration", "Calibrated probabilities."),
+    "ensemble": Family("ensemble", "Forests, boosting and bagging.", forwarded=("StackingClassifier", "StackingRegressor", "VotingClassifier", "VotingRegressor")),
+    "linear": Family("linear_model", "Linear models.", exports=(("_path", ("enet_path", "lasso_path")),)),
+    "multiclass": Family("multiclass", "Multiclass classification by binary classifiers."),
+    "multilabel": Family("multioutput", "Multilabel classification by classifiers.", forwarded=("MultiOutputRegressor", "RegressorChain")),
+    "neighbors": Family("neighbors", "Nearest neighbors.", exports=(("_neighbors", ("NearestNeighbors",)),)),
+    "ranking": Family("ranking", "Ranking of the rows within each query."),
+    "support_vector": Family("svm", "Support vector machines.", exports=(("_svm", ("OneClassSVM", "StringKernel", "is_psd")),)),
+    "tree": Family("tree", "Decision trees and stumps.", exports=(("_export", ("export_graphviz", "export_text", "plot_tree")),)),
+}
+
+#: Learners whose estimator is written by hand, and why.
+LEFT_OUT = {"one-class-svm": "it learns without a target: see OneClassSVM in ermine/_svm.py"}
+
+#: Parameters that concern voting among classes.
+VOTES = ("tie", "tie_metric", "keep")
+#: Parameters of boosting that belong to regression losses.
+REGRESSION_LOSSES = ("quantile_alpha", "huber_slope", "tweedie_variance_power")
+#: Parameters of scikit-learn's gradient boosting.
+SKLEARN_BOOSTING = ("max_features", "n_iter_no_change", "warm_start")
+#: Parameters of scikit-learn's coordinate descent.
+SKLEARN_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "selection")
+
+EXPLAINED = ("_ensemble.Explained",)
+COMPARISONS = ("_comparison.Comparisons",)
+METRIC = ("metric",)
+NEIGHBORS = {"callables": ("metric", "weights"), "without_effect": ("leaf_size",), "translated": ("metric_params",)}
+
+CLASSES = (
+    Class(
+        "baseline", "classification", "DummyClassifier", hidden=("quantile",), poor_score=True, seeded=True,
+        defaults=(("strategy", "prior"), ("constant", None)), mixins=("_dummy.Prior",),
+    ),
+    Class(
+        "baseline", "regression", "DummyRegressor", poor_score=True, defaults=(("strategy", "mean"), ("constant", None)),
+        mixins=("_dummy.Constant",),
+    ),
+    Class("decision-stump", "classification", poor_score=True, mixins=EXPLAINED),
+    Class("decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True, mixins=EXPLAINED),
+    Class("decision-tree", "classification", seeded=True, mixins=EXPLAINED),
+    Class("decision-tree", "regression", hidden=("class_weight", "confidence_factor"), seeded=True, mixins=EXPLAINED),
+    Class("id3", "classification", mixins=EXPLAINED),
+    Class("optimal-tree", "classification", mixins=EXPLAINED),
+    Class("density-tree", "classification", poor_score=True, mixins=("_density.Densities",)),
+    Class("comparison-tree", "classification", callables=METRIC, mixins=COMPARISONS),
+    Class("comparison-tree", "regression", callables=METRIC, mixins=COMPARISONS),
+    Class("random-forest", "classification", hidden=("quantiles",), warm_start=True, positional=("n_estimators",), mixins=("_ensemble.Forest",)),
+    Class(
+        "random-forest", "regression", hidden=("class_weight",), warm_start=True, positional=("n_estimators",),
+        mixins=("_ensemble.QuantileForest",),
+    ),
+    Class("extra-trees", "classification", hidden=("quantiles",), warm_start=True, positional=("n_estimators",), mixins=("_ensemble.Forest",)),
+    Class("extra-trees", "regression", hidden=("class_weight",), warm_start=True, positional=("n_estimators",), mixins=("_ensemble.QuantileForest",)),
+    Class("comparison-forest", "classification", callables=METRIC, mixins=COMPARISONS),
+    Class("comparison-forest", "regression", callables=METRIC, mixins=COMPARISONS),
+    Class(
+        "gradient-boosting", "classification", hidden=REGRESSION_LOSSES, base="_boosting.BoostingClassifier", without_effect=("criterion",),
+        translated=SKLEARN_BOOSTING,
+    ),
+    Class(
+        "gradient-boosting", "regression", base="_boosting.BoostingRegressor", without_effect=("criterion",),
+        translated=("alpha", *SKLEARN_BOOSTING),
+    ),
+    Class("gradient-boosting", "ranking", hidden=REGRESSION_LOSSES, base="_boosting.BoostingRanker"),
+    Class(
+        "adaboost", "classification", "AdaBoostClassifier", hidden=("loss",), seeded=True, positional=("estimator",),
+        mixins=("_ensemble.BoostedClasses",),
+    ),
+    Class(
+        "adaboost", "regression", "AdaBoostRegressor", hidden=("algorithm", "criterion", "max_categories"), seeded=True, positional=("estimator",),
+        mixins=("_ensemble.BoostedNumbers",),
+    ),
+    Class("linear-regression", "regression", "LinearRegression", without_effect=("copy_X", "tol")),
+    Class(
+        "ridge", "regression", "Ridge", positional=("alpha",), without_effect=("copy_X", "max_iter", "tol", "solver", "random_state"),
+        mixins=("_linear.Direct",),
+    ),
+    Class(
+        "ridge-cv", "regression", "RidgeCV", positional=("alphas",), without_effect=("gcv_mode",),
+        translated=("cv", "scoring", "store_cv_results", "alpha_per_target"), mixins=("_folds.LeaveOneOut",),
+    ),
+    Class("lasso", "regression", "Lasso", positional=("alpha",), without_effect=SKLEARN_DESCENT, mixins=("_linear.Penalised",)),
+    Class("lasso-cv", "regression", "LassoCV", without_effect=("precompute", "copy_X", "selection"), mixins=("_folds.PenalisedCV",)),
+    Class("elastic-net", "regression", "ElasticNet", positional=("alpha",), without_effect=SKLEARN_DESCENT, mixins=("_linear.Penalised",)),
+    Class("elastic-net-cv", "regression", "ElasticNetCV", without_effect=("precompute", "copy_X", "selection"), mixins=("_folds.PenalisedCV",)),
+    Class(
+        "logistic-regression", "classification", "LogisticRegression", base="_estimator.LogOddsClassifier", positional=("penalty",),
+        without_effect=("solver", "dual", "intercept_scaling", "warm_start", "random_state"), translated=("penalty",),
+        mixins=("_linear.PenaltyByName",),
+    ),
+    Class("least-absolute-deviations", "regression", "LADRegressor"),
+    Class("quantile-regression", "regression", "QuantileRegressor", without_effect=("solver", "solver_options")),
+    Class("huber-regression", "regression", "HuberRegressor", without_effect=("warm_start",), mixins=("_linear.Robust",)),
+    Class("halfspace", "classification", "HalfspaceLP"),
+    Class(
+        "perceptron", "classification", "Perceptron", without_effect=("eta0", "tol", "alpha", "l1_ratio", "validation_fraction"),
+        translated=("penalty", "early_stopping", "warm_start"), mixins=("_linear.Unpenalised",),
+    ),
+    Class(
+        "sgd", "classification", "SGDClassifier", hidden=("quantile",), base="_linear.OddsIfLogistic", positional=("loss",),
+        translated=("warm_start",), mixins=("_streaming.Streaming",),
+    ),
+    Class(
+        "sgd", "regression", "SGDRegressor", hidden=("class_weight",), positional=("loss",), translated=("warm_start",),
+        mixins=("_linear.InterceptInArray", "_streaming.Streaming"),
+    ),
+    Class("gradient-descent", "classification", hidden=("quantile",)),
+    Class("gradient-descent", "regression", hidden=("class_weight",)),
+    Class(
+        "calibrated", "classification", "CalibratedClassifierCV", positional=("estimator",), translated=("ensemble",),
+        mixins=("_folds.Calibrated",),
+    ),
+    Class("one-vs-rest", "classification", base="_reduction.CodedClassifier", positional=("estimator",)),
+    Class("one-vs-one", "classification", base="_reduction.CodedClassifier", positional=("estimator",)),
+    Class("output-code", "classification", base="_reduction.CodedClassifier", positional=("estimator",)),
+    Class(
+        "nearest-neighbors", "classification", "KNeighborsClassifier", hidden=("radius",), positional=("n_neighbors",),
+        mixins=("_neighbors.NeighborClasses",), **NEIGHBORS,
+    ),
+    Class(
+        "nearest-neighbors", "regression", "KNeighborsRegressor", hidden=("radius", *VOTES), positional=("n_neighbors",),
+        mixins=("_neighbors.Neighbors",), **NEIGHBORS,
+    ),
+    Class(
+        "nearest-neighbors", "classification", "RadiusNeighborsClassifier", hidden=("n_neighbors", "max_neighbors"), defaults=(("radius", 1.0),),
+        positional=("radius",), mixins=("_neighbors.NeighborClasses",), **NEIGHBORS,
+    ),
+    Class(
+        "nearest-neighbors", "regression", "RadiusNeighborsRegressor", hidden=("n_neighbors", "max_neighbors", *VOTES),
+        defaults=(("radius", 1.0),), positional=("radius",), mixins=("_neighbors.Neighbors",), **NEIGHBORS,
+    ),
+    Class("svc", "classification", "SVC", base="_svm.KernelClassifier", without_effect=("shrinking", "random_state"), callables=("kernel",)),
+    Class("svr", "regression", "SVR", base="_svm.KernelRegressor", without_effect=("shrinking",), callables=("kernel",)),
+    Class("linear-svc", "classification", "LinearSVC", positional=("penalty", "loss"), translated=("multi_class",), mixins=("_linear.Coefficients",)),
+    Class("linear-svr", "regression", "LinearSVR", mixins=("_linear.InterceptInArray",)),
+    Class("binary-relevance", "multilabel", "MultiOutputClassifier", base="_labels.LabelByLabelClassifier", positional=("estimator",)),
+    Class("classifier-chain", "multilabel", "ClassifierChain", base="_labels.ChainClassifier", positional=("estimator",)),
+    Class("label-powerset", "multilabel", base="_labels.ProbabilisticLabelClassifier", positional=("estimator",)),
+    Class("rank-svm", "ranking", "RankSVM", base="_ranking.Ranker"),
+    Class("rank-svm", "classification", "BipartiteRanker", hidden=("pair_weight",)),
+    Class("pairwise-ranking", "ranking", "PairwiseRanker", base="_ranking.Ranker", positional=("estimator",)),
+    Class("omega-ranking", "ranking", "OmegaRanker", base="_ranking.CostRanker", positional=("estimator",)),
+    Class(
+        "bagging", "classification", base="_reduction.OverClassifier", warm_start=True, positional=("estimator", "n_estimators"),
+        mixins=("_ensemble.Bag",),
+    ),
+    Class("bagging", "regression", warm_start=True, positional=("estimator", "n_estimators"), mixins=("_ensemble.Bag",)),
+)
+
+#: Parameters that have another form in Python than in Rust and on the command line: type hint, type for the documentation, documentation.
+PYTHON_FORM = {
+    "class_weight": (
+        "Mapping[Any, float] | Literal[\"balanced\"] | None", "dict, 'balanced' or None",
+        "Weights of the classes: {class: weight}, 1 for a class that is not listed; 'balanced' for n_samples / (n_classes * number of rows of "
+        "the class).",
+    ),
+    "estimator": (
+        "str | Estimator", "str or estimator",
+        "The base learner: another estimator of this package, or the name of a learner with its parameters in parentheses, such as "
+        "'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of this estimator.",
+    ),
+    "omega": (
+        "Any", "str, callable or array-like of shape (n_places, n_places)",
+        "Cost of confusing two ranks: 'all-pairs', 'top-K' (such as 'top-10'), 'dcg', a matrix of costs, or a function of two ranks, which "
+        "count from 1. Costs must be symmetric, must not decrease with the distance, and must satisfy the triangle inequality.",
+    ),
+    "cv": (
+        "Any", "int, splitter or iterable",
+        "Number of folds, cut in row order as in scikit-learn; or a scikit-learn splitter or an iterable of pairs of row indices in which each "
+        "row is tested exactly once.",
+    ),
+    "monotone_constraints": (
+        "Mapping[str, int] | Sequence[int]", "dict or list of int",
+        "Features in which the prediction must not decrease (1) or must not increase (-1): {feature: direction}, with no constraint for "
+        "features that are not listed; or a direction (1, 0 or -1) for each feature. Empty for no constraints.",
+    ),
+    "interaction_constraints": (
+        "Sequence[Sequence[int | str]]", "list of lists of int or str",
+        "Groups of features (by index or by name) that may occur together on a path from the root of a tree to a leaf; a feature in no group "
+        "interacts with none. Empty for no constraints.",
+    ),
+    "constant": ("Any", "str, int, float, array-like or None", "The constant for ``strategy=\"constant\"``: a class, or a number for each target."),
+    "covariance": (
+        "Any", "array-like of shape (n_features, n_features) or None",
+        "Covariance for the mahalanobis metric (of the encoded columns); estimated from the training rows if None.",
+    ),
+}
+
+#: Parameters that may be functions: the type of the function and what it computes.
+CALLABLES = {
+    "metric": ("Callable[[np.ndarray, np.ndarray], float]", "A function returns the distance between two rows of numbers; it must be symmetric and nonnegative."),
+    "weights": ("Callable[[np.ndarray], np.ndarray]", "A function returns the weights of neighbors at the given distances."),
+    "kernel": ("Callable[[np.ndarray, np.ndarray], np.ndarray]", "A function returns the matrix of kernel values between the rows of two arrays."),
+}
+
+#: Parameters of scikit-learn estimators that are accepted without effect: type hint, default, type for the documentation, why they have no effect.
+WITHOUT_EFFECT = {
+    "copy_X": ("bool", "True", "bool", "X is never modified."),
+    "tol": ("float | None", "1e-6", "float or None", "the solution is exact up to rounding."),
+    "max_iter": ("int | None", "None", "int or None", "the solution is exact."),
+    "solver": ("str", None, "str", "the solver is chosen automatically."),
+    "solver_options": ("Mapping[str, Any] | None", "None", "dict or None", "the solver is chosen automatically."),
+    "gcv_mode": ("str | None", "None", "str or None", "the solver is chosen automatically."),
+    "precompute": ("Any", "False", "bool or 'auto'", "what to precompute is chosen automatically."),
+    "warm_start": ("bool", "False", "bool", "the solution does not depend on the starting point."),
+    "random_state": ("int | np.random.RandomState | None", "None", "int, RandomState instance or None", "the fit is deterministic."),
+    "selection": ("Literal[\"cyclic\", \"random\"]", "\"cyclic\"", "{'cyclic', 'random'}", "the order of the coordinates is chosen automatically."),
+    "dual": ("bool", "False", "bool", "the solution is the same."),
+    "intercept_scaling": ("float", "1.0", "float", "the intercept is never penalized."),
+    "eta0": ("float", "1.0", "float", "it scales all coefficients equally."),
+    "alpha": ("float", "0.0001", "float", "there is no penalty."),
+    "l1_ratio": ("float", "0.15", "float", "there is no penalty."),
+    "validation_fraction": ("float", "0.1", "float", "no rows are held out."),
+    "criterion": ("str", "\"friedman_mse\"", "str", "splits are scored by gradients and Hessians."),
+    "leaf_size": ("int", "30", "int", "the index chooses its own leaf size."),
+    "shrinking": ("bool", "True", "bool", "shrinking is always used, and the solution is the same."),
+}
+
+#: The defaults of ``solver`` in scikit-learn.
+SOLVERS = {"Ridge": '"auto"', "LogisticRegression": '"lbfgs"', "QuantileRegressor": '"highs"'}
+
+#: Parameters of scikit-learn estimators that the class translates: type hint, default, type for the documentation, documentation.
+_NO_WARM_START = ("bool", "False", "bool", "Not supported: every fit starts anew. Use ``partial_fit`` to continue.")
+_METRIC_PARAMS = {
+    "metric_params": ("Mapping[str, Any] | None", "None", "dict or None", "Parameters of the metric: 'p' for minkowski, or 'VI' for mahalanobis, the inverse of ``covariance``."),
+}
+_BOOSTING = {
+    "alpha": ("float | None", "None", "float or None", "The quantile of ``loss=\"quantile\"``, same as ``quantile_alpha``; ignored by other losses."),
+    "max_features": (
+        "int | float | str | None", "None", "int, float, 'sqrt', 'log2' or None",
+        "Number of features considered at each split; ``colsample_bynode`` gives the same as a share.",
+    ),
+    "n_iter_no_change": ("int | None", "None", "int or None", "Same as ``early_stopping_rounds``."),
+    "warm_start": ("bool", "False", "bool", "If true, fitting again keeps the existing rounds and adds more, up to ``n_estimators``."),
+}
+TRANSLATED = {
+    "LogisticRegression": {
+        "penalty": (
+            "str | None", "\"deprecated\"", "{'l1', 'l2', 'elasticnet', None}",
+            "As in earlier versions of scikit-learn: 'l1' is ``l1_ratio=1``, 'l2' is ``l1_ratio=0``, None is ``C=inf``. By default ``l1_ratio`` and ``C`` decide.",
+        ),
+    },
+    "Perceptron": {
+        "penalty": ("None", "None", "None", "Not supported: use SGDClassifier for penalties."),
+        "early_stopping": ("bool", "False", "bool", "Not supported: use SGDClassifier for early stopping."),
+        "warm_start": ("bool", "False", "bool", "Not supported: use ``partial_fit`` of SGDClassifier to continue."),
+    },
+    "SGDClassifier": {"warm_start": _NO_WARM_START},
+    "SGDRegressor": {"warm_start": _NO_WARM_START},
+    "RidgeCV": {
+        "cv": (
+            "Any", "None", "None, int, splitter or iterable",
+            "None for exact leave-one-out cross-validation at the cost of one fit; otherwise as in GridSearchCV over Ridge.",
+        ),
+        "scoring": ("str | Callable[..., float] | None", "None", "str, callable or None", "The score on the folds, if ``cv`` is given. Leave-one-out always uses the squared error."),
+        "store_cv_results": ("bool", "False", "bool", "``cv_errors_`` has the mean errors; the errors of single rows are not kept."),
+        "alpha_per_target": ("bool", "False", "bool", "Not supported: one alpha is chosen for all targets."),
+    },
+    "CalibratedClassifierCV": {
+        "ensemble": (
+            "bool | Literal[\"auto\"]", "\"auto\"", "bool or 'auto'",
+            "One model of all rows is calibrated on out-of-fold predictions, which is what False means in scikit-learn.",
+        ),
+    },
+    "LinearSVC": {"multi_class": ("Literal[\"ovr\"]", "\"ovr\"", "{'ovr'}", "More than two classes are handled one-vs-rest.")},
+    "KNeighborsClassifier": _METRIC_PARAMS,
+    "KNeighborsRegressor": _METRIC_PARAMS,
+    "RadiusNeighborsClassifier": _METRIC_PARAMS,
+    "RadiusNeighborsRegressor": _METRIC_PARAMS,
+    "GradientBoostingClassifier": _BOOSTING,
+    "GradientBoostingRegressor": _BOOSTING,
+}
+
+#: Values that a parameter may have in this class, if the learner has others for other tasks; and its documentation, if that differs too.
+CHOICES = {
+    ("GradientBoostingClassifier", "loss"): (("auto", "log_loss"), None),
+    ("GradientBoostingRegressor", "loss"): (("auto", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"), None),
+    ("GradientBoostingRanker", "loss"): (("auto", "lambdarank", "pairwise"), None),
+    ("DummyClassifier", "strategy"): (
+        ("prior", "most_frequent", "stratified", "uniform", "constant"),
+        "What is predicted: the class frequencies, whose largest is the predicted class ('prior'); the most frequent class with probability 1; "
+        "classes drawn by frequency ('stratified') or uniformly ('uniform'); the ``constant``.",
+    ),
+    ("DummyRegressor", "strategy"): (("mean", "median", "quantile", "constant"), "What is predicted for every row."),
+}
+
+#: Parameters that are not the learner's: name, type hint, default, type for the documentation, documentation.
+RANDOM_STATE = (
+    "random_state", "int | np.random.RandomState | None", "None", "int, RandomState instance or None",
+    "Random seed; the same seed gives the same model.",
+)
+WARM_START = (
+    "warm_start", "bool", "False", "bool",
+    "If true, fitting again keeps the existing members and adds more, up to ``n_estimators``; random_state keeps its first value.",
+)
+PROBABILITY = (
+    "probability", "bool", "False", "bool",
+    "Enables ``predict_proba``: five more machines are fitted, each on four fifths of the rows, and a sigmoid of the decision values on the "
+    "held-out rows gives the probabilities (Platt scaling). CalibratedClassifierCV has more options.",
+)
+COMMON = (
+    (
+        "n_jobs", "int | None", "None", "int",
+        "Number of threads: None for all cores (or what OMP_NUM_THREADS allows), -1 for all, -2 for all but one. The model does not depend on it.",
+    ),
+    ("verbose", "int", "0", "int", "Shows a progress bar on long fits if not 0."),
+)
