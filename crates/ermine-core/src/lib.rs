@@ -1,4 +1,6 @@
-//! Foundations of Ermine. Programs use the crate `ermine`, which re-exports what is public.
+//! Foundations of Ermine: tables, data sets, losses, metrics, and the contract that learners and models keep.
+//!
+//! This crate is internal. Programs depend on [`ermine`](https://docs.rs/ermine), which re-exports what is public; what is only here may change at any time.
 
 pub mod chart;
 pub mod distance;
