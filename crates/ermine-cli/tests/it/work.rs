@@ -400,7 +400,7 @@ fn a_forest_is_grown_in_two_goes_looked_into_and_predicts_quantiles() {
         .run(&["show", "whole.ermine", "--dependence", "flipper", "--on", &penguins])
         .fails(2, &["no column named 'flipper'", "flipper_length_mm"]);
     place.run(&["show", "whole.ermine", "--dependence", "flipper"]).fails(2, &["--on"]);
-    place.run(&["show", "whole.ermine", "--tree", "12"]).fails(1, &["member 12 was asked for, but there are 12"]);
+    place.run(&["show", "whole.ermine", "--tree", "12"]).fails(1, &["member index 12 is out of range (the model has 12 members)"]);
     let said = place.run(&["predict", "whole.ermine", &penguins, "--quantiles", "0.1,0.9"]).succeeds();
     assert_eq!(said.out.lines().next(), Some("predicted_body_mass_g,quantile_0.1,quantile_0.9"));
 }
