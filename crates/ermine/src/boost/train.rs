@@ -12,7 +12,7 @@ use super::shard::Shard;
 use super::team::{Team, with_team};
 use crate::error::{Error, Result};
 use crate::progress::{Event, Observer, report};
-use crate::rng;
+use crate::rng::Purpose;
 use crate::split::histogram::quantise::{Extent, quantise};
 use crate::split::histogram::store::BLOCK;
 use crate::split::histogram::{Scale, Store};
@@ -21,9 +21,6 @@ use std::ops::Range;
 
 /// Values (rows x columns) below which one thread is faster than several.
 const ALONE: usize = 400_000;
-
-/// The random stream of dropped rounds.
-const DROP: u64 = 103;
 
 /// How a sum of trees is trained.
 pub struct Training<'a> {
@@ -196,7 +193,7 @@ impl Run<'_> {
         if self.training.rate_drop == 0.0 {
             return Vec::new();
         }
-        let mut stream = rng::stream(self.training.seed, &[DROP, round as u64]);
+        let mut stream = Purpose::BoostingDropout.stream(self.training.seed, &[round as u64]);
         (0..n_rounds).filter(|_| stream.random::<f64>() < self.training.rate_drop).collect()
     }
 

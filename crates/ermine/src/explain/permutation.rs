@@ -13,11 +13,8 @@ use crate::evaluate::outcome::Outcome;
 use crate::matrix::Dataset;
 use crate::model::Model;
 use crate::progress::{Event, Observer, report};
-use crate::rng;
+use crate::rng::{self, Purpose};
 use serde::Serialize;
-
-/// The random stream of the shuffles.
-const SHUFFLES: u64 = 23;
 
 /// What a column is worth to a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,7 +53,7 @@ pub fn permutation_importances(
         let mut losses = Vec::with_capacity(n_repeats);
         for repeat in 0..n_repeats.max(1) {
             let mut numbers = column.numbers(None);
-            rng::shuffle(&mut rng::stream(seed, &[SHUFFLES, j as u64, repeat as u64]), &mut numbers);
+            rng::shuffle(&mut Purpose::PermutationImportance.stream(seed, &[j as u64, repeat as u64]), &mut numbers);
             let mut shuffled = columns.clone();
             shuffled[j] = column.with_numbers(numbers);
             losses.push(score(shuffled)? - whole);

@@ -21,7 +21,7 @@ use crate::neighbor::metric::{Custom, Metric};
 use crate::param::{ParamType, Range};
 use crate::params;
 use crate::progress::{Event, Silent, report};
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::section::Sections;
 use crate::tree::rows::{RowLimits, RowQuestion, RowTree};
 use rand::RngExt;
@@ -66,9 +66,6 @@ static INFO: Info = Info {
         random: true,
     },
 };
-
-/// The random stream of a tree.
-const TREE: u64 = 35;
 
 /// Trees between two reports of progress.
 const BATCH: usize = 32;
@@ -145,7 +142,7 @@ impl InSpace for ComparisonForest {
 impl ComparisonForest {
     /// How often each row was drawn for a tree, and the seed of its pairs.
     fn draws(&self, n: usize, seed: u64, tree: usize) -> (Vec<u32>, u64) {
-        let mut rng = rng::stream(seed, &[TREE, tree as u64]);
+        let mut rng = Purpose::ComparisonForestTree.stream(seed, &[tree as u64]);
         let own = rng.random();
         if !self.bootstrap {
             return (vec![1; n], own);

@@ -16,7 +16,7 @@ use crate::neighbor::strings::StringMetric;
 use crate::neighbor::whiten::Whitening;
 use crate::param::{ParamSpec, Parameters, Range, Value};
 use crate::progress::Observer;
-use crate::rng;
+use crate::rng::Purpose;
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
 use crate::{choice, params};
@@ -78,9 +78,6 @@ static INFO: Info = Info {
         random: true,
     },
 };
-
-/// The random stream of a node's pairs.
-const PAIRS: u64 = 34;
 
 impl Learner for ComparisonTree {
     fn info(&self) -> &'static Info {
@@ -261,7 +258,7 @@ impl Pairs<'_> {
     }
 
     fn propose(&self, open: &OpenNode) -> Vec<Proposal> {
-        let mut rng = rng::stream(self.seed, &[PAIRS, open.node as u64]);
+        let mut rng = Purpose::ComparisonPairs.stream(self.seed, &[open.node as u64]);
         // A row that counts twice is drawn twice as often, as if it were there twice; where it stands in the data makes no difference.
         let mut rows = open.rows.clone();
         rows.sort_by_key(|&row| self.rank[row as usize]);

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Target, Task};
 use crate::model::{Certificate, Fitted, Output, Proof, Status};
 use crate::param::{Range, Value};
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::split::Impurity;
 use crate::split::absolute::Absolute;
 use crate::split::classes::ClassWeights;
@@ -119,9 +119,6 @@ struct Pruned {
     /// What was removed.
     note: Option<String>,
 }
-
-/// The random stream of the folds that choose alpha.
-const PRUNING_FOLDS: u64 = 31;
 
 static INFO: Info = Info {
     name: "decision-tree",
@@ -252,7 +249,7 @@ impl DecisionTree {
     /// The alpha of the tree's path that has the least loss on rows left out, the largest of several.
     fn alpha_by_cross_validation(&self, data: &Dataset, grown: &Grown, context: &Context<'_>) -> Result<f64> {
         let mut rows: Vec<u32> = (0..data.n_rows() as u32).collect();
-        rng::shuffle(&mut rng::stream(context.seed, &[PRUNING_FOLDS]), &mut rows);
+        rng::shuffle(&mut Purpose::PruningFolds.stream(context.seed, &[]), &mut rows);
         let n_folds = self.pruning_folds.min(rows.len());
         if n_folds < 2 {
             return Err(Error::data("one row can't be cross-validated"));

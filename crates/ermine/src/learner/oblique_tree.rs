@@ -19,7 +19,7 @@ use crate::neighbor::metric::Metric;
 use crate::param::Range;
 use crate::params;
 use crate::progress::Observer;
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion, dot};
 
@@ -54,9 +54,6 @@ static INFO: Info = Info {
         random: true,
     },
 };
-
-/// The random stream of a node's turns.
-const TURNS: u64 = 33;
 
 impl Learner for ObliqueTree {
     fn info(&self) -> &'static Info {
@@ -110,7 +107,7 @@ impl Directions<'_> {
         let mut proposals: Vec<Proposal> = (0..self.width).map(|j| self.proposal(open, axis(j), 1.0)).collect();
         let preference = 1.0 / self.learner.preference;
         let found = self.directions(open);
-        let mut rng = rng::stream(self.seed, &[TURNS, open.node as u64]);
+        let mut rng = Purpose::ObliqueTurns.stream(self.seed, &[open.node as u64]);
         for direction in &found {
             for _ in 0..self.learner.n_turns / found.len().max(1) {
                 // One weight is turned by up to the length of the direction.

@@ -20,7 +20,7 @@ use crate::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, 
 use crate::param::{ParamType, Range, Value};
 use crate::params;
 use crate::progress::{Event, report};
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::section::Sections;
 use rand::RngExt;
 use rayon::prelude::*;
@@ -62,9 +62,6 @@ static INFO: Info = Info {
         random: true,
     },
 };
-
-/// The random stream of a member.
-const MEMBER: u64 = 30;
 
 /// Members between two reports of progress.
 const BATCH: usize = 8;
@@ -160,7 +157,7 @@ impl Bagging {
 
     /// Draws rows and columns for a member.
     fn draw(&self, data: &Dataset, t: usize, seed: u64) -> Draw {
-        let mut rng = rng::stream(seed, &[MEMBER, t as u64]);
+        let mut rng = Purpose::BaggingMember.stream(seed, &[t as u64]);
         let (n, d) = (data.n_rows(), data.features().n_columns());
         let mut some = |n: usize, amount: Amount, again: bool| {
             let count = amount.of(n).clamp(1, n);

@@ -30,7 +30,7 @@ use crate::metric::ranking::{Gain, ndcg};
 use crate::model::{Certificate, Model, Prediction};
 use crate::param::Value;
 use crate::progress::Observer;
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::table::Column;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -51,9 +51,6 @@ const N_WORST: usize = 10;
 const MOST_POINTS: usize = 400;
 /// The shares of the training rows at which the learning curve is drawn.
 pub const SHARES: [f64; 6] = [0.05, 0.1, 0.25, 0.5, 0.75, 1.0];
-/// The random stream of the rows that are asked about.
-const ROWS: u64 = 29;
-
 /// All that is said about a model on some rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -203,7 +200,7 @@ impl Report {
 fn some_rows(n: usize, seed: u64) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..n as u32).collect();
     if n > MOST_ROWS {
-        rng::shuffle(&mut rng::stream(seed, &[ROWS]), &mut rows);
+        rng::shuffle(&mut Purpose::ReportRows.stream(seed, &[]), &mut rows);
         rows.truncate(MOST_ROWS);
         rows.sort_unstable();
     }

@@ -10,7 +10,7 @@
 use super::grow::{GrowOptions, Pending};
 use super::orders::Orders;
 use crate::matrix::Features;
-use crate::rng::{self, Rng};
+use crate::rng::{self, Purpose, Rng};
 use crate::split::bipartition::{Bipartition, Search, best_bipartition, groups};
 use crate::split::exact::Threshold;
 use crate::split::node::{Limits, NodeCriterion, ROW, Segment, TIE};
@@ -43,9 +43,6 @@ impl Place {
         }
     }
 }
-
-/// The random stream of a node's choices.
-const NODE: u64 = 30;
 
 /// What a search looks at.
 pub(super) struct Searcher<'a, C> {
@@ -181,7 +178,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
 
     /// The best split over columns drawn at random.
     fn search_drawn(&self, pending: &Pending<C::Node>) -> Option<Choice> {
-        let mut rng = rng::stream(self.options.seed, &[NODE, pending.path]);
+        let mut rng = Purpose::NodeSplits.stream(self.options.seed, &[pending.path]);
         let mut order: Vec<usize> = (0..self.orders.columns.len()).collect();
         let mut best: Option<Choice> = None;
         let mut n_seen = 0;

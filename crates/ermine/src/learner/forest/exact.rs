@@ -3,7 +3,7 @@
 //! The orders of the columns for a tree follow from those of the whole; the data itself is not copied.
 
 use super::fitted::FittedForest;
-use super::train::{GrownTree, Job, SPLITS};
+use super::train::{GrownTree, Job};
 use super::{ColumnsTried, ForestClassWeight};
 use crate::error::Result;
 use crate::learner::Context;
@@ -12,7 +12,7 @@ use crate::learner::fitted_tree::importances;
 use crate::learner::tree_parameters::{Amount, ClassWeight, MaxFeatures};
 use crate::matrix::Task;
 use crate::progress::Parts;
-use crate::rng;
+use crate::rng::Purpose;
 use crate::tree::Forest;
 use crate::tree::prune::cost_complexity;
 use rand::RngExt;
@@ -61,7 +61,7 @@ impl Job<'_> {
         let weight: Vec<f64> = rows.iter().map(weight).collect();
         let plain = weight.iter().all(|&w| w == 1.0);
         let data = self.data.select(&rows)?.with_weight((!plain).then_some(weight))?;
-        let seed = rng::stream(self.context.seed, &[SPLITS, tree as u64]).random();
+        let seed = Purpose::ForestSplits.stream(self.context.seed, &[tree as u64]).random();
         let own = Context {
             seed,
             threads: None,

@@ -1,13 +1,13 @@
 //! Trees on bins: the statistics that fit the target and its weights.
 
 use super::fitted::FittedForest;
-use super::train::{Job, SPLITS};
+use super::train::Job;
 use super::{ForestClassWeight, train};
 use crate::error::Result;
 use crate::learner::decision_tree::TreeCriterion;
 use crate::matrix::Target;
 use crate::matrix::ranked::ranked_bins;
-use crate::rng;
+use crate::rng::Purpose;
 use crate::split::cells::{ForestCriterion, Item, Packed, Statistics};
 use crate::split::class_counts::Counts;
 use crate::split::target_sums::Sums;
@@ -185,7 +185,7 @@ impl OnBins<'_> {
         target: impl Fn(usize) -> i32,
         value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]),
     ) -> train::GrownTree {
-        let rng = rng::stream(self.job.context.seed, &[SPLITS, tree as u64]);
+        let rng = Purpose::ForestSplits.stream(self.job.context.seed, &[tree as u64]);
         let grown = self.lines.grow(statistics, drawn, target, &self.limits, rng, (self.job.width(), value));
         (Forest::of(&grown.tree), grown.gains)
     }

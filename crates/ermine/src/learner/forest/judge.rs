@@ -17,14 +17,11 @@ use super::train::Job;
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Features, Target, Task};
 use crate::model::Attribute;
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::section::Sections;
 use crate::tree::{Forest, Tree};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-
-/// The random stream that shuffles a column for a tree.
-const SHUFFLE: u64 = 22;
 
 /// Trees whose leaves are gathered together.
 const TOGETHER: usize = 16;
@@ -179,7 +176,10 @@ impl Job<'_> {
         }
         for (column, asked) in asked.iter().enumerate().filter(|(_, asked)| !asked.is_empty()) {
             let mut shuffled = rows.to_vec();
-            rng::shuffle(&mut rng::stream(self.context.seed, &[SHUFFLE, number as u64, column as u64]), &mut shuffled);
+            rng::shuffle(
+                &mut Purpose::ForestImportance.stream(self.context.seed, &[number as u64, column as u64]),
+                &mut shuffled,
+            );
             let lost = asked.iter().map(|&(place, before)| {
                 let (row, from) = (rows[place as usize] as usize, shuffled[place as usize] as usize);
                 let node = tree.walk(|feature| columns[feature][if feature == column { from } else { row }]);

@@ -11,14 +11,10 @@ use crate::matrix::{Dataset, Target, Task};
 use crate::model::{Certificate, Output, Proof, Status};
 use crate::param::ParamType;
 use crate::progress::{Event, report};
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::tree::Forest;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
-
-/// The random streams of a tree: which rows it sees, and which splits it tries.
-const ROWS: u64 = 20;
-pub(super) const SPLITS: u64 = 21;
 
 /// Trees that are held apart before they are put together, at most.
 const BATCH: usize = 256;
@@ -165,7 +161,7 @@ impl Job<'_> {
         if !self.settings.bootstrap {
             return vec![1; n];
         }
-        let mut rng = rng::stream(self.context.seed, &[ROWS, tree as u64]);
+        let mut rng = Purpose::ForestRows.stream(self.context.seed, &[tree as u64]);
         let mut drawn = vec![0u16; n];
         for _ in 0..self.n_draws() {
             let row = &mut drawn[rng::below(&mut rng, n)];

@@ -22,7 +22,7 @@ use crate::model::{Certificate, Proof, Status};
 use crate::optim::sgd::{self, Schedule, Sgd};
 use crate::param::Range;
 use crate::penalty::Penalty;
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::{choice, params};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -94,9 +94,6 @@ static INFO: Info = Info {
     summary: "any loss with any penalty by stochastic gradient descent; learns from streams",
     capabilities: Capabilities { random: true, ..DESCENT },
 };
-
-/// The random stream of the rows kept aside.
-const VALIDATION: u64 = 41;
 
 /// What a descent starts from: how features became numbers, and the state of each problem.
 struct Start {
@@ -285,7 +282,7 @@ impl StochasticGradientDescent {
             return Ok(Vec::new());
         }
         let mut rows: Vec<u32> = (0..n_rows as u32).collect();
-        rng::shuffle(&mut rng::stream(context.seed, &[VALIDATION]), &mut rows);
+        rng::shuffle(&mut Purpose::SgdValidation.stream(context.seed, &[]), &mut rows);
         let n = (self.validation_fraction * n_rows as f64).ceil() as usize;
         if n == 0 || n >= n_rows {
             return Err(Error::data(format!("{n_rows} rows are too few to keep some for validation")));

@@ -29,7 +29,7 @@ use crate::matrix::{Dataset, Target, Task};
 use crate::model::{Certificate, Proof};
 use crate::param::Range;
 use crate::progress::{Event, report};
-use crate::rng;
+use crate::rng::Purpose;
 use crate::{choice, params};
 use decode::Decoder;
 use matrix::Coding;
@@ -108,10 +108,6 @@ static OUTPUT_CODE: Info = Info {
     capabilities: capabilities(false),
 };
 
-/// The random streams of parts and of codes.
-const PART: u64 = 41;
-const CODE: u64 = 42;
-
 impl Learner for OneVsRest {
     fn info(&self) -> &'static Info {
         &ONE_VS_REST
@@ -145,7 +141,7 @@ impl Learner for OutputCode {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let code = |n_classes: usize| {
             let n_bits = ((self.code_size * n_classes as f64).ceil() as usize).max(1);
-            Coding::random(n_classes, n_bits, &mut rng::stream(context.seed, &[CODE]))
+            Coding::random(n_classes, n_bits, &mut Purpose::OutputCode.stream(context.seed, &[]))
         };
         train(&self.estimator, data, code, Decoder::Distance, context)
     }
@@ -175,7 +171,7 @@ fn train(
     let batch = 2 * rayon::current_num_threads();
     for first in (0..coding.n_parts()).step_by(batch) {
         let part = |p: usize| {
-            let seed = rng::place(rng::place(context.seed, PART), p as u64);
+            let seed = Purpose::MulticlassPart.seed(context.seed, p as u64);
             Member::train(&*learner, &part_of(data, codes, &classes, &coding, p)?, None, seed, context)
         };
         let last = (first + batch).min(coding.n_parts());

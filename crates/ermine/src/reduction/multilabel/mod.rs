@@ -31,7 +31,7 @@ use crate::matrix::{Dataset, Task};
 use crate::model::{Certificate, Proof, Status};
 use crate::param::{Kind, ParamType, Range, Value};
 use crate::progress::{Event, report};
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::{choice, params};
 use rayon::prelude::*;
 
@@ -141,10 +141,6 @@ static LABEL_POWERSET: Info = Info {
     capabilities: capabilities(false),
 };
 
-/// The random streams of parts and of orders.
-const PART: u64 = 43;
-const ORDER: u64 = 44;
-
 impl Learner for BinaryRelevance {
     fn info(&self) -> &'static Info {
         &BINARY_RELEVANCE
@@ -191,7 +187,7 @@ impl ClassifierChain {
                 return Ok(listed.clone());
             }
             Order::Given if self.n_chains == 1 => {}
-            _ => rng::shuffle(&mut rng::stream(seed, &[ORDER, chain as u64]), &mut order),
+            _ => rng::shuffle(&mut Purpose::ChainOrder.stream(seed, &[chain as u64]), &mut order),
         }
         Ok(order)
     }
@@ -231,7 +227,7 @@ fn train_parts(
     }
     report(context.observer, Event::Begin { what: "parts", total: Some(n_parts as u64) })?;
     let part = |p: usize| {
-        let seed = rng::place(rng::place(context.seed, PART), p as u64);
+        let seed = Purpose::MultilabelPart.seed(context.seed, p as u64);
         let data = data(p)?;
         let codes = data.classes()?.0;
         let same = codes.iter().all(|code| *code == codes[0]);
