@@ -15,6 +15,7 @@ mod contract;
 mod evaluate;
 mod exchange;
 mod forest;
+mod golden;
 mod linear;
 mod linear_hard;
 mod metrics;
