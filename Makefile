@@ -4,9 +4,15 @@
 VENV := .venv
 PYTHON ?= python3
 PIP := $(VENV)/bin/python -m pip
+# The folder of the larger data sets. Tests that need one are skipped, and counted, where it is absent.
+ERMINE_DATA ?= $(abspath $(wildcard ../shared/data))
+export ERMINE_DATA
+# Where Rust tests record that they were skipped.
+SKIPPED := target/tmp/skipped-tests.txt
 
 help:
-	@echo "make test     all tests: Rust, then the Python package in a virtual environment of its own (.venv)"
+	@echo "make test     all tests: Rust, then the Python package in a virtual environment of its own (.venv);"
+	@echo "              lists the tests that were skipped for lack of data (ERMINE_DATA)"
 	@echo "make check    formatting and lints, warnings as errors"
 	@echo "make python   the Python package, built into .venv"
 	@echo "make generate the Python classes and reference pages, from what the learners declare"
@@ -21,7 +27,9 @@ test: test-rust test-python
 
 # The same random cases every time, so that a change is what makes a difference; `make soak` draws new ones.
 test-rust:
+	rm -f $(SKIPPED)
 	PROPTEST_RNG_SEED=1 cargo test
+	@tools/skipped_tests $(SKIPPED)
 
 check:
 	cargo fmt --all -- --check
@@ -36,7 +44,7 @@ python: $(VENV)/installed
 	. $(VENV)/bin/activate && maturin develop --release --quiet
 
 test-python: python
-	$(VENV)/bin/python -m pytest -q --tb=short --disable-warnings crates/ermine-python/tests
+	$(VENV)/bin/python -m pytest -q -rs --tb=short --disable-warnings crates/ermine-python/tests
 
 generate: python
 	$(VENV)/bin/python tools/python_estimators.py

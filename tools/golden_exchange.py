@@ -6,6 +6,7 @@ Run with an interpreter that has numpy, pandas, xgboost and lightgbm: python too
 import json
 import pathlib
 
+import golden_file
 import lightgbm
 import numpy as np
 import pandas
@@ -98,6 +99,5 @@ model = xgboost.XGBRegressor(n_estimators=60, learning_rate=0.9, n_jobs=1, early
 assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
 model.save_model(OUT / "xgb_stopped.json")
 keep("stopped early", "xgb_stopped.json", model.predict(x))
-golden = {"xgboost": xgboost.__version__, "lightgbm": lightgbm.__version__, "x": rows(x), "cases": cases}
-(OUT / "cases.json").write_text(json.dumps(golden) + "\n")
+golden_file.write("exchange/cases.json", __file__, {"x": rows(x), "cases": cases}, xgboost, lightgbm, np)
 print(OUT, len(cases), "cases")

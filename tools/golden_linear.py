@@ -3,11 +3,12 @@
 Run with scikit-learn 1.9 and numpy; the data is drawn here and kept in the file, so that the tests need neither.
 """
 
-import json
-import pathlib
+import gzip
 import warnings
 
+import golden_file
 import numpy as np
+import sklearn
 from sklearn.linear_model import (
     ElasticNet,
     HuberRegressor,
@@ -20,7 +21,6 @@ from sklearn.linear_model import (
 )
 
 warnings.filterwarnings("ignore")
-OUT = pathlib.Path(__file__).resolve().parent.parent / "crates/ermine/tests/golden/linear.json"
 
 
 def data(seed):
@@ -57,6 +57,18 @@ def case(learner, params, model, X, target, y, weight=None):
     }
 
 
+def agaricus():
+    """Probabilities of every 40th mushroom of the sparse set that ships with the tests, at the optimum of L2-regularized logistic regression."""
+    with gzip.open(golden_file.ROOT / "crates/ermine/tests/data/agaricus.train.libsvm.gz", "rt") as file:
+        lines = [line.split() for line in file]
+    x, y = np.zeros((len(lines), 127)), np.array([int(words[0]) for words in lines])
+    for row, words in zip(x, lines):
+        for index, value in (word.split(":") for word in words[1:]):
+            row[int(index)] = float(value)
+    model = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-12).fit(x, y)
+    return {"every": 40, "proba": model.predict_proba(x)[::40, 1].tolist()}
+
+
 def main():
     X, y, two, three, w = data(7)
     tight = {"tol": 1e-12, "max_iter": 100_000}
@@ -89,9 +101,9 @@ def main():
     ]
     document = {
         "x": X.tolist(), "y": y.tolist(), "two": two.tolist(), "three": three.tolist(), "weight": w.tolist(),
-        "statistics": statistics(X, y), "cases": cases,
+        "statistics": statistics(X, y), "cases": cases, "agaricus": agaricus(),
     }
-    OUT.write_text(json.dumps(document) + "\n")
+    golden_file.write("linear.json", __file__, document, sklearn, np)
 
 
 if __name__ == "__main__":

@@ -7,15 +7,15 @@ means over those classes that can be told from the others.
 What neither of them has (calibration error, reciprocal rank, omega losses) is counted here pair by pair or bin by bin from its definition.
 """
 
-import json
-import pathlib
 import warnings
 
+import golden_file
 import numpy as np
+import scipy
+import sklearn
 from scipy.stats import kendalltau
 from sklearn import metrics as m
 
-OUT = pathlib.Path(__file__).parent.parent / "crates/ermine/tests/golden/measures.json"
 
 
 def calibration_error(probability, happened, weight, n_bins=10):
@@ -179,4 +179,4 @@ corners = [("one class", False), ("one class", True), ("missing class", False), 
 cases += [classes(rng, int(rng.integers(4, 14)), k, w, corner) for k in (2, 3, 4) for corner, w in corners for _ in range(3)]
 cases += [numbers(rng, n, k, w, corner) for corner in ("constant", "perfect") for n in (1, 7) for k in (1, 2) for w in (False, True)]
 cases += [labels(rng, int(rng.integers(3, 12)), 3, w, "never") for w in (False, True)]
-OUT.write_text(json.dumps(plain(cases)) + "\n")
+golden_file.write("measures.json", __file__, {"cases": plain(cases)}, sklearn, scipy, np)

@@ -1,14 +1,13 @@
 """Writes crates/ermine/tests/golden/metrics.json: what scikit-learn and SciPy say about random predictions with ties and weights."""
 
-import json
-import pathlib
-
+import golden_file
 import numpy as np
+import scipy
+import sklearn
 from scipy.stats import kendalltau
 from sklearn import metrics as m
 from sklearn.calibration import calibration_curve
 
-OUT = pathlib.Path(__file__).parent.parent / "crates/ermine/tests/golden/metrics.json"
 
 
 def classes(rng, n, k, weighted):
@@ -102,4 +101,4 @@ golden = {
     "numbers": [numbers(rng, int(rng.integers(5, 40)), k, w) for k in (1, 1, 3) for w in (False, True)],
     "queries": [query(rng, int(n)) for n in rng.integers(2, 30, 12)],
 }
-OUT.write_text(json.dumps(plain(golden)) + "\n")
+golden_file.write("metrics.json", __file__, plain(golden), sklearn, scipy, np)

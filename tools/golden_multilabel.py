@@ -2,12 +2,13 @@
 yeast, which are looked for in ERMINE_DATA. Also its scores of sets of labels."""
 
 import gzip
-import json
 import os
 import pathlib
 import warnings
 
+import golden_file
 import numpy as np
+import sklearn
 from sklearn import metrics as m
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
@@ -15,7 +16,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 ROOT = pathlib.Path(__file__).parent.parent
-OUT = ROOT / "crates/ermine/tests/golden/multilabel.json"
 DATA = pathlib.Path(os.environ.get("ERMINE_DATA", ROOT / "../shared/data"))
 #: File, labels, rows to learn from.
 SETS = {"emotions": (6, 391), "scene": (6, 1211), "yeast": (14, 1500)}
@@ -97,4 +97,5 @@ def measured(rng):
 
 warnings.filterwarnings("ignore")
 rng = np.random.default_rng(11)
-OUT.write_text(json.dumps({"made": made(rng), "measured": measured(rng), "quality": {name: quality(name) for name in SETS}}) + "\n")
+golden = {"made": made(rng), "measured": measured(rng), "quality": {name: quality(name) for name in SETS}}
+golden_file.write("multilabel.json", __file__, golden, sklearn, np)

@@ -1,12 +1,10 @@
 """Writes crates/ermine/tests/golden/ranking.json: the least squared hinge loss over listed pairs, by scikit-learn's LinearSVC on the differences of rows."""
 
-import json
-import pathlib
-
+import golden_file
 import numpy as np
+import sklearn
 from sklearn.svm import LinearSVC
 
-OUT = pathlib.Path(__file__).parent.parent / "crates/ermine/tests/golden/ranking.json"
 rng = np.random.default_rng(5)
 n, c = 120, 0.5
 x = rng.normal(size=(n, 4)).round(6)
@@ -23,4 +21,4 @@ for kind in ("equal", "grade"):
     w = model.coef_[0]
     value = w @ w / 2 + c * (worth * np.maximum(0, 1 - apart @ w) ** 2).sum()
     result[kind] = {"coef": w.tolist(), "objective": value, "n_pairs": len(apart)}
-OUT.write_text(json.dumps(result) + "\n")
+golden_file.write("ranking.json", __file__, result, sklearn, np)

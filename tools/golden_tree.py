@@ -3,9 +3,7 @@
 Run with an interpreter that has numpy and scikit-learn: python tools/golden_tree.py
 """
 
-import json
-import pathlib
-
+import golden_file
 import numpy as np
 import sklearn
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -53,9 +51,7 @@ def main():
         case("poisson", DecisionTreeRegressor(criterion="poisson", max_depth=3, random_state=0), x, counts),
         case("two outputs", DecisionTreeRegressor(max_depth=4, random_state=0), x, np.stack([signal, x[:, 3] - signal**2], axis=1)),
     ]
-    out = {"scikit-learn": sklearn.__version__, "x": x.tolist(), "cases": cases}
-    path = pathlib.Path(__file__).parent.parent / "crates/ermine/tests/golden/tree.json"
-    path.write_text(json.dumps(out) + "\n")
+    golden_file.write("tree.json", __file__, {"x": x.tolist(), "cases": cases}, sklearn, np)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ Run with an interpreter that has numpy and xgboost: python tools/make_golden_boo
 """
 
 import json
-import pathlib
 
+import golden_file
 import numpy as np
 import xgboost
 
@@ -53,7 +53,5 @@ cases = [
     case("three classes", "multi:softprob", x, three, 3, max_depth=4, reg_lambda=1.0, num_class=3),
     case("three classes, penalties", "multi:softprob", x, three, 3, max_depth=5, reg_lambda=0.2, reg_alpha=0.1, min_child_weight=2.0, num_class=3),
 ]
-out = pathlib.Path(__file__).resolve().parent.parent / "crates/ermine/tests/golden/boosting.json"
 rows = [[None if np.isnan(v) else float(v) for v in row] for row in x]
-out.write_text(json.dumps({"xgboost": xgboost.__version__, "x": rows, "cases": cases}) + "\n")
-print(out, len(cases), "cases")
+print(golden_file.write("boosting.json", __file__, {"x": rows, "cases": cases}, xgboost, np), len(cases), "cases")

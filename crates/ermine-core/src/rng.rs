@@ -2,15 +2,136 @@
 //! which round), never from a thread, so that the same seed gives the same model on any number of threads.
 //!
 //! The generator is xoshiro256++, whose output is fixed by its specification and does not depend on the platform.
+//!
+//! [`Purpose`] lists what random numbers are drawn for. Code that draws asks its purpose for a stream; [`stream`] itself is for tests and for the streams that
+//! are older than the list and have no tag: the row orders of the dual coordinate solver, and the heights and insertion orders of the neighbor graph.
 
 pub use rand::RngExt;
 use rand::SeedableRng;
 pub use rand_xoshiro::Xoshiro256PlusPlus as Rng;
 
-/// The stream that belongs to `place` under `seed`, e.g. `stream(seed, &[TREE, 12])`.
+macro_rules! purposes {
+    ($($(#[$doc:meta])* $name:ident = $tag:literal,)*) => {
+        /// What random numbers are drawn for. The tag is part of the place that a stream is derived from, so that two purposes under the same seed draw
+        /// different numbers. A tag must not change: models trained with the same seed would change with it.
+        ///
+        /// Only the last three digits of a tag enter the generator. Seven numbers were given twice, one of them three times, before this list existed; the tags of the
+        /// second and third holders start at 1000 and 2000. Their streams differ nevertheless: by the number of parts of the place, by a fixed seed, or because a node's path and the
+        /// index of a bagging member are used under different seeds. New purposes take a free number below 1000.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u64)]
+        pub enum Purpose {
+            $($(#[$doc])* $name = $tag,)*
+        }
+
+        impl Purpose {
+            /// All purposes.
+            pub const ALL: &'static [Purpose] = &[$(Purpose::$name),*];
+        }
+    };
+}
+
+purposes! {
+    /// Rows of the training and the test part of a data set.
+    TrainTestSplit = 1,
+    /// Order of the rows in a pass of stochastic gradient descent.
+    SgdOrder = 2,
+    /// Rows dealt to folds.
+    Folds = 3,
+    /// Rows of a bootstrap sample for a confidence interval.
+    Bootstrap = 11,
+    /// Settings drawn by a random search.
+    SearchSettings = 17,
+    /// Rows of the early rounds of successive halving.
+    SearchRows = 18,
+    /// Rows that a point of a learning curve is trained on.
+    LearningCurveRows = 19,
+    /// Rows that a tree of a forest is trained on.
+    ForestRows = 20,
+    /// Splits that a tree of a forest tries.
+    ForestSplits = 21,
+    /// Shuffled columns for the out-of-bag importance of a forest.
+    ForestImportance = 22,
+    /// Shuffled columns for permutation importance.
+    PermutationImportance = 23,
+    /// Rows that the curves of a report are computed on.
+    ReportRows = 29,
+    /// Features and thresholds that a node of a tree tries.
+    NodeSplits = 30,
+    /// Folds that choose the pruning penalty of a tree.
+    PruningFolds = 31,
+    /// Perturbations of an oblique split.
+    ObliqueTurns = 33,
+    /// Pairs of rows that a node of a comparison tree tries.
+    ComparisonPairs = 34,
+    /// Rows and seed of a tree of a comparison forest.
+    ComparisonForestTree = 35,
+    /// Folds that choose the penalty of a linear model.
+    LinearFolds = 40,
+    /// Seeds of the binary models of a reduction to two classes.
+    MulticlassPart = 41,
+    /// Random output codes.
+    OutputCode = 42,
+    /// Seeds of the models of a multilabel reduction.
+    MultilabelPart = 43,
+    /// Order of the labels in a classifier chain.
+    ChainOrder = 44,
+    /// Pairs drawn where a ranking has more than are wanted.
+    RankingPairs = 45,
+    /// Pivots of the quicksort by a learned preference.
+    RankingPivots = 46,
+    /// Rows kept aside for early stopping of boosting.
+    BoostingValidation = 100,
+    /// Rows that a boosted tree is trained on.
+    BoostingRows = 101,
+    /// Columns that a boosted tree, level or node may split on.
+    BoostingColumns = 102,
+    /// Rounds dropped by DART.
+    BoostingDropout = 103,
+    /// Folds that choose the number of boosting rounds.
+    BoostingFolds = 104,
+    /// Order of the rows in a pass of the perceptron.
+    PerceptronOrder = 1001,
+    /// Rows that bin edges are computed from.
+    BinSample = 1002,
+    /// Order of the rows for target statistics.
+    TargetStatisticsOrder = 1003,
+    /// Rows, columns and seed of a bagging member.
+    BaggingMember = 1030,
+    /// Seed of a round of AdaBoost.
+    AdaBoostRound = 1040,
+    /// Rows kept aside for early stopping of stochastic gradient descent.
+    SgdValidation = 1041,
+    /// First direction of the search for a negative eigenvalue of a kernel matrix.
+    MercerStart = 1046,
+    /// Perturbations of the targets that break ties in quantile regression.
+    QuantileTies = 2003,
+}
+
+impl Purpose {
+    /// The stream for this purpose at `place` under `seed`, e.g. `Purpose::ForestRows.stream(seed, &[12])` for the tree of index 12.
+    pub fn stream(self, seed: u64, place: &[u64]) -> Rng {
+        stream_from(self::place(mix(seed), self.number()), place)
+    }
+
+    /// The seed of the `part`-th of several learners that are trained for this purpose.
+    pub fn seed(self, seed: u64, part: u64) -> u64 {
+        place(place(seed, self.number()), part)
+    }
+
+    /// What enters the generator.
+    fn number(self) -> u64 {
+        self as u64 % 1000
+    }
+}
+
+/// The stream that belongs to `place` under `seed`.
 pub fn stream(seed: u64, place: &[u64]) -> Rng {
-    let mixed = place.iter().fold(mix(seed), |state, &part| self::place(state, part));
-    Rng::seed_from_u64(mixed)
+    stream_from(mix(seed), place)
+}
+
+fn stream_from(state: u64, place: &[u64]) -> Rng {
+    Rng::seed_from_u64(place.iter().fold(state, |state, &part| self::place(state, part)))
 }
 
 /// The finaliser of SplitMix64: a bijection of 64-bit words without visible structure.
@@ -53,6 +174,27 @@ mod tests {
         let drawn: std::collections::HashSet<usize> = (0..100).map(|i| draw(7, &[1, i])).collect();
         assert!(drawn.len() > 98, "streams of neighbouring places look alike: {}", drawn.len());
         assert_ne!(draw(7, &[1, 2]), draw(8, &[1, 2]));
+    }
+
+    #[test]
+    fn each_purpose_has_a_tag_of_its_own_and_no_further_number_is_shared() {
+        let mut tags: Vec<u64> = Purpose::ALL.iter().map(|&purpose| purpose as u64).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        assert_eq!(tags.len(), Purpose::ALL.len());
+        let of = |number| Purpose::ALL.iter().filter(move |purpose| purpose.number() == number).count();
+        let shared: Vec<(u64, usize)> = (0..1000).map(|n| (n, of(n))).filter(|&(_, count)| count > 1).collect();
+        assert_eq!(shared, [(1, 2), (2, 2), (3, 3), (30, 2), (40, 2), (41, 2), (46, 2)]);
+    }
+
+    #[test]
+    fn the_stream_of_a_purpose_is_that_of_its_number() {
+        let same = |purpose: Purpose, number| {
+            let (mut a, mut b) = (purpose.stream(7, &[5, 6]), stream(7, &[number, 5, 6]));
+            (0..4).all(|_| below(&mut a, 1 << 40) == below(&mut b, 1 << 40))
+        };
+        assert!(same(Purpose::BoostingRows, 101) && same(Purpose::QuantileTies, 3));
+        assert_eq!(Purpose::MulticlassPart.seed(7, 2), place(place(7, 41), 2));
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn machines_get_json_alone_and_the_quiet_get_results_alone() {
     let place = Place::new("quiet");
     let (model, p) = (place.model(), penguins());
     for words in [
-        vec!["train", &p, "-t", "species", "-o", "m.ermine", "--json"],
+        vec!["train", &p, "-t", "species", "--learner", "decision-stump", "-o", "m.ermine", "--json"],
         vec!["evaluate", &model, &p, "--json"],
         vec!["compare", &p, "-t", "species", "--json"],
         vec!["show", &model, "--json"],
@@ -62,7 +62,8 @@ fn machines_get_json_alone_and_the_quiet_get_results_alone() {
     ] {
         place.run(&words).succeeds().json();
     }
-    assert_eq!(place.run(&["train", &p, "-t", "species", "-o", "m.ermine", "--quiet"]).succeeds().out, "");
+    let words = ["train", &p, "-t", "species", "--learner", "decision-stump", "-o", "m.ermine", "--quiet"];
+    assert_eq!(place.run(&words).succeeds().out, "");
     assert_eq!(place.run(&["predict", &model, &p, "-o", "out.csv", "-q"]).succeeds().out, "");
     let quiet = place.run(&["evaluate", &model, &p, "-q"]).succeeds();
     assert!(quiet.out.trim_start().starts_with("score"), "{}", quiet.out);
@@ -84,7 +85,8 @@ fn without_a_terminal_there_are_no_colours_and_lines_are_whole() {
 fn names_in_a_file_can_not_write_to_the_terminal() {
     let place = Place::new("escape");
     let file = place.write("evil.csv", "a\u{1b}[31m,y\u{1b}[2J\n1,p\u{1b}]0;x\u{7}\n2,q\n1,p\u{1b}]0;x\u{7}\n");
-    let said = place.run(&["train", &file, "-t", "y\u{1b}[2J", "-o", "m.ermine"]).succeeds();
+    let words = ["train", &file, "-t", "y\u{1b}[2J", "--learner", "decision-stump", "-o", "m.ermine"];
+    let said = place.run(&words).succeeds();
     assert!(!said.out.contains('\u{1b}'), "{:?}", said.out);
     let said = place.run(&["show", "m.ermine"]).succeeds();
     assert!(!said.out.contains('\u{1b}'), "{:?}", said.out);

@@ -13,14 +13,16 @@ fn a_mistyped_word_is_recognised() {
     let y = ["--target", "species"];
     let with = |more: &[&str]| train(&[&y, more].concat());
     with(&["--learner", "decision-stmp"]).fails(2, &["did you mean 'decision-stump'?"]);
-    with(&["--criteron", "gini"]).fails(2, &["'--criteron'", "'--criterion'"]);
+    with(&["--learner", "decision-stump", "--criteron", "gini"]).fails(2, &["'--criteron'", "'--criterion'"]);
     with(&["--learner", "decision-tree", "--maxdepth", "3"]).fails(2, &["'--max-depth'"]);
     with(&["--learner", "bagging", "--estimator", "decision-tree(max_depth=2"]).fails(2, &["both brackets"]);
     with(&["--learner", "bagging", "--max-samples", "2.5"]).fails(2, &["max_samples = 2.5", "up to 1.0"]);
-    with(&["--set", "criteron=gini"]).fails(2, &["did you mean 'criterion'?"]);
-    with(&["--criterion", "ginny"]).fails(2, &["criterion = ginny is not allowed", "error | gini | entropy"]);
-    with(&["--max-categories", "-1"]).fails(2, &["max_categories = -1", "at least 0"]);
-    with(&["--criterion", "gini", "--set", "criterion=error"]).fails(2, &["given twice"]);
+    with(&["--learner", "decision-stump", "--set", "criteron=gini"]).fails(2, &["did you mean 'criterion'?"]);
+    with(&["--learner", "decision-stump", "--criterion", "ginny"])
+        .fails(2, &["criterion = ginny is not allowed", "error | gini | entropy"]);
+    with(&["--learner", "decision-stump", "--max-categories", "-1"]).fails(2, &["max_categories = -1", "at least 0"]);
+    with(&["--learner", "decision-stump", "--criterion", "gini", "--set", "criterion=error"])
+        .fails(2, &["given twice"]);
     with(&["--set", "criterion"]).fails(2, &["NAME=VALUE"]);
     with(&["--type", "sexx=nominal"]).fails(2, &["did you mean 'sex'?"]);
     with(&["--type", "sex=nomial"]).fails(2, &["did you mean 'nominal'?"]);
@@ -50,7 +52,8 @@ fn what_is_missing_is_said() {
     place.run(&["train", &p, "-t", "species", "-o", "no/m.ermine"]).fails(1, &["no such directory"]);
     let said = place.run(&["train", &p, "-t", "sex", "-o", "m.ermine"]);
     said.fails(1, &["the target 'sex' is missing in 11 of 344 rows", "drop_missing_target"]);
-    let said = place.run(&["train", &p, "-t", "sex", "-o", "m.ermine", "--drop-missing-target"]).succeeds();
+    let words = ["train", &p, "-t", "sex", "--learner", "decision-stump", "-o", "m.ermine", "--drop-missing-target"];
+    let said = place.run(&words).succeeds();
     said.says(&["333 rows, without 11 whose target is missing"]);
     let model = place.model();
     let few = place.write("few.csv", "island,bill_length_mm\nDream,40\n");
@@ -86,7 +89,9 @@ fn data_that_does_not_fit_is_refused_by_name() {
     place.run(&["train", &only_target, "-t", "b", "-o", "m.ermine"]).fails(1, &["no feature columns"]);
     let new_class = place.write("class.csv", &std::fs::read_to_string(&p).unwrap().replacen("Adelie", "Emperor", 1));
     place.run(&["evaluate", &model, &new_class]).fails(1, &["Emperor"]);
-    place.run(&["train", &p, "-t", "body_mass_g", "--drop-missing-target", "-o", "mass.ermine"]).succeeds();
+    let words =
+        ["train", &p, "-t", "body_mass_g", "--learner", "decision-stump", "--drop-missing-target", "-o", "mass.ermine"];
+    place.run(&words).succeeds();
     place.run(&["predict", "mass.ermine", &p, "--proba"]).fails(2, &["--proba: this model predicts numbers"]);
     assert!(!place.files().contains(&"m.ermine".to_string()));
 }

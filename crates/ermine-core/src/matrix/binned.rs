@@ -11,7 +11,7 @@
 
 use super::features::Features;
 use super::order;
-use crate::rng;
+use crate::rng::Purpose;
 use crate::table::{Column, MISSING, Values};
 use rand::RngExt;
 use rayon::prelude::*;
@@ -19,9 +19,6 @@ use serde::{Deserialize, Serialize};
 
 /// Rows that cuts are made from, at most.
 pub const SAMPLE_ROWS: usize = 200_000;
-
-/// The random stream that draws them.
-const SAMPLE: u64 = 2;
 
 /// Most bins a column may have: codes are 16 bits wide and one is for missing values.
 pub const MAX_BINS: usize = u16::MAX as usize;
@@ -186,7 +183,7 @@ fn sort(values: &mut [f64]) {
 fn sample_rows(features: &Features) -> Vec<u32> {
     let n = features.n_rows();
     let m = n.min(SAMPLE_ROWS);
-    let mut rng = rng::stream(0, &[SAMPLE]);
+    let mut rng = Purpose::BinSample.stream(0, &[]);
     let draw =
         |i: usize| if m == n { i } else { rng.random_range((i * n / m) as u64..((i + 1) * n / m) as u64) as usize };
     (0..m).map(draw).map(|row| row as u32).collect()
@@ -266,6 +263,7 @@ pub(super) fn category_bins(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng;
     use crate::table::Table;
     use proptest::prelude::*;
     use std::sync::Arc;

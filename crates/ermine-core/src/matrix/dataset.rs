@@ -3,7 +3,7 @@
 use super::features::Features;
 use super::labels;
 use crate::error::{Error, Result};
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::table::{Column, ColumnKind, MISSING, Table, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -394,7 +394,7 @@ impl Dataset {
             return Err(Error::data(format!("a split needs a share between 0 and 1, not {share}")));
         }
         let mut rows: Vec<u32> = (0..self.n_rows() as u32).collect();
-        rng::shuffle(&mut rng::stream(seed, &[SPLIT]), &mut rows);
+        rng::shuffle(&mut Purpose::TrainTestSplit.stream(seed, &[]), &mut rows);
         let (first, rest) = rows.split_at_mut((share * self.n_rows() as f64).round() as usize);
         first.sort_unstable();
         rest.sort_unstable();
@@ -415,9 +415,6 @@ pub fn queries(group: Option<&[u32]>, n_rows: usize) -> Vec<Vec<u32>> {
 const LARGEST_WEIGHT: f64 = 1e60;
 /// See [`LARGEST_WEIGHT`].
 const LARGEST_TARGET: f64 = 1e100;
-
-/// The random stream of [`Dataset::split`].
-const SPLIT: u64 = 1;
 
 impl Table {
     /// This table as a data set with one target; all other columns are features.

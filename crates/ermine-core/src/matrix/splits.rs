@@ -15,10 +15,7 @@
 
 use super::dataset::{Dataset, Target};
 use crate::error::{Error, Result};
-use crate::rng;
-
-/// The random stream that deals rows to folds.
-const FOLDS: u64 = 3;
+use crate::rng::{self, Purpose};
 
 /// Pairs of rows to learn from and rows to test on.
 #[derive(Debug, Clone, PartialEq)]
@@ -260,7 +257,7 @@ fn n_units(data: &Dataset) -> usize {
 fn deal(data: &Dataset, n_folds: usize, seed: u64, time: u64) -> Vec<u32> {
     let n_units = n_units(data);
     let mut units: Vec<u32> = (0..n_units as u32).collect();
-    rng::shuffle(&mut rng::stream(seed, &[FOLDS, time]), &mut units);
+    rng::shuffle(&mut Purpose::Folds.stream(seed, &[time]), &mut units);
     if let (Target::Classes { codes, .. }, None) = (data.target(), data.group()) {
         // A stable sort by class, then dealing in turn, gives every fold its share of every class.
         units.sort_by_key(|&row| codes[row as usize]);

@@ -17,7 +17,7 @@ use super::dataset::{Dataset, Target};
 use super::features::Features;
 use super::schema::{FeatureSpec, Schema};
 use crate::error::{Error, Result};
-use crate::rng;
+use crate::rng::{self, Purpose};
 use crate::section::Sections;
 use crate::table::{Column, ColumnKind, MISSING, Table};
 use std::sync::Arc;
@@ -27,9 +27,6 @@ pub const PRIOR_WEIGHT: f64 = 3.0;
 
 /// Classes, or targets, that have a statistic each; where there are more, columns stay as they are.
 const MOST_OUTPUTS: usize = 10;
-
-/// The random stream of the order.
-const ORDER: u64 = 3;
 
 /// The mean targets of the categories of some columns. Part of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -154,7 +151,7 @@ impl TargetStatistics {
     pub fn ordered(&self, data: &Dataset, seed: u64) -> Features {
         let n = data.n_rows();
         let mut rows: Vec<u32> = (0..n as u32).collect();
-        rng::shuffle(&mut rng::stream(seed, &[ORDER]), &mut rows);
+        rng::shuffle(&mut Purpose::TargetStatisticsOrder.stream(seed, &[]), &mut rows);
         let columns = self.columns.iter().map(|statistic| {
             let (answers, codes) = (answers(data, statistic.output), codes(data.features(), statistic.column));
             let mut sums = vec![Sums::default(); statistic.values.len()];
@@ -270,7 +267,7 @@ mod tests {
             };
             let full = statistics.extend(data.features()).unwrap();
             let mut order: Vec<usize> = (0..rows.len()).collect();
-            rng::shuffle(&mut rng::stream(seed, &[ORDER]), &mut order);
+            rng::shuffle(&mut Purpose::TargetStatisticsOrder.stream(seed, &[]), &mut order);
             let shuffled: Vec<_> = order.iter().map(|&i| rows[i]).collect();
             let known = statistics.ordered(&data, seed);
             for (place, &row) in order.iter().enumerate() {

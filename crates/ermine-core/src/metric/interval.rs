@@ -7,7 +7,7 @@
 //! | anything else | bootstrap: the middle 95 % of the scores on rows drawn again with replacement (Efron 1979) |
 
 use super::Weights;
-use crate::rng;
+use crate::rng::{self, Purpose};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -24,9 +24,6 @@ pub struct Score {
 
 /// The quantile of the normal distribution that leaves 2.5 % above it.
 const Z: f64 = 1.959963984540054;
-
-/// The random stream of the bootstrap.
-const BOOTSTRAP: u64 = 11;
 
 /// Total weight and effective number of rows.
 fn totals(n: usize, weights: Weights<'_>) -> (f64, f64) {
@@ -72,7 +69,7 @@ pub fn bootstrap(n_rows: usize, weights: Weights<'_>, scores: impl Fn(Weights<'_
     let draws: Vec<Vec<f64>> = (0..n_draws)
         .into_par_iter()
         .map(|draw| {
-            let mut stream = rng::stream(0, &[BOOTSTRAP, draw as u64]);
+            let mut stream = Purpose::Bootstrap.stream(0, &[draw as u64]);
             let mut drawn = vec![0.0; n_rows];
             for _ in 0..n_rows {
                 let row = rng::below(&mut stream, n_rows);

@@ -17,11 +17,8 @@ use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::Dataset;
 use ermine_core::param::Value;
 use ermine_core::progress::{Event, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use serde::Serialize;
-
-/// The random stream of the rows that are learned from.
-const ROWS: u64 = 19;
 
 /// A point of a curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,7 +53,7 @@ impl Sizes<'_> {
     fn rows(self, at: usize, mut train: Vec<u32>, seed: u64, split: usize) -> Vec<u32> {
         match self {
             Sizes::Shares(shares) => {
-                rng::shuffle(&mut rng::stream(seed, &[ROWS, split as u64]), &mut train);
+                rng::shuffle(&mut Purpose::LearningCurveRows.stream(seed, &[split as u64]), &mut train);
                 train.truncate(n_of_share(shares[at], train.len()));
                 train.sort_unstable();
             }
@@ -114,7 +111,7 @@ pub fn learning_curve_on(
 ) -> Result<Vec<CurvePoint>> {
     check_shares(shares)?;
     let mut rows: Vec<u32> = (0..train.n_rows() as u32).collect();
-    rng::shuffle(&mut rng::stream(context.seed, &[ROWS]), &mut rows);
+    rng::shuffle(&mut Purpose::LearningCurveRows.stream(context.seed, &[]), &mut rows);
     let point = |share: &f64| {
         let mut some = rows[..n_of_share(*share, rows.len())].to_vec();
         some.sort_unstable();

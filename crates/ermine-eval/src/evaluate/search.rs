@@ -26,15 +26,11 @@ use ermine_core::learner::{Context, Learner, Path, fit};
 use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::param::Value;
 use ermine_core::progress::{Event, Observer, Parts, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::time::Instant;
-
-/// The random streams of settings and of rows.
-const SETTINGS: u64 = 17;
-const ROWS: u64 = 18;
 
 /// Values along a path cost little: this many where a strategy doesn't say.
 const PATH_POINTS: usize = 8;
@@ -186,7 +182,7 @@ impl Search<'_> {
             _ => None,
         };
         let draw = |trials: usize| {
-            let mut stream = rng::stream(seed, &[SETTINGS]);
+            let mut stream = Purpose::SearchSettings.stream(seed, &[]);
             // The learner as it is comes first: nothing that is found is worse.
             let (mut drawn, mut known) = (vec![Setting::new()], HashSet::new());
             for _ in 1..trials.max(1) {
@@ -453,7 +449,7 @@ impl State<'_, '_> {
 /// At most `most` of the rows, at random.
 fn fewer(mut rows: Vec<u32>, most: Option<usize>, seed: u64, split: usize) -> Vec<u32> {
     if let Some(most) = most.filter(|&most| most < rows.len()) {
-        rng::shuffle(&mut rng::stream(seed, &[ROWS, split as u64]), &mut rows);
+        rng::shuffle(&mut Purpose::SearchRows.stream(seed, &[split as u64]), &mut rows);
         rows.truncate(most);
         rows.sort_unstable();
     }

@@ -14,11 +14,8 @@ use ermine_core::error::Result;
 use ermine_core::matrix::Dataset;
 use ermine_core::model::Model;
 use ermine_core::progress::{Event, Observer, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use serde::Serialize;
-
-/// The random stream of the shuffles.
-const SHUFFLES: u64 = 23;
 
 /// What a column is worth to a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,7 +54,7 @@ pub fn permutation_importances(
         let mut losses = Vec::with_capacity(n_repeats);
         for repeat in 0..n_repeats.max(1) {
             let mut numbers = column.numbers(None);
-            rng::shuffle(&mut rng::stream(seed, &[SHUFFLES, j as u64, repeat as u64]), &mut numbers);
+            rng::shuffle(&mut Purpose::PermutationImportance.stream(seed, &[j as u64, repeat as u64]), &mut numbers);
             let mut shuffled = columns.clone();
             shuffled[j] = column.with_numbers(numbers);
             losses.push(score(shuffled)? - whole);

@@ -14,11 +14,10 @@ mod page;
 mod terminal;
 mod text;
 
-use crate::evaluate::Evaluation;
 use crate::evaluate::curves::{CurvePoint, learning_curve_on};
-use crate::evaluate::in_classes_of;
 use crate::evaluate::measure::Measure;
 use crate::evaluate::outcome::{CALIBRATION_BINS, Outcome};
+use crate::evaluate::{Evaluation, in_classes_of};
 use crate::explain::dependence::{Dependence, partial_dependence};
 use crate::explain::permutation::{Importance, permutation_importances};
 use ermine_core::error::Result;
@@ -31,7 +30,7 @@ use ermine_core::metric::ranking::{Gain, ndcg};
 use ermine_core::model::{Certificate, Model, Prediction};
 use ermine_core::param::Value;
 use ermine_core::progress::Observer;
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use ermine_core::table::Column;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -52,9 +51,6 @@ const N_WORST: usize = 10;
 const MOST_POINTS: usize = 400;
 /// The shares of the training rows at which the learning curve is drawn.
 pub const SHARES: [f64; 6] = [0.05, 0.1, 0.25, 0.5, 0.75, 1.0];
-/// The random stream of the rows that are asked about.
-const ROWS: u64 = 29;
-
 /// All that is said about a model on some rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -217,7 +213,7 @@ impl Report {
 fn some_rows(n: usize, seed: u64) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..n as u32).collect();
     if n > MOST_ROWS {
-        rng::shuffle(&mut rng::stream(seed, &[ROWS]), &mut rows);
+        rng::shuffle(&mut Purpose::ReportRows.stream(seed, &[]), &mut rows);
         rows.truncate(MOST_ROWS);
         rows.sort_unstable();
     }

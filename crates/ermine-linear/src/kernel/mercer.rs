@@ -12,7 +12,7 @@ use ermine_core::error::{Error, Result};
 use ermine_core::linalg::cholesky::Cholesky;
 use ermine_core::linalg::decompose::symmetric_eigen;
 use ermine_core::linalg::{Matrix, lanes};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use rayon::prelude::*;
 
 /// What the check found.
@@ -101,10 +101,8 @@ pub fn verdict(values: &[f64], n: usize, precision: f64) -> Result<Verdict> {
 
 /// The least and the largest of Lanczos' estimates of eigenvalues: no eigenvalue lies inside of the least, or the largest, by more than they do.
 fn extremes(values: &[f64], n: usize) -> Result<(f64, f64)> {
-    /// The random stream of the first direction.
-    const FIRST: u64 = 46;
     let times = |v: &[f64]| values.par_chunks_exact(n).map(|row| lanes::dot(row, v)).collect::<Vec<f64>>();
-    let mut stream = rng::stream(0, &[FIRST]);
+    let mut stream = Purpose::MercerStart.stream(0, &[]);
     let mut next: Vec<f64> = (0..n).map(|_| rng::uniform(&mut stream) - 0.5).collect();
     let (mut basis, mut diagonal, mut beside): (Vec<Vec<f64>>, Vec<f64>, Vec<f64>) = Default::default();
     for _ in 0..STEPS.min(n) {

@@ -503,12 +503,13 @@ impl<'a> Wide<'a> {
         if self.intercept { lanes::dot(y, &self.shares) } else { 0.0 }
     }
 
-    /// The multipliers of the rows for a right-hand side.
+    /// The multipliers of the rows for a right-hand side. Directions in which the rows vary no more than rounding count only where a penalty says by how much.
     fn multipliers(&self, right: &[f64]) -> Vec<f64> {
         let mut alpha = vec![0.0; right.len()];
-        for (s, &value) in self.eigen.values.iter().enumerate().filter(|(_, v)| **v > self.tolerance) {
+        let kept = |value: f64| value > self.tolerance || self.lambda > self.tolerance;
+        for (s, &value) in self.eigen.values.iter().enumerate().filter(|(_, v)| kept(**v)) {
             let vector = self.eigen.vectors.row(s);
-            lanes::axpy(lanes::dot(vector, right) / (value + self.lambda), vector, &mut alpha);
+            lanes::axpy(lanes::dot(vector, right) / (value.max(0.0) + self.lambda), vector, &mut alpha);
         }
         alpha
     }

@@ -310,10 +310,13 @@ impl Step {
 }
 
 impl Point {
-    /// Takes a step; false where a value is no longer positive and finite.
+    /// Takes a step; false where a value is no longer positive. A step that is not finite is not taken, so that the point stays one that can be used.
     fn take(&mut self, step: &Step) -> bool {
         /// The share of the way to the boundary that is gone.
         const SHY: f64 = 0.9995;
+        if ![&step.a, &step.z, &step.v, &step.w].into_iter().all(|x| x.iter().all(|x| x.is_finite())) {
+            return false;
+        }
         let (primal, dual) = ((SHY * step.primal).min(1.0), (SHY * step.dual).min(1.0));
         lanes::axpy(primal, &step.a, &mut self.a);
         lanes::axpy(-primal, &step.a, &mut self.s);

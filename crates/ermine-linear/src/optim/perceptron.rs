@@ -13,7 +13,7 @@
 use ermine_core::error::Result;
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::progress::{Event, Observer, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 
 /// How mistakes are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,9 +68,6 @@ impl Options<'_> {
     }
 }
 
-/// The random stream of row orders.
-const ORDER: u64 = 1;
-
 /// Learns from rows of classes -1 and +1.
 pub fn learn(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) -> Result<Perceptron> {
     if options.form == Form::Batch {
@@ -85,7 +82,7 @@ pub fn learn(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) 
     let (mut mistakes, mut separated) = (Vec::new(), false);
     for pass in 0..options.max_passes {
         if options.shuffle {
-            rng::shuffle(&mut rng::stream(options.seed, &[ORDER, pass as u64]), &mut order);
+            rng::shuffle(&mut Purpose::PerceptronOrder.stream(options.seed, &[pass as u64]), &mut order);
         }
         let mut wrong = 0;
         for (k, &i) in order.iter().enumerate() {
@@ -161,7 +158,7 @@ pub fn learn_kernel(
     let (mut mistakes, mut slow, mut seen) = (Vec::new(), vec![0.0; n], 0.0f64);
     for pass in 0..options.max_passes {
         if options.shuffle {
-            rng::shuffle(&mut rng::stream(options.seed, &[ORDER, pass as u64]), &mut order);
+            rng::shuffle(&mut Purpose::PerceptronOrder.stream(options.seed, &[pass as u64]), &mut order);
         }
         let mut wrong = 0;
         for &i in &order {

@@ -25,12 +25,9 @@ use super::{Outcome, Status};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::cholesky::independent_columns;
 use ermine_core::linalg::{Dense, Design, Lu, Matrix, lanes};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-
-/// The random stream of the amounts by which targets are moved.
-const TIES: u64 = 3;
 
 /// A quantile-regression problem.
 #[derive(Debug, Clone, Copy)]
@@ -247,7 +244,7 @@ impl Vertex<'_> {
         let typical = self.residuals().iter().map(|r| r.abs()).sum::<f64>() / self.y.len().max(1) as f64;
         let largest = lanes::max_abs(self.y);
         let size = (1e-11 * typical).max(1e-14 * largest);
-        let mut rng = rng::stream(0, &[TIES]);
+        let mut rng = Purpose::QuantileTies.stream(0, &[]);
         let moves: Vec<f64> =
             self.y.iter().map(|_| size * (0.5 + rng::below(&mut rng, 1 << 20) as f64 / (1u32 << 21) as f64)).collect();
         let moved: Vec<f64> = self.y.iter().zip(&moves).map(|(y, m)| y + m).collect();

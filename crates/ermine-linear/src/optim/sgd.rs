@@ -19,7 +19,7 @@ use ermine_core::linalg::dense::RowView;
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::loss::Loss;
 use ermine_core::progress::{Event, Observer, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 
 /// How the rate of learning changes with the number of steps `t`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,8 +90,6 @@ pub struct Options<'a> {
     pub observer: &'a dyn Observer,
 }
 
-/// The random stream of row orders.
-const ORDER: u64 = 2;
 /// How many rows ahead memory is asked for.
 pub(super) const AHEAD: usize = 10;
 
@@ -165,7 +163,7 @@ impl Sgd {
         let mut order: Vec<u32> = (0..x.n_rows() as u32).filter(|&i| !is_held[i as usize]).collect();
         for pass in 0..options.max_passes {
             if options.shuffle {
-                rng::shuffle(&mut rng::stream(options.seed, &[ORDER, pass as u64]), &mut order);
+                rng::shuffle(&mut Purpose::SgdOrder.stream(options.seed, &[pass as u64]), &mut order);
             }
             let mut mean = self.pass(loss, x, y, weights, &order, options);
             if !options.held.is_empty() {

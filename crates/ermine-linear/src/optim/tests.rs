@@ -78,7 +78,6 @@ proptest! {
         let (y, z) = (numbers(n, seed + 1), numbers(n, seed + 2));
         let w: Vec<f64> = numbers(n, seed + 3).iter().map(|v| v.abs() + 0.1).collect();
         let weights = weighted.then_some(&w[..]);
-        let lambda = if p > 1 { 0.0 } else { lambda };
         let design = dense(&x, n, p);
         let problem = LeastSquares { x: &design, targets: &[&y, &z], weights, intercept, lambda };
         let solution = problem.solve().unwrap();

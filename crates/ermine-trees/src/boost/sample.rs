@@ -3,12 +3,7 @@
 //! A row's fate follows from the seed, the number of the tree and the number of the row alone, so that it doesn't depend on how rows are spread over threads.
 
 use super::shard::Shard;
-use ermine_core::rng;
-use ermine_core::rng::RngExt;
-
-/// The random streams of this file.
-const ROWS: u64 = 101;
-const COLUMNS: u64 = 102;
+use ermine_core::rng::{self, Purpose, RngExt};
 
 /// A number from 0 to 1 that belongs to a row: two rounds of a mixing function of good quality over a key.
 #[inline]
@@ -29,7 +24,7 @@ pub struct RowSampler {
 impl RowSampler {
     /// Each row with probability `share`, for tree `tree` under `seed`.
     pub fn new(seed: u64, tree: u64, share: f64) -> RowSampler {
-        RowSampler { key: rng::stream(seed, &[ROWS, tree]).random(), share }
+        RowSampler { key: Purpose::BoostingRows.stream(seed, &[tree]).random(), share }
     }
 
     /// Whether a row is chosen.
@@ -88,7 +83,7 @@ pub fn columns(of: &[u32], share: f64, seed: u64, place: &[u64]) -> Vec<u32> {
     }
     let n = ((share * of.len() as f64).round() as usize).clamp(1, of.len().max(1));
     let mut all = of.to_vec();
-    let mut stream = rng::stream(seed, &[&[COLUMNS], place].concat());
+    let mut stream = Purpose::BoostingColumns.stream(seed, place);
     rng::shuffle(&mut stream, &mut all);
     all.truncate(n);
     all.sort_unstable();

@@ -15,15 +15,11 @@ use crate::split::histogram::store::BLOCK;
 use crate::split::histogram::{Scale, Store};
 use ermine_core::error::{Error, Result};
 use ermine_core::progress::{Event, Observer, report};
-use ermine_core::rng;
-use ermine_core::rng::RngExt;
+use ermine_core::rng::{Purpose, RngExt};
 use std::ops::Range;
 
 /// Values (rows x columns) below which one thread is faster than several.
 const ALONE: usize = 400_000;
-
-/// The random stream of dropped rounds.
-const DROP: u64 = 103;
 
 /// How a sum of trees is trained.
 pub struct Training<'a> {
@@ -196,7 +192,7 @@ impl Run<'_> {
         if self.training.rate_drop == 0.0 {
             return Vec::new();
         }
-        let mut stream = rng::stream(self.training.seed, &[DROP, round as u64]);
+        let mut stream = Purpose::BoostingDropout.stream(self.training.seed, &[round as u64]);
         (0..n_rounds).filter(|_| stream.random::<f64>() < self.training.rate_drop).collect()
     }
 

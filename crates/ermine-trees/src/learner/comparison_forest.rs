@@ -20,10 +20,10 @@ use ermine_core::learner::parameters::Amount;
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
 use ermine_core::param::{ParamType, Range};
+use ermine_core::params;
 use ermine_core::progress::{Event, Silent, report};
-use ermine_core::rng::RngExt;
+use ermine_core::rng::{self, Purpose, RngExt};
 use ermine_core::section::Sections;
-use ermine_core::{params, rng};
 use rayon::prelude::*;
 
 params! {
@@ -66,9 +66,6 @@ static INFO: Info = Info {
     },
     family: Family::Ensemble,
 };
-
-/// The random stream of a tree.
-const TREE: u64 = 35;
 
 /// Trees between two reports of progress.
 const BATCH: usize = 32;
@@ -145,7 +142,7 @@ impl InSpace for ComparisonForest {
 impl ComparisonForest {
     /// How often each row was drawn for a tree, and the seed of its pairs.
     fn draws(&self, n: usize, seed: u64, tree: usize) -> (Vec<u32>, u64) {
-        let mut rng = rng::stream(seed, &[TREE, tree as u64]);
+        let mut rng = Purpose::ComparisonForestTree.stream(seed, &[tree as u64]);
         let own = rng.random();
         if !self.bootstrap {
             return (vec![1; n], own);

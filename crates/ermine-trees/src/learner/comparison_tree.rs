@@ -18,8 +18,8 @@ use ermine_core::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
 use ermine_core::model::Model;
 use ermine_core::param::{ParamSpec, Parameters, Range, Value};
 use ermine_core::progress::Observer;
-use ermine_core::rng::RngExt;
-use ermine_core::{choice, params, rng};
+use ermine_core::rng::{Purpose, RngExt};
+use ermine_core::{choice, params};
 use std::cmp::Ordering;
 
 choice! {
@@ -78,9 +78,6 @@ static INFO: Info = Info {
     },
     family: Family::Tree,
 };
-
-/// The random stream of a node's pairs.
-const PAIRS: u64 = 34;
 
 impl Learner for ComparisonTree {
     fn info(&self) -> &'static Info {
@@ -264,7 +261,7 @@ impl Pairs<'_> {
     }
 
     fn propose(&self, open: &OpenNode) -> Vec<Proposal> {
-        let mut rng = rng::stream(self.seed, &[PAIRS, open.node as u64]);
+        let mut rng = Purpose::ComparisonPairs.stream(self.seed, &[open.node as u64]);
         // A row that counts twice is drawn twice as often, as if it were there twice; where it stands in the data makes no difference.
         let mut rows = open.rows.clone();
         rows.sort_by_key(|&row| self.rank[row as usize]);

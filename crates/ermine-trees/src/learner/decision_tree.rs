@@ -25,7 +25,8 @@ use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::model::{Certificate, Fitted, Output, Proof, Status};
 use ermine_core::param::{Range, Value};
-use ermine_core::{choice, params, rng};
+use ermine_core::rng::{self, Purpose};
+use ermine_core::{choice, params};
 
 choice! {
     /// What a split lowers.
@@ -119,9 +120,6 @@ struct Pruned {
     /// What was removed.
     note: Option<String>,
 }
-
-/// The random stream of the folds that choose alpha.
-const PRUNING_FOLDS: u64 = 31;
 
 static INFO: Info = Info {
     name: "decision-tree",
@@ -253,7 +251,7 @@ impl DecisionTree {
     /// The alpha of the tree's path that has the least loss on rows left out, the largest of several.
     fn alpha_by_cross_validation(&self, data: &Dataset, grown: &Grown, context: &Context<'_>) -> Result<f64> {
         let mut rows: Vec<u32> = (0..data.n_rows() as u32).collect();
-        rng::shuffle(&mut rng::stream(context.seed, &[PRUNING_FOLDS]), &mut rows);
+        rng::shuffle(&mut Purpose::PruningFolds.stream(context.seed, &[]), &mut rows);
         let n_folds = self.pruning_folds.min(rows.len());
         if n_folds < 2 {
             return Err(Error::data("one row can't be cross-validated"));

@@ -19,8 +19,9 @@ use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix};
 use ermine_core::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
 use ermine_core::param::Range;
+use ermine_core::params;
 use ermine_core::progress::Observer;
-use ermine_core::{params, rng};
+use ermine_core::rng::{self, Purpose};
 
 params! {
     /// A tree whose nodes ask about weighted sums of the columns.
@@ -54,9 +55,6 @@ static INFO: Info = Info {
     },
     family: Family::Tree,
 };
-
-/// The random stream of a node's turns.
-const TURNS: u64 = 33;
 
 impl Learner for ObliqueTree {
     fn info(&self) -> &'static Info {
@@ -110,7 +108,7 @@ impl Directions<'_> {
         let mut proposals: Vec<Proposal> = (0..self.width).map(|j| self.proposal(open, axis(j), 1.0)).collect();
         let preference = 1.0 / self.learner.preference;
         let found = self.directions(open);
-        let mut rng = rng::stream(self.seed, &[TURNS, open.node as u64]);
+        let mut rng = Purpose::ObliqueTurns.stream(self.seed, &[open.node as u64]);
         for direction in &found {
             for _ in 0..self.learner.n_turns / found.len().max(1) {
                 // One weight is turned by up to the length of the direction.

@@ -13,8 +13,7 @@ use crate::split::bipartition::{Bipartition, Search, best_bipartition, groups};
 use crate::split::exact::Threshold;
 use crate::split::node::{Limits, NodeCriterion, ROW, Segment, TIE};
 use ermine_core::matrix::Features;
-use ermine_core::rng::RngExt;
-use ermine_core::rng::{self, Rng};
+use ermine_core::rng::{self, Purpose, Rng, RngExt};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -43,9 +42,6 @@ impl Place {
         }
     }
 }
-
-/// The random stream of a node's choices.
-const NODE: u64 = 30;
 
 /// What a search looks at.
 pub(super) struct Searcher<'a, C> {
@@ -181,7 +177,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
 
     /// The best split over columns drawn at random.
     fn search_drawn(&self, pending: &Pending<C::Node>) -> Option<Choice> {
-        let mut rng = rng::stream(self.options.seed, &[NODE, pending.path]);
+        let mut rng = Purpose::NodeSplits.stream(self.options.seed, &[pending.path]);
         let mut order: Vec<usize> = (0..self.orders.columns.len()).collect();
         let mut best: Option<Choice> = None;
         let mut n_seen = 0;

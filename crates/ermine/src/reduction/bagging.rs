@@ -17,10 +17,10 @@ use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeEnsemble};
 use ermine_core::param::{ParamType, Range, Value};
+use ermine_core::params;
 use ermine_core::progress::{Event, report};
-use ermine_core::rng::RngExt;
+use ermine_core::rng::{self, Purpose, RngExt};
 use ermine_core::section::Sections;
-use ermine_core::{params, rng};
 use ermine_trees::ensemble::TreeSum;
 use ermine_trees::learner::forest::judge::OutOfBag;
 use rayon::prelude::*;
@@ -63,9 +63,6 @@ static INFO: Info = Info {
     },
     family: Family::Ensemble,
 };
-
-/// The random stream of a member.
-const MEMBER: u64 = 30;
 
 /// Members between two reports of progress.
 const BATCH: usize = 8;
@@ -161,7 +158,7 @@ impl Bagging {
 
     /// Draws rows and columns for a member.
     fn draw(&self, data: &Dataset, t: usize, seed: u64) -> Draw {
-        let mut rng = rng::stream(seed, &[MEMBER, t as u64]);
+        let mut rng = Purpose::BaggingMember.stream(seed, &[t as u64]);
         let (n, d) = (data.n_rows(), data.features().n_columns());
         let mut some = |n: usize, amount: Amount, again: bool| {
             let count = amount.of(n).clamp(1, n);

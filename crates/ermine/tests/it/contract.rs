@@ -2,6 +2,7 @@
 
 use ermine::prelude::*;
 use ermine::registry::learners;
+use ermine_core::learner::fit::can_learn;
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::Target;
 use ermine_core::model::{Proof, Status};
@@ -27,7 +28,7 @@ fn table(n: usize) -> Table {
     .unwrap()
 }
 
-/// The same table with a target of each kind that the learner can learn.
+/// The same table with a target of each kind that the learner can learn, by itself or by a reduction: two and three classes, labels, one number and two, grades.
 fn datasets(learner: &dyn Learner, n: usize) -> Vec<Dataset> {
     let can = learner.info().capabilities;
     let features = ermine_core::matrix::Features::new(std::sync::Arc::new(table(n)));
@@ -38,18 +39,15 @@ fn datasets(learner: &dyn Learner, n: usize) -> Vec<Dataset> {
         codes: (0..n).map(|row| (signal(row) * k / 7) as u32).collect(),
         labels: (0..k).map(|c| format!("class {c}")).collect(),
     };
-    let values = Target::Values {
-        values: (0..n).map(|row| signal(row) as f64 + noise[row] as f64 / 9.0).collect(),
-        n_outputs: 1,
-    };
+    let value = |row: usize| signal(row) as f64 + noise[row] as f64 / 9.0;
+    let one = Target::Values { values: (0..n).map(value).collect(), n_outputs: 1 };
+    let two = Target::Values { values: (0..n).flat_map(|row| [value(row), 3.0 - value(row)]).collect(), n_outputs: 2 };
     let mut made = Vec::new();
-    for &task in can.tasks {
+    for task in Task::ALL.into_iter().filter(|&task| can_learn(learner, task)) {
         match task {
             Task::Classification => {
                 made.push(Dataset::from_parts(features.clone(), classes(2), task).unwrap());
-                if !can.binary_only {
-                    made.push(Dataset::from_parts(features.clone(), classes(3), task).unwrap());
-                }
+                made.push(Dataset::from_parts(features.clone(), classes(3), task).unwrap());
             }
             Task::Multilabel => {
                 // Three labels: two that follow the classes, one that no row has.
@@ -58,11 +56,16 @@ fn datasets(learner: &dyn Learner, n: usize) -> Vec<Dataset> {
                 let labels = Target::Values { values, n_outputs: 3 };
                 made.push(Dataset::from_parts(features.clone(), labels, task).unwrap());
             }
-            _ => {
-                // Of a ranking, all rows are one query.
-                let group = (task == Task::Ranking).then(|| vec![0; n]);
-                let data = Dataset::from_parts(features.clone(), values.clone(), task).unwrap();
-                made.push(data.with_group(group).unwrap());
+            Task::Regression => {
+                made.push(Dataset::from_parts(features.clone(), one.clone(), task).unwrap());
+                if can.multi_output {
+                    made.push(Dataset::from_parts(features.clone(), two.clone(), task).unwrap());
+                }
+            }
+            Task::Ranking => {
+                let queries = (0..n as u32).map(|row| row / 20).collect();
+                let data = Dataset::from_parts(features.clone(), one.clone(), task).unwrap();
+                made.push(data.with_group(Some(queries)).unwrap());
             }
         }
     }
@@ -119,32 +122,70 @@ fn whole_weights_are_repeated_rows_and_weight_zero_is_no_row() {
         }
         let weights: Vec<f64> = (0..120).map(|row| (row % 4) as f64).collect();
         let repeated: Vec<u32> = (0..120u32).flat_map(|row| std::iter::repeat_n(row, row as usize % 4)).collect();
-        let weighted = fit_with(learner, &data.clone().with_weight(Some(weights)).unwrap(), 1, 2);
-        let repeated = fit_with(learner, &data.select(&repeated).unwrap(), 1, 2);
-        let (a, b) = (weighted.predict_data(data).unwrap(), repeated.predict_data(data).unwrap());
-        let close = a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()));
-        // A linear programme may have several optima: then both must have reached the same value, with a proof beside it; to rounding, where
-        // the certificate says that nothing could be proven.
-        let optimum = |model: &Model| {
-            let proven = |p: &Proof| matches!(p, Proof::Optimal { .. } | Proof::LowerBound(_));
-            let limited = matches!(model.certificate().status, Status::Limit(_));
-            let tolerance: f64 = if model.certificate().proofs.iter().any(proven) { 1e-6 } else { 1e-12 };
-            let told = model.certificate().value.filter(|_| limited || tolerance > 1e-12)?;
-            Some((told, tolerance))
+        let name = format!("{} {}", learner.info().name, data.task());
+        let fit_both = |data: &Dataset| {
+            let weighted = data.clone().with_weight(Some(weights.clone())).unwrap();
+            [fit_with(learner, &weighted, 1, 2), fit_with(learner, &data.select(&repeated).unwrap(), 1, 2)]
         };
-        let same = optimum(&weighted)
-            .zip(optimum(&repeated))
-            .is_some_and(|((a, t), (b, u))| (a - b).abs() <= t.min(u) * a.abs());
-        // Of a learner of two classes that was reduced by itself, the certificates of the parts are not kept.
-        let reduced = weighted.header().learner != learner.info().name;
-        assert!(close || same || reduced, "{}", learner.info().name);
+        let whole = fit_both(data);
+        if same_model(&whole[0], &whole[1], data) {
+            return;
+        }
+        // A model that was reduced by itself doesn't keep the certificates of its parts: learned alone, the parts are the same, and have reached the same optimum.
+        assert_ne!(whole[0].header().learner, learner.info().name, "{name}");
+        for (i, part) in binary_parts(data).iter().enumerate() {
+            let alone = fit_both(part);
+            assert!(same_model(&alone[0], &alone[1], part), "{name}, part {i}");
+            for (whole, alone) in whole.iter().zip(&alone) {
+                assert!(close(&whole.member(i).unwrap(), alone, part), "{name}, part {i}");
+            }
+        }
     });
+}
+
+/// The problems of two classes that classes or labels are reduced to. A label that no row has is left to the baseline, and left out here.
+fn binary_parts(data: &Dataset) -> Vec<Dataset> {
+    let marks: Vec<Vec<u32>> = match data.target() {
+        Target::Classes { codes, labels } => {
+            (0..labels.len() as u32).map(|c| codes.iter().map(|&code| u32::from(code == c)).collect()).collect()
+        }
+        Target::Values { values, n_outputs } => {
+            (0..*n_outputs).map(|k| values.chunks(*n_outputs).map(|row| row[k] as u32).collect()).collect()
+        }
+    };
+    let labels: std::sync::Arc<[String]> = std::sync::Arc::new(["rest".to_string(), "class".to_string()]);
+    let part = |codes: Vec<u32>| {
+        let target = Target::Classes { codes, labels: labels.clone() };
+        data.clone().with_target(target, Task::Classification).unwrap()
+    };
+    marks.into_iter().filter(|codes| codes.contains(&1)).map(part).collect()
+}
+
+fn close(a: &Model, b: &Model, data: &Dataset) -> bool {
+    let (a, b) = (a.predict_data(data).unwrap(), b.predict_data(data).unwrap());
+    a.values().iter().zip(b.values()).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()))
+}
+
+/// Whether two models predict the same or have reached the same optimum.
+fn same_model(weighted: &Model, repeated: &Model, data: &Dataset) -> bool {
+    // A linear programme may have several optima: then both must have reached the same value, with a proof beside it; to rounding, where
+    // the certificate says that nothing could be proven.
+    let optimum = |model: &Model| {
+        let proven = |p: &Proof| matches!(p, Proof::Optimal { .. } | Proof::LowerBound(_));
+        let limited = matches!(model.certificate().status, Status::Limit(_));
+        let tolerance: f64 = if model.certificate().proofs.iter().any(proven) { 1e-6 } else { 1e-12 };
+        let told = model.certificate().value.filter(|_| limited || tolerance > 1e-12)?;
+        Some((told, tolerance))
+    };
+    let same =
+        optimum(weighted).zip(optimum(repeated)).is_some_and(|((a, t), (b, u))| (a - b).abs() <= t.min(u) * a.abs());
+    same || close(weighted, repeated, data)
 }
 
 #[test]
 fn predictions_are_finite_probabilities_add_up_and_order_does_not_matter() {
     for_every_learner(200, |learner, data| {
-        let name = learner.info().name;
+        let name = format!("{} {}", learner.info().name, data.task());
         let model = fit_with(learner, data, 1, 2);
         let prediction = model.predict_data(data).unwrap();
         assert!(prediction.values().iter().all(|v| v.is_finite()), "{name}");
@@ -175,11 +216,16 @@ fn predictions_are_finite_probabilities_add_up_and_order_does_not_matter() {
 #[test]
 fn hard_data_gives_a_result_or_a_typed_error() {
     for_every_learner(40, |learner, data| {
+        let name = format!("{} {}", learner.info().name, data.task());
+        let finite = |model: &Model, data: &Dataset| {
+            let prediction = model.predict_data(data).unwrap_or_else(|e| panic!("{name}: {e}"));
+            prediction.values().iter().all(|v| v.is_finite())
+        };
         // One row; two rows; one class or one value; only constant or missing columns.
         for rows in [vec![0u32], vec![0, 1], vec![3; 10]] {
             let part = data.select(&rows).unwrap();
             if let Ok(model) = fit(learner, &part, &ermine::context()) {
-                assert!(model.predict_data(data).unwrap().values().iter().all(|v| v.is_finite()));
+                assert!(finite(&model, data), "{name}, rows {rows:?}");
             }
         }
         let nothing =
@@ -187,11 +233,12 @@ fn hard_data_gives_a_result_or_a_typed_error() {
                 .unwrap();
         let features = ermine_core::matrix::Features::new(std::sync::Arc::new(nothing));
         let bare = Dataset::from_parts(features, data.target().clone(), data.task()).unwrap();
+        let bare = bare.with_group(data.group().map(<[u32]>::to_vec)).unwrap();
         if let Ok(model) = fit(learner, &bare, &ermine::context()) {
-            assert!(model.predict_data(&bare).unwrap().values().iter().all(|v| v.is_finite()));
+            assert!(finite(&model, &bare), "{name}, no information");
         }
-        assert!(fit(learner, &data.select(&[]).unwrap(), &ermine::context()).is_err(), "no rows");
-        assert!(fit(learner, data, &Context { threads: Some(0), ..ermine::context() }).is_err(), "no threads");
+        assert!(fit(learner, &data.select(&[]).unwrap(), &ermine::context()).is_err(), "{name}, no rows");
+        assert!(fit(learner, data, &Context { threads: Some(0), ..ermine::context() }).is_err(), "{name}, no threads");
     });
 }
 

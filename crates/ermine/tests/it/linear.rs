@@ -539,10 +539,27 @@ fn a_loss_curve_is_drawn_and_a_prediction_explained() {
     assert!(why.contains("sum of all") && why.contains("2.5"), "{why}");
 }
 
-/// The a9a file of LIBSVM, where it is at hand: L2-regularised logistic regression at the optimum that LIBLINEAR documents the problem for.
+/// A sparse file of real data: the probabilities are scikit-learn's.
+#[test]
+fn mushrooms_are_learned_from_a_sparse_file() {
+    let roles = Roles { task: Some(Task::Classification), ..Roles::target("label") };
+    let data = Dataset::new(Table::read(crate::shipped("agaricus.train.libsvm.gz")).unwrap(), &roles).unwrap();
+    let model = LogisticRegression { tol: 1e-10, ..Default::default() }.fit(&data).unwrap();
+    assert_eq!(model.certificate().status, Status::Done, "{}", model.certificate());
+    let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/linear.json")).unwrap();
+    let golden = &golden["agaricus"];
+    let every = golden["every"].as_u64().unwrap() as usize;
+    let said = model.predict_data(&data).unwrap();
+    for (i, theirs) in floats(&golden["proba"]).iter().enumerate() {
+        let ours = said.probabilities(i * every).unwrap()[1];
+        assert!((ours - theirs).abs() < 1e-6, "row {}: {ours} {theirs}", i * every);
+    }
+}
+
+/// The a9a file of LIBSVM: L2-regularised logistic regression at the optimum that LIBLINEAR documents the problem for.
 #[test]
 fn a9a_is_learned_as_it_is() {
-    let Some(path) = crate::shared_file("a9a.train.libsvm.gz") else { return };
+    let Some(path) = crate::data_set("a9a.train.libsvm.gz") else { return };
     let table = Table::read(&path).unwrap();
     let target = table.names()[0].to_string();
     let roles = Roles { task: Some(Task::Classification), ..Roles::target(target) };

@@ -81,9 +81,9 @@ fn scores_are_those_of_scikit_learn() {
     }
 }
 
-/// A shared table, if it is there.
+/// A table of the folder in `ERMINE_DATA`.
 fn shared(name: &str, n_labels: usize) -> Option<Dataset> {
-    let table = Table::read(crate::shared_file(&format!("{name}_multilabel.csv.gz"))?).unwrap();
+    let table = Table::read(crate::data_set(&format!("{name}_multilabel.csv.gz"))?).unwrap();
     let names: Vec<String> = table.names().iter().map(|name| name.to_string()).collect();
     let roles = Roles { target: names[names.len() - n_labels..].to_vec(), ..Default::default() };
     Some(Dataset::new(table, &roles).unwrap())

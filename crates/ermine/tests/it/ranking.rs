@@ -193,10 +193,10 @@ fn what_cannot_be_ranked_is_said() {
     assert!(few.set("max_pairs", &Value::Int(0)).is_err());
 }
 
-/// The five parts of MQ2008 (LETOR 4.0), if they are there.
+/// The five parts of MQ2008 (LETOR 4.0), from the folder in `ERMINE_DATA`.
 fn mq2008() -> Option<Vec<Dataset>> {
     let part = |k: usize| {
-        let file = crate::shared_file(&format!("mq2008_S{k}.letor.gz"))?;
+        let file = crate::data_set(&format!("mq2008_S{k}.letor.gz"))?;
         let roles = Roles { group: Some("qid".into()), ..Roles::target("label") };
         Some(Dataset::new(Table::read(&file).unwrap(), &roles).unwrap())
     };

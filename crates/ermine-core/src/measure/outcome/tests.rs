@@ -44,7 +44,8 @@ fn case(case: &Json) -> (Dataset, Prediction) {
 }
 
 fn golden() -> Vec<Json> {
-    serde_json::from_str(include_str!("../../../tests/golden/measures.json")).unwrap()
+    let golden: Json = serde_json::from_str(include_str!("../../../tests/golden/measures.json")).unwrap();
+    golden["cases"].as_array().unwrap().clone()
 }
 
 #[track_caller]

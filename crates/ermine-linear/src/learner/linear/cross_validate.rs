@@ -8,11 +8,8 @@ use ermine_core::learner::Context;
 use ermine_core::linalg::Design;
 use ermine_core::linalg::dense::BLOCK;
 use ermine_core::progress::{Event, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use rayon::prelude::*;
-
-/// The random stream of the folds.
-const FOLDS: u64 = 40;
 
 /// Which fold each row belongs to.
 pub struct Folds {
@@ -30,7 +27,7 @@ impl Folds {
             return Err(Error::data(format!("too few rows for {n} folds: n_samples = {n_rows}")));
         }
         let mut rows: Vec<u32> = (0..n_rows as u32).collect();
-        rng::shuffle(&mut rng::stream(context.seed, &[FOLDS]), &mut rows);
+        rng::shuffle(&mut Purpose::LinearFolds.stream(context.seed, &[]), &mut rows);
         let mut fold = vec![0; n_rows];
         rows.iter().enumerate().for_each(|(i, &r)| fold[r as usize] = (i % n) as u32);
         Ok(Folds { fold, n })

@@ -22,7 +22,8 @@ use ermine_core::loss::Loss;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::{Certificate, Proof, Status};
 use ermine_core::param::Range;
-use ermine_core::{choice, params, rng};
+use ermine_core::rng::{self, Purpose};
+use ermine_core::{choice, params};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -94,9 +95,6 @@ static INFO: Info = Info {
     capabilities: Capabilities { random: true, ..DESCENT },
     family: Family::Linear,
 };
-
-/// The random stream of the rows kept aside.
-const VALIDATION: u64 = 41;
 
 /// What a descent starts from: how features became numbers, and the state of each problem.
 struct Start {
@@ -285,7 +283,7 @@ impl StochasticGradientDescent {
             return Ok(Vec::new());
         }
         let mut rows: Vec<u32> = (0..n_rows as u32).collect();
-        rng::shuffle(&mut rng::stream(context.seed, &[VALIDATION]), &mut rows);
+        rng::shuffle(&mut Purpose::SgdValidation.stream(context.seed, &[]), &mut rows);
         let n = (self.validation_fraction * n_rows as f64).ceil() as usize;
         if n == 0 || n >= n_rows {
             return Err(Error::data(format!("{n_rows} rows are too few to keep some for validation")));

@@ -3,7 +3,7 @@
 //! The orders of the columns for a tree follow from those of the whole; the data itself is not copied.
 
 use super::fitted::FittedForest;
-use super::train::{GrownTree, Job, SPLITS};
+use super::train::{GrownTree, Job};
 use super::{ColumnsTried, ForestClassWeight};
 use crate::learner::decision_tree::{DecisionTree, Splitter};
 use crate::learner::fitted_tree::importances;
@@ -14,8 +14,7 @@ use ermine_core::learner::Context;
 use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::Task;
 use ermine_core::progress::Parts;
-use ermine_core::rng;
-use ermine_core::rng::RngExt;
+use ermine_core::rng::{Purpose, RngExt};
 
 impl Job<'_> {
     /// Grows trees on all thresholds.
@@ -61,7 +60,7 @@ impl Job<'_> {
         let weight: Vec<f64> = rows.iter().map(weight).collect();
         let plain = weight.iter().all(|&w| w == 1.0);
         let data = self.data.select(&rows)?.with_weight((!plain).then_some(weight))?;
-        let seed = rng::stream(self.context.seed, &[SPLITS, tree as u64]).random();
+        let seed = Purpose::ForestSplits.stream(self.context.seed, &[tree as u64]).random();
         let own = Context {
             seed,
             threads: None,

@@ -1,7 +1,7 @@
 //! Trees on bins: the statistics that fit the target and its weights.
 
 use super::fitted::FittedForest;
-use super::train::{Job, SPLITS};
+use super::train::Job;
 use super::{ForestClassWeight, train};
 use crate::learner::decision_tree::TreeCriterion;
 use crate::split::cells::{ForestCriterion, Item, Packed, Statistics};
@@ -12,7 +12,7 @@ use crate::tree::lines::{Limits, Lines};
 use ermine_core::error::Result;
 use ermine_core::matrix::Target;
 use ermine_core::matrix::ranked::ranked_bins;
-use ermine_core::rng;
+use ermine_core::rng::Purpose;
 use std::borrow::Cow;
 
 impl Job<'_> {
@@ -185,7 +185,7 @@ impl OnBins<'_> {
         target: impl Fn(usize) -> i32,
         value: impl Fn(Rows<'_>, &[S::Number], &mut [f64]),
     ) -> train::GrownTree {
-        let rng = rng::stream(self.job.context.seed, &[SPLITS, tree as u64]);
+        let rng = Purpose::ForestSplits.stream(self.job.context.seed, &[tree as u64]);
         let grown = self.lines.grow(statistics, drawn, target, &self.limits, rng, (self.job.width(), value));
         (Forest::of(&grown.tree), grown.gains)
     }

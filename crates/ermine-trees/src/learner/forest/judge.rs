@@ -18,13 +18,10 @@ use crate::tree::{Forest, Tree};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::model::{Attribute, AttributeKind};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use ermine_core::section::Sections;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-
-/// The random stream that shuffles a column for a tree.
-const SHUFFLE: u64 = 22;
 
 /// Trees whose leaves are gathered together.
 const TOGETHER: usize = 16;
@@ -190,7 +187,10 @@ impl Job<'_> {
         }
         for (column, asked) in asked.iter().enumerate().filter(|(_, asked)| !asked.is_empty()) {
             let mut shuffled = rows.to_vec();
-            rng::shuffle(&mut rng::stream(self.context.seed, &[SHUFFLE, number as u64, column as u64]), &mut shuffled);
+            rng::shuffle(
+                &mut Purpose::ForestImportance.stream(self.context.seed, &[number as u64, column as u64]),
+                &mut shuffled,
+            );
             let lost = asked.iter().map(|&(place, before)| {
                 let (row, from) = (rows[place as usize] as usize, shuffled[place as usize] as usize);
                 let node = tree.walk(|feature| columns[feature][if feature == column { from } else { row }]);

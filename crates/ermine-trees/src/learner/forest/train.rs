@@ -12,13 +12,9 @@ use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::param::ParamType;
 use ermine_core::progress::{Event, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The random streams of a tree: which rows it sees, and which splits it tries.
-const ROWS: u64 = 20;
-pub(super) const SPLITS: u64 = 21;
 
 /// Trees that are held apart before they are put together, at most.
 const BATCH: usize = 256;
@@ -165,7 +161,7 @@ impl Job<'_> {
         if !self.settings.bootstrap {
             return vec![1; n];
         }
-        let mut rng = rng::stream(self.context.seed, &[ROWS, tree as u64]);
+        let mut rng = Purpose::ForestRows.stream(self.context.seed, &[tree as u64]);
         let mut drawn = vec![0u16; n];
         for _ in 0..self.n_draws() {
             let row = &mut drawn[rng::below(&mut rng, n)];

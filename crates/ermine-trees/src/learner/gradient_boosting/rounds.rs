@@ -12,7 +12,7 @@ use super::fitted::Boosted;
 use crate::boost::booster::Booster;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Target, Task};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 
 /// Most rounds that are tried.
 pub(super) const MOST: usize = 1500;
@@ -32,14 +32,10 @@ const FEW_ROWS: usize = 40;
 /// Rows x columns x scores up to which data are small.
 const SMALL: usize = 2_000_000;
 
-/// The random streams of the rows kept aside.
-const VALIDATION: u64 = 100;
-const CROSS: u64 = 104;
-
 /// The parts that are watched, one after the other, each with the rest to train on; empty where there are too few rows.
 pub(super) fn parts(data: &Dataset, seed: u64) -> Result<Vec<(Dataset, Dataset)>> {
     let scores = data.classes().map_or(1, |(_, labels)| if labels.len() > 2 { labels.len() } else { 1 });
-    let (places, n_places) = places(data, seed, CROSS);
+    let (places, n_places) = places(data, seed, Purpose::BoostingFolds);
     if data.n_rows() < FEW_ROWS || n_places < 2 * FOLDS {
         return Ok(Vec::new());
     }
@@ -49,7 +45,7 @@ pub(super) fn parts(data: &Dataset, seed: u64) -> Result<Vec<(Dataset, Dataset)>
 
 /// The rows to train on, and the given share of the rows, kept aside.
 pub(super) fn kept_aside(data: &Dataset, share: f64, seed: u64) -> Result<(Dataset, Dataset)> {
-    let (places, _) = places(data, seed, VALIDATION);
+    let (places, _) = places(data, seed, Purpose::BoostingValidation);
     let before = |place: usize| (place as f64 * share + 0.5).floor();
     let (train, watch) = cut(data, |row| before(places[row] + 1) > before(places[row]))?;
     if train.n_rows() == 0 || watch.n_rows() == 0 {
@@ -66,8 +62,8 @@ fn cut(data: &Dataset, is_aside: impl Fn(usize) -> bool) -> Result<(Dataset, Dat
 
 /// A place for each row in a random order, and how many there are. The rows of a query share one; classes come one after the other, so that every so many places have
 /// their share of each.
-fn places(data: &Dataset, seed: u64, stream: u64) -> (Vec<usize>, usize) {
-    let mut rng = rng::stream(seed, &[stream]);
+fn places(data: &Dataset, seed: u64, purpose: Purpose) -> (Vec<usize>, usize) {
+    let mut rng = purpose.stream(seed, &[]);
     if let Some(group) = data.group().filter(|_| data.task() == Task::Ranking) {
         let mut queries = group.to_vec();
         queries.sort_unstable();

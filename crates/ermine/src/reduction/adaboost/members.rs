@@ -13,12 +13,8 @@ use ermine_core::error::Result;
 use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::Dataset;
 use ermine_core::progress::{Event, report};
-use ermine_core::rng;
-use ermine_core::rng::RngExt;
+use ermine_core::rng::{Purpose, RngExt};
 use rayon::prelude::*;
-
-/// The random stream of a round.
-const ROUND: u64 = 40;
 
 /// The data under the weights of a round. Weights are scaled to a mean of 1, as learners expect.
 fn weighted(data: &Dataset, shares: &[f64]) -> Result<Dataset> {
@@ -49,7 +45,7 @@ pub fn boost(
     let mut held_scores = vec![0.0; held_out.map_or(0, Dataset::n_rows) * k];
     report(context.observer, Event::Begin { what: "AdaBoost", total: Some(params.n_estimators as u64) })?;
     for t in 0..params.n_estimators {
-        let seed = rng::stream(context.seed, &[ROUND, t as u64]).random();
+        let seed = Purpose::AdaBoostRound.stream(context.seed, &[t as u64]).random();
         let member = Member::train(learner, &weighted(data, &weights)?, None, seed, context)?;
         let said = member.classes(data.features(), k)?;
         let wrong: Vec<bool> = said.iter().zip(codes).map(|(&said, &class)| u32::from(said) != class).collect();
@@ -111,7 +107,7 @@ pub fn boost_numbers(
     let (mut members, mut rounds) = (Vec::new(), Rounds::default());
     report(context.observer, Event::Begin { what: "AdaBoost.R2", total: Some(params.n_estimators as u64) })?;
     for t in 0..params.n_estimators {
-        let seed = rng::stream(context.seed, &[ROUND, t as u64]).random();
+        let seed = Purpose::AdaBoostRound.stream(context.seed, &[t as u64]).random();
         let member = Member::train(learner, &weighted(data, &weights)?, None, seed, context)?;
         let said = member.predict(data.features())?;
         let errors: Vec<f64> = said.iter().zip(values).map(|(a, b)| (a - b).abs()).collect();

@@ -30,7 +30,8 @@ use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::model::{Certificate, Proof};
 use ermine_core::param::Range;
 use ermine_core::progress::{Event, report};
-use ermine_core::{choice, params, rng};
+use ermine_core::rng::Purpose;
+use ermine_core::{choice, params};
 use matrix::Coding;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -110,10 +111,6 @@ static OUTPUT_CODE: Info = Info {
     family: Family::Multiclass,
 };
 
-/// The random streams of parts and of codes.
-const PART: u64 = 41;
-const CODE: u64 = 42;
-
 impl Learner for OneVsRest {
     fn info(&self) -> &'static Info {
         &ONE_VS_REST
@@ -147,7 +144,7 @@ impl Learner for OutputCode {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let code = |n_classes: usize| {
             let n_bits = ((self.code_size * n_classes as f64).ceil() as usize).max(1);
-            Coding::random(n_classes, n_bits, &mut rng::stream(context.seed, &[CODE]))
+            Coding::random(n_classes, n_bits, &mut Purpose::OutputCode.stream(context.seed, &[]))
         };
         train(&self.estimator, data, code, Decoder::Distance, context)
     }
@@ -177,7 +174,7 @@ fn train(
     let batch = 2 * rayon::current_num_threads();
     for first in (0..coding.n_parts()).step_by(batch) {
         let part = |p: usize| {
-            let seed = rng::place(rng::place(context.seed, PART), p as u64);
+            let seed = Purpose::MulticlassPart.seed(context.seed, p as u64);
             Member::train(&*learner, &part_of(data, codes, &classes, &coding, p)?, None, seed, context)
         };
         let last = (first + batch).min(coding.n_parts());

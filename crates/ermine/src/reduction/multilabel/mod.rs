@@ -31,7 +31,8 @@ use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Proof, Status};
 use ermine_core::param::{Kind, ParamType, Range, Value};
 use ermine_core::progress::{Event, report};
-use ermine_core::{choice, params, rng};
+use ermine_core::rng::{self, Purpose};
+use ermine_core::{choice, params};
 use rayon::prelude::*;
 
 /// In which order the labels stand in a chain.
@@ -143,10 +144,6 @@ static LABEL_POWERSET: Info = Info {
     family: Family::Multilabel,
 };
 
-/// The random streams of parts and of orders.
-const PART: u64 = 43;
-const ORDER: u64 = 44;
-
 impl Learner for BinaryRelevance {
     fn info(&self) -> &'static Info {
         &BINARY_RELEVANCE
@@ -193,7 +190,7 @@ impl ClassifierChain {
                 return Ok(listed.clone());
             }
             Order::Given if self.n_chains == 1 => {}
-            _ => rng::shuffle(&mut rng::stream(seed, &[ORDER, chain as u64]), &mut order),
+            _ => rng::shuffle(&mut Purpose::ChainOrder.stream(seed, &[chain as u64]), &mut order),
         }
         Ok(order)
     }
@@ -233,7 +230,7 @@ fn train_parts(
     }
     report(context.observer, Event::Begin { what: "parts", total: Some(n_parts as u64) })?;
     let part = |p: usize| {
-        let seed = rng::place(rng::place(context.seed, PART), p as u64);
+        let seed = Purpose::MultilabelPart.seed(context.seed, p as u64);
         let data = data(p)?;
         let codes = data.classes()?.0;
         let same = codes.iter().all(|code| *code == codes[0]);

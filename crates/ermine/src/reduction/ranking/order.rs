@@ -9,12 +9,8 @@
 //! **Reference.** Ailon and Mohri, Preference-based learning to rank, 2010.
 
 use ermine_core::error::Result;
-use ermine_core::rng;
-use ermine_core::rng::RngExt;
+use ermine_core::rng::{self, Purpose, RngExt};
 use serde::{Deserialize, Serialize};
-
-/// The random stream of pivots.
-const PIVOT: u64 = 46;
 
 /// Comparisons in one batch of votes.
 const BATCH: usize = 1 << 18;
@@ -88,7 +84,8 @@ fn quicksort(queries: &[Vec<u32>], n_rows: usize, seed: u64, drawn: bool, compar
         if parts.is_empty() {
             break;
         }
-        let streams = |part: &Part| rng::stream(seed, &[PIVOT, part.query as u64, round, part.before as u64]);
+        let streams =
+            |part: &Part| Purpose::RankingPivots.stream(seed, &[part.query as u64, round, part.before as u64]);
         let mut streams: Vec<rng::Rng> = parts.iter().map(streams).collect();
         let pivots: Vec<usize> =
             parts.iter().zip(&mut streams).map(|(part, stream)| rng::below(stream, part.rows.len())).collect();

@@ -6,11 +6,7 @@
 
 use ermine_core::error::Result;
 use ermine_core::matrix::Dataset;
-use ermine_core::rng;
-use ermine_core::rng::RngExt;
-
-/// The random stream of drawn pairs.
-const DRAW: u64 = 45;
+use ermine_core::rng::{self, Purpose, RngExt};
 
 /// Two rows of a query, the better one first: a triplet of the pair, its sign and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +67,7 @@ impl Pairs {
     pub fn draw<W: Fn(usize, usize) -> f64>(queries: &[QueryPairs<W>], most: usize, seed: u64) -> Pairs {
         let count = |query: &QueryPairs<W>| query.starts.iter().map(|start| query.rows.len() - start).sum::<usize>();
         let n_all = queries.iter().map(count).sum::<usize>();
-        let mut stream = rng::stream(seed, &[DRAW]);
+        let mut stream = Purpose::RankingPairs.stream(seed, &[]);
         let keep = most as f64 / n_all.max(1) as f64;
         let mut gap = || match keep < 1.0 {
             // The number of failures before the first success.
