@@ -118,6 +118,7 @@ impl Member {
     }
 
     /// It as a tree over all columns of the committee, where it is a single tree whose leaves say what it predicts.
+    #[cfg(feature = "trees")]
     pub fn tree(&self) -> Option<Tree> {
         let sum = TreeSum::of_fitted(&*self.fitted)?;
         let [forest] = &sum.forests[..] else { return None };
