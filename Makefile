@@ -7,7 +7,7 @@ PIP := $(VENV)/bin/python -m pip
 
 help:
 	@echo "make test     all tests: Rust, then the Python package in a virtual environment of its own (.venv)"
-	@echo "make check    formatting and lints, warnings as errors"
+	@echo "make check    formatting, lints (warnings as errors) and the list of the public API"
 	@echo "make python   the Python package, built into .venv"
 	@echo "make generate the Python classes and reference pages, from what the learners declare"
 	@echo "make wheel    the Python wheel in target/wheels, tested in a clean virtual environment"
@@ -26,6 +26,7 @@ test-rust:
 check:
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --features ermine/parquet -- -D warnings
+	$(PYTHON) tools/public_api.py --check
 
 $(VENV)/installed: crates/ermine-python/requirements-test.txt
 	$(PYTHON) -m venv $(VENV)

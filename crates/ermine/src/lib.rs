@@ -1,5 +1,4 @@
 #![doc = include_str!("tour.md")]
-#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod baseline;
 pub mod calibration;
