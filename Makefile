@@ -13,7 +13,7 @@ SKIPPED := target/tmp/skipped-tests.txt
 help:
 	@echo "make test     all tests: Rust, then the Python package in a virtual environment of its own (.venv);"
 	@echo "              lists the tests that were skipped for lack of data (ERMINE_DATA)"
-	@echo "make check    formatting and lints, warnings as errors"
+	@echo "make check    formatting, lints (warnings as errors) and the list of the public API"
 	@echo "make python   the Python package, built into .venv"
 	@echo "make generate the Python classes and reference pages, from what the learners declare"
 	@echo "make wheel    the Python wheel in target/wheels, tested in a clean virtual environment"
@@ -34,6 +34,7 @@ test-rust:
 check:
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --features ermine/parquet -- -D warnings
+	$(PYTHON) tools/public_api.py --check
 
 $(VENV)/installed: crates/ermine-python/requirements-test.txt
 	$(PYTHON) -m venv $(VENV)

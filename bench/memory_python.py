@@ -1,6 +1,6 @@
 """How much memory a fit from Python holds, beside the same fit in the Rust core alone.
 
-    cargo build --release -p ermine --example fit_memory
+    cargo build --release -p ermine-bench --example fit_memory
     python bench/memory_python.py [ROWS] [COLUMNS] [LAYOUT ...]
 
 Each fit runs in a process of its own on the same ROWS x COLUMNS numbers (500,000 x 50 unless said), in the given layouts: rows first (C) or columns first (F), of 8 or 4 bytes (C8, F8 and C4 unless said). Compared

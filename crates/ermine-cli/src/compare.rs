@@ -309,7 +309,7 @@ impl Trials<'_> {
         check(learner, part)?;
         let splits = Splits::holdout(part, 0.3, self.args.seed)?;
         let measures = &self.measures[..1];
-        let validation = Validation { splits: &splits, measures, train_scores: false, pool: true };
+        let validation = Validation { splits: &splits, measures, train_scores: false, pool: true, custom: &[] };
         let observer = Hurried { progress: self.progress, deadline: Instant::now().checked_add(limit) };
         let context = Context { observer: &observer, ..self.context() };
         let scores = cross_validate(learner, part, &validation, &context)?.scores;
@@ -318,7 +318,8 @@ impl Trials<'_> {
 
     fn row(&self, learner: &dyn Learner, setting: Setting, until: Option<Instant>) -> ermine::Result<Row> {
         let start = Instant::now();
-        let validation = Validation { splits: self.splits, measures: self.measures, train_scores: false, pool: true };
+        let validation =
+            Validation { splits: self.splits, measures: self.measures, train_scores: false, pool: true, custom: &[] };
         let observer = Hurried { progress: self.progress, deadline: until };
         let context = Context { observer: &observer, ..self.context() };
         let validated = cross_validate(learner, self.data, &validation, &context)?;
@@ -367,8 +368,13 @@ impl Trials<'_> {
     /// The learning curve of the best, where there is time for it.
     fn curve(&self, best: &Row) -> ermine::Result<Vec<CurvePoint>> {
         let learner = with_setting(&*registry::learner(best.learner)?, &best.setting, &self.context())?;
-        let validation =
-            Validation { splits: self.splits, measures: &self.measures[..1], train_scores: true, pool: true };
+        let validation = Validation {
+            splits: self.splits,
+            measures: &self.measures[..1],
+            train_scores: true,
+            pool: true,
+            custom: &[],
+        };
         learning_curve(&*learner, self.data, &validation, Sizes::Shares(&SHARES), &self.context())
     }
 

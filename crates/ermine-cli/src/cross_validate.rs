@@ -107,7 +107,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     if args.manner.chatty() {
         print(&understanding.text())?;
     }
-    let validation = Validation { splits: &splits, measures: &measures, train_scores: true, pool: true };
+    let validation = Validation { splits: &splits, measures: &measures, train_scores: true, pool: true, custom: &[] };
     let validated = cross_validate(&*learner, &data, &validation, &context)?;
     validated.check_told(args.splits.measure, &measures).map_err(Failure::work)?;
     let scores = validated.scores;

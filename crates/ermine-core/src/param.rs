@@ -443,9 +443,9 @@ macro_rules! choice {
 /// Declares a learner's parameters: a struct of public fields with defaults, and all that interfaces need to know.
 ///
 /// ```
-/// use ermine::param::{Parameters, Range, Value};
+/// use ermine_core::param::{Parameters, Range, Value};
 ///
-/// ermine::params! {
+/// ermine_core::params! {
 ///     /// A toy.
 ///     pub struct Toy("toy") {
 ///         /// How many.

@@ -58,7 +58,7 @@ fn points(
     context: &Context<'_>,
 ) -> ermine::Result<Vec<Point>> {
     measure.check(data.task())?;
-    let validation = Validation { splits, measures: &[measure], train_scores: true, pool: false };
+    let validation = Validation { splits, measures: &[measure], train_scores: true, pool: false, custom: &[] };
     let point = |n_rows: usize, score: FoldScore| (n_rows, score.train.unwrap_or_default(), score.folds);
     if let (Some(sizes), Some(learner)) = (sizes, learners.first()) {
         let curve = learning_curve(&**learner, data, &validation, Sizes::First(sizes), context)?;

@@ -416,7 +416,7 @@ impl Model {
         let make = || {
             let model = self.core();
             let plain = model.schema().features.iter().all(|feature| feature.kind == ColumnKind::Numeric);
-            plain.then(|| model.predictor().ok()).flatten()
+            plain.then(|| model.tree_predictor().ok()).flatten()
         };
         self.predictor.get_or_init(make).as_ref()
     }

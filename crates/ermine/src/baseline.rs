@@ -1,8 +1,18 @@
-//! The baseline: says the same for every row, whatever its features. What any other learner must beat.
+//! Baselines: the same prediction for every row, whatever its features. Every other learner must beat them.
 //!
-//! **Formula.** Classification: the class shares of the training data, which minimise the log loss among constants; their largest is the majority
-//! class, which minimises the 0-1 risk. Regression: the mean, which minimises the squared error, or the median, which minimises the absolute error.
-//! Other strategies say something else on purpose: each class alike, a quantile, what the user wants.
+//! ```
+//! # std::env::set_current_dir("../../examples/data").unwrap();
+//! use ermine::prelude::*;
+//!
+//! let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+//! let model = Baseline::default().fit(&train)?;
+//! println!("{}", model.evaluate(&test)?);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! **Formula.** Classification: the class shares of the training data, which minimize the log loss among constants; the most frequent class minimizes the 0-1 loss.
+//! Regression: the mean, which minimizes the squared error, or the median, which minimizes the absolute error. Other strategies: uniform probabilities, a quantile, a given
+//! constant.
 
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
@@ -208,6 +218,7 @@ fn quantile(data: &Dataset, values: &[f64], n_outputs: usize, output: usize, sha
 }
 
 /// The fitted baseline.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constant {
     output: Output,

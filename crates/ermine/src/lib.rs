@@ -1,79 +1,123 @@
 #![doc = include_str!("tour.md")]
 
 pub mod baseline;
+pub mod calibration;
+pub mod data;
+#[cfg(feature = "trees")]
+pub mod ensemble;
+#[cfg(feature = "trees")]
 pub mod exchange;
+pub mod explain;
+pub mod learner;
+#[cfg(feature = "linear")]
+pub mod linear_model;
+pub mod metrics;
+pub mod model;
+pub mod model_selection;
+pub mod multiclass;
+pub mod multioutput;
+#[cfg(feature = "neighbors")]
+pub mod neighbors;
+pub mod prelude;
+#[cfg(feature = "linear")]
+pub mod ranking;
+#[doc(hidden)]
 pub mod reduction;
 pub mod registry;
+pub mod report;
+#[cfg(feature = "linear")]
+pub mod svm;
+#[cfg(feature = "trees")]
+pub mod tree;
 
-pub use ermine_core::error::{Error, Result};
+#[doc(inline)]
+pub use ermine_core::error::{Error, Place, Result};
+#[cfg(feature = "trees")]
+#[doc(inline)]
 pub use exchange::{export, import};
 
-use ermine_core::learner::{self, Context, Learner};
+use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::Dataset;
 use ermine_core::model::Model;
 use std::path::Path;
 
-/// How a fit is run unless said otherwise: seed 0, all cores, nobody watching, all learners known.
+/// The default options of a fit: random seed 0, all cores, no progress reports, all learners of the enabled features.
+///
+/// ```
+/// use ermine::prelude::*;
+///
+/// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0], [4.0]], &["a", "a", "b", "b"])?;
+/// let context = Context { seed: 7, threads: Some(2), ..ermine::context() };
+/// let model = ExtraTrees { n_estimators: 10, ..Default::default() }.fit_with(&data, &context)?;
+/// println!("{}", model.evaluate(&data)?);
+/// # Ok::<(), Error>(())
+/// ```
 pub fn context() -> Context<'static> {
     Context::new(registry::REGISTRY)
 }
 
-/// Learning, for every learner.
+/// Training, for every [`Learner`]: also for `dyn Learner` and `Box<dyn Learner>`.
+///
+/// ```
+/// use ermine::prelude::*;
+///
+/// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0], [4.0]], &["a", "a", "b", "b"])?;
+/// let model = DecisionTree { max_depth: Some(2), ..Default::default() }.fit(&data)?;
+/// println!("{}", model.text());
+///
+/// let learner: Box<dyn Learner> = ermine::registry::learner("gradient-boosting")?;
+/// println!("{}", learner.fit(&data)?.certificate());
+/// # Ok::<(), Error>(())
+/// ```
 pub trait Fit: Learner {
-    /// Learns a model with seed 0 on all cores.
-    fn fit(&self, data: &Dataset) -> Result<Model>;
+    /// Trains a model with the default [`context`]: random seed 0, all cores.
+    fn fit(&self, data: &Dataset) -> Result<Model> {
+        self.fit_with(data, &context())
+    }
+
+    /// Trains a model with this random seed, number of threads, observer and warm start.
+    fn fit_with(&self, data: &Dataset, context: &Context<'_>) -> Result<Model>;
 }
 
 impl<L: Learner> Fit for L {
-    fn fit(&self, data: &Dataset) -> Result<Model> {
-        learner::fit(self, data, &context())
+    fn fit_with(&self, data: &Dataset, context: &Context<'_>) -> Result<Model> {
+        ermine_core::learner::fit(self, data, context)
     }
 }
 
-/// Reads a model file.
+impl Fit for dyn Learner + '_ {
+    fn fit_with(&self, data: &Dataset, context: &Context<'_>) -> Result<Model> {
+        ermine_core::learner::fit(self, data, context)
+    }
+}
+
+/// Reads a model file. It is checked: a damaged file is an error, and no code in it is run.
+///
+/// ```
+/// use ermine::prelude::*;
+///
+/// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0], [4.0]], &[1.0, 2.0, 3.0, 4.0])?;
+/// let path = std::env::temp_dir().join(format!("line-{}.ermine", std::process::id()));
+/// LinearRegression::default().fit(&data)?.save(&path)?;
+/// let model = ermine::load(&path)?;
+/// println!("{}", model.text());
+/// # std::fs::remove_file(path).unwrap();
+/// # Ok::<(), Error>(())
+/// ```
 pub fn load(path: impl AsRef<Path>) -> Result<Model> {
     registry::REGISTRY.load_model(path)
 }
 
 /// Reads a model from the bytes of a model file.
+///
+/// ```
+/// use ermine::prelude::*;
+///
+/// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0], [4.0]], &[1.0, 2.0, 3.0, 4.0])?;
+/// let bytes = LinearRegression::default().fit(&data)?.to_bytes()?;
+/// println!("{} bytes: {}", bytes.len(), ermine::load_bytes(&bytes)?.text());
+/// # Ok::<(), Error>(())
+/// ```
 pub fn load_bytes(bytes: &[u8]) -> Result<Model> {
     registry::REGISTRY.model_from_bytes(bytes)
-}
-
-/// What most programs need.
-pub mod prelude {
-    pub use crate::Fit;
-    pub use crate::baseline::Baseline;
-    pub use crate::reduction::adaboost::AdaBoost;
-    pub use crate::reduction::bagging::Bagging;
-    pub use ermine_core::error::{Error, Result};
-    pub use ermine_core::learner::estimator::Estimator;
-    pub use ermine_core::learner::{Context, Learner};
-    pub use ermine_core::matrix::{Dataset, Roles, Task};
-    pub use ermine_core::model::{Model, Prediction};
-    pub use ermine_core::table::{Column, Table};
-    pub use ermine_eval::evaluate::{CrossValidation, Evaluate, Evaluation};
-    pub use ermine_linear::learner::linear::gradient_descent::GradientDescent;
-    pub use ermine_linear::learner::linear::halfspace::Halfspace;
-    pub use ermine_linear::learner::linear::huber::HuberRegression;
-    pub use ermine_linear::learner::linear::lasso::{ElasticNet, ElasticNetCv, Lasso, LassoCv};
-    pub use ermine_linear::learner::linear::least_squares::LinearRegression;
-    pub use ermine_linear::learner::linear::logistic::LogisticRegression;
-    pub use ermine_linear::learner::linear::perceptron::Perceptron;
-    pub use ermine_linear::learner::linear::quantile::{LeastAbsoluteDeviations, QuantileRegression};
-    pub use ermine_linear::learner::linear::ridge::{Ridge, RidgeCv};
-    pub use ermine_linear::learner::linear::sgd::StochasticGradientDescent;
-    pub use ermine_linear::learner::svm::linear::{LinearSvc, LinearSvr};
-    pub use ermine_linear::learner::svm::one_class::OneClassSvm;
-    pub use ermine_linear::learner::svm::svc::Svc;
-    pub use ermine_linear::learner::svm::svr::Svr;
-    pub use ermine_neighbors::learner::nearest_neighbors::{NearestNeighbors, NeighborModel};
-    pub use ermine_trees::learner::c45::C45;
-    pub use ermine_trees::learner::comparison_forest::ComparisonForest;
-    pub use ermine_trees::learner::decision_tree::DecisionTree;
-    pub use ermine_trees::learner::forest::{ExtraTrees, RandomForest};
-    pub use ermine_trees::learner::gradient_boosting::GradientBoosting;
-    pub use ermine_trees::learner::id3::Id3;
-    pub use ermine_trees::learner::optimal_tree::OptimalTree;
-    pub use ermine_trees::learner::stump::DecisionStump;
 }

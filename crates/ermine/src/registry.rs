@@ -1,19 +1,35 @@
-//! The one list of learners. The command line, the Python package, the contract tests and the reader of model files all go
-//! through it.
+//! The list of learners, by name: for programs that let their users choose a learner, and for reading model files.
+//!
+//! ```
+//! for entry in ermine::registry::learners() {
+//!     println!("{:<24} {}", entry.info().name, entry.info().summary);
+//! }
+//! let mut learner = ermine::registry::learner("random-forest")?;
+//! learner.set("n_estimators", &ermine::learner::Value::Int(50))?;
+//! # Ok::<(), ermine::Error>(())
+//! ```
 
 use crate::baseline;
-use crate::reduction::{adaboost, bagging, calibration, multiclass, multilabel, ranking};
+#[cfg(feature = "linear")]
+use crate::reduction::ranking;
+#[cfg(feature = "trees")]
+use crate::reduction::{adaboost, bagging};
+use crate::reduction::{calibration, multiclass, multilabel};
 use ermine_core::error::Result;
 use ermine_core::learner::Learner;
 use ermine_core::model::{Fitted, Header};
+#[doc(inline)]
 pub use ermine_core::registry::{Entry, Registry};
 use ermine_core::section::Sections;
 
-/// All learners of Ermine.
+/// The learners of the enabled features.
 pub const REGISTRY: Registry = Registry::new(&[
     BASELINE,
+    #[cfg(feature = "trees")]
     ermine_trees::learner::LEARNERS,
+    #[cfg(feature = "linear")]
     ermine_linear::learner::LEARNERS,
+    #[cfg(feature = "neighbors")]
     ermine_neighbors::learner::LEARNERS,
     REDUCTIONS,
 ]);
@@ -28,7 +44,7 @@ pub fn learner(name: &str) -> Result<Box<dyn Learner>> {
     REGISTRY.learner(name)
 }
 
-/// The learner that is used where none is named.
+/// The learner that the interfaces of Ermine use by default; it needs the feature `trees`.
 pub const DEFAULT: &str = "gradient-boosting";
 
 const BASELINE: &[Entry] =
@@ -36,10 +52,12 @@ const BASELINE: &[Entry] =
 
 /// Learners over learners.
 const REDUCTIONS: &[Entry] = &[
+    #[cfg(feature = "trees")]
     Entry {
         make: || Box::new(adaboost::AdaBoost::default()),
         load: |sections, header| adaboost::Boosted::load(sections, header, load_part),
     },
+    #[cfg(feature = "trees")]
     Entry {
         make: || Box::new(bagging::Bagging::default()),
         load: |sections, header| bagging::Bag::load(sections, header, load_part),
@@ -72,10 +90,12 @@ const REDUCTIONS: &[Entry] = &[
         make: || Box::new(multilabel::LabelPowerset::default()),
         load: |sections, header| multilabel::Powerset::load(sections, header, load_part),
     },
+    #[cfg(feature = "linear")]
     Entry {
         make: || Box::new(ranking::PairwiseRanking::default()),
         load: |sections, header| ranking::Ranker::load(sections, header, load_part),
     },
+    #[cfg(feature = "linear")]
     Entry {
         make: || Box::new(ranking::OmegaRanking::default()),
         load: |sections, header| ranking::Ranker::load(sections, header, load_part),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`features`] | [`Features`]: which columns and which rows; the views of them, made once and shared |
 //! | [`dataset`] | [`Dataset`]: features with target, weights and query groups |
+//! | [`arrays`] | a data set from vectors, slices and arrays |
 //! | [`labels`] | a target of labels, from columns of zeros and ones or from one column of names |
 //! | [`sorted`] | every column in ascending order of its values |
 //! | [`binned`] | every value as the number of its bin |
@@ -18,6 +19,7 @@
 //! | [`target_statistics`] | nominal columns of many categories as the mean target of each |
 //! | [`schema`] | what columns a model expects, and how a new table is brought into that form |
 
+pub mod arrays;
 pub mod binned;
 pub mod dataset;
 pub mod design;
@@ -34,6 +36,7 @@ pub mod sparse;
 pub mod splits;
 pub mod target_statistics;
 
+pub use arrays::TargetValue;
 pub use binned::{Binned, Bins};
 pub use dataset::{Dataset, Roles, Target, Task};
 pub use design::{DesignOptions, FeatureMap, Numbers};

@@ -42,6 +42,7 @@ use crate::table::{Column, Table};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What every model carries, whatever learner made it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -173,14 +174,15 @@ pub trait Fitted: Any + Send + Sync {
 /// A fitted model.
 pub struct Model {
     header: Header,
-    fitted: Box<dyn Fitted>,
+    /// Shared with the [predictors](Predictor) of the model.
+    fitted: Arc<dyn Fitted>,
     registry: Registry,
 }
 
 impl Model {
     /// Puts a model together. The registry and the shared `fit` do this.
     pub fn new(header: Header, fitted: Box<dyn Fitted>, registry: Registry) -> Model {
-        Model { header, fitted, registry }
+        Model { header, fitted: fitted.into(), registry }
     }
 
     /// The learners that were known when it was trained or read.
@@ -189,13 +191,16 @@ impl Model {
     }
 
     /// The learner's own part of the model.
-    pub fn into_fitted(self) -> Box<dyn Fitted> {
+    pub fn into_fitted(self) -> Arc<dyn Fitted> {
         self.fitted
     }
 
-    /// Header and fitted part, for learners whose models take in more rows.
-    pub fn parts_mut(&mut self) -> (&mut Header, &mut dyn Fitted) {
-        (&mut self.header, self.fitted.as_mut())
+    /// Header and fitted part, for learners whose models take in more rows. An error while a [`Predictor`] shares the fitted part.
+    pub fn parts_mut(&mut self) -> Result<(&mut Header, &mut dyn Fitted)> {
+        let shared =
+            || Error::data("the model cannot be changed while a predictor of it is in use; drop the predictor first");
+        let fitted = Arc::get_mut(&mut self.fitted).ok_or_else(shared)?;
+        Ok((&mut self.header, fitted))
     }
 
     /// The learner's own part of the model, whatever it is.

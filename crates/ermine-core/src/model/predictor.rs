@@ -1,45 +1,79 @@
-//! A handle for predicting one row, again and again.
+//! A handle for predicting one row at a time.
 //!
-//! A service that answers one request after the other pays for what surrounds a prediction more than for the prediction. A [`Predictor`] has done all of that before: the trees are laid out for one row
-//! ([`RowScorer`]), and a call allocates nothing, takes no lock and looks nothing up. It gives the same bits as [`Model::predict`].
+//! A service that answers one request after the other spends more time around a prediction than on it. A [`Predictor`] does that work once. For sums of trees, the
+//! trees are laid out for single rows ([`RowScorer`]), and a call allocates nothing, takes no lock and looks nothing up. For all other models, a call builds
+//! a table of one row. Either way the result has the same bits as that of [`Model::predict`].
 
-use super::{Link, Model, RowScorer};
+use super::{Fitted, Link, Model, RowScorer};
 use crate::error::{Error, Result};
+use crate::matrix::Features;
+use crate::table::{Column, ColumnKind, Levels, MISSING, Table};
+use std::fmt;
 use std::sync::Arc;
 
-/// Predicts one row at a time; for models that are sums of trees.
+/// Predicts one row at a time.
+///
+/// A row is a slice of numbers in the order of the training columns: a number as it is, a category as its code (its position in
+/// [`FeatureSpec::levels`](crate::matrix::FeatureSpec::levels)), a missing value as NaN.
 #[derive(Debug, Clone)]
 pub struct Predictor {
-    trees: Arc<dyn RowScorer>,
-    link: Link,
+    engine: Engine,
     n_features: usize,
     width: usize,
-    /// Nominal columns, with how many categories they have.
+    /// Nominal columns, with the number of their categories.
     categories: Vec<(usize, f64)>,
+}
+
+#[derive(Clone)]
+enum Engine {
+    /// A sum of trees, laid out for single rows.
+    Trees { scorer: Arc<dyn RowScorer>, link: Link },
+    /// Any other model.
+    OneRowTable { fitted: Arc<dyn Fitted>, columns: Arc<[ColumnForm]> },
+}
+
+/// The name, kind and levels of a column.
+struct ColumnForm {
+    name: String,
+    kind: ColumnKind,
+    levels: Option<Arc<Levels>>,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Engine::Trees { scorer, link } => {
+                f.debug_struct("Trees").field("scorer", scorer).field("link", link).finish()
+            }
+            Engine::OneRowTable { .. } => f.write_str("OneRowTable"),
+        }
+    }
 }
 
 /// Scores on the stack.
 const FEW: usize = 32;
 
 impl Predictor {
-    /// How many values a row has.
+    /// Number of values in a row.
     pub fn n_features(&self) -> usize {
         self.n_features
     }
 
-    /// How many numbers are predicted.
+    /// Number of values predicted for a row: one for each class, label or target, or one margin.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Predicts for a row: its values in the order of the schema, a category as its code there, NaN for a missing one. What is no code of the column's (-1, one too high, a fraction) is an unknown
-    /// category, and missing as in [`Model::predict`].
+    /// Predicts for a row and writes the [`width`](Self::width) results to `out`. A value that is not a code of its column (-1, a number that is too high, a fraction) is
+    /// an unknown category, which counts as missing, as in [`Model::predict`].
     pub fn predict(&self, row: &[f64], out: &mut [f64]) -> Result<()> {
         if row.len() != self.n_features || out.len() != self.width {
-            let (n, d, k) = (row.len(), self.n_features, self.width);
             return Err(Error::data(format!(
-                "{n} values and room for {} numbers, where there are {d} and {k}",
-                out.len()
+                "the row has {} values and the output has room for {}; the model needs {} values and predicts {}",
+                row.len(),
+                out.len(),
+                self.n_features,
+                self.width
             )));
         }
         if self.categories.iter().any(|&(column, n_levels)| !is_code(row[column], n_levels) && !row[column].is_nan()) {
@@ -47,25 +81,53 @@ impl Predictor {
             for &(column, n_levels) in &self.categories {
                 known[column] = if is_code(row[column], n_levels) { row[column] } else { f64::NAN };
             }
-            self.predict_known(&known, out);
+            self.predict_known(&known, out)
         } else {
-            self.predict_known(row, out);
+            self.predict_known(row, out)
+        }
+    }
+
+    fn predict_known(&self, row: &[f64], out: &mut [f64]) -> Result<()> {
+        match &self.engine {
+            Engine::Trees { scorer, link } => predict_trees(&**scorer, *link, row, out),
+            Engine::OneRowTable { fitted, columns } => {
+                let columns = columns.iter().zip(row).map(|(form, &x)| form.column(x)).collect();
+                let values = fitted.predict(&Features::new(Arc::new(Table::of_columns(columns, 1))))?;
+                if values.len() != out.len() {
+                    let (n, expected) = (values.len(), out.len());
+                    return Err(Error::data(format!("the model predicted {n} values; expected {expected}")));
+                }
+                out.copy_from_slice(&values);
+            }
         }
         Ok(())
     }
+}
 
-    fn predict_known(&self, row: &[f64], out: &mut [f64]) {
-        let n = self.trees.n_outputs();
-        if self.link == Link::Identity {
-            self.trees.score(row, out);
-        } else if n <= FEW {
-            let mut scores = [0.0; FEW];
-            self.trees.score(row, &mut scores[..n]);
-            self.link.of_row(&scores[..n], out);
-        } else {
-            let mut scores = vec![0.0; n];
-            self.trees.score(row, &mut scores);
-            self.link.of_row(&scores, out);
+fn predict_trees(trees: &dyn RowScorer, link: Link, row: &[f64], out: &mut [f64]) {
+    let n = trees.n_outputs();
+    if link == Link::Identity {
+        trees.score(row, out);
+    } else if n <= FEW {
+        let mut scores = [0.0; FEW];
+        trees.score(row, &mut scores[..n]);
+        link.of_row(&scores[..n], out);
+    } else {
+        let mut scores = vec![0.0; n];
+        trees.score(row, &mut scores);
+        link.of_row(&scores, out);
+    }
+}
+
+impl ColumnForm {
+    /// A column of one value.
+    fn column(&self, x: f64) -> Column {
+        match &self.levels {
+            None => Column::numeric(self.name.clone(), vec![x]),
+            Some(levels) => {
+                let code = if x.is_nan() { MISSING } else { x as u32 };
+                Column::coded(self.name.clone(), self.kind, vec![code], levels.clone())
+            }
         }
     }
 }
@@ -76,28 +138,48 @@ fn is_code(x: f64, n_levels: f64) -> bool {
 }
 
 impl Model {
-    /// A handle for predicting one row, again and again. For models that are sums of trees: trees, forests, boosting.
+    /// A handle for predicting one row at a time, for every model whose prediction depends only on the row itself.
     ///
-    /// ```
-    /// use ermine::prelude::*;
-    ///
-    /// let rows: Vec<Vec<f64>> = (0..50).map(|i| vec![f64::from(i), f64::from(i % 7), f64::from(i * i)]).collect();
-    /// let data = Table::from_rows(&["a", "b", "y"], &rows)?.dataset("y")?;
-    /// let model = GradientBoosting::default().fit(&data)?;
-    /// let predictor = model.predictor()?;
-    /// let mut number = [0.0];
-    /// predictor.predict(&[3.0, f64::NAN], &mut number)?;
-    /// # Ok::<(), Error>(())
-    /// ```
+    /// # Errors
+    /// [`Error::Unsupported`] if the prediction for a row depends on the other rows of its query ([`is_relative`](Model::is_relative)), or if the model reads text, which a row of
+    /// numbers cannot hold. Use [`predict`](Model::predict) for these.
     pub fn predictor(&self) -> Result<Predictor> {
+        if self.fitted.tree_ensemble().is_some() {
+            return self.tree_predictor();
+        }
+        let unsupported = |need: String| Err(Error::Unsupported { learner: self.header.learner.clone(), need });
+        if self.is_relative() {
+            return unsupported("single rows: its predictions compare all rows of a query".into());
+        }
+        let features = &self.header.schema.features;
+        if let Some(feature) = features.iter().find(|feature| feature.open) {
+            return unsupported(format!("rows of numbers: it reads the text of column '{}'", feature.name));
+        }
+        let form = |feature: &crate::matrix::FeatureSpec| ColumnForm {
+            name: feature.name.clone(),
+            kind: feature.kind,
+            levels: (feature.kind != ColumnKind::Numeric)
+                .then(|| Arc::new(Levels::new(feature.levels.iter().cloned()))),
+        };
+        let columns = features.iter().map(form).collect();
+        let width = self.output().width(&self.header.schema);
+        Ok(self.predictor_of(Engine::OneRowTable { fitted: self.fitted.clone(), columns }, width))
+    }
+
+    /// The same, only for models that are sums of trees.
+    #[doc(hidden)]
+    pub fn tree_predictor(&self) -> Result<Predictor> {
         let ensemble = self.tree_ensemble()?;
-        let n_features = self.header.schema.features.len();
         let link = ensemble.link();
-        let trees: Arc<dyn RowScorer> = Arc::from(ensemble.row_scorer(n_features));
-        let width = link.width(trees.n_outputs());
-        let features = self.header.schema.features.iter().enumerate();
-        let categories =
-            features.filter(|(_, f)| !f.levels.is_empty()).map(|(j, f)| (j, f.levels.len() as f64)).collect();
-        Ok(Predictor { trees, link, n_features, width, categories })
+        let scorer: Arc<dyn RowScorer> = Arc::from(ensemble.row_scorer(self.header.schema.features.len()));
+        let width = link.width(scorer.n_outputs());
+        Ok(self.predictor_of(Engine::Trees { scorer, link }, width))
+    }
+
+    fn predictor_of(&self, engine: Engine, width: usize) -> Predictor {
+        let features = &self.header.schema.features;
+        let nominal = features.iter().enumerate().filter(|(_, feature)| feature.kind != ColumnKind::Numeric);
+        let categories = nominal.map(|(column, feature)| (column, feature.levels.len() as f64)).collect();
+        Predictor { engine, n_features: features.len(), width, categories }
     }
 }

@@ -4,6 +4,7 @@
 //! bigger buffer. A [`Buffer`] is a window on such memory together with a share in whatever owns it, so that tables are
 //! cheap to clone and arrays from Python are learned from without a copy.
 
+use crate::error::{Error, Result};
 use std::any::Any;
 use std::fmt;
 use std::ops::Range;
@@ -30,6 +31,33 @@ impl<T: Copy + Send + Sync + 'static> Buffer<T> {
     /// nobody may write there in that time. The same holds for what lies between these places: all of it is part of one array of `T`.
     pub unsafe fn foreign(start: *const T, len: usize, stride: isize, owner: Arc<dyn Any + Send + Sync>) -> Self {
         Buffer { start, len, stride, owner }
+    }
+
+    /// A window on the values of a shared owner, without a copy: an `Arc<Vec<T>>`, an `Arc<Box<[T]>>`, or an `Arc` of a type of your own (a memory-mapped
+    /// file, a frame of another library) that lends its values as a slice.
+    ///
+    /// The slice is taken once. It stays valid, because the buffer holds a share of the owner, so that nobody can move, change or drop it.
+    pub fn shared<O>(owner: Arc<O>) -> Self
+    where
+        O: AsRef<[T]> + Send + Sync + ?Sized + 'static,
+    {
+        let values: &[T] = (*owner).as_ref();
+        let (start, len) = (values.as_ptr(), values.len());
+        // The slice is borrowed from `*owner`, which neither moves nor changes while a share of it exists; the buffer keeps one.
+        Buffer { start, len, stride: 1, owner: Arc::new(owner) }
+    }
+
+    /// Every `stride`-th value of this window from `start` on: with the number of columns as `stride`, one column of a row-major array.
+    pub fn step_by(&self, start: usize, stride: usize) -> Result<Buffer<T>> {
+        if stride == 0 || start > self.len {
+            let len = self.len;
+            return Err(Error::data(format!(
+                "a buffer of {len} values has no steps of {stride} from position {start}"
+            )));
+        }
+        let len = (self.len - start).div_ceil(stride);
+        let first = self.start.wrapping_offset(start as isize * self.stride);
+        Ok(Buffer { start: first, len, stride: self.stride * stride as isize, owner: self.owner.clone() })
     }
 
     /// How many values.
@@ -125,6 +153,24 @@ impl<T: Copy + Send + Sync + 'static> From<Vec<T>> for Buffer<T> {
     }
 }
 
+impl<T: Copy + Send + Sync + 'static> From<Arc<[T]>> for Buffer<T> {
+    fn from(values: Arc<[T]>) -> Self {
+        Buffer::shared(values)
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> From<Arc<Vec<T>>> for Buffer<T> {
+    fn from(values: Arc<Vec<T>>) -> Self {
+        Buffer::shared(values)
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> From<&[T]> for Buffer<T> {
+    fn from(values: &[T]) -> Self {
+        values.to_vec().into()
+    }
+}
+
 impl<T> Clone for Buffer<T> {
     fn clone(&self) -> Self {
         Buffer { start: self.start, len: self.len, stride: self.stride, owner: self.owner.clone() }
@@ -173,6 +219,22 @@ mod tests {
         assert_eq!(Buffer::rows(&[&a, &c]), None);
         assert_eq!(Buffer::rows(&[&b, &a]), None);
         assert_eq!(Buffer::rows(&[&a, &b.slice(0..2)]), None);
+    }
+
+    #[test]
+    fn shared_values_are_not_copied() {
+        let values: Arc<[f64]> = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0].into();
+        let buffer: Buffer<f64> = values.clone().into();
+        assert_eq!(buffer.as_ptr(), values.as_ptr());
+        let owner = Arc::new(vec![1.0f32, 2.0]);
+        assert_eq!(Buffer::from(owner.clone()).as_ptr(), owner.as_ptr());
+        drop(values);
+        let column = buffer.step_by(1, 2).unwrap();
+        drop(buffer);
+        assert_eq!(column.iter().collect::<Vec<_>>(), [2.0, 4.0, 6.0]);
+        assert_eq!(column.step_by(1, 2).unwrap().iter().collect::<Vec<_>>(), [4.0]);
+        assert!(column.step_by(0, 0).is_err() && column.step_by(4, 1).is_err());
+        assert!(column.step_by(3, 1).unwrap().is_empty());
     }
 
     #[test]

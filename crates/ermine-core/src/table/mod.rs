@@ -39,18 +39,6 @@ use std::collections::HashSet;
 pub const MAX_ROWS: usize = (1 << 31) - 1;
 
 /// Named columns of equal length.
-///
-/// ```
-/// use ermine::table::{Column, Table};
-///
-/// let table = Table::new(vec![
-///     Column::numeric("size", vec![1.0, 2.5, f64::NAN]),
-///     Column::nominal("colour", &[Some("red"), None, Some("blue")]),
-/// ])?;
-/// assert_eq!((table.n_rows(), table.n_columns()), (3, 2));
-/// assert_eq!(table.column("colour")?.text(2), "blue");
-/// # Ok::<(), ermine::Error>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Table {
     columns: Vec<Column>,
@@ -79,6 +67,7 @@ impl Table {
     }
 
     /// Columns that are known to fit together; `n_rows` is told, because there may be no column.
+    #[doc(hidden)]
     pub fn of_columns(columns: Vec<Column>, n_rows: usize) -> Self {
         Table { columns, n_rows }
     }

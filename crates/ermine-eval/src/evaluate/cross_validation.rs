@@ -7,15 +7,18 @@
 //! the spread is a guide and no exact confidence interval: Bengio and Grandvalet, 2004.) Of splits with few tested rows, what is no mean over rows is told of all tested rows
 //! together.
 
+use super::custom::CustomMetric;
 use super::judge::{Judge, Told};
 use super::measure::Measure;
 use super::outcome::untold::untold_error;
 use crate::evaluate::{Evaluate, in_classes_of};
+use ermine_core::chart::text::number;
 use ermine_core::error::Result;
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::progress::{Event, report};
 use serde::Serialize;
+use std::fmt;
 
 /// A measure over splits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,7 +43,7 @@ pub struct FoldScore {
 /// The result of cross-validating one learner. The first score is what learners are compared by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CrossValidation {
-    /// The scores, the most important first; those that can't be told in some split are left out.
+    /// The scores, the most important first, then those of custom metrics; those that can't be told in some split are left out.
     pub scores: Vec<FoldScore>,
     /// The measures that were left out, and why.
     #[serde(skip)]
@@ -69,6 +72,20 @@ pub struct Validation<'a> {
     pub train_scores: bool,
     /// Whether, where tested parts are small, what is no mean over rows is told of all tested rows together.
     pub pool: bool,
+    /// Metrics of your own, whose scores follow those of the measures.
+    pub custom: &'a [CustomMetric],
+}
+
+impl<'a> Validation<'a> {
+    /// These measures on the tested rows of these splits. Scores that are not a mean over rows are computed over all tested rows together if the tested parts are small.
+    pub fn new(splits: &'a Splits, measures: &'a [Measure]) -> Validation<'a> {
+        Validation { splits, measures, train_scores: false, pool: true, custom: &[] }
+    }
+
+    /// The same with metrics of your own.
+    pub fn with_custom(self, custom: &'a [CustomMetric]) -> Validation<'a> {
+        Validation { custom, ..self }
+    }
 }
 
 /// Cross-validates a learner.
@@ -83,12 +100,20 @@ pub fn cross_validate(
     report(context.observer, Event::Begin { what: &what, total: Some(n as u64) })?;
     let judge = Judge::new(data, validation.splits, validation.measures, validation.pool);
     let (mut tested, mut trained) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    let mut custom: Vec<CustomScores> = vec![CustomScores::default(); validation.custom.len()];
     for index in 0..n {
         let (train, test) = validation.splits.split(index);
         let train = data.select(&train)?;
         let model = fit(learner, &train, context)?;
         let test = in_classes_of(&model, &data.select(&test)?)?;
-        tested.push(judge.judge(model.predict_data(&test)?, &test)?);
+        let prediction = model.predict_data(&test)?;
+        for (metric, scores) in validation.custom.iter().zip(&mut custom) {
+            scores.tested.push(metric.score(&prediction, &test)?);
+            if validation.train_scores {
+                scores.trained.push(metric.evaluate(&model, &train)?);
+            }
+        }
+        tested.push(judge.judge(prediction, &test)?);
         if validation.train_scores {
             trained.push(model.measure(&train, validation.measures)?);
         }
@@ -105,7 +130,30 @@ pub fn cross_validate(
             None => found.scores.push(FoldScore { pooled, ..FoldScore::new(*measure, folds, train) }),
         }
     }
+    for (metric, scores) in validation.custom.iter().zip(custom) {
+        let train = validation.train_scores.then_some(scores.trained);
+        let score = FoldScore::spread(metric.name(), metric.higher_is_better(), scores.tested);
+        found.scores.push(FoldScore { train, ..score });
+    }
     Ok(found)
+}
+
+/// The scores of a custom metric, split by split.
+#[derive(Debug, Clone, Default)]
+struct CustomScores {
+    tested: Vec<f64>,
+    trained: Vec<f64>,
+}
+
+impl fmt::Display for CrossValidation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n = self.scores.iter().map(|score| score.folds.len()).max().unwrap_or(0);
+        writeln!(f, "mean and standard deviation over {n} splits")?;
+        for FoldScore { name, mean, deviation, .. } in &self.scores {
+            writeln!(f, "  {name:<18} {:>10}  ± {}", number(*mean), number(*deviation))?;
+        }
+        Ok(())
+    }
 }
 
 impl FoldScore {

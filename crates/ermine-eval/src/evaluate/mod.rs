@@ -5,6 +5,7 @@
 //! | this file | [`Evaluation`]: the scores of a model on rows it has not seen |
 //! | `judge` | the scores of splits: of each by itself, or of all tested rows together |
 //! | [`cross_validation`] | a learner's scores over splits |
+//! | [`custom`] | metrics that users bring along |
 //! | [`curves`] | learning and validation curves |
 //! | [`quantiles`] | how good predicted quantiles are |
 //! | [`paired`] | whether one learner is better than another, or was lucky |
@@ -14,6 +15,7 @@
 
 pub mod cross_validation;
 pub mod curves;
+pub mod custom;
 pub mod journal;
 mod judge;
 pub mod paired;
@@ -21,7 +23,8 @@ pub mod quantiles;
 pub mod search;
 pub mod space;
 
-pub use cross_validation::{CrossValidation, Validation, cross_validate};
+pub use cross_validation::{CrossValidation, FoldScore, Validation, cross_validate};
+pub use custom::CustomMetric;
 pub use ermine_core::matrix::Splits;
 pub use ermine_core::measure::{self, Measure, outcome};
 pub use judge::FEW_ROWS;

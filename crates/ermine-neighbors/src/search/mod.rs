@@ -17,9 +17,9 @@
 //! the one distance function in double precision. So every kind of index, on every machine and any number of threads, finds the same rows with the same bits of distance.
 //!
 //! ```
+//! use ermine_core::distance::metric::Metric;
+//! use ermine_core::distance::rows::Rows;
 //! use ermine_neighbors::search::index::Index;
-//! use ermine::distance::metric::Metric;
-//! use ermine::distance::rows::Rows;
 //!
 //! let points = [0.0, 0.0, 3.0, 4.0, 1.0, 0.0];
 //! let index = Index::build(&Rows::row_major(&points, 2)?, Metric::Euclidean)?;

@@ -1,24 +1,42 @@
 //! Models of and for other programs.
 //!
-//! | file | what it holds |
-//! |---|---|
-//! | this file | the formats; which reader a file needs |
-//! | [`onnx`] | sums of trees as ONNX |
-//! | `protobuf` | the wire format of ONNX |
-//! | [`source`] | sums of trees as a C or Rust source file |
-//! | [`xgboost`] | XGBoost's JSON and UBJSON models |
-//! | [`ubjson`] | the binary form of JSON that XGBoost writes |
-//! | [`lightgbm`] | LightGBM's text models |
-//! | `foreign` | foreign trees become a model |
+//! [`import`] reads models of XGBoost (JSON or UBJSON) and LightGBM (text). [`export`] writes models that are sums of trees as ONNX, C or Rust, and
+//! any model as JSON. An exported model takes the values of a row in the order of the schema, a category as its code there and NaN for a missing value, and predicts
+//! what [`Model::predict`] predicts.
 //!
-//! What is exported takes the values of a row in the order of the schema, a category as its code there, NaN for a missing value, and gives the numbers that [`Model::predict`](ermine_core::model::Model::predict) gives.
+//! ```
+//! use ermine::exchange::Format;
+//! use ermine::prelude::*;
+//!
+//! let data = Dataset::from_rows(&[[1.0], [2.0], [3.0], [4.0]], &["a", "a", "b", "b"])?;
+//! let model = DecisionTree::default().fit(&data)?;
+//! let source = ermine::export(&model, Format::Rust)?;
+//! println!("{}", String::from_utf8_lossy(&source));
+//! # Ok::<(), Error>(())
+//! ```
+
+// | file | what it holds |
+// |---|---|
+// | this file | the formats; which reader a file needs |
+// | `onnx` | sums of trees as ONNX |
+// | `protobuf` | the wire format of ONNX |
+// | `source` | sums of trees as a C or Rust source file |
+// | `xgboost` | XGBoost's JSON and UBJSON models |
+// | `ubjson` | the binary form of JSON that XGBoost writes |
+// | `lightgbm` | LightGBM's text models |
+// | `foreign` | foreign trees become a model |
 
 mod foreign;
+#[doc(hidden)]
 pub mod lightgbm;
+#[doc(hidden)]
 pub mod onnx;
 mod protobuf;
+#[doc(hidden)]
 pub mod source;
+#[doc(hidden)]
 pub mod ubjson;
+#[doc(hidden)]
 pub mod xgboost;
 
 use ermine_core::choice;
@@ -49,6 +67,17 @@ fn wrong(program: &str, message: impl std::fmt::Display) -> Error {
 }
 
 /// The model for other programs, as the bytes of a file.
+///
+/// ```
+/// use ermine::exchange::Format;
+/// use ermine::prelude::*;
+///
+/// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0], [4.0]], &[1.0, 2.0, 3.0, 4.0])?;
+/// let model = GradientBoosting { n_estimators: 5, ..Default::default() }.fit(&data)?;
+/// let onnx = ermine::export(&model, Format::Onnx)?;
+/// println!("{} bytes", onnx.len());
+/// # Ok::<(), Error>(())
+/// ```
 pub fn export(model: &Model, format: Format) -> Result<Vec<u8>> {
     match format {
         Format::Onnx => onnx::export(model),
@@ -83,6 +112,12 @@ pub fn import_bytes(bytes: &[u8]) -> Result<Model> {
 }
 
 /// Reads a model file of XGBoost or LightGBM.
+///
+/// ```no_run
+/// let model = ermine::import("xgboost-model.json")?;
+/// println!("{}", model.text());
+/// # Ok::<(), ermine::Error>(())
+/// ```
 pub fn import(path: impl AsRef<Path>) -> Result<Model> {
     let path = path.as_ref();
     let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();

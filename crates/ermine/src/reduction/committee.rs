@@ -4,11 +4,15 @@ use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::{Dataset, Features};
-use ermine_core::model::{Fitted, Header, Link, Output, Proof, Status};
+#[cfg(feature = "trees")]
+use ermine_core::model::Link;
+use ermine_core::model::{Fitted, Header, Output, Proof, Status};
 use ermine_core::progress::Parts;
 use ermine_core::section::Sections;
 use ermine_core::table::{Column, Table};
+#[cfg(feature = "trees")]
 use ermine_trees::ensemble::TreeSum;
+#[cfg(feature = "trees")]
 use ermine_trees::tree::{Forest, Tree};
 use std::sync::Arc;
 
@@ -55,7 +59,7 @@ impl Member {
         };
         // Not the learner's own name, where it was reduced by itself.
         let (learner, status) = (model.header().learner.clone(), model.certificate().status.clone());
-        Ok(Member { learner, columns, fitted: model.into_fitted().into(), status })
+        Ok(Member { learner, columns, fitted: model.into_fitted(), status })
     }
 
     /// Whether it reads categories by their text.
@@ -118,6 +122,7 @@ impl Member {
     }
 
     /// It as a tree over all columns of the committee, where it is a single tree whose leaves say what it predicts.
+    #[cfg(feature = "trees")]
     pub fn tree(&self) -> Option<Tree> {
         let sum = TreeSum::of_fitted(&*self.fitted)?;
         let [forest] = &sum.forests[..] else { return None };
@@ -202,6 +207,7 @@ pub fn status(members: &[Member]) -> Status {
 }
 
 /// The members as one list of trees, where each is one, their predictions changed by `say` (the number of the member, what a node of its tree predicts).
+#[cfg(feature = "trees")]
 pub fn forest(members: &[Member], say: impl Fn(usize, &mut [f64])) -> Option<Forest> {
     let mut trees = members.iter().map(Member::tree).collect::<Option<Vec<Tree>>>()?;
     let width = trees.first()?.width;

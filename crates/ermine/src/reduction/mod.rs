@@ -10,12 +10,15 @@
 //! | [`multilabel`] | sets of labels by learners of classes: each label by itself, in a chain, or each set as a class |
 //! | [`ranking`] | an order by a learner that says which of two comes first |
 
+#[cfg(feature = "trees")]
 pub mod adaboost;
+#[cfg(feature = "trees")]
 pub mod bagging;
 pub mod calibration;
 pub mod committee;
 pub mod multiclass;
 pub mod multilabel;
+#[cfg(feature = "linear")]
 pub mod ranking;
 
 pub use ermine_core::learner::estimator;

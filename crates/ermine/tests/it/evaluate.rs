@@ -55,7 +55,8 @@ fn a_column_of_noise_that_names_each_row_does_not_leak() {
     let y: Vec<Option<&str>> = (0..n).map(flip).collect();
     let data = Table::new(vec![Column::nominal("id", &ids), Column::nominal("y", &y)]).unwrap().dataset("y").unwrap();
     let splits = Splits::k_fold(&data, 5, 0).unwrap();
-    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: true, pool: true };
+    let validation =
+        Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: true, pool: true, custom: &[] };
     for entry in registry::learners() {
         let learner = (entry.make)();
         let Ok(found) = cross_validate(&*learner, &data, &validation, &ermine::context()) else { continue };
@@ -142,7 +143,8 @@ fn a_grid_search_finds_what_trying_everything_by_hand_finds() {
     let found = grid_of_depths(&data, &space, &mut Journal::none(), &context);
     assert_eq!(found.trials.len(), 16);
     let splits = Splits::k_fold(&data, 4, 0).unwrap();
-    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false, pool: true };
+    let validation =
+        Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false, pool: true, custom: &[] };
     let mut best: f64 = 0.0;
     for trial in &found.trials {
         let learner = with_setting(&DecisionTree::default(), &trial.setting, &context).unwrap();
@@ -381,7 +383,8 @@ fn nested_search_tests_on_rows_that_no_search_has_seen() {
 fn curves_show_learning_by_heart() {
     let data = classes(400);
     let splits = Splits::k_fold(&data, 4, 0).unwrap();
-    let validation = Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false, pool: true };
+    let validation =
+        Validation { splits: &splits, measures: &[Measure::Accuracy], train_scores: false, pool: true, custom: &[] };
     let (learner, context) = (DecisionTree::default(), ermine::context());
     let curve = learning_curve(&learner, &data, &validation, Sizes::Shares(&[0.1, 0.5, 1.0]), &context).unwrap();
     assert_eq!(curve.iter().map(|p| p.at.clone()).collect::<Vec<_>>(), [30, 150, 300].map(Value::Int));
@@ -551,7 +554,7 @@ fn leaving_one_out_tells_of_all_rows_together_what_one_row_cannot_tell() {
     for data in [classes(60), numbers(60)] {
         let splits = Splits::leave_one_out(&data).unwrap();
         let measures = Measure::defaults(data.task());
-        let validation = Validation { splits: &splits, measures, train_scores: true, pool: true };
+        let validation = Validation { splits: &splits, measures, train_scores: true, pool: true, custom: &[] };
         let found = cross_validate(&tree, &data, &validation, &ermine::context()).unwrap();
         let (said, apart) = (left_out(&tree, &data), Validation { pool: false, ..validation });
         let whole = ermine_core::model::Prediction::stacked(&said.iter().collect::<Vec<_>>()).unwrap();
@@ -589,7 +592,7 @@ fn repeats_have_a_score_each_and_large_parts_their_own() {
     let data = numbers(40);
     let few = Splits::repeated(&data, 8, 3, 0).unwrap();
     let measures = [Measure::R2, Measure::Mae];
-    let validation = Validation { splits: &few, measures: &measures, train_scores: false, pool: true };
+    let validation = Validation { splits: &few, measures: &measures, train_scores: false, pool: true, custom: &[] };
     let found = cross_validate(&DecisionTree::default(), &data, &validation, &ermine::context()).unwrap();
     assert_eq!(found.scores.iter().map(|s| (s.pooled, s.folds.len())).collect::<Vec<_>>(), [(true, 3), (false, 24)]);
     let many = Splits::k_fold(&data, 4, 0).unwrap();

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod adaboost;
+mod api;
 mod bagging;
 mod boosting;
 mod boosting_given;
@@ -13,6 +14,7 @@ mod calibration;
 mod comparison_forest;
 mod contract;
 mod evaluate;
+mod examples;
 mod exchange;
 mod forest;
 mod golden;

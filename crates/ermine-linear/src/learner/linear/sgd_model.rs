@@ -92,26 +92,6 @@ impl Fitted for SgdModel {
 }
 
 /// Stochastic gradient descent over rows that come in pieces: one pass over each.
-///
-/// ```
-/// use ermine::learner::linear::sgd::StochasticGradientDescent;
-/// use ermine::learner::linear::sgd_model::Stream;
-/// use ermine::prelude::*;
-///
-/// let piece = |from: i32| {
-///     let x: Vec<f64> = (from..from + 50).map(|i| f64::from(i % 7)).collect();
-///     let y: Vec<f64> = x.iter().map(|x| 2.0 * x + 1.0).collect();
-///     Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)])?.dataset("y")
-/// };
-/// let params = StochasticGradientDescent::default();
-/// let mut model = Stream { params: params.clone(), from: None }.fit(&piece(0)?, &Context::default())?;
-/// for n in 1..100 {
-///     model = Stream { params: params.clone(), from: Some(&model) }.fit(&piece(50 * n)?, &Context::default())?;
-/// }
-/// let line = model.attributes();
-/// assert!((line[0].values[0] - 2.0).abs() < 0.05 && (line[1].values[0] - 1.0).abs() < 0.2);
-/// # Ok::<(), ermine::Error>(())
-/// ```
 pub struct Stream<'a> {
     /// The parameters.
     pub params: StochasticGradientDescent,

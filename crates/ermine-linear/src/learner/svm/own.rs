@@ -1,23 +1,4 @@
 //! A kernel of one's own: items of any type and a function of two of them become the table of kernel values that the machines take as `kernel = precomputed`.
-//!
-//! ```
-//! use ermine::kernel::string;
-//! use ermine::learner::svm::own;
-//! use ermine::learner::svm::parameters::KernelName;
-//! use ermine::learner::svm::svc::Svc;
-//! use ermine::matrix::Target;
-//! use ermine::prelude::*;
-//!
-//! let texts = ["banana", "ananas", "cabana", "kiwi", "wiki", "kiwis"];
-//! let kernel = |s: &&str, t: &&str| string::normalised(|s, t| string::subsequence(s, t, 2, 0.5), s, t);
-//! let labels = ["long".to_string(), "short".to_string()].into_iter().collect();
-//! let target = Target::Classes { codes: vec![0, 0, 0, 1, 1, 1], labels };
-//! let data = Dataset::from_parts(own::features(&texts, &texts, kernel)?, target, Task::Classification)?;
-//! let model = Svc { kernel: KernelName::Precomputed, ..Default::default() }.fit(&data)?;
-//! let new = own::features(&["panama"], &texts, kernel)?;
-//! assert_eq!(model.predict_columns(new.columns().to_vec(), None)?.label(0), Some("long"));
-//! # Ok::<(), ermine::Error>(())
-//! ```
 
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::Features;

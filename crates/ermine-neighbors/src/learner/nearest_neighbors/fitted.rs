@@ -236,7 +236,7 @@ impl NeighborModel {
     /// there is an error.
     pub fn add(model: &mut Model, data: &Dataset) -> Result<()> {
         NeighborModel::of(model)?;
-        let (header, fitted) = model.parts_mut();
+        let (header, fitted) = model.parts_mut()?;
         let Some(own) = (fitted as &mut dyn std::any::Any).downcast_mut::<NeighborModel>() else { return Ok(()) };
         if data.weight().is_some() {
             return Err(Error::Unsupported { learner: header.learner.clone(), need: "row weights".into() });

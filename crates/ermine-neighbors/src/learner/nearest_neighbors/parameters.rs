@@ -152,21 +152,6 @@ pub struct Own {
 impl NearestNeighbors {
     /// The same learner with a distance of the user's own. It must be symmetric, 0 or more, and never NaN; `triangle` says whether
     /// `d(x, z) <= d(x, y) + d(y, z)` always holds, so that a tree may use it.
-    ///
-    /// ```
-    /// use ermine::prelude::*;
-    ///
-    /// let table = Table::new(vec![
-    ///     Column::numeric("hour", vec![23.0, 1.0, 11.0, 13.0]),
-    ///     Column::nominal("y", &[Some("night"), Some("night"), Some("day"), Some("day")]),
-    /// ])?;
-    /// let around_the_clock = |a: &[f64], b: &[f64]| { let t = (a[0] - b[0]).abs(); t.min(24.0 - t) };
-    /// let learner = NearestNeighbors { n_neighbors: 2, ..Default::default() }.with_metric(around_the_clock, true);
-    /// let model = learner.fit(&table.dataset("y")?)?;
-    /// let midnight = Table::new(vec![Column::numeric("hour", vec![0.0])])?;
-    /// assert_eq!(model.predict(&midnight)?.label(0), Some("night"));
-    /// # Ok::<(), ermine::Error>(())
-    /// ```
     pub fn with_metric(
         self,
         distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,

@@ -26,21 +26,6 @@ pub type Checkpoint<'a> = &'a (dyn Fn(&Model) -> Result<()> + Sync);
 pub type Metric<'a> = &'a (dyn Fn(&Dataset, &[f64]) -> Result<f64> + Sync);
 
 /// Gradient boosting with what parameters can't say. A learner like any other.
-///
-/// ```
-/// use ermine::learner::gradient_boosting::Boosting;
-/// use ermine::prelude::*;
-///
-/// let x: Vec<f64> = (0..200).map(f64::from).collect();
-/// let y = x.iter().map(|x| (x / 20.0).sin()).collect::<Vec<_>>();
-/// let data = Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)])?.dataset("y")?;
-/// let first = GradientBoosting { n_estimators: 10, ..Default::default() }.fit(&data)?;
-/// // `n_estimators` counts the rounds that went before.
-/// let more = GradientBoosting { n_estimators: 30, ..Default::default() };
-/// let continued = Boosting { from: Some(&first), ..Boosting::new(more.clone()) }.fit(&data)?;
-/// assert_eq!(continued.predict_data(&data)?, more.fit(&data)?.predict_data(&data)?);
-/// # Ok::<(), ermine::Error>(())
-/// ```
 #[derive(Clone)]
 pub struct Boosting<'a> {
     /// The parameters.

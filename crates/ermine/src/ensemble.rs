@@ -1,0 +1,124 @@
+//! Ensembles: gradient boosting, forests, AdaBoost and bagging.
+
+/// Gradient boosting of decision trees for classification, regression and ranking.
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::prelude::*;
+///
+/// let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+/// let model = GradientBoosting { n_estimators: 50, learning_rate: 0.2, ..Default::default() }.fit(&train)?;
+/// println!("{}", model.evaluate(&test)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use ermine_trees::learner::gradient_boosting::GradientBoosting;
+
+/// Gradient boosting with a warm start, a validation set, or a loss or metric of your own.
+///
+/// ```
+/// use ermine::ensemble::Boosting;
+/// use ermine::prelude::*;
+///
+/// let x: Vec<f64> = (0..200).map(f64::from).collect();
+/// let y: Vec<f64> = x.iter().map(|x| (x / 20.0).sin()).collect();
+/// let data = Dataset::from_columns(vec![Column::numeric("x", x)], &y)?;
+/// let first = GradientBoosting { n_estimators: 10, ..Default::default() }.fit(&data)?;
+/// // `n_estimators` includes the rounds of the first model.
+/// let params = GradientBoosting { n_estimators: 30, ..Default::default() };
+/// let continued = Boosting { from: Some(&first), ..Boosting::new(params.clone()) }.fit(&data)?;
+/// assert_eq!(continued.predict_data(&data)?, params.fit(&data)?.predict_data(&data)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use ermine_trees::learner::gradient_boosting::Boosting;
+
+/// Random forest for classification and regression.
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::prelude::*;
+///
+/// let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+/// let model = RandomForest { n_estimators: 50, ..Default::default() }.fit(&train)?;
+/// println!("{}", model.evaluate(&test)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use ermine_trees::learner::forest::RandomForest;
+
+/// Extremely randomized trees for classification and regression.
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::prelude::*;
+///
+/// let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+/// let model = ExtraTrees { n_estimators: 50, ..Default::default() }.fit(&train)?;
+/// println!("{}", model.evaluate(&test)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use ermine_trees::learner::forest::ExtraTrees;
+
+/// Forest of [comparison trees](crate::tree::ComparisonTree).
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::prelude::*;
+///
+/// let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+/// let model = ComparisonForest { n_estimators: 20, ..Default::default() }.fit(&train)?;
+/// println!("{}", model.evaluate(&test)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use ermine_trees::learner::comparison_forest::ComparisonForest;
+
+/// AdaBoost over any learner; by default over decision stumps.
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::prelude::*;
+///
+/// let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+/// let model = AdaBoost { n_estimators: 30, ..Default::default() }.fit(&train)?;
+/// println!("{}", model.evaluate(&test)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use crate::reduction::adaboost::AdaBoost;
+
+/// Bagging: the mean or vote of one learner trained on bootstrap samples.
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::prelude::*;
+///
+/// let (train, test) = Table::read("penguins.csv")?.dataset("species")?.split(0.8, 7)?;
+/// let model = Bagging { estimator: Estimator::named("decision-tree"), n_estimators: 10, ..Default::default() }.fit(&train)?;
+/// println!("{}", model.evaluate(&test)?);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use crate::reduction::bagging::Bagging;
+
+#[doc(inline)]
+pub use crate::reduction::adaboost::{Algorithm, RegressionLoss};
+
+#[doc(inline)]
+pub use ermine_core::learner::parameters::{Amount, ClassWeight};
+
+#[doc(inline)]
+pub use ermine_trees::boost::objective::Objective;
+
+#[doc(inline)]
+pub use ermine_trees::learner::forest::{ColumnsTried, ForestClassWeight, ForestMethod};
+
+#[doc(inline)]
+pub use ermine_trees::learner::gradient_boosting::run::{Checkpoint, MakeObjective, Metric};
+
+#[doc(inline)]
+pub use ermine_trees::learner::gradient_boosting::{
+    EvalMetric, GrowPolicy, Interactions, Loss, Monotone, SamplingMethod, TreeMethod,
+};
