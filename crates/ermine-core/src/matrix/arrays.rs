@@ -138,7 +138,7 @@ mod tests {
         let names = |data: &Dataset| data.classes().unwrap().1.to_vec();
         let data = Dataset::from_rows(&rows.map(Vec::from), &["b", "a", "b"]).unwrap();
         assert_eq!((data.classes().unwrap().0, names(&data)), (&[1, 0, 1][..], vec!["a".into(), "b".into()]));
-        let data = Dataset::from_rows(&rows, &vec![10, 9, -1]).unwrap();
+        let data = Dataset::from_rows(&rows, &[10, 9, -1]).unwrap();
         assert_eq!(
             (data.classes().unwrap().0, names(&data)),
             (&[2, 1, 0][..], vec!["-1".into(), "9".into(), "10".into()])
