@@ -1,4 +1,4 @@
-"""Writes crates/ermine/tests/golden/measures.json: every measure by its name, as scikit-learn and SciPy have it, of random predictions with ties and weights.
+"""Writes crates/ermine-core/tests/golden/measures.json: every measure by its name, as scikit-learn and SciPy have it, of random predictions with ties and weights.
 
 Among them are corner cases: rows of weight 0, classes that no row has or that have no weight, one class alone, a constant target, labels that never occur. A score that
 scikit-learn has no number for, or that says nothing (areas under curves where there is nothing to be told apart), is null: it can't be told. Areas of several classes are the

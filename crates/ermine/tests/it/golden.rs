@@ -11,6 +11,7 @@ fn golden_files_name_their_script_and_the_versions_of_the_libraries() {
     let files = std::fs::read_dir(root.join("tests/golden")).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
     files.push(root.join("tests/golden/exchange/cases.json"));
+    files.push(root.join("../ermine-core/tests/golden/measures.json"));
     assert!(files.len() > 10, "{files:?}");
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
