@@ -24,10 +24,10 @@ ROOT_CRATE = "ermine"
 def document():
     """Runs rustdoc. Only rustdoc sees the switch that allows JSON, so that nothing is rebuilt."""
     wrapper = ROOT / "tools" / "rustdoc_json"
-    packages = [word for name in CRATES for word in ("-p", name)]
-    command = ["cargo", "doc", "--quiet", "--no-deps", "--lib", "--features", "ermine/parquet", *packages]
+    # The same selection of packages as elsewhere in the Makefile: another one would rebuild dependencies with other features.
+    command = ["cargo", "doc", "--no-deps", "--lib", "--workspace", "--exclude", "ermine-python"]
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "RUSTDOC": str(wrapper)})
+    subprocess.run([*command, "--quiet"], cwd=ROOT, check=True, env={**os.environ, "RUSTDOC": str(wrapper)})
     return {name.replace("-", "_"): json.loads((target / "doc" / f"{name.replace('-', '_')}.json").read_text()) for name in CRATES}
 
 

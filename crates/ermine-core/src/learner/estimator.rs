@@ -2,7 +2,7 @@
 //!
 //! A reduction works over any learner of the registry. Its parameter `estimator` names one and says how it differs from its defaults: `decision-stump`,
 //! `random-forest(n_estimators=20, max_depth=3)`, and so on, one inside the other. It is one word on the command line, in Python and in a model file.
-//! The learner itself comes from [`Context::learners`].
+//! The learner itself comes from [`Context::registry`].
 
 use crate::error::{Error, Result};
 use crate::learner::{Context, Learner};
