@@ -27,7 +27,7 @@ def document():
     # The same selection of packages as elsewhere in the Makefile: another one would rebuild dependencies with other features.
     command = ["cargo", "doc", "--no-deps", "--lib", "--workspace", "--exclude", "ermine-python"]
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    subprocess.run([*command, "--quiet"], cwd=ROOT, check=True, env={**os.environ, "RUSTDOC": str(wrapper)})
+    subprocess.run([*command, "--quiet"], cwd=ROOT, check=True, env={**os.environ, "RUSTDOC": str(wrapper), "RUSTDOCFLAGS": "--cfg public_api"})
     return {name.replace("-", "_"): json.loads((target / "doc" / f"{name.replace('-', '_')}.json").read_text()) for name in CRATES}
 
 
