@@ -181,21 +181,25 @@ pub struct Model {
 
 impl Model {
     /// Puts a model together. The registry and the shared `fit` do this.
+    #[doc(hidden)]
     pub fn new(header: Header, fitted: Box<dyn Fitted>, registry: Registry) -> Model {
         Model { header, fitted: fitted.into(), registry }
     }
 
     /// The learners that were known when it was trained or read.
+    #[doc(hidden)]
     pub fn registry(&self) -> Registry {
         self.registry
     }
 
     /// The learner's own part of the model.
+    #[doc(hidden)]
     pub fn into_fitted(self) -> Arc<dyn Fitted> {
         self.fitted
     }
 
     /// Header and fitted part, for learners whose models take in more rows. An error while a [`Predictor`] shares the fitted part.
+    #[doc(hidden)]
     pub fn parts_mut(&mut self) -> Result<(&mut Header, &mut dyn Fitted)> {
         let shared =
             || Error::data("the model cannot be changed while a predictor of it is in use; drop the predictor first");
@@ -204,6 +208,7 @@ impl Model {
     }
 
     /// The learner's own part of the model, whatever it is.
+    #[doc(hidden)]
     pub fn own(&self) -> &dyn Fitted {
         &*self.fitted
     }
@@ -345,6 +350,7 @@ impl Model {
     }
 
     /// The learner's own part of the model as the sections of a model file.
+    #[doc(hidden)]
     pub fn fitted_sections(&self) -> Result<Sections> {
         let mut sections = Sections::default();
         self.fitted.save(&mut sections)?;

@@ -88,9 +88,9 @@ fn data_for(task: Task, n: usize) -> Dataset {
     match task {
         Task::Classification => {
             let classes: Vec<&str> = signal.iter().map(|&x| if x > 8.0 { "high" } else { "low" }).collect();
-            return Dataset::from_columns(columns, &classes).unwrap();
+            Dataset::from_columns(columns, &classes).unwrap()
         }
-        Task::Regression => return Dataset::from_columns(columns, &signal).unwrap(),
+        Task::Regression => Dataset::from_columns(columns, &signal).unwrap(),
         Task::Ranking => {
             columns.push(Column::numeric("query", (0..n).map(|i| (i / 10) as f64).collect::<Vec<_>>()));
             columns.push(column("grade", &|x| (x / 6.0).floor()));

@@ -22,9 +22,11 @@ mod tune;
 use ermine::Result;
 use std::collections::BTreeSet;
 
+type Program = (&'static str, fn() -> Result<()>);
+
 #[test]
 fn the_examples_run() {
-    let programs: [(&str, fn() -> Result<()>); 9] = [
+    let programs: [Program; 9] = [
         ("arrays", arrays::main),
         ("compare", compare::main),
         ("cross_validate", cross_validate::main),
