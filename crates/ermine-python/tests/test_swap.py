@@ -243,9 +243,13 @@ def test_graphs_of_trees(tmp_path):
     with open(tmp_path / "other.dot", "w") as file:
         tree.export_graphviz(model, file)
     assert (tmp_path / "tree.dot").read_text() == (tmp_path / "other.dot").read_text() == tree.export_graphviz(model)
+
+
+def test_plots_of_trees():
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("Agg")
-    assert len(tree.plot_tree(model, filled=True)) == nodes and len(tree.plot_tree(model, max_depth=1)) == 3
+    model = tree.DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    assert len(tree.plot_tree(model, filled=True)) == model.tree_.node_count and len(tree.plot_tree(model, max_depth=1)) == 3
 
 
 def test_names_that_are_scikit_learns_own():
