@@ -57,7 +57,7 @@ pub fn boost(
         let bar = AtomicU64::new(u64::MAX);
         let work = |worker: &mut Worker| {
             let error = news.as_ref().map(|news| worker.take_in(news, search.classes(), &first.mass, n_classes));
-            (error, search.search(&worker.masses.mass, worker.columns.iter().copied(), &bar))
+            (error, search.search(&worker.masses.mass, &worker.columns, &bar))
         };
         let results: Vec<(Option<u64>, Option<Found>)> = workers.par_iter_mut().with_max_len(1).map(work).collect();
         close_round(&mut rounds, results.iter().filter_map(|r| r.0).sum(), &first);
