@@ -52,7 +52,7 @@ generate: python
 
 wheel: $(VENV)/installed
 	rm -f target/wheels/ermine_learn-*.whl
-	. $(VENV)/bin/activate && maturin build --release --quiet --out target/wheels
+	. $(VENV)/bin/activate && maturin build --profile dist --quiet --out target/wheels
 	$(VENV)/bin/python tools/wheel_smoke.py target/wheels/ermine_learn-*.whl
 
 docs:
