@@ -4,7 +4,7 @@
 //! |---|---|
 //! | this file | [`Learner`], [`Capabilities`], [`Context`], [`Path`] |
 //! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
-//! | [`parameters`] | kinds of parameters that learners share |
+//! | [`parameters`] | parameter types that learners share |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and

@@ -1,4 +1,4 @@
-//! Kinds of parameters that tree learners share: amounts of rows, numbers of columns, class weights.
+//! Parameter types that learners share: numbers of rows, numbers of features, class weights.
 
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Target};

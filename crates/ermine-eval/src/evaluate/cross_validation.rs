@@ -43,7 +43,7 @@ pub struct FoldScore {
 /// The result of cross-validating one learner. The first score is what learners are compared by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CrossValidation {
-    /// The scores, the most important first, then those of custom metrics; those that can't be told in some split are left out.
+    /// The scores, the most important first, then those of custom metrics; those that are undefined in some split are left out.
     pub scores: Vec<FoldScore>,
     /// The measures that were left out, and why.
     #[serde(skip)]

@@ -101,15 +101,15 @@ impl Evaluation {
     }
 }
 
-/// Judging a model on data that it has not seen.
+/// Evaluation of a model on data that it has not seen.
 pub trait Evaluate {
     /// The scores of this model on `data`, which it should not have seen in training.
     fn evaluate(&self, data: &Dataset) -> Result<Evaluation>;
 
-    /// The same by these measures, all of which must be there to be told.
+    /// Evaluates the model by these measures; a measure that is undefined on `data` is an error.
     fn evaluate_by(&self, measures: &[Measure], data: &Dataset) -> Result<Evaluation>;
 
-    /// Measures of this model on `data`, without intervals; NaN where one can't be told.
+    /// The values of these measures on `data`, without intervals; NaN where a measure is undefined.
     fn measure(&self, data: &Dataset, measures: &[Measure]) -> Result<Vec<f64>>;
 }
 
