@@ -12,18 +12,15 @@
 //! | [`matrix`] | small matrices |
 //! | [`cholesky`] | `A = L L'` with a condition estimate |
 //! | [`lu`] | `P A = L U` for small systems without symmetry |
-//! | [`decompose`] | symmetric eigenvalues, singular values, QR of tall data block by block |
 //!
 //! **Determinism.** Rows are cut into chunks whose bounds depend on the shape alone and partial sums are added in the
 //! order of the rows, so results don't depend on the number of threads. Every kernel uses fused multiply-add in the
-//! same order whatever the width of the registers; only [`decompose`] (a library) may differ in the last bits between
-//! machines with different registers.
+//! same order whatever the width of the registers.
 
 #[macro_use]
 pub mod lanes;
 pub mod cholesky;
 mod columns;
-pub mod decompose;
 pub mod dense;
 pub mod design;
 pub mod few;

@@ -11,11 +11,10 @@
 //! | times, durations | numeric: seconds |
 //! | null, NaN | missing |
 
-use super::infer::{column_of_words, retype_numbers};
 use super::number::number;
-use super::read::{ColumnType, fault};
+use super::piece::{Piece, truth};
+use super::read::fault;
 use super::words::Words;
-use super::{Column, MISSING};
 use crate::error::Result;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -23,13 +22,6 @@ use arrow_array::types::*;
 use arrow_schema::{DataType, TimeUnit};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
-
-/// The decoders take some damaged data for sound and then panic on a broken promise; to the caller that is an error.
-pub(super) fn guarded<T>(format: &str, read: impl FnOnce() -> Result<T>) -> Result<T> {
-    // What was under construction when a panic struck is dropped unseen, so nothing half-made can be observed.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(fault(None, None, format!("not readable as {format}: it is damaged"))))
-}
 
 /// Whether values of this type can be read.
 pub(super) fn is_readable(kind: &DataType) -> bool {
@@ -43,15 +35,6 @@ pub(super) fn is_readable(kind: &DataType) -> bool {
     }
 }
 
-/// Some rows of a column.
-pub(super) enum Piece {
-    F64(Vec<f64>),
-    F32(Vec<f32>),
-    /// `true` and `false`.
-    Truths(Words),
-    Words(Words),
-}
-
 impl Piece {
     /// No rows yet of a column of this type.
     pub(super) fn new(kind: &DataType) -> Self {
@@ -61,45 +44,6 @@ impl Piece {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Piece::Words(Words::default()),
             DataType::Dictionary(_, values) => Piece::new(values),
             _ => Piece::F64(Vec::new()),
-        }
-    }
-
-    /// How many rows.
-    #[cfg(feature = "parquet")]
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Piece::F64(values) => values.len(),
-            Piece::F32(values) => values.len(),
-            Piece::Truths(words) | Piece::Words(words) => words.codes.len(),
-        }
-    }
-
-    /// The column of these rows, of the type that was declared for it.
-    pub(super) fn column(self, name: String, wanted: Option<&ColumnType>) -> Result<Column> {
-        match self {
-            Piece::F64(mut values) => {
-                values.shrink_to_fit();
-                retype_numbers(Column::numeric(name, values), wanted)
-            }
-            Piece::F32(mut values) => {
-                values.shrink_to_fit();
-                retype_numbers(Column::numeric_f32(name, values), wanted)
-            }
-            Piece::Truths(words) => column_of_words(name, words, Some(wanted.unwrap_or(&ColumnType::Boolean))),
-            Piece::Words(words) => column_of_words(name, words, Some(wanted.unwrap_or(&ColumnType::Nominal))),
-        }
-    }
-
-    /// Appends the rows of another piece of the same column.
-    #[cfg(feature = "parquet")]
-    pub(super) fn append(&mut self, other: Piece) {
-        match (self, other) {
-            (Piece::F64(values), Piece::F64(more)) => values.extend_from_slice(&more),
-            (Piece::F32(values), Piece::F32(more)) => values.extend_from_slice(&more),
-            (Piece::Truths(words), Piece::Truths(more)) | (Piece::Words(words), Piece::Words(more)) => {
-                words.append(&more)
-            }
-            _ => {}
         }
     }
 
@@ -122,7 +66,6 @@ impl Piece {
                 Ok(())
             }
             Piece::Truths(words) => {
-                let truth = |x: bool| if x { &b"true"[..] } else { &b"false"[..] };
                 array.as_boolean().iter().for_each(|x| words.push(x.map(truth)));
                 Ok(())
             }
@@ -130,24 +73,6 @@ impl Piece {
                 push_words(words, array);
                 Ok(())
             }
-        }
-    }
-
-    /// Appends the values of `piece` at the places given; a place that is not there is missing.
-    fn push_picked(&mut self, piece: &Piece, places: impl Iterator<Item = Option<usize>>) {
-        match (self, piece) {
-            (Piece::F64(values), Piece::F64(from)) => {
-                values.extend(places.map(|place| place.and_then(|k| from.get(k)).copied().unwrap_or(f64::NAN)));
-            }
-            (Piece::F32(values), Piece::F32(from)) => {
-                values.extend(places.map(|place| place.and_then(|k| from.get(k)).copied().unwrap_or(f32::NAN)));
-            }
-            (Piece::Truths(words), Piece::Truths(from)) | (Piece::Words(words), Piece::Words(from)) => {
-                let mut codes = Vec::new();
-                codes.extend(places.map(|place| place.and_then(|k| from.codes.get(k)).copied().unwrap_or(MISSING)));
-                words.append_codes(&from.dictionary, &codes);
-            }
-            _ => {}
         }
     }
 }

@@ -12,7 +12,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::arrow::{Piece, guarded, is_readable};
+use super::arrow::is_readable;
+use super::piece::{Piece, guarded};
 use super::read::{ColumnType, fault};
 use super::{Buffer, Column, ColumnKind, MAX_ROWS, Table, Values};
 use crate::error::Result;

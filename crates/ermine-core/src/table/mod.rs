@@ -5,7 +5,7 @@
 //! | [`buffer`] | shared, possibly strided memory, ours or somebody else's |
 //! | [`mod@column`] | a column: its kind and its values |
 //! | [`read`] | which reader a file needs; the options that all readers share |
-//! | `csv`, `libsvm`, `columnar` | one reader for each format |
+//! | `csv`, `libsvm`, `parquet`, `ipc` | one reader for each format |
 //! | `frame` | frames of other libraries in memory, with the feature `arrow` |
 //! | [`infer`] | what kind of column a list of words is |
 
@@ -19,11 +19,17 @@ pub mod read;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod block;
-#[cfg(feature = "parquet")]
-mod columnar;
 mod csv;
+#[cfg(feature = "ipc")]
+mod ipc;
 mod libsvm;
 mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod piece;
+#[cfg(all(test, any(feature = "ipc", feature = "parquet")))]
+mod scratch;
 mod source;
 mod words;
 mod write;

@@ -97,16 +97,25 @@ impl Table {
             Format::Csv => super::csv::read(path, options),
             Format::Libsvm => super::libsvm::read(path, options),
             #[cfg(feature = "parquet")]
-            Format::Parquet => super::columnar::read_parquet(path, options),
-            #[cfg(feature = "parquet")]
-            Format::Ipc => super::columnar::read_ipc(path, options),
+            Format::Parquet => super::parquet::read(path, options),
+            #[cfg(feature = "ipc")]
+            Format::Ipc => super::ipc::read(path, options),
             #[cfg(not(feature = "parquet"))]
-            Format::Parquet | Format::Ipc => {
-                Err(Error::data("reading Parquet and Arrow files needs the feature 'parquet' of the crate"))
-            }
+            Format::Parquet => Err(not_built("Parquet", "parquet")),
+            #[cfg(not(feature = "ipc"))]
+            Format::Ipc => Err(not_built("Arrow IPC", "ipc")),
         };
         table.map_err(|e| e.in_file(path))
     }
+}
+
+/// A reader that was left out when the program was built.
+#[cfg(not(all(feature = "parquet", feature = "ipc")))]
+fn not_built(format: &str, feature: &str) -> Error {
+    Error::data(format!(
+        "this build cannot read {format} files: build it with `--features {feature}`, or convert the file to CSV{}",
+        if cfg!(feature = "parquet") { " or Parquet" } else { "" }
+    ))
 }
 
 fn format_of(path: &Path) -> Format {

@@ -8,9 +8,9 @@
 //!
 //! **Reference.** Mercer, "Functions of positive and negative type" (1909); Golub and Van Loan, "Matrix Computations", section 10.1.
 
+use crate::optim::decompose::symmetric_eigen;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::cholesky::Cholesky;
-use ermine_core::linalg::decompose::symmetric_eigen;
 use ermine_core::linalg::{Matrix, lanes};
 use ermine_core::rng::{self, Purpose};
 use rayon::prelude::*;

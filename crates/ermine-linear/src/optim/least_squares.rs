@@ -20,8 +20,8 @@
 
 use super::conjugate;
 use super::moments::Moments;
+use crate::optim::decompose::{self, Svd};
 use ermine_core::error::{Error, Result};
-use ermine_core::linalg::decompose::{self, Svd};
 use ermine_core::linalg::{Cholesky, Dense, Design, Gram, Matrix, lanes};
 
 /// How a solution was found.

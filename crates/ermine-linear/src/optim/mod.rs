@@ -3,6 +3,7 @@
 //!
 //! | file | problem | certificate |
 //! |---|---|---|
+//! | [`decompose`] | symmetric eigenvalues, singular values, QR of tall data block by block | |
 //! | [`moments`] | the sums over rows that quadratic problems need | |
 //! | [`least_squares`] | least squares and ridge, by the cheapest decomposition that is accurate enough | exact |
 //! | [`conjugate`] | linear systems known by what they do to vectors: very wide sparse least squares | residual |
@@ -30,6 +31,7 @@
 
 pub mod conjugate;
 pub mod coordinate;
+pub mod decompose;
 pub mod descent;
 pub mod dual_coordinate;
 pub mod halfspace;

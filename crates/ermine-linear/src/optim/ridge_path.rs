@@ -10,8 +10,8 @@
 
 use super::least_squares::centred_kernel;
 use super::moments::Moments;
+use crate::optim::decompose::{Eigen, symmetric_eigen};
 use ermine_core::error::{Error, Result};
-use ermine_core::linalg::decompose::{Eigen, symmetric_eigen};
 use ermine_core::linalg::dense::BLOCK;
 use ermine_core::linalg::{Dense, Design, Matrix, chunks, lanes};
 use rayon::prelude::*;

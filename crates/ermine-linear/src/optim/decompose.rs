@@ -1,4 +1,5 @@
-//! Eigenvalues, singular values and QR, by the faer library (sequential, so that threads don't change a bit).
+//! Eigenvalues, singular values and QR, by the faer library: sequential, so that threads don't change a bit, though machines
+//! with different registers may differ in the last bits.
 //!
 //! [`triangle`] reduces tall data to its triangular factor block by block: with `X = Q R`, all that least squares needs
 //! is `R` and `Q'y`, and `R` of a stack is `R` of (`R` of what came before, next rows). Nothing larger than one block is
@@ -7,9 +8,8 @@
 //! **Reference.** Golub and Van Loan, "Matrix Computations", sections 5.2 and 8.3; Demmel et al.,
 //! "Communication-optimal parallel and sequential QR and LU factorizations" (2012) for the stacking.
 
-use super::dense::Dense;
-use super::matrix::Matrix;
-use crate::error::{Error, Result};
+use ermine_core::error::{Error, Result};
+use ermine_core::linalg::{Dense, Matrix};
 use faer::{MatRef, Side};
 
 /// `A = V diag(values) V'` with ascending values; row `k` of `vectors` is the eigenvector of `values[k]`.
@@ -105,8 +105,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn sample(n: usize, p: usize, seed: u64) -> Matrix {
-        let mut rng = crate::rng::stream(seed, &[]);
-        Matrix::from_fn(n, p, |_, _| crate::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0)
+        let mut rng = ermine_core::rng::stream(seed, &[]);
+        Matrix::from_fn(n, p, |_, _| ermine_core::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0)
     }
 
     proptest! {

@@ -1,12 +1,12 @@
-//! Parquet and Arrow IPC files (file and stream format). What their types become says the room of Arrow arrays (`arrow`).
+//! Arrow IPC files (file and stream format). What their types become is told in `arrow`.
 //!
-//! Other types are errors that name the column, unless it is ignored; ignored columns of Parquet files are not even decoded.
-//! Row groups of Parquet files are decoded on all threads, a few at a time, and appended in order.
+//! Other types are errors that name the column, unless it is ignored.
 
 #[cfg(test)]
 mod tests;
 
-use super::arrow::{Piece, guarded, is_readable};
+use super::arrow::is_readable;
+use super::piece::{Piece, guarded};
 use super::read::{ColumnType, ReadOptions, check_types, fault};
 use super::source::check_file;
 use super::{MAX_ROWS, Table};
@@ -14,62 +14,18 @@ use crate::error::{Error, Result};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::Schema;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
-const BATCH_ROWS: usize = 1 << 14;
-
-/// Reads a Parquet file.
-pub fn read_parquet(path: &Path, options: &ReadOptions) -> Result<Table> {
-    check_file(path)?;
-    guarded("Parquet", || decode_parquet(path, options))
-}
-
 /// Reads an Arrow IPC file or stream.
-pub fn read_ipc(path: &Path, options: &ReadOptions) -> Result<Table> {
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     check_file(path)?;
-    guarded("Arrow IPC", || decode_ipc(path, options))
+    guarded("Arrow IPC", || decode(path, options))
 }
 
-fn decode_parquet(path: &Path, options: &ReadOptions) -> Result<Table> {
-    let open = || File::open(path).map_err(|e| Error::io(path, e));
-    let broken = |e: parquet::errors::ParquetError| fault(None, None, format!("not readable as Parquet: {e}"));
-    let metadata = ArrowReaderMetadata::load(&open()?, ArrowReaderOptions::new()).map_err(broken)?;
-    let kept = kept_columns(metadata.schema(), options)?;
-    let mask = ProjectionMask::roots(metadata.parquet_schema(), kept.iter().copied());
-    let mut columns = columns_of(metadata.schema(), &kept);
-
-    // Each group opens the file anew: copies of one handle would share, and so disturb, its place in the file.
-    let decode = |group: usize| -> Result<Vec<Piece>> {
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(open()?, metadata.clone())
-            .with_row_groups(vec![group])
-            .with_projection(mask.clone())
-            .with_batch_size(BATCH_ROWS)
-            .build()
-            .map_err(broken)?;
-        let mut pieces: Vec<Piece> = columns_of(metadata.schema(), &kept);
-        for batch in reader {
-            let batch = batch.map_err(|e| fault(None, None, format!("not readable as Parquet: {e}")))?;
-            append_batch(&mut pieces, &batch)?;
-        }
-        Ok(pieces)
-    };
-    let groups: Vec<usize> = (0..metadata.metadata().num_row_groups()).collect();
-    for some in groups.chunks(rayon::current_num_threads()) {
-        let decoded: Vec<Result<Vec<Piece>>> = some.par_iter().map(|&group| decode(group)).collect();
-        for pieces in decoded {
-            columns.par_iter_mut().zip(pieces?).for_each(|(column, piece)| column.append(piece));
-        }
-        check_rows(&columns)?;
-    }
-    finish(columns, metadata.schema(), &kept, options)
-}
-
-fn decode_ipc(path: &Path, options: &ReadOptions) -> Result<Table> {
+fn decode(path: &Path, options: &ReadOptions) -> Result<Table> {
     let mut file = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
     let mut magic = Vec::new();
     file.by_ref().take(6).read_to_end(&mut magic).map_err(|e| Error::io(path, e))?;
