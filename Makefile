@@ -28,12 +28,12 @@ test: test-rust test-python
 # The same random cases every time, so that a change is what makes a difference; `make soak` draws new ones.
 test-rust:
 	rm -f $(SKIPPED)
-	PROPTEST_RNG_SEED=1 cargo test
+	PROPTEST_RNG_SEED=1 cargo test --features ermine/ipc
 	@tools/skipped_tests $(SKIPPED)
 
 check:
 	cargo fmt --all -- --check
-	cargo clippy --workspace --all-targets --features ermine/parquet -- -D warnings
+	cargo clippy --workspace --all-targets --features ermine/ipc -- -D warnings
 	$(PYTHON) tools/public_api.py --check
 
 $(VENV)/installed: crates/ermine-python/requirements-test.txt
@@ -56,7 +56,7 @@ wheel: $(VENV)/installed
 	$(VENV)/bin/python tools/wheel_smoke.py target/wheels/ermine_learn-*.whl
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p ermine --features parquet
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p ermine --features ipc,parquet
 
 bench:
 	bench/run

@@ -14,6 +14,7 @@ pub mod matrix;
 pub mod measure;
 pub mod metric;
 pub mod model;
+pub mod parallel;
 pub mod param;
 pub mod progress;
 pub mod registry;

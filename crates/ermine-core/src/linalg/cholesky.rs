@@ -14,7 +14,7 @@
 use super::gram::{multiply_panel, pack};
 use super::lanes::{LANES, axpy, dot};
 use super::matrix::Matrix;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// A factorisation of a scaled matrix.
 #[derive(Debug, Clone)]
@@ -87,13 +87,13 @@ impl Cholesky {
         pack(rows, self.side, rest, &[], &[1.0; BLOCK][..k], &mut plus);
         pack(rows, self.side, rest, &[], &[-1.0; BLOCK][..k], &mut minus);
         let side = self.side;
-        let panel = |(i, c): (usize, &mut [f64])| {
+        let panel = |i: usize, c: &mut [f64]| {
             multiply_panel(&minus[i * k * LANES..(i + 1) * k * LANES], &plus, k, i, &mut c[end..], side);
         };
         if rest < 256 {
-            below.chunks_mut(LANES * side).enumerate().for_each(panel);
+            below.chunks_mut(LANES * side).enumerate().for_each(|(i, c)| panel(i, c));
         } else {
-            below.par_chunks_mut(LANES * side).enumerate().for_each(panel);
+            parallel::for_each_chunk(below, LANES * side, panel);
         }
     }
 
@@ -146,7 +146,7 @@ impl Cholesky {
             e[j] = 1.0;
             self.inverse_form(&e)
         };
-        (0..self.p).into_par_iter().map(column).collect()
+        parallel::map(self.p, column)
     }
 
     /// An estimate of the condition number of the scaled matrix in the 1-norm, seldom off by more than a factor of 3.
@@ -193,7 +193,7 @@ impl Cholesky {
             }
             out.iter().map(|x| x.abs()).sum::<f64>()
         };
-        (0..self.p).into_par_iter().map(column).reduce(|| 0.0, f64::max)
+        parallel::map(self.p, column).into_iter().fold(0.0, f64::max)
     }
 }
 

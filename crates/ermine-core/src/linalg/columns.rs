@@ -3,7 +3,7 @@
 //! The sums have the order of the kernels over rows, so both layouts give the same bits: within a chunk of rows a column's products are added one after the other. Such a
 //! chain waits four cycles for each product; sixteen chains side by side keep the multipliers as busy as memory allows.
 
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Columns that are summed side by side.
@@ -21,7 +21,7 @@ pub fn transposed_times_all<const K: usize>(
         // A group that isn't full repeats its last column.
         dots(std::array::from_fn(|j| &group[j.min(group.len() - 1)][rows.clone()]), c.map(|c| &c[rows.clone()]))
     };
-    let parts: Vec<[[f64; GROUP]; K]> = (0..groups.len() * chunks.len()).into_par_iter().map(sum).collect();
+    let parts: Vec<[[f64; GROUP]; K]> = parallel::map(groups.len() * chunks.len(), sum);
     let total = |k: usize, j: usize| {
         let of_group = &parts[j / GROUP * chunks.len()..(j / GROUP + 1) * chunks.len()];
         of_group.iter().map(|part| part[k][j % GROUP]).reduce(|total, part| total + part).unwrap_or(0.0)

@@ -8,7 +8,7 @@
 use super::columns;
 use super::lanes::{self, Real};
 use crate::error::{Error, Result};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -334,21 +334,22 @@ impl<'a> Dense<'a> {
 
     /// Whether no number is missing or infinite.
     pub fn is_finite(&self) -> bool {
-        super::chunks(self.n_rows, 64, 4 * BLOCK).into_par_iter().all(|rows| {
+        let finite = parallel::map_items(&super::chunks(self.n_rows, 64, 4 * BLOCK), |rows| {
             let mut buffer = Vec::new();
             rows.clone().step_by(BLOCK).all(|start| {
                 let n = BLOCK.min(rows.end - start);
                 let block = self.block(start..start + n, &mut buffer);
                 (0..n).all(|r| all_finite(block.row(r, self.n_columns)))
             })
-        })
+        });
+        finite.into_iter().all(|finite| finite)
     }
 
     /// `X w + b`.
     pub fn times(&self, w: &[f64], b: f64) -> Vec<f64> {
         let mut out = vec![0.0; self.n_rows];
         let chunk = super::chunks(self.n_rows, 64, 4 * BLOCK).first().map_or(1, |c| c.len());
-        out.par_chunks_mut(chunk).enumerate().for_each(|(c, out)| {
+        parallel::for_each_chunk(&mut out, chunk, |c, out| {
             let mut buffer = Vec::new();
             for (k, out) in out.chunks_mut(BLOCK).enumerate() {
                 let start = c * chunk + k * BLOCK;
@@ -362,7 +363,7 @@ impl<'a> Dense<'a> {
     /// `X_A w + b`, for chosen columns `A` with one weight each.
     pub fn times_of(&self, chosen: &[usize], w: &[f64], b: f64) -> Vec<f64> {
         let mut out = vec![b; self.n_rows];
-        out.par_chunks_mut(4 * BLOCK).enumerate().for_each(|(c, out)| {
+        parallel::for_each_chunk(&mut out, 4 * BLOCK, |c, out| {
             let mut buffer = Vec::new();
             for (k, out) in out.chunks_mut(BLOCK).enumerate() {
                 let start = c * 4 * BLOCK + k * BLOCK;
@@ -396,7 +397,7 @@ impl<'a> Dense<'a> {
             }
             g
         };
-        let parts: Vec<Vec<f64>> = chunks.into_par_iter().map(sum).collect();
+        let parts: Vec<Vec<f64>> = parallel::consume(chunks, |_, rows| sum(rows));
         let total = add_in_order(parts, K * p);
         (0..K).map(|k| total[k * p..(k + 1) * p].to_vec()).collect()
     }

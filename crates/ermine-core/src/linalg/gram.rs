@@ -20,8 +20,8 @@ use super::dense::{BLOCK, Block, Dense};
 use super::lanes::LANES;
 use super::matrix::Matrix;
 use super::{chunks, dense::add_in_order};
+use crate::parallel;
 use crate::simd::{Level, Set};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The sum of outer products and whatever else was summed up on the way.
@@ -68,7 +68,7 @@ impl Gram {
             c.push(total);
             c
         };
-        let parts: Vec<Vec<f64>> = chunks_for(x.n_rows(), width).into_par_iter().map(sum).collect();
+        let parts: Vec<Vec<f64>> = parallel::consume(chunks_for(x.n_rows(), width), |_, rows| sum(rows));
         let side = n_panels * LANES;
         let mut total = add_in_order(parts, side * side + 1);
         let extra = total.pop().unwrap_or(0.0);
@@ -115,7 +115,7 @@ pub fn cross_products(x: &Dense, left: &[usize], right: &[usize], shift: &[f64],
         c
     };
     let chunks = chunks(x.n_rows(), (x.n_rows() / left.len().max(64)).clamp(1, 16), 4 * BLOCK);
-    let parts: Vec<Vec<f64>> = chunks.into_par_iter().map(sum).collect();
+    let parts: Vec<Vec<f64>> = parallel::consume(chunks, |_, rows| sum(rows));
     let total = add_in_order(parts, a * LANES * side);
     Matrix::from_fn(left.len(), right.len(), |i, j| total[i * side + j])
 }
@@ -143,7 +143,7 @@ impl Packed {
             pack_extras(&one[..range.len() * extras], extras, p, range.len(), &mut packed);
             packed
         };
-        let blocks = (0..x.n_rows().div_ceil(BLOCK)).into_par_iter().map(block).collect();
+        let blocks = parallel::map(x.n_rows().div_ceil(BLOCK), block);
         Packed { width: p + extras, n_rows: x.n_rows(), blocks }
     }
 

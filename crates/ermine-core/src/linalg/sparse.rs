@@ -6,7 +6,7 @@ use super::dense::{BLOCK, add_in_order};
 use super::gram::{Gram, chunks_for};
 use super::matrix::Matrix;
 use crate::error::{Error, Result};
-use rayon::prelude::*;
+use crate::parallel;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -150,7 +150,7 @@ impl<'a> Sparse<'a> {
 
     /// `X w + b`.
     pub fn times(&self, w: &[f64], b: f64) -> Vec<f64> {
-        (0..self.n_rows()).into_par_iter().with_min_len(1024).map(|i| self.row_dot(i, w) + b).collect()
+        parallel::map_rows(self.n_rows(), |i| self.row_dot(i, w) + b)
     }
 
     /// `X' c`.
@@ -166,7 +166,7 @@ impl<'a> Sparse<'a> {
             g
         };
         let most = (self.n_values() / self.n_columns.max(1)).clamp(1, 16);
-        let parts: Vec<Vec<f64>> = super::chunks(self.n_rows(), most, 512).into_par_iter().map(sum).collect();
+        let parts: Vec<Vec<f64>> = parallel::consume(super::chunks(self.n_rows(), most, 512), |_, rows| sum(rows));
         add_in_order(parts, self.n_columns)
     }
 
@@ -185,7 +185,7 @@ impl<'a> Sparse<'a> {
             };
             right.iter().map(product).collect::<Vec<f64>>()
         };
-        let rows: Vec<Vec<f64>> = left.par_iter().map(row).collect();
+        let rows: Vec<Vec<f64>> = parallel::map_items(left, row);
         Matrix::from_fn(left.len(), right.len(), |i, j| rows[i][j])
     }
 
@@ -218,7 +218,7 @@ impl<'a> Sparse<'a> {
             c.push(total);
             c
         };
-        let parts: Vec<Vec<f64>> = chunks_for(self.n_rows(), width).into_par_iter().map(sum).collect();
+        let parts: Vec<Vec<f64>> = parallel::consume(chunks_for(self.n_rows(), width), |_, rows| sum(rows));
         let mut total = add_in_order(parts, width * width + 1);
         let extra = total.pop().unwrap_or(0.0);
         // Entries land above or below the diagonal, as the places of a row need not ascend.

@@ -11,10 +11,10 @@
 
 use super::features::Features;
 use super::order;
+use crate::parallel;
 use crate::rng::Purpose;
 use crate::table::{Column, MISSING, Values};
 use rand::RngExt;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Rows that cuts are made from, at most.
@@ -116,12 +116,15 @@ impl Bins {
             (_, Some(drawn)) => Cuts::Numbers(weighted_cuts(&values, drawn, max_bins)),
         };
         let group = |columns: &[Column]| columns.iter().zip(gather(columns, &sample)).map(cuts).collect::<Vec<Cuts>>();
-        Bins { columns: features.columns().par_chunks(COLUMNS).flat_map_iter(group).collect() }
+        let groups: Vec<&[Column]> = features.columns().chunks(COLUMNS).collect();
+        Bins { columns: parallel::map_items(&groups, |columns| group(columns)).into_iter().flatten().collect() }
     }
 
     /// The bins of all values.
     pub fn code(&self, features: &Features) -> Binned {
-        let code = |(column, cuts): (&Column, &Cuts)| {
+        let columns = features.columns();
+        let code = |j: usize| {
+            let (column, cuts) = (&columns[j], &self.columns[j]);
             let n_bins = cuts.n_bins();
             let bins = column.numbers(features.rows()).into_iter().map(|x| cuts.bin(x));
             let codes = if n_bins <= u8::MAX as usize {
@@ -131,7 +134,7 @@ impl Bins {
             };
             BinnedColumn { codes, n_bins }
         };
-        Binned { columns: features.columns().par_iter().zip(&self.columns).map(code).collect() }
+        Binned { columns: parallel::map(columns.len().min(self.columns.len()), code) }
     }
 }
 

@@ -11,8 +11,8 @@ use super::sparse::SparseRows;
 use crate::error::{Error, Result};
 use crate::linalg::dense::{BLOCK, ColumnView};
 use crate::linalg::{Dense, Design, Sparse};
+use crate::parallel;
 use crate::table::{Buffer, Column, ColumnKind, Values};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// What a design matrix is asked to be.
@@ -139,9 +139,11 @@ impl FeatureMap {
         if features.columns().iter().any(|c| matches!(c.values, Values::Sparse { .. })) {
             return Ok(Held::Sparse(SparseRows::encode(&self.encoder, features)?));
         }
-        let columns = features.columns().par_iter().zip(self.encoder.columns()).enumerate();
-        let places = columns.flat_map_iter(|(j, (column, encoding))| encoded_column(j, column, encoding, features));
-        Ok(Held::Mixed(places.collect()))
+        let (columns, encodings) = (features.columns(), self.encoder.columns());
+        let places = parallel::map(columns.len().min(encodings.len()), |j| {
+            encoded_column(j, &columns[j], &encodings[j], features).into_iter().collect::<Vec<_>>()
+        });
+        Ok(Held::Mixed(places.into_iter().flatten().collect()))
     }
 }
 
@@ -274,7 +276,7 @@ fn check_finite(features: &Features) -> Result<()> {
 fn expand_dense(polynomial: &Polynomial, x: &Dense) -> Vec<f64> {
     let (p, terms) = (x.n_columns(), polynomial.n_terms());
     let mut out = vec![0.0; x.n_rows() * terms];
-    out.par_chunks_mut(BLOCK * terms.max(1)).enumerate().for_each(|(b, out)| {
+    parallel::for_each_chunk(&mut out, BLOCK * terms.max(1), |b, out| {
         let (mut buffer, start) = (Vec::new(), b * BLOCK);
         let block = x.block(start..start + out.len() / terms.max(1), &mut buffer);
         out.chunks_exact_mut(terms.max(1)).enumerate().for_each(|(r, out)| polynomial.expand(block.row(r, p), out));

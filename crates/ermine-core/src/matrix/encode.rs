@@ -14,8 +14,8 @@
 //! **Cost.** One pass over each column to fit; encoding writes each number once.
 
 use super::features::Features;
+use crate::parallel;
 use crate::table::{Column, ColumnKind, MISSING, Values};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -154,7 +154,7 @@ impl Encoder {
     /// Looks at the training data, with a weight for each row: means and deviations are those of repeated rows.
     pub fn fit_weighted(features: &Features, options: EncodeOptions, weights: Option<&[f64]>) -> Encoder {
         let fit = |column: &Column| Encoding::fit(column, features.rows(), options, weights);
-        Encoder { columns: features.columns().par_iter().map(fit).collect() }
+        Encoder { columns: parallel::map_items(features.columns(), fit) }
     }
 
     /// The encoder of columns of numbers without missing values, from their means: numbers stay as they are.
@@ -218,7 +218,7 @@ impl Encoder {
             rest = after;
             jobs.push((column, encoding, block));
         }
-        jobs.into_par_iter().for_each(|(column, encoding, block)| {
+        parallel::consume(jobs, |_, (column, encoding, block): (&Column, &Encoding, &mut [f64])| {
             for (row, x) in column.numbers(features.rows()).into_iter().enumerate() {
                 encoding.encode(x, |j, value| block[j * n_rows + row] = value);
             }

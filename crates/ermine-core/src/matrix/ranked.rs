@@ -8,22 +8,20 @@
 use super::binned::{Binned, BinnedColumn, Bins, Codes, Cuts, between, category_bins};
 use super::features::Features;
 use super::sorted::{SortedColumn, TIE};
+use crate::parallel;
 use crate::table::{Column, ColumnKind, MISSING};
-use rayon::prelude::*;
 
 /// Cuts and bins of all columns, with at most `max_bins` bins (255 at most) beside that of missing values.
 pub fn ranked_bins(features: &Features, max_bins: usize) -> (Bins, Binned) {
     let max_bins = max_bins.clamp(2, u8::MAX as usize);
     let sorted = features.sorted();
-    let columns: Vec<(Cuts, BinnedColumn)> = features
-        .columns()
-        .par_iter()
-        .zip(&sorted.columns)
-        .map(|(column, order)| match column.levels() {
+    let columns: Vec<(Cuts, BinnedColumn)> = parallel::map(sorted.columns.len(), |j| {
+        let column = &features.columns()[j];
+        match column.levels() {
             Some(levels) if column.kind == ColumnKind::Nominal => categories(features, column, levels.len(), max_bins),
-            _ => numbers(&column.numbers(features.rows()), order, max_bins),
-        })
-        .collect();
+            _ => numbers(&column.numbers(features.rows()), &sorted.columns[j], max_bins),
+        }
+    });
     let (cuts, binned) = columns.into_iter().unzip();
     (Bins { columns: cuts }, Binned { columns: binned })
 }

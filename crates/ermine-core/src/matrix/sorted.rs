@@ -12,8 +12,8 @@
 
 use super::features::Features;
 use super::order;
+use crate::parallel;
 use crate::table::{Column, MISSING, Values};
-use rayon::prelude::*;
 use std::cmp::Ordering;
 
 /// The mark on an entry whose value equals that of the entry before it.
@@ -78,7 +78,7 @@ impl Sorted {
     /// Sorts all columns, several at once.
     pub fn new(features: &Features) -> Sorted {
         let rows = features.rows();
-        let columns = features.columns().par_iter().map(|column| sort_column(column, rows)).collect();
+        let columns = parallel::map_items(features.columns(), |column| sort_column(column, rows));
         Sorted { columns }
     }
 
@@ -95,7 +95,7 @@ impl Sorted {
         }
         // Ties stand in row order, which a subset keeps only if its rows are in ascending order.
         ascending
-            .then(|| Sorted { columns: self.columns.par_iter().map(|c| c.restricted(&new_row, rows.len())).collect() })
+            .then(|| Sorted { columns: parallel::map_items(&self.columns, |c| c.restricted(&new_row, rows.len())) })
     }
 }
 

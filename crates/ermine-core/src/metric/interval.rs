@@ -7,8 +7,8 @@
 //! | anything else | bootstrap: the middle 95 % of the scores on rows drawn again with replacement (Efron 1979) |
 
 use super::Weights;
+use crate::parallel;
 use crate::rng::{self, Purpose};
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// A score with the interval that 95 % of repetitions would contain.
@@ -66,18 +66,15 @@ pub fn bootstrap(n_rows: usize, weights: Weights<'_>, scores: impl Fn(Weights<'_
     let values = scores(weights);
     // Enough for ends that hold in the second digit; fewer where rows are so many that the interval is narrow anyway.
     let n_draws = (10_000_000 / n_rows.max(1)).clamp(200, 1000);
-    let draws: Vec<Vec<f64>> = (0..n_draws)
-        .into_par_iter()
-        .map(|draw| {
-            let mut stream = Purpose::Bootstrap.stream(0, &[draw as u64]);
-            let mut drawn = vec![0.0; n_rows];
-            for _ in 0..n_rows {
-                let row = rng::below(&mut stream, n_rows);
-                drawn[row] += weights.of(row);
-            }
-            scores(Weights::drawn(&drawn))
-        })
-        .collect();
+    let draws: Vec<Vec<f64>> = parallel::map(n_draws, |draw| {
+        let mut stream = Purpose::Bootstrap.stream(0, &[draw as u64]);
+        let mut drawn = vec![0.0; n_rows];
+        for _ in 0..n_rows {
+            let row = rng::below(&mut stream, n_rows);
+            drawn[row] += weights.of(row);
+        }
+        scores(Weights::drawn(&drawn))
+    });
     let interval = |(k, &value): (usize, &f64)| {
         let mut told: Vec<f64> = draws.iter().map(|draw| draw[k]).filter(|x| !x.is_nan()).collect();
         told.sort_by(f64::total_cmp);

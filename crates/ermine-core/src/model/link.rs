@@ -10,8 +10,8 @@
 //! | vote | AdaBoost's votes: softmax(2 s), for two classes and one score 1 / (1 + exp(-2 s)); scores that differ by no more than rounding are even |
 //! | certain | there is one class |
 
+use crate::parallel;
 use crate::simd::exp::{exp, sigmoid};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// How scores become predictions.
@@ -90,10 +90,12 @@ impl Link {
         }
         let (k, width) = (k.max(1), self.width(k));
         let mut out = vec![0.0; scores.len() / k * width];
-        let parts = out.par_chunks_mut(ROWS * width).zip(scores.par_chunks(ROWS * k));
-        parts.for_each(|(out, scores)| match self {
-            Link::Logistic => probabilities(scores, out),
-            _ => out.chunks_exact_mut(width).zip(scores.chunks_exact(k)).for_each(|(out, s)| self.of_row(s, out)),
+        parallel::for_each_chunk(&mut out, ROWS * width, |part, out| {
+            let scores = &scores[part * ROWS * k..][..out.len() / width * k];
+            match self {
+                Link::Logistic => probabilities(scores, out),
+                _ => out.chunks_exact_mut(width).zip(scores.chunks_exact(k)).for_each(|(out, s)| self.of_row(s, out)),
+            }
         });
         out
     }

@@ -9,8 +9,8 @@
 use super::read::fault;
 use super::source::Stream;
 use crate::error::{Error, Result};
+use crate::parallel;
 use memchr::{memchr, memchr_iter, memrchr};
-use rayon::prelude::*;
 
 /// The longest record (a line, or several where quotes hold line ends) that is read.
 const MAX_RECORD: usize = 1 << 26;
@@ -233,10 +233,8 @@ pub fn for_each_batch<T: Send>(
     let mut used = Vec::new();
     let mut blocks = cutter.batch(n, Vec::new())?;
     while !blocks.is_empty() {
-        let (next, parsed) = rayon::join(
-            || cutter.batch(n, std::mem::take(&mut used)),
-            || blocks.par_iter().map(&parse).collect::<Vec<Result<T>>>(),
-        );
+        let (next, parsed) =
+            rayon::join(|| cutter.batch(n, std::mem::take(&mut used)), || parallel::map_items(&blocks, &parse));
         merge(parsed.into_iter().collect::<Result<Vec<T>>>()?)?;
         used = std::mem::replace(&mut blocks, next?);
     }

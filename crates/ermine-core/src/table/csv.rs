@@ -24,9 +24,9 @@ use super::source::Source;
 use super::words::Words;
 use super::{Column, Levels, MAX_ROWS, Table};
 use crate::error::{Error, Result};
+use crate::parallel;
 use dialect::{Dialect, sniff};
 use parse::{Parsed, Part, Plan, Rule, parse};
-use rayon::prelude::*;
 use std::path::Path;
 
 const BLOCK_BYTES: usize = 1 << 18;
@@ -169,8 +169,6 @@ fn append(columns: &mut [Growing], batch: &mut [Parsed]) {
             place.push(part);
         }
     }
-    columns
-        .par_iter_mut()
-        .zip(parts)
-        .for_each(|(column, parts)| parts.into_iter().for_each(|part| column.append(part)));
+    let pairs = columns.iter_mut().zip(parts);
+    parallel::consume(pairs, |_, (column, parts)| parts.into_iter().for_each(|part| column.append(part)));
 }

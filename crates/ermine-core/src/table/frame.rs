@@ -17,13 +17,13 @@ use super::piece::{Piece, guarded};
 use super::read::{ColumnType, fault};
 use super::{Buffer, Column, ColumnKind, MAX_ROWS, Table, Values};
 use crate::error::Result;
+use crate::parallel;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayReader, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions, make_array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use rayon::prelude::*;
 use std::collections::HashSet;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Frame {
             return Err(fault(None, None, format!("more than the {MAX_ROWS} rows that a table may have")));
         }
         let columns: Vec<Result<Column>> =
-            (0..self.schema.fields().len()).into_par_iter().map(|j| guarded("Arrow data", || self.column(j))).collect();
+            parallel::map(self.schema.fields().len(), |j| guarded("Arrow data", || self.column(j)));
         Table::new(columns.into_iter().collect::<Result<_>>()?)
     }
 

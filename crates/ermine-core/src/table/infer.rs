@@ -10,6 +10,7 @@ use super::read::{ColumnType, fault};
 use super::words::Words;
 use super::{Column, ColumnKind, Levels, MISSING};
 use crate::error::Result;
+use crate::parallel;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -100,7 +101,9 @@ pub(super) fn column_of_words(name: String, words: Words, wanted: Option<&Column
             (ColumnKind::Nominal, levels, codes)
         }
     };
-    codes.par_iter_mut().for_each(|code| *code = new_codes.get(*code as usize).copied().unwrap_or(MISSING));
+    parallel::for_each_chunk(&mut codes, 1 << 14, |_, codes| {
+        codes.iter_mut().for_each(|code| *code = new_codes.get(*code as usize).copied().unwrap_or(MISSING));
+    });
     codes.shrink_to_fit();
     Ok(Column::coded(name, kind, codes, Arc::new(levels)))
 }

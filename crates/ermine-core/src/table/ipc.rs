@@ -11,10 +11,10 @@ use super::read::{ColumnType, ReadOptions, check_types, fault};
 use super::source::check_file;
 use super::{MAX_ROWS, Table};
 use crate::error::{Error, Result};
+use crate::parallel;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::Schema;
-use rayon::prelude::*;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
@@ -80,9 +80,8 @@ fn columns_of(schema: &Schema, kept: &[usize]) -> Vec<Piece> {
 }
 
 fn append_batch(columns: &mut [Piece], batch: &RecordBatch) -> Result<()> {
-    let results: Vec<Result<()>> =
-        columns.par_iter_mut().zip(batch.columns()).map(|(column, array)| column.push_array(array)).collect();
-    results.into_iter().collect()
+    let pairs = columns.iter_mut().zip(batch.columns());
+    parallel::consume(pairs, |_, (column, array)| column.push_array(array)).into_iter().collect()
 }
 
 fn check_rows(columns: &[Piece]) -> Result<()> {

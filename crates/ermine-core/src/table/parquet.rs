@@ -26,6 +26,7 @@ use super::source::check_file;
 use super::words::Words;
 use super::{MAX_ROWS, Table};
 use crate::error::{Error, Result};
+use crate::parallel;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{AsBytes, DataType};
@@ -33,7 +34,6 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
-use rayon::prelude::*;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,18 +51,17 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Table> {
     let open = || File::open(path).map_err(|e| Error::io(path, e));
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&open()?).map_err(damaged)?;
     check_rows(&metadata)?;
-    let columns: Vec<Result<_>> = kept_columns(&metadata, options)?
-        .into_par_iter()
-        .map(|(leaf, values)| {
-            let name = metadata.file_metadata().schema_descr().column(leaf).name().to_string();
-            // A handle for each column: copies of one handle would share, and so disturb, its place in the file.
-            let piece = read_column(Arc::new(open()?), &metadata, leaf, values)
-                .map_err(|e| fault(None, Some(&name), format!("not readable as Parquet: {e}")))?;
-            let wanted = options.types.get(&name);
-            piece.column(name, wanted)
-        })
-        .collect();
-    Table::new(columns.into_iter().collect::<Result<_>>()?)
+    let kept = kept_columns(&metadata, options)?;
+    let column = |k: usize| {
+        let (leaf, meaning) = kept[k];
+        let name = metadata.file_metadata().schema_descr().column(leaf).name().to_string();
+        // A handle for each column: copies of one handle would share, and so disturb, its place in the file.
+        let piece = read_column(Arc::new(open()?), &metadata, leaf, meaning)
+            .map_err(|e| fault(None, Some(&name), format!("not readable as Parquet: {e}")))?;
+        let wanted = options.types.get(&name);
+        piece.column(name, wanted)
+    };
+    Table::new(parallel::try_map(kept.len(), column)?)
 }
 
 fn damaged(e: ParquetError) -> Error {

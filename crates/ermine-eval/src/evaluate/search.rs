@@ -24,10 +24,10 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::fit::{predict_path, predict_splits, run};
 use ermine_core::learner::{Context, Learner, Path, fit};
 use ermine_core::matrix::{Dataset, Splits};
+use ermine_core::parallel;
 use ermine_core::param::Value;
 use ermine_core::progress::{Event, Observer, Parts, report};
 use ermine_core::rng::{self, Purpose};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::time::Instant;
@@ -382,8 +382,9 @@ impl State<'_, '_> {
         };
         let n_splits = self.search.splits.len();
         for first in (0..n_splits).step_by(at_once) {
-            let some = (first..(first + at_once).min(n_splits)).into_par_iter();
-            let measured: Vec<Vec<Judged>> = run(context.threads, || some.map(of_split).collect::<Result<_>>())??;
+            let n_some = at_once.min(n_splits - first);
+            let measured: Vec<Vec<Judged>> =
+                run(context.threads, || parallel::try_map(n_some, |i| of_split(first + i)))??;
             let done = done + (first + measured.len()) as u64;
             for of_split in measured {
                 judged.iter_mut().zip(of_split).for_each(|(of_setting, split)| of_setting.push(split));

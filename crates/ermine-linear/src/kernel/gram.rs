@@ -2,7 +2,7 @@
 
 use super::element::Element;
 use super::points::Points;
-use rayon::prelude::*;
+use ermine_core::parallel;
 use std::ops::Range;
 
 /// A symmetric matrix of kernel values.
@@ -144,7 +144,7 @@ pub fn whole<E: Element>(gram: &dyn Gram<E>) -> Vec<E> {
     const ROWS: usize = 64;
     let n = gram.n_rows();
     let mut values = vec![E::ZERO; n * n];
-    values.par_chunks_mut((ROWS * n).max(1)).enumerate().for_each(|(c, out)| {
+    parallel::for_each_chunk(&mut values, (ROWS * n).max(1), |c, out| {
         let rows: Vec<u32> = (c * ROWS..c * ROWS + out.len() / n).map(|i| i as u32).collect();
         gram.block(&rows, 0..n, out);
     });

@@ -12,8 +12,8 @@ use crate::optim::decompose::symmetric_eigen;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::cholesky::Cholesky;
 use ermine_core::linalg::{Matrix, lanes};
+use ermine_core::parallel;
 use ermine_core::rng::{self, Purpose};
-use rayon::prelude::*;
 
 /// What the check found.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,7 +101,7 @@ pub fn verdict(values: &[f64], n: usize, precision: f64) -> Result<Verdict> {
 
 /// The least and the largest of Lanczos' estimates of eigenvalues: no eigenvalue lies inside of the least, or the largest, by more than they do.
 fn extremes(values: &[f64], n: usize) -> Result<(f64, f64)> {
-    let times = |v: &[f64]| values.par_chunks_exact(n).map(|row| lanes::dot(row, v)).collect::<Vec<f64>>();
+    let times = |v: &[f64]| parallel::map(values.len() / n, |i| lanes::dot(&values[i * n..][..n], v));
     let mut stream = Purpose::MercerStart.stream(0, &[]);
     let mut next: Vec<f64> = (0..n).map(|_| rng::uniform(&mut stream) - 0.5).collect();
     let (mut basis, mut diagonal, mut beside): (Vec<Vec<f64>>, Vec<f64>, Vec<f64>) = Default::default();

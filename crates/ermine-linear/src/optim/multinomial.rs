@@ -16,7 +16,7 @@ use ermine_core::linalg::dense::{BLOCK, Block, add_in_order};
 use ermine_core::linalg::lanes::LANES;
 use ermine_core::linalg::{Design, Gram, Matrix, Sparse, chunks, few, gram, lanes};
 use ermine_core::loss::softmax::softmax_rows;
-use rayon::prelude::*;
+use ermine_core::parallel;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -136,7 +136,7 @@ impl Multinomial<'_> {
             }
             out
         };
-        let parts = chunks(n, (n / 256).clamp(1, 16), 4 * BLOCK).into_par_iter().map(sum).collect();
+        let parts = parallel::consume(chunks(n, (n / 256).clamp(1, 16), 4 * BLOCK), |_, rows| sum(rows));
         let mut total = add_in_order(parts, (p + 1) * lanes + 1);
         let value = total.pop().unwrap_or(0.0);
         let totals = total.split_off(p * lanes);
@@ -164,7 +164,7 @@ impl Multinomial<'_> {
     pub fn probabilities(&self, w: &[f64]) -> Vec<f64> {
         let (by, classes) = (self.by_column(w), self.n_classes);
         let mut out = vec![0.0; self.x.n_rows() * classes];
-        out.par_chunks_mut(PART * classes).enumerate().for_each(|(part, out)| {
+        parallel::for_each_chunk(&mut out, PART * classes, |part, out| {
             let range = part * PART..part * PART + out.len() / classes;
             let (mut buffer, mut z, mut normalisers) = (Vec::new(), vec![0.0; range.len() * by.lanes], [0.0; PART]);
             let block = match &self.x {
@@ -267,7 +267,7 @@ impl Multinomial<'_> {
                     };
                     packed.gram(&probabilities.chunks_exact(classes).enumerate().map(share).collect::<Vec<f64>>())
                 };
-                pairs.par_iter().map(block).collect()
+                parallel::map_items(&pairs, block)
             }
             Design::Sparse(_) => pairs.iter().map(|&(k, l)| self.block(&probabilities, k, l, total)).collect(),
         };
@@ -288,7 +288,7 @@ impl Multinomial<'_> {
         let squares: Vec<f64> = match &self.x {
             Design::Dense(x) => {
                 let column = |j: usize| (0..x.n_rows()).map(|i| self.weight(i) * x.get(i, j).powi(2)).sum::<f64>();
-                (0..x.n_columns()).into_par_iter().map(column).collect()
+                parallel::map(x.n_columns(), column)
             }
             Design::Sparse(x) => {
                 let mut squares = vec![0.0; x.n_columns()];

@@ -19,8 +19,8 @@
 use super::{Outcome, Status, conjugate};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Design, lanes};
+use ermine_core::parallel;
 use ermine_core::progress::{Event, Observer, report};
-use rayon::prelude::*;
 
 /// The rows of a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,7 +159,7 @@ impl PairRisk<'_> {
             }
             (loss, slope, Place { scores, order, curvature })
         };
-        let parts: Vec<(f64, Vec<f64>, Place)> = self.queries.par_iter().map(of).collect();
+        let parts: Vec<(f64, Vec<f64>, Place)> = parallel::map_items(&self.queries, of);
         let (mut loss, mut gradient, mut places) = (0.0, vec![0.0; scores.len()], Vec::with_capacity(parts.len()));
         for (query, (part, slope, place)) in self.queries.iter().zip(parts) {
             loss += part;
@@ -171,13 +171,14 @@ impl PairRisk<'_> {
 
     /// The Hessian of the loss in the scores, times a direction of the scores.
     fn bend(&self, places: &[Place], direction: &[f64]) -> Vec<f64> {
-        let of = |(query, place): (&Query, &Place)| {
+        let of = |q: usize| {
+            let (query, place) = (&self.queries[q], &places[q]);
             let a: Vec<f64> = query.rows.iter().map(|&row| direction[row as usize]).collect();
             let sums = sweep(query, &place.scores, &place.order, &a);
             let across = |i: usize| query.weights[i] * (sums.better[i].1 + sums.worse[i].1);
             (0..a.len()).map(|i| place.curvature[i] * a[i] - across(i)).collect::<Vec<f64>>()
         };
-        let parts: Vec<Vec<f64>> = self.queries.par_iter().zip(places).map(of).collect();
+        let parts: Vec<Vec<f64>> = parallel::map(places.len(), of);
         let mut out = vec![0.0; direction.len()];
         for (query, part) in self.queries.iter().zip(parts) {
             query.rows.iter().zip(part).for_each(|(&row, h)| out[row as usize] = 2.0 * self.c * h);

@@ -14,7 +14,7 @@ use crate::optim::decompose::{Eigen, symmetric_eigen};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::dense::BLOCK;
 use ermine_core::linalg::{Dense, Design, Matrix, chunks, lanes};
-use rayon::prelude::*;
+use ermine_core::parallel;
 use std::ops::Range;
 
 /// Eigenvectors of more columns than this would take gigabytes and hours.
@@ -147,7 +147,7 @@ impl RidgePath {
             }
             errors
         };
-        let parts: Vec<Vec<f64>> = chunks(x.n_rows(), 16, 4 * BLOCK).into_par_iter().map(sum).collect();
+        let parts: Vec<Vec<f64>> = parallel::consume(chunks(x.n_rows(), 16, 4 * BLOCK), |_, rows| sum(rows));
         let total = ermine_core::linalg::dense::add_in_order(parts, lambdas.len());
         total.into_iter().map(|e| e / (self.moments.total * k as f64)).collect()
     }

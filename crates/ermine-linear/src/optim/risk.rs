@@ -14,8 +14,8 @@ use crate::penalty::Penalty;
 use ermine_core::linalg::dense::{BLOCK, add_in_order};
 use ermine_core::linalg::{Design, Matrix, chunks, gram, lanes};
 use ermine_core::loss::Loss;
+use ermine_core::parallel;
 use ermine_core::vectorised;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -109,7 +109,7 @@ impl<'a, L: Loss> Risk<'a, L> {
             out
         };
         let n = self.x.n_rows();
-        let parts = chunks(n, (n / 256).clamp(1, 16), 4 * BLOCK).into_par_iter().map(sum).collect();
+        let parts = parallel::consume(chunks(n, (n / 256).clamp(1, 16), 4 * BLOCK), |_, rows| sum(rows));
         add_in_order(parts, width)
     }
 
@@ -208,7 +208,7 @@ impl<'a, L: Loss> Risk<'a, L> {
             (a, sums)
         };
         let parts: Vec<(Vec<f64>, [Vec<f64>; 2])> =
-            chunks(n, (n / 256).clamp(1, 16), 4 * BLOCK).into_par_iter().map(sum).collect();
+            parallel::consume(chunks(n, (n / 256).clamp(1, 16), 4 * BLOCK), |_, rows| sum(rows));
         let (mut a, mut plus, mut minus) = (Vec::with_capacity(n), Vec::new(), Vec::new());
         for (part, [above, below]) in parts {
             a.extend(part);
@@ -261,7 +261,7 @@ impl<'a, L: Loss> Risk<'a, L> {
 
 /// The sum of a term for each row, in an order that depends on nothing but their number.
 fn ordered_sum(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
-    let parts: Vec<f64> = chunks(n, 16, 4 * BLOCK).into_par_iter().map(|rows| rows.map(&term).sum()).collect();
+    let parts: Vec<f64> = parallel::consume(chunks(n, 16, 4 * BLOCK), |_, rows| rows.map(&term).sum());
     parts.iter().sum()
 }
 

@@ -8,8 +8,8 @@ use super::aligned::Aligned;
 use super::nearest::{Nearest, Neighbors};
 use super::scan::tiles::{Filter, PANEL, Progress, search_tiles};
 use ermine_core::error::{Error, Result};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 
 /// Queries that are searched together.
 const BLOCK: usize = 1024;
@@ -112,17 +112,14 @@ impl CodeIndex {
     fn batch(&self, queries: &[u8], wanted: &Nearest) -> Result<Neighbors> {
         let n = check(queries, self.n_bytes)?;
         let block = n.div_ceil(16).clamp(1, BLOCK);
-        let parts: Vec<Neighbors> = queries
-            .par_chunks(block * self.n_bytes)
-            .map(|queries| {
-                let mut best = vec![wanted.clone(); queries.len() / self.n_bytes];
-                let done = search_tiles(&mut CodeFilter::new(self, queries), &mut best, Progress::default());
-                debug_assert_eq!(done.points, self.n_rows, "an exact filter reads to the end");
-                let mut found = Neighbors::default();
-                best.iter_mut().for_each(|best| found.push(best.sorted().iter().copied()));
-                found
-            })
-            .collect();
+        let parts: Vec<Neighbors> = parallel::consume(queries.chunks(block * self.n_bytes), |_, queries| {
+            let mut best = vec![wanted.clone(); queries.len() / self.n_bytes];
+            let done = search_tiles(&mut CodeFilter::new(self, queries), &mut best, Progress::default());
+            debug_assert_eq!(done.points, self.n_rows, "an exact filter reads to the end");
+            let mut found = Neighbors::default();
+            best.iter_mut().for_each(|best| found.push(best.sorted().iter().copied()));
+            found
+        });
         let mut all = Neighbors::with_capacity(n, 0);
         parts.iter().for_each(|part| all.append(part));
         Ok(all)

@@ -25,6 +25,7 @@
 use super::nearest::Nearest;
 use super::vantage::{RowSpace, Space};
 use ermine_core::error::{Error, Result};
+use ermine_core::parallel;
 use ermine_core::rng;
 use ermine_core::section::Sections;
 use rayon::prelude::*;
@@ -148,21 +149,18 @@ impl Graph {
         }
         back.sort_unstable();
         let groups: Vec<&[(u8, u32, u32)]> = back.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
-        let chosen: Vec<Vec<u32>> = groups
-            .par_iter()
-            .map(|group| {
-                let (layer, point, _) = group[0];
-                let mut links: Vec<u32> = self.links(point, layer).iter().copied().filter(|&l| l != NONE).collect();
-                links.extend(group.iter().map(|&(_, _, new)| new));
-                let room = self.links(point, layer).len();
-                if links.len() <= room {
-                    return links;
-                }
-                let row = space.row(point);
-                let found: Vec<Near> = links.iter().map(|&link| near(space.to(&row, link), link)).collect();
-                select(space, point, &found, room)
-            })
-            .collect();
+        let chosen: Vec<Vec<u32>> = parallel::map_items(&groups, |group| {
+            let (layer, point, _) = group[0];
+            let mut links: Vec<u32> = self.links(point, layer).iter().copied().filter(|&l| l != NONE).collect();
+            links.extend(group.iter().map(|&(_, _, new)| new));
+            let room = self.links(point, layer).len();
+            if links.len() <= room {
+                return links;
+            }
+            let row = space.row(point);
+            let found: Vec<Near> = links.iter().map(|&link| near(space.to(&row, link), link)).collect();
+            select(space, point, &found, room)
+        });
         for (group, links) in groups.iter().zip(&chosen) {
             let places = self.links_mut(group[0].1, group[0].0);
             places.fill(NONE);

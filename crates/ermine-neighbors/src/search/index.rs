@@ -23,8 +23,8 @@ use super::vantage::{RowSpace, VantageTree};
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::{Element, Kept, Points, Rows};
 use ermine_core::error::{Error, Result};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -306,9 +306,8 @@ impl Index {
     pub(super) fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
         let n = queries.n_rows();
         let block = self.engine.block(n);
-        let blocks = (0..n.div_ceil(block)).into_par_iter();
         let search = |b: usize| self.search_block(queries, b * block..n.min((b + 1) * block), wanted, ready);
-        let parts: Vec<Neighbors> = self.metric.watched(|| blocks.map(search).collect())?;
+        let parts: Vec<Neighbors> = self.metric.watched(|| parallel::map(n.div_ceil(block), search))?;
         let mut all = Neighbors::with_capacity(n, parts.iter().map(|p| p.all_rows().len()).sum());
         parts.iter().for_each(|part| all.append(part));
         Ok(all)
@@ -446,15 +445,16 @@ impl Engine {
 
 /// Rows as the metric measures them, in double precision.
 fn embed(metric: &Metric, rows: &Rows<'_>) -> Points {
+    const BLOCK: usize = 256;
     let width = metric.embedded_features(rows.n_features());
     let mut values = vec![0.0; rows.n_rows() * width];
-    values.par_chunks_mut(width).enumerate().for_each_init(
-        || vec![0.0; rows.n_features()],
-        |row, (i, out)| {
-            rows.copy_row(i, row);
-            metric.embed(row, out);
-        },
-    );
+    parallel::for_each_chunk(&mut values, BLOCK * width, |block, values| {
+        let mut row = vec![0.0; rows.n_features()];
+        for (i, out) in values.chunks_mut(width).enumerate() {
+            rows.copy_row(block * BLOCK + i, &mut row);
+            metric.embed(&row, out);
+        }
+    });
     Points::from_f64(values, width)
 }
 

@@ -13,8 +13,8 @@ use super::nearest::{Nearest, Neighbors};
 use ermine_core::distance::metric::{Metric, PARTS, Pair, Shape, euclidean, half_square, minkowski, share, total};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::SparseRows;
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -147,9 +147,8 @@ impl SparseIndex {
         check(queries)?;
         let n = queries.n_rows();
         let block = n.div_ceil(8).clamp(1, BLOCK);
-        let blocks = (0..n.div_ceil(block)).into_par_iter();
         let search = |b: usize| self.search_block(queries, b * block..n.min((b + 1) * block), wanted);
-        let parts: Vec<Neighbors> = blocks.map(search).collect();
+        let parts: Vec<Neighbors> = parallel::map(n.div_ceil(block), search);
         let mut all = Neighbors::with_capacity(n, parts.iter().map(|p| p.all_rows().len()).sum());
         parts.iter().for_each(|part| all.append(part));
         Ok(all)

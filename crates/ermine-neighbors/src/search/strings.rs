@@ -4,8 +4,8 @@ use super::nearest::{Nearest, Neighbors};
 use super::vantage::{Space, VantageTree};
 pub use ermine_core::distance::strings::StringMetric;
 use ermine_core::error::{Error, Result};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 
 /// Strings added since the tree was built are scanned; above this many, and a sixteenth of the tree, it is rebuilt.
 const WAITING: usize = 256;
@@ -129,17 +129,14 @@ impl StringIndex {
 
     fn batch<S: AsRef<str> + Sync>(&self, queries: &[S], wanted: &Nearest) -> Neighbors {
         let space = Texts { metric: self.metric, texts: &self.texts[..self.indexed] };
-        let found: Vec<Vec<(f64, u32)>> = queries
-            .par_iter()
-            .map(|query| {
-                let (query, mut best) = (query.as_ref(), wanted.clone());
-                for (row, text) in self.texts.iter().enumerate().skip(self.indexed) {
-                    best.offer(self.metric.distance(query, text), row as u32);
-                }
-                self.tree.search(&space, query, &mut best);
-                best.sorted().to_vec()
-            })
-            .collect();
+        let found: Vec<Vec<(f64, u32)>> = parallel::map_items(queries, |query| {
+            let (query, mut best) = (query.as_ref(), wanted.clone());
+            for (row, text) in self.texts.iter().enumerate().skip(self.indexed) {
+                best.offer(self.metric.distance(query, text), row as u32);
+            }
+            self.tree.search(&space, query, &mut best);
+            best.sorted().to_vec()
+        });
         let mut all = Neighbors::default();
         found.into_iter().for_each(|one| all.push(one));
         all

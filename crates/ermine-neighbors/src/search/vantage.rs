@@ -20,8 +20,8 @@ use super::row_sets::RowSets;
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::{Kept, Points};
 use ermine_core::error::{Error, Result};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Up to this many points are simply measured one by one, where memory allows.
@@ -253,7 +253,7 @@ fn build_node<S: Space>(space: &S, order: &mut [u32], levels: u32, number: usize
     let (head, rest) = order.split_at_mut(1);
     let measure = |&point: &u32| (space.straight(space.between(head[0], point)), point);
     let mut measured: Vec<(f64, u32)> =
-        if rest.len() > 2048 { rest.par_iter().map(measure).collect() } else { rest.iter().map(measure).collect() };
+        if rest.len() > 2048 { parallel::map_items(rest, measure) } else { rest.iter().map(measure).collect() };
     measured.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     rest.iter_mut().zip(&measured).for_each(|(to, from)| *to = from.1);
     let spans = Spans { near: span(&measured[..middle]), far: span(&measured[middle..]) };

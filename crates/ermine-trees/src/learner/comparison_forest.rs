@@ -19,6 +19,7 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::Amount;
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output, Proof, Status};
+use ermine_core::parallel;
 use ermine_core::param::{ParamType, Range};
 use ermine_core::params;
 use ermine_core::progress::{Event, Silent, report};
@@ -116,7 +117,7 @@ impl InSpace for ComparisonForest {
         for first in (0..n).step_by(BATCH) {
             let last = (first + BATCH).min(n);
             let grow = |tree: usize| self.grow(&space, (&rows, width), data, context.seed, tree);
-            trees.extend((first..last).into_par_iter().with_max_len(1).map(grow).collect::<Result<Vec<_>>>()?);
+            trees.extend(parallel::try_map(last - first, |i| grow(first + i))?);
             report(context.observer, Event::Step { done: last as u64, score: None })?;
         }
         report(context.observer, Event::End)?;
@@ -175,7 +176,7 @@ impl ComparisonForest {
 
     fn out_of_bag(&self, fitted: &FittedComparisons, data: &Dataset, seed: u64) -> Result<OutOfBag> {
         let (n, n_trees) = (data.n_rows(), fitted.trees.len());
-        let drawn: Vec<Vec<u32>> = (0..n_trees).into_par_iter().map(|tree| self.draws(n, seed, tree).0).collect();
+        let drawn: Vec<Vec<u32>> = parallel::map(n_trees, |tree| self.draws(n, seed, tree).0);
         let prediction = fitted.mean_of(data.features(), |row, tree| drawn[tree][row] == 0);
         OutOfBag::new(prediction, fitted.trees[0].width, data)
     }

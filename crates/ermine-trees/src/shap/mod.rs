@@ -28,9 +28,9 @@ use crate::tree::Tree;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::Features;
 use ermine_core::model::ShapValues;
+use ermine_core::parallel;
 use ermine_core::versions;
 use quadrature::gauss_legendre;
-use rayon::prelude::*;
 
 /// Rows that walk together: the bits of a word.
 const ROWS: usize = 64;
@@ -163,7 +163,7 @@ impl Explained {
             }
         };
         if size > 0 {
-            values.par_chunks_mut(ROWS * size).enumerate().for_each(block);
+            parallel::for_each_chunk(&mut values, ROWS * size, |part, values| block((part, values)));
         }
         values
     }

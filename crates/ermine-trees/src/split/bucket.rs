@@ -18,7 +18,7 @@
 use super::criterion::Criterion;
 use super::exact::{Candidate, Threshold, best_threshold as sweep_sorted};
 use ermine_core::matrix::{Features, SortedColumn};
-use rayon::prelude::*;
+use ermine_core::parallel;
 
 /// Rows that are read at a time: their part of a block of columns stays in the first cache.
 const CHUNK: usize = 256;
@@ -154,17 +154,19 @@ pub fn best_threshold<C: Criterion>(
 ) -> Option<(usize, Candidate<Threshold>)> {
     let (sparse, dense): (Vec<usize>, Vec<usize>) =
         columns.iter().partition(|&&j| !features.columns()[j].part_into(features.rows(), 0, &mut []));
-    let counted: Vec<Counted<C::Sum>> =
-        dense.par_chunks(BLOCK).flat_map_iter(|block| count(criterion, features, block)).collect();
+    let blocks = parallel::consume(dense.chunks(BLOCK), |_, block| count(criterion, features, block));
+    let counted: Vec<Counted<C::Sum>> = blocks.into_iter().flatten().collect();
     let between = |column: &Counted<C::Sum>| (column.feature, column.best_between(criterion, all));
     let sorted = |&feature: &usize| (feature, by_sorting(criterion, features, feature, all));
-    let mut found: Vec<_> = counted.par_iter().map(between).collect();
-    found.par_extend(sparse.par_iter().map(sorted));
+    let mut found: Vec<_> = parallel::map_items(&counted, between);
+    found.extend(parallel::map_items(&sparse, sorted));
     // Bounds and costs are rounded differently; what differs by less than this may be better.
     let slack = 1e-9 * criterion.node_cost(all).abs();
     let least = found.iter().fold(f64::INFINITY, |least, (_, best)| least.min(best.cost)) + slack;
-    let inside = |column: &Counted<C::Sum>| column.best_inside(criterion, features, all, least);
-    found.par_extend(counted.par_iter().filter_map(|column| inside(column).map(|best| (column.feature, best))));
+    let inside = |column: &Counted<C::Sum>| {
+        column.best_inside(criterion, features, all, least).map(|best| (column.feature, best))
+    };
+    found.extend(parallel::map_items(&counted, inside).into_iter().flatten());
     // Of one column, the order of thresholds decides; of several, the lower column.
     found.sort_by(|(i, a), (j, b)| i.cmp(j).then_with(|| b.precedes(a).cmp(&a.precedes(b))));
     found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })

@@ -17,8 +17,8 @@ use super::test::Test;
 use super::{bucket, nominal};
 use ermine_core::matrix::sorted::TIE;
 use ermine_core::matrix::{Features, SortedColumn, binned};
+use ermine_core::parallel;
 use ermine_core::table::ColumnKind;
-use rayon::prelude::*;
 
 /// A split that may be the best: what decides, in the order in which it decides.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,7 +158,8 @@ pub fn best_split<C: Criterion>(criterion: &C, features: &Features, max_categori
         let (cost, tie_break) = nominal::cost(criterion, &sums);
         Some((feature, Candidate { cost, tie_break, place: None }))
     };
-    let mut found: Vec<(usize, Candidate<Option<Threshold>>)> = nominal.par_iter().filter_map(each_category).collect();
+    let mut found: Vec<(usize, Candidate<Option<Threshold>>)> =
+        parallel::map_items(&nominal, each_category).into_iter().flatten().collect();
     let best_ordered = if features.n_rows() < BUCKETS_FROM {
         every_threshold(criterion, features, &ordered, &all)
     } else {
@@ -187,7 +188,7 @@ fn every_threshold<C: Criterion>(
 ) -> Option<(usize, Candidate<Threshold>)> {
     let sorted = features.sorted();
     let search = |&feature: &usize| (feature, best_threshold(criterion, &sorted.columns[feature], all));
-    let found: Vec<_> = columns.par_iter().map(search).collect();
+    let found: Vec<_> = parallel::map_items(columns, search);
     found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })
 }
 

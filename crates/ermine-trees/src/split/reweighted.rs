@@ -20,8 +20,8 @@ use super::exact::{Threshold, threshold_value};
 use super::test::Test;
 use ermine_core::matrix::sorted::TIE;
 use ermine_core::matrix::{Features, Sorted, SortedColumn};
+use ermine_core::parallel;
 use ermine_core::table::{Column, ColumnKind, MISSING};
-use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -177,7 +177,7 @@ impl Reweighted {
                 slice_ordered(order, &classes, n_classes)
             }
         };
-        let columns = features.columns().par_iter().zip(&sorted.columns).map(slice).collect();
+        let columns = parallel::consume(features.columns().iter().zip(&sorted.columns), |_, pair| slice(pair));
         Reweighted { sorted, columns, classes, n_classes, impurity }
     }
 

@@ -21,9 +21,9 @@ use crate::split::node::{NodeCriterion, ROW, Summary};
 use crate::split::test::CodeSet;
 use ermine_core::error::Result;
 use ermine_core::matrix::{Features, binned};
+use ermine_core::parallel;
 use ermine_core::progress::{Event, Observer, report};
 use ermine_core::rng;
-use rayon::prelude::*;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
@@ -400,7 +400,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         for pending in &subtrees {
             self.rows_of(pending).iter().enumerate().for_each(|(i, &row)| new_row[row as usize] = i as u32);
         }
-        let grown: Vec<Grown> = subtrees.par_iter().map(|pending| self.subtree(pending, &new_row)).collect();
+        let grown: Vec<Grown> = parallel::map_items(&subtrees, |pending| self.subtree(pending, &new_row));
         for (pending, grown) in subtrees.iter().zip(grown) {
             self.graft(pending.node as usize, grown);
         }
@@ -413,7 +413,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             return;
         }
         let each = self.orders.columns.len().div_ceil(rayon::current_num_threads());
-        self.orders.columns.par_chunks_mut(each).for_each(|columns| {
+        parallel::for_each_chunk(&mut self.orders.columns, each, |_, columns| {
             let mut buffer = Vec::new();
             for column in columns {
                 parted.iter().for_each(|parting| column.partition(parting, set, &mut buffer));

@@ -13,7 +13,7 @@ use super::engine::{self, BLOCK, Deep, Engine};
 use super::forest::{Forest, Node, kind};
 use crate::split::test::category;
 use ermine_core::matrix::Features;
-use rayon::prelude::*;
+use ermine_core::parallel;
 use std::ops::Range;
 
 /// Walks at once.
@@ -52,7 +52,7 @@ impl Forest {
                 None => self.each_walk(features, first, n, trees.clone(), each),
             }
         };
-        sums.par_chunks_mut(BLOCK * outputs).enumerate().for_each(block);
+        parallel::for_each_chunk(sums, BLOCK * outputs, |part, sums| block((part, sums)));
     }
 
     /// The node where each row ends in each tree: `n_trees` numbers for each row.
@@ -80,7 +80,7 @@ impl Forest {
             });
         };
         if n_trees > 0 {
-            ends.par_chunks_mut(BLOCK * n_trees).enumerate().for_each(block);
+            parallel::for_each_chunk(&mut ends, BLOCK * n_trees, |part, ends| block((part, ends)));
         }
         ends
     }

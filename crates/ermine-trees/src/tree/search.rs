@@ -13,8 +13,8 @@ use crate::split::bipartition::{Bipartition, Search, best_bipartition, groups};
 use crate::split::exact::Threshold;
 use crate::split::node::{Limits, NodeCriterion, ROW, Segment, TIE};
 use ermine_core::matrix::Features;
+use ermine_core::parallel;
 use ermine_core::rng::{self, Purpose, Rng, RngExt};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A split that was chosen.
@@ -88,7 +88,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
             return level.iter().map(|pending| self.search(pending)).collect();
         }
         if self.draws() {
-            return level.par_iter().map(|pending| self.search(pending)).collect();
+            return parallel::map_items(level, |pending| self.search(pending));
         }
         let n_columns = self.orders.columns.len();
         let each = n_columns.div_ceil(rayon::current_num_threads());
@@ -101,7 +101,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
             };
             level.iter().map(search).collect()
         };
-        let blocks: Vec<Vec<Option<Choice>>> = starts.par_iter().map(of_block).collect();
+        let blocks: Vec<Vec<Option<Choice>>> = parallel::map_items(&starts, of_block);
         let mut best: Vec<Option<Choice>> = level.iter().map(|_| None).collect();
         for block in blocks {
             best.iter_mut().zip(block).for_each(|(best, next)| keep(best, next));

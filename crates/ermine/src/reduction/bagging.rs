@@ -16,6 +16,7 @@ use ermine_core::learner::parameters::Amount;
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, Staged, TreeEnsemble};
+use ermine_core::parallel;
 use ermine_core::param::{ParamType, Range, Value};
 use ermine_core::params;
 use ermine_core::progress::{Event, report};
@@ -23,7 +24,6 @@ use ermine_core::rng::{self, Purpose, RngExt};
 use ermine_core::section::Sections;
 use ermine_trees::ensemble::TreeSum;
 use ermine_trees::learner::forest::judge::OutOfBag;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 params! {
@@ -90,7 +90,7 @@ impl Learner for Bagging {
                 let draw = self.draw(data, t, context.seed);
                 Member::train(&*learner, &draw.data(data, weighted)?, draw.columns, draw.seed, context)
             };
-            members.extend((first..last).into_par_iter().with_max_len(1).map(train).collect::<Result<Vec<_>>>()?);
+            members.extend(parallel::try_map(last - first, |t| train(first + t))?);
             report(context.observer, Event::Step { done: last as u64, score: None })?;
         }
         report(context.observer, Event::End)?;

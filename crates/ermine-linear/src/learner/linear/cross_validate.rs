@@ -7,9 +7,9 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
 use ermine_core::linalg::Design;
 use ermine_core::linalg::dense::BLOCK;
+use ermine_core::parallel;
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::{self, Purpose};
-use rayon::prelude::*;
 
 /// Which fold each row belongs to.
 pub struct Folds {
@@ -103,6 +103,6 @@ fn square_errors(problem: &Lasso, rows: &[usize], solutions: &[LassoSolution]) -
         }
         errors
     };
-    let parts: Vec<Vec<f64>> = rows.par_chunks(16 * BLOCK).map(sum).collect();
+    let parts: Vec<Vec<f64>> = parallel::consume(rows.chunks(16 * BLOCK), |_, rows| sum(rows));
     ermine_core::linalg::dense::add_in_order(parts, solutions.len())
 }

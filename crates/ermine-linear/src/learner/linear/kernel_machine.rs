@@ -7,8 +7,8 @@ use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::matrix::{FeatureMap, Features, Schema, Task};
 use ermine_core::model::{Attribute, Fitted, Header, Output};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 
 /// `f_k(x) = sum_i c_ki (kernel(x_i, x) + constant)` for each problem of two classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +129,7 @@ impl Fitted for KernelMachine {
         for row in rows.chunks_exact_mut(p) {
             row.iter_mut().zip(&self.scaling).for_each(|(x, (offset, factor))| *x = (*x - offset) * factor);
         }
-        let margins: Vec<Vec<f64>> = rows.par_chunks_exact(p).map(|row| self.margins(row)).collect();
+        let margins: Vec<Vec<f64>> = parallel::map(rows.len() / p, |i| self.margins(&rows[i * p..][..p]));
         if self.output() == Output::Margin {
             return Ok(margins.into_iter().map(|m| m[0]).collect());
         }

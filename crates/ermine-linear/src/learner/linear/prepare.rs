@@ -5,7 +5,7 @@ use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::linalg::dense::{BLOCK, add_in_order};
 use ermine_core::linalg::{Design, chunks};
 use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, Numbers};
-use rayon::prelude::*;
+use ermine_core::parallel;
 use std::borrow::Cow;
 
 /// Data as a linear learner computes on it.
@@ -131,7 +131,7 @@ impl Scaling {
         let means = x.transposed_times(&(0..n).map(share).collect::<Vec<f64>>());
         let squares = match x {
             Design::Dense(x) => {
-                let parts = chunks(n, 16, 4 * BLOCK).into_par_iter().map(|rows| {
+                let parts = parallel::map_items(&chunks(n, 16, 4 * BLOCK), |rows| {
                     let (mut sums, mut buffer) = (vec![0.0; p], Vec::new());
                     for start in rows.clone().step_by(BLOCK) {
                         let range = start..(start + BLOCK).min(rows.end);
@@ -143,7 +143,7 @@ impl Scaling {
                     }
                     sums
                 });
-                add_in_order(parts.collect(), p)
+                add_in_order(parts, p)
             }
             Design::Sparse(x) => {
                 let mut sums = vec![0.0; p];

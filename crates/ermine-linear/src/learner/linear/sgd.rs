@@ -21,10 +21,10 @@ use ermine_core::linalg::{Design, Matrix};
 use ermine_core::loss::Loss;
 use ermine_core::matrix::{Dataset, DesignOptions, Task};
 use ermine_core::model::{Certificate, Proof, Status};
+use ermine_core::parallel;
 use ermine_core::param::Range;
 use ermine_core::rng::{self, Purpose};
 use ermine_core::{choice, params};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 choice! {
@@ -147,8 +147,9 @@ impl StochasticGradientDescent {
         let run = |state: &mut Sgd, y: &[f64]| {
             with_loss!(loss, self.epsilon, self.quantile, |l| state.run(l, &x, y, prepared.weights(), &options))
         };
-        let pairs: Vec<(&mut Sgd, &Cow<'_, [f64]>)> = start.states.iter_mut().zip(&targets).collect();
-        let ended: Vec<bool> = pairs.into_par_iter().map(|(state, y)| run(state, y)).collect::<Result<_>>()?;
+        let pairs = start.states.iter_mut().zip(&targets);
+        let ended =
+            parallel::consume(pairs, |_, (state, y)| run(state, y)).into_iter().collect::<Result<Vec<bool>>>()?;
         let rows: Vec<Vec<f64>> = start.states.iter().map(|state| self.weights_of(state)).collect();
         if rows.iter().flatten().any(|w| !w.is_finite() || w.abs() > 1e150) {
             return Err(Error::data(

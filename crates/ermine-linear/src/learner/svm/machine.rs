@@ -13,8 +13,8 @@ use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Dense, Design, Matrix, lanes};
 use ermine_core::matrix::{FeatureMap, Features, Schema, Task};
 use ermine_core::model::{Attribute, Fitted, Header, Output};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Rows predicted together.
@@ -158,7 +158,7 @@ impl Machine {
         let Some(kernel) = &self.form.kernel else {
             let (rows, p) = (dense_rows(x), x.n_columns());
             let values = |i: usize| self.support.iter().map(|&j| rows[i * p + j as usize]).collect::<Vec<f64>>();
-            out.par_chunks_mut(k).enumerate().for_each(|(i, out)| self.combine(&values(i), out));
+            parallel::for_each_row(&mut out, k, |i, out| self.combine(&values(i), out));
             return Ok(out);
         };
         if let Some(weights) = self.scaled_weights() {
@@ -184,7 +184,7 @@ impl Machine {
 
     fn sum<E: Element>(&self, support: &Points<E>, points: &Points<E>, out: &mut [f64]) {
         let (k, n) = (self.n_decisions(), support.len());
-        out.par_chunks_mut(ROWS * k).enumerate().for_each(|(c, out)| {
+        parallel::for_each_chunk(out, ROWS * k, |c, out| {
             let mut values = vec![E::ZERO; 8 * n];
             for (g, out) in out.chunks_mut(8 * k).enumerate() {
                 let first = (c * ROWS + g * 8) as u32;

@@ -2,19 +2,19 @@
 
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::Features;
+use ermine_core::parallel;
 use ermine_core::table::{Column, Table};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The kernel values of `items`, one row for each, with each of the `training` items, one column for each.
 pub fn features<T: Sync>(items: &[T], training: &[T], kernel: impl Fn(&T, &T) -> f64 + Sync) -> Result<Features> {
-    let column = |(j, other): (usize, &T)| {
-        let values: Vec<f64> = items.iter().map(|item| kernel(item, other)).collect();
+    let column = |j: usize| {
+        let values: Vec<f64> = items.iter().map(|item| kernel(item, &training[j])).collect();
         match values.iter().position(|v| !v.is_finite()) {
             Some(i) => Err(Error::data(format!("the kernel of items {} and {} is {}", i + 1, j + 1, values[i]))),
             None => Ok(Column::numeric(format!("k{}", j + 1), values)),
         }
     };
-    let columns = training.par_iter().enumerate().map(column).collect::<Result<Vec<_>>>()?;
+    let columns = parallel::try_map(training.len(), column)?;
     Ok(Features::new(Arc::new(Table::new(columns)?)))
 }

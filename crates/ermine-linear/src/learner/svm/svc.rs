@@ -22,10 +22,10 @@ use ermine_core::learner::{Context, Family, Info, Learner, Path, SplitPrediction
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, Features, Splits};
 use ermine_core::model::{Certificate, Fitted, Output};
+use ermine_core::parallel;
 use ermine_core::param::{Range, Value};
 use ermine_core::progress::{Control, Event, Observer};
 use ermine_core::{choice, params};
-use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 choice! {
@@ -179,7 +179,8 @@ impl Path for Svc {
                 })?;
                 Ok((output, predicted))
             };
-            let found: Vec<(Output, Vec<Vec<f64>>)> = parts.into_par_iter().map(of_split).collect::<Result<_>>()?;
+            let found: Vec<(Output, Vec<Vec<f64>>)> =
+                parallel::consume(parts, |_, part| of_split(part)).into_iter().collect::<Result<_>>()?;
             let output = found.first().map_or(Output::Values, |(output, _)| *output);
             Ok(Some((output, found.into_iter().map(|(_, predicted)| predicted).collect())))
         })
@@ -299,11 +300,11 @@ impl Svc {
         let c = if self.C.is_infinite() { HARD / source.largest_diagonal().max(f64::MIN_POSITIVE) } else { self.C };
         let mut solutions = Vec::with_capacity(pairs.len());
         for (first, some) in (0..).step_by(AT_ONCE).zip(pairs.chunks(AT_ONCE)) {
-            let solve = |(k, pair): (usize, &Pair)| {
+            let solve = |k: usize| {
                 let earlier = earlier.map(|earlier| &earlier[first + k]);
-                self.solve_pair(pair, source, problem.weights, c, earlier, cache, context)
+                self.solve_pair(&some[k], source, problem.weights, c, earlier, cache, context)
             };
-            solutions.extend(some.par_iter().enumerate().map(solve).collect::<Result<Vec<_>>>()?);
+            solutions.extend(parallel::try_map(some.len(), solve)?);
         }
         Ok(solutions)
     }

@@ -5,7 +5,7 @@
 
 use crate::kernel::{Element, Gram};
 use ermine_core::linalg::lanes;
-use rayon::prelude::*;
+use ermine_core::parallel;
 
 /// Columns in a chunk.
 const CHUNK: usize = 1024;
@@ -59,8 +59,7 @@ impl<E: Element> Rows<E> {
         let (known, new) = self.plan(changes);
         self.n_computed += new.len() as u64;
         let n_places = self.places.len();
-        let work = self.chunks.par_iter_mut().zip(sums.par_chunks_mut(CHUNK)).enumerate();
-        work.for_each(|(c, (kept, sums))| {
+        parallel::consume(self.chunks.iter_mut().zip(sums.chunks_mut(CHUNK)), |c, (kept, sums)| {
             let (start, width) = (c * CHUNK, sums.len());
             kept.resize(n_places, Vec::new());
             let mut values = vec![E::ZERO; GROUP * width];

@@ -8,8 +8,8 @@ use ermine_core::distance::metric::Metric;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Features, Schema, Target};
 use ermine_core::model::{Attribute, Fitted, Header, Model, Output, Proof};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// What the training rows answered.
@@ -353,9 +353,9 @@ impl NeighborModel {
         let of_fold = |members: &Vec<u32>, k: usize| {
             let mut out = vec![0.0; members.len() * n_answers];
             let others = fold.len() - members.len();
-            let each = out.par_chunks_mut(n_answers).zip(members).with_min_len(64);
-            each.try_for_each(|(out, &row)| {
-                let (rows, distances) = (found.rows(row as usize), found.distances(row as usize));
+            parallel::try_for_each_row(&mut out, n_answers, |member, out| {
+                let row = members[member] as usize;
+                let (rows, distances) = (found.rows(row), found.distances(row));
                 if rows.is_empty() {
                     return Err(Error::data("the metric gives no distances"));
                 }
@@ -385,7 +385,7 @@ impl NeighborModel {
     fn answers(&self, queries: &Queries, k: usize, found: &Neighbors) -> Result<Vec<f64>> {
         let n_answers = self.n_answers();
         let mut out = vec![0.0; queries.len() * n_answers];
-        out.par_chunks_mut(n_answers).enumerate().with_min_len(64).try_for_each(|(i, out)| {
+        parallel::try_for_each_row(&mut out, n_answers, |i, out| {
             let asked = Asked { model: self, queries, which: i as u32 };
             if !found.rows(i).is_empty() {
                 return self.answer(&asked, k, found.rows(i), found.distances(i), out);

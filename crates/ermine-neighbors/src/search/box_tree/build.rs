@@ -8,7 +8,7 @@ use crate::search::lanes::LANES;
 use crate::search::measured::SPARE_SHARE;
 use crate::search::packed::bits;
 use ermine_core::distance::rows::Element;
-use rayon::prelude::*;
+use ermine_core::parallel;
 
 /// Below this many points a split stays on one thread.
 const PARALLEL: usize = 4096;
@@ -86,7 +86,7 @@ fn ordered<E: Element>(values: &[E], n_features: usize, as_sets: bool) -> Vec<u6
     }
     split(values, n_features, &mut order, run);
     if as_sets {
-        order.par_chunks_mut(LEAF).for_each(|leaf| leaf.sort_unstable_by_key(|&entry| entry as u32));
+        parallel::for_each_row(&mut order, LEAF, |_, leaf| leaf.sort_unstable_by_key(|&entry| entry as u32));
     }
     order
 }
@@ -111,7 +111,7 @@ fn all_boxes<E: Element>(leaves: &[E], n_points: usize, width: usize) -> Vec<Ali
 fn leaf_boxes<E: Element>(leaves: &[E], n_points: usize, d: usize) -> Aligned<f32> {
     let nodes = n_points.div_ceil(LEAF).div_ceil(LANES);
     let mut boxes = Aligned::filled(f32::INFINITY, nodes * d * 2 * LANES);
-    boxes.par_chunks_mut(d * 2 * LANES).enumerate().for_each(|(node, bounds)| {
+    parallel::for_each_row(&mut boxes, d * 2 * LANES, |node, bounds| {
         for child in 0..LANES {
             let leaf = node * LANES + child;
             let n = n_points.saturating_sub(leaf * LEAF).min(LEAF);
@@ -195,8 +195,8 @@ fn ascending<E: Element>(value: E) -> u32 {
 /// Copies the points into leaves, in the order of the tree.
 fn lay_out<E: Element>(values: &[E], d: usize, order: &[u64]) -> Aligned<E> {
     let mut leaves = Aligned::filled(E::narrow(f64::INFINITY), order.len().div_ceil(LEAF) * d * LEAF);
-    leaves.par_chunks_mut(d * LEAF).zip(order.par_chunks(LEAF)).for_each(|(leaf, rows)| {
-        for (place, &entry) in rows.iter().enumerate() {
+    parallel::for_each_row(&mut leaves, d * LEAF, |k, leaf| {
+        for (place, &entry) in order[k * LEAF..].iter().take(LEAF).enumerate() {
             let row = &values[entry as u32 as usize * d..][..d];
             for (column, &value) in row.iter().enumerate() {
                 leaf[column * LEAF + place] = value;

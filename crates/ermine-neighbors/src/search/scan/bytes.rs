@@ -21,7 +21,7 @@ use super::tiles::{Filter, PANEL, RUN};
 use crate::search::aligned::Aligned;
 use crate::search::measured::Measured;
 use ermine_core::distance::metric::Metric;
-use rayon::prelude::*;
+use ermine_core::parallel;
 
 /// Columns that one lane of the instruction takes at once.
 const QUAD: usize = 4;
@@ -64,14 +64,14 @@ impl ByteCodes {
         let quads = [d.div_ceil(QUAD), d / QUAD].into_iter().find(fits).filter(|_| d <= MOST_COLUMNS)?;
         let centre = super::floats::centre(points);
         let run_rows = RUN * PANEL;
-        let largest = (0..n.div_ceil(run_rows)).into_par_iter().with_min_len(16).map(|run| {
+        let largest = parallel::map(n.div_ceil(run_rows), |run| {
             let mut most = 0.0f64;
             points.for_each(run * run_rows..n.min((run + 1) * run_rows), |_, row| {
                 most = row.iter().zip(&centre).fold(most, |most, (v, c)| most.max((v - c).abs()));
             });
             most
         });
-        let largest = largest.reduce(|| 0.0, f64::max);
+        let largest = largest.into_iter().fold(0.0, f64::max);
         let step = largest / 127.0;
         if !(step > 1e-150 && step < 1e150) {
             return None;
@@ -79,12 +79,8 @@ impl ByteCodes {
         let mut codes = Aligned::filled([128u8; QUAD], panels * PANEL * quads);
         let mut half_squares = Aligned::filled(0i32, panels * PANEL);
         let mut errors = vec![0.0f32; panels.div_ceil(RUN)];
-        let runs = codes
-            .par_chunks_mut(run_rows * quads)
-            .zip(half_squares.par_chunks_mut(run_rows))
-            .zip(&mut errors)
-            .enumerate();
-        runs.for_each(|(run, ((codes, halves), error))| {
+        let runs = codes.chunks_mut(run_rows * quads).zip(half_squares.chunks_mut(run_rows)).zip(&mut errors);
+        parallel::consume(runs, |run, ((codes, halves), error)| {
             let mut code = vec![0i8; d.min(quads * QUAD)];
             points.for_each(run * run_rows..n.min((run + 1) * run_rows), |i, row| {
                 let (square, off) = round(row, &centre, step, &mut code);

@@ -18,6 +18,7 @@ use crate::tree::{Forest, Tree};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::model::{Attribute, AttributeKind};
+use ermine_core::parallel;
 use ermine_core::rng::{self, Purpose};
 use ermine_core::section::Sections;
 use rayon::prelude::*;
@@ -127,10 +128,8 @@ impl Job<'_> {
     /// What each row is given by the trees that didn't see it.
     fn out_of_bag(&self, forest: &Forest) -> Result<OutOfBag> {
         let (n, width, n_trees) = (self.data.n_rows(), forest.width(), forest.n_trees());
-        let absent: Vec<Vec<bool>> = (0..n_trees)
-            .into_par_iter()
-            .map(|tree| self.draws(tree).iter().map(|&drawn| drawn == 0).collect())
-            .collect();
+        let absent: Vec<Vec<bool>> =
+            parallel::map(n_trees, |tree| self.draws(tree).iter().map(|&drawn| drawn == 0).collect());
         let mut sums = vec![0.0; n * width];
         let block = |(block, sums): (usize, &mut [f64])| {
             let first = block * Forest::BLOCK;
@@ -145,22 +144,21 @@ impl Job<'_> {
                 sums.iter_mut().for_each(|sum| *sum /= f64::from(count));
             }
         };
-        sums.par_chunks_mut(Forest::BLOCK * width).enumerate().for_each(block);
+        parallel::for_each_chunk(&mut sums, Forest::BLOCK * width, |part, sums| block((part, sums)));
         OutOfBag::new(sums, width, self.data)
     }
 
     /// How much each column matters on out-of-bag rows, the mean over all trees.
     fn permutation_importances(&self, forest: &Forest) -> Vec<f64> {
         let d = self.data.features().n_columns();
-        let columns: Vec<Vec<f64>> =
-            (0..d).into_par_iter().map(|column| self.data.features().numbers(column)).collect();
+        let columns: Vec<Vec<f64>> = parallel::map(d, |column| self.data.features().numbers(column));
         let of_tree = |tree: usize| {
             let drawn = self.draws(tree);
             let rows: Vec<u32> = (0..drawn.len() as u32).filter(|&row| drawn[row as usize] == 0).collect();
             self.growth_of_loss(&forest.tree(tree), &columns, &rows, tree)
         };
         let n_trees = forest.n_trees();
-        let each: Vec<Vec<f64>> = (0..n_trees).into_par_iter().with_max_len(1).map(of_tree).collect();
+        let each: Vec<Vec<f64>> = parallel::map(n_trees, of_tree);
         (0..d).map(|column| each.iter().map(|of_tree| of_tree[column]).sum::<f64>() / n_trees as f64).collect()
     }
 

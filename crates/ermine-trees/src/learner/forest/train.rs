@@ -10,10 +10,10 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Context, Trained};
 use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
+use ermine_core::parallel;
 use ermine_core::param::ParamType;
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::{self, Purpose};
-use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Trees that are held apart before they are put together, at most.
@@ -201,8 +201,7 @@ impl Job<'_> {
             report(observer, Event::Step { done: *done, score: None }).map(|()| grown)
         };
         for first in (fitted.forest.n_trees()..n).step_by(BATCH) {
-            let trees = (first..(first + BATCH).min(n)).into_par_iter().with_max_len(1);
-            fitted.append(trees.map(grow_and_report).collect::<Result<_>>()?);
+            fitted.append(parallel::try_map(BATCH.min(n - first), |i| grow_and_report(first + i))?);
         }
         report(observer, Event::End)
     }

@@ -11,6 +11,7 @@
 use super::ranks::Ranks;
 use crate::tree::forest::{Forest, Node, kind};
 use ermine_core::matrix::Features;
+use ermine_core::parallel;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -111,7 +112,7 @@ impl Coded {
                 output += width;
             }
         };
-        sums.par_chunks_mut(rows * outputs).enumerate().for_each(block);
+        parallel::for_each_chunk(sums, rows * outputs, |part, sums| block((part, sums)));
     }
 
     /// The number of a leaf's prediction.

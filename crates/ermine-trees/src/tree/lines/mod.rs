@@ -28,6 +28,7 @@ use crate::split::cells::{Item, MAX_BINS, Seen, Statistics, TAIL};
 use crate::split::test::CodeSet;
 use ermine_core::matrix::Bins;
 use ermine_core::matrix::binned::{Binned, Cuts};
+use ermine_core::parallel;
 use ermine_core::rng::Rng;
 use rayon::prelude::*;
 use search::Grower;
@@ -101,7 +102,7 @@ impl<'a> Lines<'a> {
                 lines.for_each(|(i, line)| line[c] = column.codes.get(block * BLOCK + i) as u8);
             }
         };
-        bytes.par_chunks_mut(BLOCK * stride).enumerate().for_each(fill);
+        parallel::for_each_chunk(&mut bytes, BLOCK * stride, |block, lines| fill((block, lines)));
         let nominal = |cuts: &Cuts| matches!(cuts, Cuts::Categories(_));
         let column = |(column, cuts): (&ermine_core::matrix::binned::BinnedColumn, &Cuts)| LineColumn {
             missing: column.n_bins as u8,

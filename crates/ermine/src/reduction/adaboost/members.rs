@@ -12,9 +12,9 @@ use crate::reduction::committee::Member;
 use ermine_core::error::Result;
 use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::Dataset;
+use ermine_core::parallel;
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::{Purpose, RngExt};
-use rayon::prelude::*;
 
 /// The data under the weights of a round. Weights are scaled to a mean of 1, as learners expect.
 fn weighted(data: &Dataset, shares: &[f64]) -> Result<Dataset> {
@@ -169,7 +169,7 @@ impl NumberStep {
 fn mean_error(said: &[f64], data: &Dataset, rounds: &[Round]) -> Result<f64> {
     let (values, shares) = (data.values()?.0, shares(data));
     let error = |row: usize| shares[row] * (median_of_row(said, row, rounds) - values[row]).abs();
-    let errors: Vec<f64> = (0..data.n_rows()).into_par_iter().with_min_len(1024).map(error).collect();
+    let errors: Vec<f64> = parallel::map_rows(data.n_rows(), error);
     Ok(errors.iter().sum())
 }
 

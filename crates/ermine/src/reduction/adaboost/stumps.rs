@@ -11,10 +11,10 @@ use super::{AdaBoost, heaviest};
 use ermine_core::error::Result;
 use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Features};
+use ermine_core::parallel;
 use ermine_core::progress::{Event, report};
 use ermine_trees::split::reweighted::{Found, Masses, Reweighted, Stump};
 use ermine_trees::tree::{Forest, Tree};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
@@ -59,7 +59,7 @@ pub fn boost(
             let error = news.as_ref().map(|news| worker.take_in(news, search.classes(), &first.mass, n_classes));
             (error, search.search(&worker.masses.mass, &worker.columns, &bar))
         };
-        let results: Vec<(Option<u64>, Option<Found>)> = workers.par_iter_mut().with_max_len(1).map(work).collect();
+        let results: Vec<(Option<u64>, Option<Found>)> = parallel::consume(&mut workers, |_, worker| work(worker));
         close_round(&mut rounds, results.iter().filter_map(|r| r.0).sum(), &first);
         let found = results.into_iter().fold(None, |best, (_, found)| Found::better(best, found));
         let Some(found) = found else {
@@ -90,7 +90,7 @@ pub fn boost(
     }
     if let Some(news) = news {
         let error = |worker: &mut Worker| worker.take_in(&news, search.classes(), &first.mass, n_classes);
-        let errors: u64 = workers.par_iter_mut().map(error).sum();
+        let errors: u64 = parallel::consume(&mut workers, |_, worker| error(worker)).into_iter().sum();
         close_round(&mut rounds, errors, &first);
     }
     report(context.observer, Event::End)?;

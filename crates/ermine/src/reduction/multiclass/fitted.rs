@@ -8,8 +8,8 @@ use crate::reduction::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Features, Schema};
 use ermine_core::model::{Fitted, Header, Output};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 
 /// Binary parts, and how they are decoded.
 pub struct Coded {
@@ -88,12 +88,12 @@ impl Coded {
         let duels = matches!(self.decoder, Decoder::Majority | Decoder::Confidence) && !self.is_one_vs_rest();
         if duels && self.n_parts() > 1 {
             let odds: Vec<Option<Vec<f64>>> =
-                self.members.par_iter().map(|member| member.log_odds(features)).collect::<Result<_>>()?;
+                parallel::try_map(self.members.len(), |i| self.members[i].log_odds(features))?;
             if let Some(odds) = odds.into_iter().collect() {
                 return Ok((Confidence::Margin, odds));
             }
         }
-        let said = self.members.par_iter().map(|member| member.of_second(features)).collect::<Result<_>>()?;
+        let said = parallel::try_map(self.members.len(), |i| self.members[i].of_second(features))?;
         Ok((self.confidence(), said))
     }
 
@@ -131,7 +131,7 @@ impl Fitted for Coded {
         // A class that training didn't have is never predicted.
         let absent = if self.gives_probabilities() { 0.0 } else { f64::MIN };
         let mut numbers = vec![absent; n * self.n_classes];
-        numbers.par_chunks_mut(self.n_classes.max(1)).enumerate().for_each(|(row, numbers)| {
+        parallel::for_each_row(&mut numbers, self.n_classes.max(1), |row, numbers| {
             let of_row: Vec<f64> = said.iter().map(|part| part[row]).collect();
             let mut scores = vec![0.0; k];
             self.scores(kind, &of_row, &mut scores);
@@ -156,7 +156,7 @@ impl Fitted for Coded {
         if !self.is_one_vs_rest() {
             return Ok(Some((self.predict(features)?, self.n_classes)));
         }
-        let said: Vec<Vec<f64>> = self.members.par_iter().map(of_part).collect::<Result<_>>()?;
+        let said: Vec<Vec<f64>> = parallel::try_map(self.members.len(), |i| of_part(&self.members[i]))?;
         let mut numbers = vec![f64::MIN; features.n_rows() * self.n_classes];
         for (&class, said) in self.classes.iter().zip(said) {
             let cells = numbers.iter_mut().skip(class as usize).step_by(self.n_classes);

@@ -28,12 +28,12 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::model::{Certificate, Proof};
+use ermine_core::parallel;
 use ermine_core::param::Range;
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::Purpose;
 use ermine_core::{choice, params};
 use matrix::Coding;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 choice! {
@@ -178,7 +178,7 @@ fn train(
             Member::train(&*learner, &part_of(data, codes, &classes, &coding, p)?, None, seed, context)
         };
         let last = (first + batch).min(coding.n_parts());
-        members.extend((first..last).into_par_iter().with_max_len(1).map(part).collect::<Result<Vec<_>>>()?);
+        members.extend(parallel::try_map(last - first, |p| part(first + p))?);
         report(context.observer, Event::Step { done: last as u64, score: None })?;
     }
     report(context.observer, Event::End)?;

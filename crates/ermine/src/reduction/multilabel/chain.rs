@@ -10,9 +10,9 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, FeatureSpec, Features, Schema, Target, Task};
 use ermine_core::model::{Fitted, Header, Output};
+use ermine_core::parallel;
 use ermine_core::section::Sections;
 use ermine_core::table::ColumnKind;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ impl Chains {
     fn along(&self, chain: usize, features: &Features) -> Result<Vec<Vec<f64>>> {
         let members = &self.members[chain * self.n_labels..(chain + 1) * self.n_labels];
         if !self.plan.linked {
-            return members.par_iter().map(|member| member.of_second(features)).collect();
+            return parallel::try_map(members.len(), |i| members[i].of_second(features));
         }
         let mut said: Vec<Vec<f64>> = Vec::with_capacity(self.n_labels);
         let mut known = features.clone();
@@ -157,8 +157,7 @@ impl Fitted for Chains {
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         let (n_labels, n_chains) = (self.n_labels, self.plan.orders.len());
         let probabilities = self.gives_probabilities();
-        let each: Vec<Vec<Vec<f64>>> =
-            (0..n_chains).into_par_iter().map(|chain| self.along(chain, features)).collect::<Result<_>>()?;
+        let each: Vec<Vec<Vec<f64>>> = parallel::try_map(n_chains, |chain| self.along(chain, features))?;
         let mut numbers = vec![0.0; features.n_rows() * n_labels];
         for ((order, said), members) in self.plan.orders.iter().zip(&each).zip(self.members.chunks(n_labels)) {
             for ((&label, said), member) in order.iter().zip(said).zip(members) {

@@ -29,11 +29,11 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Proof, Status};
+use ermine_core::parallel;
 use ermine_core::param::{Kind, ParamType, Range, Value};
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::{self, Purpose};
 use ermine_core::{choice, params};
-use rayon::prelude::*;
 
 /// In which order the labels stand in a chain.
 #[derive(Debug, Clone, PartialEq)]
@@ -239,7 +239,7 @@ fn train_parts(
     let (mut members, batch) = (Vec::with_capacity(n_parts), 2 * rayon::current_num_threads());
     for first in (0..n_parts).step_by(batch) {
         let last = (first + batch).min(n_parts);
-        members.extend((first..last).into_par_iter().with_max_len(1).map(part).collect::<Result<Vec<_>>>()?);
+        members.extend(parallel::try_map(last - first, |p| part(first + p))?);
         report(context.observer, Event::Step { done: last as u64, score: None })?;
     }
     report(context.observer, Event::End)?;

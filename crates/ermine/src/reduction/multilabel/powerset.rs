@@ -11,9 +11,9 @@ use ermine_core::learner::Context;
 use ermine_core::matrix::labels::SEPARATOR;
 use ermine_core::matrix::{Dataset, Features, Schema, Target, Task};
 use ermine_core::model::{Fitted, Header, Output};
+use ermine_core::parallel;
 use ermine_core::param::{ParamType, Value};
 use ermine_core::section::Sections;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// A learner of sets.
@@ -125,8 +125,9 @@ impl Fitted for Powerset {
         let said = self.member.predict(features)?;
         let width = if self.member.output() == Output::Margin { 1 } else { self.sets.len() };
         let mut numbers = vec![0.0; features.n_rows() * self.n_labels];
-        let rows = numbers.par_chunks_mut(self.n_labels).zip(said.par_chunks(width));
-        rows.for_each(|(numbers, said)| self.labels(said, numbers));
+        parallel::for_each_row(&mut numbers, self.n_labels, |row, numbers| {
+            self.labels(&said[row * width..][..width], numbers);
+        });
         Ok(numbers)
     }
 

@@ -17,11 +17,11 @@ use ermine_core::learner::Context;
 use ermine_core::linalg::Design;
 use ermine_core::matrix::{Dataset, DesignOptions, FeatureMap, FeatureSpec, Features, Numbers, Target, Task};
 use ermine_core::model::{Header, Output, Status};
+use ermine_core::parallel;
 use ermine_core::param::{ParamType, Value};
 use ermine_core::section::Sections;
 use ermine_core::table::{Column, ColumnKind, Table};
 use ermine_linear::learner::linear::fitted::Linear;
-use rayon::prelude::*;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl Encoded {
         let columns = match design {
             Design::Dense(x) => {
                 let column = |j: usize| (0..x.n_rows()).map(|i| x.get(i, j)).collect();
-                (0..x.n_columns()).into_par_iter().map(column).collect()
+                parallel::map(x.n_columns(), column)
             }
             Design::Sparse(x) => {
                 let mut columns = vec![vec![0.0; x.n_rows()]; x.n_columns()];
@@ -100,7 +100,7 @@ impl Encoded {
             let values: Vec<f64> = held.iter().map(|&row| out[row as usize]).collect();
             Column::sparse(name.clone(), out.len(), held.into(), values.into())
         };
-        let columns: Vec<Column> = self.columns.par_iter().zip(names).map(column).collect();
+        let columns: Vec<Column> = parallel::consume(self.columns.iter().zip(names), |_, pair| column(pair));
         Features::new(Arc::new(Table::of_columns(columns, 2 * n)))
     }
 }
@@ -205,7 +205,8 @@ impl Preference {
             let sure = self.member.of_second(&features)?;
             Ok(sure.chunks_exact(2).map(|c| (c[0] - c[1]) / 2.0).collect::<Vec<f64>>())
         };
-        let parts: Vec<Vec<f64>> = pairs.par_chunks(BATCH).map(batch).collect::<Result<_>>()?;
+        let parts: Vec<Vec<f64>> =
+            parallel::consume(pairs.chunks(BATCH), |_, pairs| batch(pairs)).into_iter().collect::<Result<_>>()?;
         Ok(parts.concat())
     }
 
