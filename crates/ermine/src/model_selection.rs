@@ -96,6 +96,38 @@ pub use ermine_eval::evaluate::paired::paired_test;
 #[doc(inline)]
 pub use ermine_eval::evaluate::search::search;
 
+/// Compares learners: each is cross-validated with its defaults, then the best are tuned, within a budget of time.
+///
+/// ```
+/// # std::env::set_current_dir("../../examples/data").unwrap();
+/// use ermine::model_selection::{Comparison, compare, suitable_learners};
+/// use ermine::prelude::*;
+///
+/// let data = Table::read("penguins.csv")?.dataset("species")?;
+/// let splits = Splits::k_fold(&data, 5, 0)?;
+/// let context = ermine::context();
+/// # let some = vec![Box::new(DecisionTree::default()) as Box<dyn Learner>, Box::new(DecisionStump::default())];
+/// let learners = suitable_learners(&data, &context);
+/// # let learners = some;
+/// let comparison = Comparison::new(learners, &splits, &[Measure::LogLoss, Measure::Accuracy]);
+/// println!("{}", compare(&comparison, &data, &context));
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(inline)]
+pub use ermine_eval::compare::compare;
+#[doc(inline)]
+pub use ermine_eval::compare::verdict::as_good;
+#[doc(inline)]
+pub use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, Reason, Skipped, Untuned};
+
+/// All learners that make sense for a data set, to be compared.
+pub fn suitable_learners(
+    data: &ermine_core::matrix::Dataset,
+    context: &ermine_core::learner::Context<'_>,
+) -> Vec<Box<dyn ermine_core::learner::Learner>> {
+    ermine_eval::compare::suitable(data, crate::registry::DEFAULT, context)
+}
+
 /// Scores against the number of training rows.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! What `ermine compare` says: the leaderboard as text, as a page and as JSON, and the verdict over it.
 
-use super::{Args, BASELINE, Outcome, Row};
+use super::{Args, why_skipped, why_untuned};
 use crate::args::pooled_note;
 use crate::clean::clean;
 use crate::data::Understanding;
@@ -8,9 +8,11 @@ use crate::grid::Grid;
 use crate::terminal::{bold, decimals, dim, listed, time, width, wrapped, yellow};
 use ermine_core::chart::html::Page;
 use ermine_core::chart::plot;
+use ermine_eval::compare::verdict::{SIGNIFICANT, against, as_good, is_testable};
+use ermine_eval::compare::{BASELINE, Leaderboard, LeaderboardEntry};
 use ermine_eval::evaluate::Splits;
 use ermine_eval::evaluate::curves::CurvePoint;
-use ermine_eval::evaluate::paired::{Paired, paired_test};
+use ermine_eval::evaluate::paired::Paired;
 use ermine_eval::report::curve as report;
 use serde_json::json;
 
@@ -18,137 +20,150 @@ use serde_json::json;
 pub(super) fn as_json(
     args: &Args,
     data: &Understanding,
-    outcome: &Outcome,
+    leaderboard: &Leaderboard,
     splits: &Splits,
     next: &str,
 ) -> serde_json::Value {
-    let test =
-        outcome.rows.get(1).filter(|_| is_sure(&outcome.rows)).map(|second| against(&outcome.rows[0], second, splits));
+    let test = leaderboard
+        .entries
+        .get(1)
+        .filter(|_| is_testable(&leaderboard.entries))
+        .map(|second| against(&leaderboard.entries[0], second, splits));
     json!({
         "data": data,
         "folds": args.splits.folds,
         "validation": args.splits.title(),
         "seed": args.seed,
-        "leaderboard": outcome.rows,
-        "absent": outcome.absent,
-        "remarks": outcome.remarks,
-        "best": outcome.rows[0].learner,
-        "best_setting": outcome.rows[0].setting,
+        "leaderboard": leaderboard.entries,
+        "absent": skipped(leaderboard, args).map(|(learner, why)| json!({"learner": learner, "why": why})).collect::<Vec<_>>(),
+        "remarks": leaderboard.untuned.iter().map(why_untuned).collect::<Vec<_>>(),
+        "best": leaderboard.entries[0].learner,
+        "best_setting": leaderboard.entries[0].setting,
         "first_against_second": test,
         "next": next,
     })
 }
 
 /// The leaderboard as cells, its heading first.
-fn board(outcome: &Outcome, splits: &Splits) -> Vec<Vec<String>> {
-    let rows = &outcome.rows;
+fn board(leaderboard: &Leaderboard, splits: &Splits) -> Vec<Vec<String>> {
+    let rows = &leaderboard.entries;
     let names: Vec<&str> =
         rows.iter().map(|row| &row.scores).max_by_key(|s| s.len()).into_iter().flatten().map(|s| s.name).collect();
     let mut heading: Vec<String> = vec![String::new(), "learner".into()];
     heading.extend(names.iter().map(ToString::to_string));
     heading.extend(["p".into(), "time".into()]);
-    let line = |(i, row): (usize, &Row)| {
+    let line = |(i, row): (usize, &LeaderboardEntry)| {
         let score = |name: &&str| match row.scores.iter().find(|s| s.name == *name) {
             Some(s) if s.folds.len() > 1 => format!("{:.d$} ± {:.d$}", s.mean, s.deviation, d = decimals(s.mean)),
             Some(s) => format!("{:.d$}", s.mean, d = decimals(s.mean)),
             None => String::new(),
         };
-        let p = if i == 0 || !is_sure(rows) { String::new() } else { p_value(against(&rows[0], row, splits)) };
-        let start = [(i + 1).to_string(), row.title()];
+        let p = if i == 0 || !is_testable(rows) { String::new() } else { p_value(against(&rows[0], row, splits)) };
+        let start = [(i + 1).to_string(), titled(row)];
         start.into_iter().chain(names.iter().map(score)).chain([p, time(row.seconds)]).collect()
     };
     std::iter::once(heading).chain(rows.iter().enumerate().map(line)).collect()
+}
+
+/// The learners that are not on the leaderboard, and why.
+fn skipped<'a>(leaderboard: &'a Leaderboard, args: &'a Args) -> impl Iterator<Item = (&'static str, String)> + 'a {
+    leaderboard.skipped.iter().map(|skipped| (skipped.learner, why_skipped(&skipped.reason, args)))
+}
+
+/// The name of a learner, with what must be known about it.
+fn titled(entry: &LeaderboardEntry) -> String {
+    entry.title() + if entry.not_converged > 0 { " *" } else { "" }
 }
 
 fn p_value(test: Paired) -> String {
     if test.p_value < 0.001 { "< 0.001".into() } else { format!("{:.3}", test.p_value) }
 }
 
-fn against(best: &Row, other: &Row, splits: &Splits) -> Paired {
-    let folds = |row: &Row| row.scores.first().map(|s| s.folds.clone()).unwrap_or_default();
-    paired_test(&folds(best), &folds(other), splits)
-}
-
 /// What the columns mean.
-fn legend(rows: &[Row]) -> String {
-    let usual = match (is_sure(rows), rows[0].scores.iter().any(|score| score.folds.len() > 1)) {
+fn legend(rows: &[LeaderboardEntry]) -> String {
+    let usual = match (is_testable(rows), rows[0].scores.iter().any(|score| score.folds.len() > 1)) {
         (true, _) => {
             "mean ± standard deviation over splits; p: chance of such a distance from the first if both were as good"
         }
         (false, true) => "mean ± standard deviation over splits; how sure the order is can't be told",
         (false, false) => "one split: how sure that is can't be told",
     };
-    format!("{usual}{}", pooled_note(&rows[0].scores))
-}
-
-/// Whether there are several scores of what decides, so that differences can be tested.
-fn is_sure(rows: &[Row]) -> bool {
-    rows[0].scores.first().is_some_and(|score| score.folds.len() > 1)
+    let unfinished =
+        if rows.iter().any(|row| row.not_converged > 0) { "; *: did not converge in some split" } else { "" };
+    format!("{usual}{unfinished}{}", pooled_note(&rows[0].scores))
 }
 
 /// As text, with the command that comes next.
-pub(super) fn text(args: &Args, outcome: &Outcome, splits: &Splits, next: &str) -> String {
-    let mut board = board(outcome, splits).into_iter();
+pub(super) fn text(args: &Args, leaderboard: &Leaderboard, splits: &Splits, next: &str) -> String {
+    let mut board = board(leaderboard, splits).into_iter();
     let mut grid = Grid::new(board.next().unwrap_or_default()).left(&[1]);
     board.for_each(|row| grid.push(row));
     let mut text = String::new();
     if !args.manner.quiet {
-        text += &format!("\n{}\n{}\n", bold(&args.splits.title()), dim(&wrapped(&legend(&outcome.rows), 0, width())));
+        text += &format!(
+            "\n{}\n{}\n",
+            bold(&args.splits.title()),
+            dim(&wrapped(&legend(&leaderboard.entries), 0, width()))
+        );
     }
     text += &grid.text(width());
-    text += if outcome.absent.is_empty() && outcome.remarks.is_empty() { "" } else { "\n" };
-    for absent in &outcome.absent {
-        text += &format!("  {} {}\n", yellow(&format!("{}:", absent.learner)), clean(&absent.why));
+    text += if leaderboard.skipped.is_empty() && leaderboard.untuned.is_empty() { "" } else { "\n" };
+    for (learner, why) in skipped(leaderboard, args) {
+        text += &format!("  {} {}\n", yellow(&format!("{learner}:")), clean(&why));
     }
-    outcome.remarks.iter().for_each(|remark| text += &format!("  {}\n", yellow(&clean(remark))));
+    leaderboard.untuned.iter().for_each(|untuned| text += &format!("  {}\n", yellow(&clean(&why_untuned(untuned)))));
     if args.manner.quiet {
         return text;
     }
-    if only_baseline(&outcome.rows) && !outcome.absent.is_empty() {
+    if only_baseline(&leaderboard.entries) && !leaderboard.skipped.is_empty() {
         return text + "\nNothing but the baseline was tried.\n";
     }
-    let verdict = wrapped(&verdict(&outcome.rows, splits), 0, width());
+    let verdict = wrapped(&verdict(&leaderboard.entries, splits), 0, width());
     text + &format!("\n{}\n\nNext:\n  {}\n", verdict.trim_end(), bold(&clean(next)))
 }
 
 /// The same as a page.
-pub(super) fn page(args: &Args, outcome: &Outcome, splits: &Splits, next: &str, curve: &[CurvePoint]) -> String {
+pub(super) fn page(
+    args: &Args,
+    leaderboard: &Leaderboard,
+    splits: &Splits,
+    next: &str,
+    curve: &[CurvePoint],
+) -> String {
     let file = args.data.file.display().to_string();
     let mut page = Page::new(&format!(
         "{} of {file}: which learner?",
         if args.data.target.is_empty() { "label".into() } else { args.data.target.join(", ") }
     ));
-    page.paragraph(&verdict(&outcome.rows, splits));
+    page.paragraph(&verdict(&leaderboard.entries, splits));
     page.heading(&args.splits.title());
-    page.table(&board(outcome, splits));
-    page.note(&legend(&outcome.rows));
+    page.table(&board(leaderboard, splits));
+    page.note(&legend(&leaderboard.entries));
     let bars: Vec<(String, f64, f64)> =
-        outcome.rows.iter().filter_map(|r| r.scores.first().map(|s| (r.title(), s.mean, s.deviation))).collect();
-    if let Some(score) = outcome.rows[0].scores.first() {
+        leaderboard.entries.iter().filter_map(|r| r.scores.first().map(|s| (r.title(), s.mean, s.deviation))).collect();
+    if let Some(score) = leaderboard.entries[0].scores.first() {
         page.svg(&plot::dots(&bars, score.name));
     }
     if !curve.is_empty() {
-        page.heading(&format!("Would more rows help {}?", outcome.rows[0].title()));
+        page.heading(&format!("Would more rows help {}?", leaderboard.entries[0].title()));
         page.svg(&report::picture(curve, "Learning curve", "rows learned from"));
         page.note(report::LEARNING_NOTE);
     }
-    for absent in &outcome.absent {
-        page.note(&format!("{}: {}", absent.learner, absent.why));
+    for (learner, why) in skipped(leaderboard, args) {
+        page.note(&format!("{learner}: {why}"));
     }
-    outcome.remarks.iter().for_each(|remark| page.note(remark));
+    leaderboard.untuned.iter().for_each(|untuned| page.note(&why_untuned(untuned)));
     page.heading("Next");
     page.code(next);
     page.finish()
 }
 
-fn only_baseline(rows: &[Row]) -> bool {
+fn only_baseline(rows: &[LeaderboardEntry]) -> bool {
     rows.iter().all(|row| row.learner == BASELINE)
 }
 
 /// Which is best, and how sure that is.
-fn verdict(rows: &[Row], splits: &Splits) -> String {
-    /// A difference that luck makes less often than this is one.
-    const SURE: f64 = 0.05;
+fn verdict(rows: &[LeaderboardEntry], splits: &Splits) -> String {
     let best = &rows[0];
     let baseline = rows.iter().find(|row| row.learner == BASELINE);
     if best.learner == BASELINE && rows.len() > 1 {
@@ -161,24 +176,20 @@ fn verdict(rows: &[Row], splits: &Splits) -> String {
     if splits.len() < 2 {
         return text + ", on one split: how sure that is can't be told. Use folds.";
     }
-    if !is_sure(rows) {
+    if !is_testable(rows) {
         return text
             + ", by one score of all tested rows together: how sure that is can't be told. Use folds of more rows.";
     }
     if let Some(baseline) = baseline.filter(|b| b.learner != best.learner) {
         let p = against(best, baseline, splits);
-        text += if p.p_value < SURE {
+        text += if p.p_value < SIGNIFICANT {
             ", better than the baseline"
         } else {
             ", which is not surely better than the baseline"
         };
         text += &format!(" (p {})", p_value(p));
     }
-    let as_good: Vec<String> = rows[1..]
-        .iter()
-        .filter(|row| row.learner != BASELINE && against(best, row, splits).p_value >= SURE)
-        .map(Row::title)
-        .collect();
+    let as_good: Vec<String> = as_good(rows, splits).into_iter().map(LeaderboardEntry::title).collect();
     if !as_good.is_empty() {
         text += &format!(". Not surely worse: {}", listed(&as_good, 6));
     }

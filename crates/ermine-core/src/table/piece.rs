@@ -1,9 +1,9 @@
 //! Some rows of a column, as readers of columnar formats gather them.
 
+use super::Column;
 use super::infer::{column_of_words, retype_numbers};
 use super::read::{ColumnType, fault};
 use super::words::Words;
-use super::{Column, MISSING};
 use crate::error::Result;
 
 /// Some rows of a column.
@@ -54,7 +54,9 @@ impl Piece {
             }
             (Piece::Truths(words), Piece::Truths(from)) | (Piece::Words(words), Piece::Words(from)) => {
                 let mut codes = Vec::new();
-                codes.extend(places.map(|place| place.and_then(|k| from.codes.get(k)).copied().unwrap_or(MISSING)));
+                codes.extend(
+                    places.map(|place| place.and_then(|k| from.codes.get(k)).copied().unwrap_or(super::MISSING)),
+                );
                 words.append_codes(&from.dictionary, &codes);
             }
             _ => {}

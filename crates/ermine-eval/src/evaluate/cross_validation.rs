@@ -16,6 +16,7 @@ use ermine_core::chart::text::number;
 use ermine_core::error::Result;
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::{Dataset, Splits};
+use ermine_core::model::certificate::Status;
 use ermine_core::progress::{Event, report};
 use serde::Serialize;
 use std::fmt;
@@ -48,6 +49,8 @@ pub struct CrossValidation {
     /// The measures that were left out, and why.
     #[serde(skip)]
     pub untold: Vec<(Measure, String)>,
+    /// In how many splits training reached a limit (iterations, time) before it converged.
+    pub not_converged: usize,
 }
 
 impl CrossValidation {
@@ -101,10 +104,12 @@ pub fn cross_validate(
     let judge = Judge::new(data, validation.splits, validation.measures, validation.pool);
     let (mut tested, mut trained) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let mut custom: Vec<CustomScores> = vec![CustomScores::default(); validation.custom.len()];
+    let mut not_converged = 0;
     for index in 0..n {
         let (train, test) = validation.splits.split(index);
         let train = data.select(&train)?;
         let model = fit(learner, &train, context)?;
+        not_converged += usize::from(model.certificate().status != Status::Done);
         let test = in_classes_of(&model, &data.select(&test)?)?;
         let prediction = model.predict_data(&test)?;
         for (metric, scores) in validation.custom.iter().zip(&mut custom) {
@@ -121,7 +126,7 @@ pub fn cross_validate(
     }
     report(context.observer, Event::End)?;
     let column = |rows: &[Vec<f64>], k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
-    let mut found = CrossValidation { scores: Vec::new(), untold: Vec::new() };
+    let mut found = CrossValidation { scores: Vec::new(), untold: Vec::new(), not_converged };
     for (k, (measure, told)) in validation.measures.iter().zip(judge.told(&tested)?).enumerate() {
         let Told { folds, pooled, untold } = told;
         let train = validation.train_scores.then(|| column(&trained, k));

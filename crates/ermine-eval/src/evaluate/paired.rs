@@ -5,6 +5,9 @@
 //! ```text
 //! t = mean(d) / sqrt((1/k + n_test/n_train) var(d))      with k - 1 degrees of freedom
 //! ```
+//! **Outliers.** One split in which a learner fails wildly (a solver that diverges) makes the variance so large that no difference would ever be one. Differences
+//! are therefore cut at [`WIDEST`] times their median size, which changes nothing where splits are alike.
+//!
 //! **Reference.** Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52, 2003.
 
 use ermine_core::distribution::t_two_sided;
@@ -20,21 +23,34 @@ pub struct Paired {
     pub p_value: f64,
 }
 
+/// Differences beyond so many times their median size count as that much.
+pub const WIDEST: f64 = 4.0;
+
 /// Compares the scores of two learners on the same splits.
 pub fn paired_test(first: &[f64], second: &[f64], splits: &Splits) -> Paired {
     let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
     let k = differences.len() as f64;
     let difference = differences.iter().sum::<f64>() / k;
-    let variance = differences.iter().map(|d| (d - difference).powi(2)).sum::<f64>() / (k - 1.0);
+    let widest = WIDEST * median_size(&differences);
+    let tested: Vec<f64> = differences.iter().map(|d| d.clamp(-widest, widest)).collect();
+    let centre = tested.iter().sum::<f64>() / k;
+    let variance = tested.iter().map(|d| (d - centre).powi(2)).sum::<f64>() / (k - 1.0);
     let (train, test) = splits.split(0);
     let spread = ((1.0 / k + test.len() as f64 / train.len() as f64) * variance).sqrt();
-    let p_value = match (k > 1.0 && difference != 0.0, spread > 0.0) {
-        (true, true) => t_two_sided(difference / spread, k - 1.0),
+    let p_value = match (k > 1.0 && centre != 0.0, spread > 0.0) {
+        (true, true) => t_two_sided(centre / spread, k - 1.0),
         // The same difference in every split.
         (true, false) => 0.0,
         _ => 1.0,
     };
     Paired { difference, p_value }
+}
+
+/// The median of the absolute values; infinite where most are 0, so that nothing is cut.
+fn median_size(differences: &[f64]) -> f64 {
+    let mut sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.get(sizes.len() / 2).copied().filter(|&size| size > 0.0).unwrap_or(f64::INFINITY)
 }
 
 #[cfg(test)]
@@ -52,6 +68,9 @@ mod tests {
         // Differences 0.1, 0, 0.05, 0.05, 0.1: mean 0.06, variance 0.00175; t = 0.06 / sqrt((1/5 + 1/4) 0.00175) = 2.1381 with 4 degrees of freedom.
         assert!((test.difference - 0.06).abs() < 1e-12 && (test.p_value - 0.0993).abs() < 2e-4, "{test:?}");
         assert_eq!(paired_test(&a, &a, &splits).p_value, 1.0);
+        // A learner that is worse in every split, and wildly so in one.
+        let wild = paired_test(&[1.5, 1.4, 1.6, 1.5, 1.5], &[2.5, 2.6, 2.5, 2.4, 600.0], &splits);
+        assert!(wild.p_value < 0.05 && wild.difference < -100.0, "{wild:?}");
         assert!((paired_test(&b, &a, &splits).p_value - test.p_value).abs() < 1e-15);
     }
 }

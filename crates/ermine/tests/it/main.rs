@@ -11,6 +11,7 @@ mod boosting_given;
 mod boosting_golden;
 mod boosting_hard;
 mod calibration;
+mod compare;
 mod comparison_forest;
 mod contract;
 mod evaluate;

@@ -1,0 +1,252 @@
+//! The time of a comparison: what learners are expected to take, in which order they have their turn, and when it ends.
+
+use super::{BASELINE, Run};
+use crate::evaluate::Splits;
+use crate::evaluate::cross_validation::{Validation, cross_validate};
+use ermine_core::error::Result;
+use ermine_core::learner::fit::check;
+use ermine_core::learner::{Context, Learner};
+use ermine_core::matrix::Dataset;
+use ermine_core::progress::{Control, Event, Observer};
+use std::cmp::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// So many rows tell what a learner takes, and whether it is promising.
+const PROBED_ROWS: usize = 1500;
+
+/// All tries on few rows together take no more than one part in so many of the time.
+const PROBE_SHARE: u32 = 4;
+
+/// The share of the time that is for all learners with their defaults; the rest is for settings of the best.
+const DEFAULTS_SHARE: f64 = 0.6;
+
+/// A learner with others behind it gets no more than one part in so many of the time that is left.
+const MOST_SHARE: u32 = 2;
+
+/// A learner that is expected to take more than so many times what is left is not begun. Estimates are rough.
+const HOPELESS: f64 = 3.0;
+
+/// What a learner is expected to take and to reach; unknown where it was not tried on few rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Estimate {
+    /// Seconds for all splits.
+    pub seconds: Option<f64>,
+    /// The score on few rows, lower is better.
+    pub badness: Option<f64>,
+}
+
+/// The time from the beginning to the deadline.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    start: Instant,
+    deadline: Option<Instant>,
+}
+
+/// The time that a learner may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn {
+    /// When it ends.
+    pub end: Instant,
+    left: Duration,
+}
+
+impl Turn {
+    /// Whether a learner can't be expected to finish.
+    pub fn is_hopeless(self, estimate: &Estimate) -> bool {
+        self.left.is_zero() || estimate.seconds.is_some_and(|seconds| seconds > HOPELESS * self.left.as_secs_f64())
+    }
+}
+
+impl Clock {
+    /// Starts now.
+    pub fn new(deadline: Option<Instant>) -> Clock {
+        Clock { start: Instant::now(), deadline }
+    }
+
+    /// Whether the time is over.
+    pub fn is_over(self) -> bool {
+        self.left().is_some_and(|left| left.is_zero())
+    }
+
+    /// The time that is left; `None` without a deadline.
+    pub fn left(self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// The turn of a learner with its defaults: `keep` time for tuning, `others` wait.
+    pub fn turn(self, keep: bool, others: bool) -> Option<Turn> {
+        let deadline = self.deadline?;
+        let all = deadline.saturating_duration_since(self.start);
+        let end = if keep { self.start + all.mul_f64(DEFAULTS_SHARE) } else { deadline };
+        let left = end.saturating_duration_since(Instant::now());
+        let most = if others { left / MOST_SHARE } else { left };
+        Some(Turn { end: Instant::now() + most, left })
+    }
+}
+
+/// Watches work that has less time than all of the rest. Pieces of work that were begun and given up are reported as over when it is dropped.
+pub struct Until<'a> {
+    observer: &'a dyn Observer,
+    deadline: Option<Instant>,
+    depth: AtomicUsize,
+}
+
+impl<'a> Until<'a> {
+    /// Stops at the deadline, or when the observer says so.
+    pub fn new(observer: &'a dyn Observer, deadline: Option<Instant>) -> Until<'a> {
+        Until { observer, deadline, depth: AtomicUsize::new(0) }
+    }
+}
+
+impl Observer for Until<'_> {
+    fn event(&self, event: &Event<'_>) -> Control {
+        match event {
+            Event::Begin { .. } => _ = self.depth.fetch_add(1, Relaxed),
+            Event::End => _ = self.depth.fetch_sub(1, Relaxed),
+            Event::Step { .. } | Event::Within => {}
+        }
+        let control = self.observer.event(event);
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late { Control::Stop } else { control }
+    }
+}
+
+impl Drop for Until<'_> {
+    fn drop(&mut self) {
+        for _ in 0..self.depth.load(Relaxed) {
+            // Whether to go on doesn't matter any more.
+            let _ = self.observer.event(&Event::End);
+        }
+    }
+}
+
+impl Run<'_> {
+    /// The learners in the order of their turns, with what they are expected to take. Without a deadline they keep their order.
+    pub(super) fn in_order(&self) -> Vec<(&dyn Learner, Estimate)> {
+        let learners = self.comparison.learners.iter().map(|learner| &**learner);
+        let (Some(left), Some((part, share))) = (self.clock.left(), self.few_rows()) else {
+            return learners.map(|learner| (learner, Estimate::default())).collect();
+        };
+        let limit = left / PROBE_SHARE / self.comparison.learners.len().max(1) as u32;
+        let mut order: Vec<(&dyn Learner, Estimate)> = learners
+            .map(|learner| {
+                let known = self.precedence(learner) < 2 || self.is_over();
+                (learner, if known { Estimate::default() } else { self.probe(learner, &part, share, limit) })
+            })
+            .collect();
+        let affordable = left.as_secs_f64() / (2 * order.len().max(1)) as f64;
+        order.sort_by(|a, b| self.precedence(a.0).cmp(&self.precedence(b.0)).then(by_estimate(a.1, b.1, affordable)));
+        order
+    }
+
+    /// The baseline first, then the learner that is most often best: what is known to be worth it needs no trial.
+    fn precedence(&self, learner: &dyn Learner) -> usize {
+        let first = [BASELINE, self.comparison.preferred];
+        first.iter().position(|name| *name == learner.info().name).unwrap_or(first.len())
+    }
+
+    /// Some rows, and their share of all.
+    fn few_rows(&self) -> Option<(Dataset, f64)> {
+        let n = self.data.n_rows();
+        if n <= 2 * PROBED_ROWS {
+            return Some((self.data.clone(), 1.0));
+        }
+        let share = PROBED_ROWS as f64 / n as f64;
+        let splits = Splits::holdout(self.data, share, self.context.seed).ok()?;
+        Some((self.data.select(&splits.split(0).1).ok()?, share))
+    }
+
+    /// Tries a learner on few rows.
+    fn probe(&self, learner: &dyn Learner, part: &Dataset, share: f64, limit: Duration) -> Estimate {
+        let start = Instant::now();
+        let badness = self.badness_on(learner, part, limit);
+        let seconds = start.elapsed().as_secs_f64() * self.comparison.splits.len() as f64 / share;
+        Estimate { seconds: Some(seconds), badness: badness.ok().filter(|badness| !badness.is_nan()) }
+    }
+
+    fn badness_on(&self, learner: &dyn Learner, part: &Dataset, limit: Duration) -> Result<f64> {
+        check(learner, part)?;
+        let splits = Splits::holdout(part, 0.3, self.context.seed)?;
+        let observer = Until::new(self.context.observer, Instant::now().checked_add(limit));
+        let context = Context { observer: &observer, ..*self.context };
+        let measures = [self.decisive()];
+        let scores = cross_validate(learner, part, &Validation::new(&splits, &measures), &context)?.scores;
+        Ok(scores.first().map_or(f64::NAN, |score| self.decisive().badness(score.mean)))
+    }
+}
+
+/// Cheap learners by what they take; then the others, the most promising first; then those that did not even finish on few rows.
+fn by_estimate(a: Estimate, b: Estimate, affordable: f64) -> Ordering {
+    let class = |e: Estimate| match (e.badness, e.seconds) {
+        (None, _) => 2,
+        (_, Some(seconds)) if seconds > affordable => 1,
+        _ => 0,
+    };
+    let seconds = |e: Estimate| e.seconds.unwrap_or(f64::INFINITY);
+    let badness = |e: Estimate| e.badness.unwrap_or(f64::INFINITY);
+    class(a).cmp(&class(b)).then_with(|| match class(a) {
+        1 => badness(a).total_cmp(&badness(b)),
+        _ => seconds(a).total_cmp(&seconds(b)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    fn estimate(seconds: f64, badness: Option<f64>) -> Estimate {
+        Estimate { seconds: Some(seconds), badness }
+    }
+
+    #[test]
+    fn cheap_learners_go_before_dear_ones_and_promising_before_hopeless_ones() {
+        let mut order = [
+            estimate(100.0, None),
+            estimate(50.0, Some(0.3)),
+            estimate(40.0, Some(0.5)),
+            estimate(2.0, Some(0.9)),
+            estimate(1.0, Some(0.95)),
+        ];
+        order.sort_by(|a, b| by_estimate(*a, *b, 10.0));
+        assert_eq!(order.map(|e| e.seconds.unwrap()), [1.0, 2.0, 50.0, 40.0, 100.0]);
+    }
+
+    #[test]
+    fn a_turn_is_at_most_half_of_what_is_left_while_others_wait() {
+        let clock = Clock::new(Some(Instant::now() + Duration::from_secs(100)));
+        let length = |turn: Option<Turn>| turn.unwrap().end.saturating_duration_since(Instant::now()).as_secs_f64();
+        assert!((length(clock.turn(false, true)) - 50.0).abs() < 1.0);
+        assert!((length(clock.turn(false, false)) - 100.0).abs() < 1.0);
+        assert!((length(clock.turn(true, false)) - 60.0).abs() < 1.0);
+        assert!(clock.turn(false, false).unwrap().is_hopeless(&estimate(400.0, None)));
+        assert!(!clock.turn(false, false).unwrap().is_hopeless(&estimate(200.0, None)));
+        assert!(!clock.turn(false, false).unwrap().is_hopeless(&Estimate::default()));
+        assert!(Clock::new(None).turn(true, true).is_none());
+    }
+
+    #[test]
+    fn work_that_is_given_up_is_reported_as_over() {
+        #[derive(Default)]
+        struct Depth(Mutex<i32>);
+        impl Observer for Depth {
+            fn event(&self, event: &Event<'_>) -> Control {
+                let mut depth = self.0.lock().unwrap();
+                match event {
+                    Event::Begin { .. } => *depth += 1,
+                    Event::End => *depth -= 1,
+                    Event::Step { .. } | Event::Within => {}
+                }
+                Control::Continue
+            }
+        }
+        let depth = Depth::default();
+        let until = Until::new(&depth, Some(Instant::now()));
+        assert_eq!(until.event(&Event::Begin { what: "work", total: None }), Control::Stop);
+        until.event(&Event::Begin { what: "part", total: None });
+        until.event(&Event::End);
+        drop(until);
+        assert_eq!(*depth.0.lock().unwrap(), 0);
+    }
+}

@@ -1,0 +1,95 @@
+//! Settings of the best learners: a better one becomes an entry of its own.
+
+use super::budget::Until;
+use super::{BASELINE, Leaderboard, LeaderboardEntry, Run, Untuned};
+use crate::evaluate::journal::Journal;
+use crate::evaluate::search::{FACTOR, Search, Strategy, search, with_setting};
+use crate::evaluate::space::Space;
+use ermine_core::error::{Error, Result};
+use ermine_core::learner::Context;
+use std::time::{Duration, Instant};
+
+/// How many learners are tuned, after all have had their turn with their defaults.
+pub(super) const TUNED: usize = 3;
+
+/// With fewer rows, settings are not tried on a part of them.
+const FEW_ROWS: usize = 3000;
+
+impl Run<'_> {
+    /// Tries settings of the best learners.
+    pub(super) fn tune(&self, board: &mut Leaderboard) {
+        board.entries.sort_by(|a, b| self.order(a, b));
+        let rivals = board.entries.iter().filter(|entry| entry.learner != BASELINE).take(TUNED);
+        let best: Vec<(&'static str, f64)> = rivals.map(|entry| (entry.learner, entry.seconds)).collect();
+        for (i, &(learner, seconds)) in best.iter().enumerate() {
+            // Half of the time that is left is for the better one of those that wait, all of it for the last.
+            let parts = if i + 1 < best.len() { 2 } else { 1 };
+            let left = self.clock.left().map(|left| left / parts);
+            let tuned = if self.is_over() { Err(Error::Stopped) } else { self.tuned(learner, left, seconds) };
+            match tuned {
+                Ok((entry, stopped)) => {
+                    let as_it_is = board.entries.iter().find(|e| e.learner == learner);
+                    let better =
+                        |entry: &LeaderboardEntry| as_it_is.is_none_or(|as_it_is| self.order(entry, as_it_is).is_lt());
+                    let entry = entry.filter(better);
+                    board.entries.extend(entry);
+                    if stopped {
+                        board.untuned.push(Untuned { learner, some: true, failed: None });
+                    }
+                }
+                Err(Error::Stopped) => board.untuned.push(Untuned { learner, some: false, failed: None }),
+                Err(e) => board.untuned.push(Untuned { learner, some: false, failed: Some(e.to_string()) }),
+            }
+        }
+    }
+
+    /// How settings are tried in the time that is left, where one on all rows takes so many seconds: if that is too little for all, most on few rows.
+    fn strategy(&self, left: Option<Duration>, seconds: f64) -> Strategy {
+        let trials = self.comparison.trials + 1;
+        let affordable = left.map_or(f64::INFINITY, |left| left.as_secs_f64() / seconds.max(1e-3));
+        // Each round of halving takes about as long as one setting on all rows, and has a third as many settings as the one before.
+        let rounds = (affordable as usize).saturating_sub(1);
+        let fewer = FACTOR.saturating_pow(rounds.try_into().unwrap_or(u32::MAX)).min(trials);
+        match affordable >= trials as f64 || rounds == 0 || self.data.n_rows() <= FEW_ROWS {
+            true => Strategy::Random { trials },
+            false => Strategy::Halving { trials: fewer, factor: FACTOR },
+        }
+    }
+
+    /// The best of some settings of a learner, if it isn't its default; and whether the search was stopped.
+    fn tuned(&self, name: &str, left: Option<Duration>, seconds: f64) -> Result<(Option<LeaderboardEntry>, bool)> {
+        let start = Instant::now();
+        let until = left.and_then(|left| start.checked_add(left));
+        let learner = self.context.registry.learner(name)?;
+        let observer = Until::new(self.context.observer, until);
+        let context = Context { observer: &observer, ..*self.context };
+        let space = Space::declared(&*learner).suited(&*learner, self.data, &context)?;
+        let what = Search {
+            learner: &*learner,
+            space: &space,
+            strategy: self.strategy(left, seconds),
+            splits: self.comparison.splits,
+            measure: self.decisive(),
+            pool: true,
+        };
+        let found = search(&what, self.data, &context, &mut Journal::none())?;
+        let Some(best) = found.best.map(|best| &found.trials[best]).filter(|best| !best.setting.is_empty()) else {
+            return Ok((None, found.stopped));
+        };
+        // What decides is known from the search; the other measures only where there is time for another round.
+        let known = || LeaderboardEntry {
+            learner: learner.info().name,
+            setting: best.setting.clone(),
+            scores: vec![best.score(self.decisive())],
+            seconds: 0.0,
+            not_converged: 0,
+        };
+        let late = self.is_over() || until.is_some_and(|until| Instant::now() >= until);
+        let all = |setting| self.entry(&*with_setting(&*learner, setting, self.context)?, setting.clone(), until);
+        let entry = match if late { Err(Error::Stopped) } else { all(&best.setting) } {
+            Err(Error::Stopped) => known(),
+            entry => entry?,
+        };
+        Ok((Some(LeaderboardEntry { seconds: start.elapsed().as_secs_f64(), ..entry }), found.stopped))
+    }
+}

@@ -1,0 +1,28 @@
+//! Which learner is best, and how sure that is.
+
+use super::{BASELINE, LeaderboardEntry};
+use crate::evaluate::Splits;
+use crate::evaluate::paired::{Paired, paired_test};
+
+/// A difference that luck makes less often than this is one.
+pub const SIGNIFICANT: f64 = 0.05;
+
+/// Whether there are several scores of what decides, so that differences can be tested.
+pub fn is_testable(entries: &[LeaderboardEntry]) -> bool {
+    entries.first().and_then(|entry| entry.scores.first()).is_some_and(|score| score.folds.len() > 1)
+}
+
+/// Compares two learners split by split.
+pub fn against(best: &LeaderboardEntry, other: &LeaderboardEntry, splits: &Splits) -> Paired {
+    let folds = |entry: &LeaderboardEntry| entry.scores.first().map(|score| score.folds.clone()).unwrap_or_default();
+    paired_test(&folds(best), &folds(other), splits)
+}
+
+/// The learners that may be as good as the first: no significant difference, and converged.
+pub fn as_good<'a>(entries: &'a [LeaderboardEntry], splits: &Splits) -> Vec<&'a LeaderboardEntry> {
+    let Some((best, others)) = entries.split_first() else { return Vec::new() };
+    let may_be = |entry: &&LeaderboardEntry| {
+        entry.learner != BASELINE && entry.not_converged == 0 && against(best, entry, splits).p_value >= SIGNIFICANT
+    };
+    others.iter().filter(may_be).collect()
+}
