@@ -14,6 +14,7 @@
 //! | [`ensemble`] | what models made of many parts can tell |
 //! | [`kernel`] | the Mercer check, and kernels of texts |
 //! | [`curve`] | learning and validation curves |
+//! | [`compare`] | the best learner for a table |
 //! | [`search`] | the best setting of a learner |
 //! | [`metric`] | scores of predictions |
 //! | [`report`] | all that can be said about a model on rows it has not seen; curves and bars |
@@ -25,6 +26,7 @@
 mod array;
 mod arrow;
 mod boosting;
+mod compare;
 mod curve;
 mod ensemble;
 mod error;
@@ -83,6 +85,7 @@ fn _ermine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ensemble::partial_dependence, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::is_psd, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::string_kernel, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
     module.add_function(wrap_pyfunction!(curve::curve, module)?)?;
     module.add_function(wrap_pyfunction!(metric::measures, module)?)?;

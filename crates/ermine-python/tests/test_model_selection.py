@@ -231,3 +231,22 @@ def test_a_search_is_an_estimator_like_others():
     table = pd.DataFrame(search.cv_results_)
     assert table["param_C"].tolist()[:2] == [0.1, 1.0] and search.cv_results_["param_C"].mask.tolist() == [False, False, True]
     assert "best of 3" in search._repr_html_()
+
+
+def test_estimators_are_compared_in_order():
+    X, y = make_classification(n_samples=200, n_classes=3, n_informative=4, random_state=0)
+    board = ours.compare(X, y, learners=["baseline", "decision-stump", "logistic-regression"], n_iter=0)
+    assert [type(row.estimator).__name__ for row in board] == ["LogisticRegression", "DecisionStumpClassifier", "DummyClassifier"]
+    assert all(row.mean_score == pytest.approx(row.scores.mean()) and len(row.scores) == 5 for row in board)
+    assert board[0].mean_score == pytest.approx(ours.cross_val_score(board[0].estimator, X, y).mean())
+    assert board[0].estimator.fit(X, y).score(X, y) > 0.5
+    assert "LogisticRegression" in repr(board)
+
+
+def test_a_comparison_without_time_says_who_was_left_out():
+    board = ours.compare([[0.0], [1.0]] * 10, [0.5, 1.25] * 10, budget=0.0)
+    assert not board and {"ridge", "gradient-boosting"} <= set(board.skipped)
+    with pytest.raises(ValueError, match="not known for regression"):
+        ours.compare([[0.0], [1.0]] * 10, [0.5, 1.25] * 10, learners=["svc"])
+    with pytest.raises(ValueError, match="expected 'auto'"):
+        ours.compare([[0.0], [1.0]] * 10, [0.5, 1.25] * 10, task="ranking")

@@ -168,12 +168,16 @@ impl fmt::Display for Reason {
     }
 }
 
-/// All learners that make sense for this data: those that can do the task, learn from a target, and don't merely wrap the preferred one.
+/// All learners that make sense for this data.
 pub fn suitable(data: &Dataset, preferred: &str, context: &Context<'_>) -> Vec<Box<dyn Learner>> {
-    let wraps = |learner: &dyn Learner| learner.get("estimator").is_some_and(|inner| inner.to_string() == preferred);
-    let makes_sense =
-        |learner: &dyn Learner| can_learn(learner, data.task()) && learner.needs_target() && !wraps(learner);
-    context.registry.entries().map(|entry| (entry.make)()).filter(|learner| makes_sense(&**learner)).collect()
+    let all = context.registry.entries().map(|entry| (entry.make)());
+    all.filter(|learner| is_suitable(&**learner, data, preferred)).collect()
+}
+
+/// Whether a learner makes sense for this data: it can do the task, learns from a target, and doesn't merely wrap the preferred one.
+pub fn is_suitable(learner: &dyn Learner, data: &Dataset, preferred: &str) -> bool {
+    let wraps = learner.get("estimator").is_some_and(|inner| inner.to_string() == preferred);
+    can_learn(learner, data.task()) && learner.needs_target() && !wraps
 }
 
 /// Compares learners. Stopping it (by its observer or the deadline) is no error: the leaderboard has what is finished.

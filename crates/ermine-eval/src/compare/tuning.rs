@@ -60,12 +60,13 @@ impl Run<'_> {
     fn tuned(&self, name: &str, left: Option<Duration>, seconds: f64) -> Result<(Option<LeaderboardEntry>, bool)> {
         let start = Instant::now();
         let until = left.and_then(|left| start.checked_add(left));
-        let learner = self.context.registry.learner(name)?;
+        let learner = self.comparison.learners.iter().find(|learner| learner.info().name == name);
+        let Some(learner) = learner else { return Ok((None, false)) };
         let observer = Until::new(self.context.observer, until);
         let context = Context { observer: &observer, ..*self.context };
-        let space = Space::declared(&*learner).suited(&*learner, self.data, &context)?;
+        let space = Space::declared(&**learner).suited(&**learner, self.data, &context)?;
         let what = Search {
-            learner: &*learner,
+            learner: &**learner,
             space: &space,
             strategy: self.strategy(left, seconds),
             splits: self.comparison.splits,
@@ -85,7 +86,7 @@ impl Run<'_> {
             not_converged: 0,
         };
         let late = self.is_over() || until.is_some_and(|until| Instant::now() >= until);
-        let all = |setting| self.entry(&*with_setting(&*learner, setting, self.context)?, setting.clone(), until);
+        let all = |setting| self.entry(&*with_setting(&**learner, setting, self.context)?, setting.clone(), until);
         let entry = match if late { Err(Error::Stopped) } else { all(&best.setting) } {
             Err(Error::Stopped) => known(),
             entry => entry?,

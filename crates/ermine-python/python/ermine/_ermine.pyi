@@ -162,6 +162,21 @@ def enet_path(
     eps: float,
     threads: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+def compare(
+    table: Table,
+    target: Target,
+    weight: np.ndarray | None,
+    *,
+    learners: list[tuple[str, dict[str, Any]]],
+    only_suitable: bool,
+    splits: Any,
+    measure: str,
+    trials: int,
+    budget: float | None,
+    seed: int,
+    threads: int,
+    progress: Progress | None = None,
+) -> tuple[list[tuple[str, str, list[float], float, bool]], list[tuple[str, str]]]: ...
 def search(
     learner: str,
     params: dict[str, Any],

@@ -8,16 +8,19 @@ distributions to draw from) is done by scikit-learn, where it is installed; so a
 # Types by name only: numpy's masked arrays and random numbers are loaded when they are needed.
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ermine import _selection, _target
+from ermine._catalog import CATALOG, Entry
 from ermine._elsewhere import handed_over
+from ermine._ermine import compare as _compare
 from ermine._ermine import curve as _curve
 from ermine._ermine import search as _search
 from ermine._ermine import threads
@@ -29,7 +32,9 @@ from ermine._scoring import score_by
 from ermine._selection import SCORERS  # noqa: F401
 from ermine._sklearn import not_fitted, warn
 
-__all__ = ["GridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV", "cross_val_score", "learning_curve", "validation_curve"]
+__all__ = [
+    "Compared", "GridSearchCV", "HalvingRandomSearchCV", "Leaderboard", "RandomizedSearchCV", "compare", "cross_val_score", "learning_curve", "validation_curve",
+]
 
 def _tried(
     estimator: Estimator, X: Any, y: Any, sample_weight: Any, *, settings: list[dict[str, Any]] | None, trials: int = 0, factor: int | None = None,
@@ -460,6 +465,87 @@ def cross_val_score(
     if refused is not None:
         raise ValueError(refused)
     return folds
+
+
+class Compared(NamedTuple):
+    """An estimator on a leaderboard."""
+
+    #: The estimator with the parameters that were compared, not fitted.
+    estimator: Any
+    #: The mean of its scores.
+    mean_score: float
+    #: The score of each split.
+    scores: np.ndarray
+    #: How long its cross-validation, or the search for its parameters, took.
+    seconds: float
+    #: Whether it converged in every split.
+    converged: bool
+
+
+class Leaderboard(list[Compared]):
+    """What :func:`compare` gives: estimators in order, the best first; and in ``skipped`` the learners that are not among them, with the reason."""
+
+    def __init__(self, compared: Iterable[Compared], skipped: dict[str, str]) -> None:
+        super().__init__(compared)
+        self.skipped = skipped
+
+    def __repr__(self) -> str:
+        lines = [f"{row.mean_score:10.4f} {row.scores.std():8.4f}  {row.estimator!r}{'' if row.converged else ' (did not converge)'}" for row in self]
+        return "\n".join(["mean score      std  estimator", *lines, *(f"skipped {name}: {why}" for name, why in self.skipped.items())])
+
+
+def compare(
+    X: Any, y: Any, *, task: str = "auto", learners: Sequence[str] | None = None, scoring: str | None = None, cv: Any = None, n_iter: int = 10,
+    budget: float | None = None, sample_weight: Any = None, groups: Any = None, random_state: int = 0, n_jobs: int | None = None, verbose: int = 0,
+) -> Leaderboard:
+    """Find out which estimator is best: each is cross-validated with its defaults, then ``n_iter`` settings of each of the best three are tried.
+
+    ``learners`` are names as ``ermine learners`` lists them; without it, all that make sense for the task are compared. ``task`` is ``"classification"``, ``"regression"`` or ``"auto"``,
+    which takes text, truth values and up to 20 different whole numbers for classes. ``budget`` is in seconds. Scores are such that higher is better.
+
+    >>> board = compare([[0.0], [1.0], [2.0], [3.0]] * 5, ["a", "a", "b", "b"] * 5, learners=["baseline", "decision-stump"], n_iter=0)
+    >>> board[0].estimator, board[0].mean_score
+    (DecisionStumpClassifier(), 1.0)
+    """
+    kind = _task(y) if task == "auto" else task
+    classes = {entry.learner: entry for entry in CATALOG if entry.task == kind}
+    if not classes or kind not in ("classification", "regression"):
+        raise ValueError(f"task={task!r}, expected 'auto', 'classification' or 'regression'")
+    unknown = [name for name in learners or () if name not in classes]
+    if unknown:
+        raise ValueError(f"learners={unknown!r} are not known for {kind}; there are: {', '.join(classes)}")
+    named = [(name, _instance(classes[name])._learner_params()) for name in learners or classes]
+    first = _instance(classes["baseline"])
+    measure, negated = _selection.scorer(scoring, first)
+    table, target = _selection.read(first, X, y)
+    progress = Bar() if verbose else None
+    try:
+        entries, skipped = _compare(
+            table, target, _target.weights(sample_weight, table.n_rows), learners=named, only_suitable=learners is None, splits=_selection.splits(cv, X, y, groups), measure=measure,
+            trials=n_iter, budget=budget, seed=random_state, threads=threads(n_jobs), progress=progress,
+        )
+    finally:
+        if progress is not None:
+            progress.close()
+    sign = -1.0 if negated else 1.0
+    compared = []
+    for learner, setting, folds, seconds, converged in entries:
+        scores = sign * np.array(folds)
+        compared.append(Compared(_instance(classes[learner], **json.loads(setting)), float(scores.mean()), scores, seconds, converged))
+    return Leaderboard(compared, dict(skipped))
+
+
+def _instance(entry: Entry, **params: Any) -> Any:
+    return getattr(importlib.import_module(f"ermine.{entry.module}"), entry.name)(**params)
+
+
+def _task(y: Any) -> str:
+    """What a target looks like."""
+    values = np.asarray(y)
+    if values.dtype.kind not in "iuf":
+        return "classification"
+    distinct = np.unique(values)
+    return "classification" if len(distinct) <= 20 and (distinct == np.round(distinct)).all() else "regression"
 
 
 def _scored(
