@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::files::check_output;
 use crate::interrupt::writing;
 use crate::progress::Progress;
+use crate::terminal::say;
 use clap::value_parser;
 use ermine::prelude::GradientBoosting;
 use ermine_core::learner::{Context, Learner, fit};
@@ -121,7 +122,7 @@ impl BoostingArgs {
             let kept =
                 self.checkpoint.as_ref().filter(|path| matches!(error, ermine::Error::Stopped) && path.is_file());
             if let Some(path) = kept {
-                eprintln!("the rounds so far are in {}: the same command goes on from there", path.display());
+                say(format!("the rounds so far are in {}: the same command goes on from there", path.display()));
             }
         })
     }

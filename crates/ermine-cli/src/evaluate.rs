@@ -6,7 +6,7 @@ use crate::data::{read, roles};
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::progress::Progress;
-use crate::terminal::{bold, count, decimals, dim, print, print_json, width};
+use crate::terminal::{bold, count, decimals, dim, print, print_json, say, width};
 use ermine::Error;
 use ermine::registry;
 use ermine_core::matrix::{Dataset, Schema, Task};
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }));
     }
     if let Some(note) = model.certificate().notes.iter().find(|note| note.contains("to be added to the scores")) {
-        eprintln!("note: {note}; here it is judged without them");
+        say(format!("note: {note}; here it is judged without them"));
     }
     let file = args.file.display().to_string();
     let heading = format!(

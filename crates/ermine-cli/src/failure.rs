@@ -1,6 +1,9 @@
-//! What went wrong, and the exit code that says so: 1 for data, models and files, 2 for wrong usage, 130 for Ctrl-C.
+//! What went wrong, and the exit code that says so: 1 for data, models and files, 2 for wrong usage, 128 and the
+//! number of a signal for being stopped by one (130 for Ctrl-C).
 
 use crate::clean::clean;
+use crate::interrupt;
+use crate::terminal::say;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ermine::Error;
 use ermine::registry::learners;
@@ -16,9 +19,9 @@ pub enum Failure {
     Work(String),
     /// What clap has to say: a usage error with its own text, or the help that was asked for.
     Clap(Box<clap::Error>, Option<String>),
-    /// Ctrl-C.
+    /// Ctrl-C or another signal that ends programs.
     Stopped,
-    /// Ctrl-C, but what was done until then was told or written.
+    /// A signal, but what was done until then was told or written.
     StoppedWith(&'static str),
     /// Whoever read our output has gone, as `head` does when it has enough: not an error.
     BrokenPipe,
@@ -47,7 +50,7 @@ impl Failure {
             Failure::Usage(_) => 2,
             Failure::Work(_) => 1,
             Failure::Clap(error, _) => error.exit_code() as u8,
-            Failure::Stopped | Failure::StoppedWith(_) => 130,
+            Failure::Stopped | Failure::StoppedWith(_) => interrupt::exit_code(),
             Failure::BrokenPipe => 0,
         }
     }
@@ -56,16 +59,16 @@ impl Failure {
     pub fn tell(&self) {
         let red = |word: &str| console::style(word.to_string()).for_stderr().red().bold().to_string();
         match self {
-            Failure::Usage(message) | Failure::Work(message) => eprintln!("{} {}", red("error:"), clean(message)),
+            Failure::Usage(message) | Failure::Work(message) => say(format!("{} {}", red("error:"), clean(message))),
             Failure::Clap(error, owners) => {
                 // Help goes to stdout, and a reader that has gone is no error there either.
                 let _ = error.print();
                 if let Some(owners) = owners {
-                    eprintln!("\n{owners}");
+                    say(format!("\n{owners}"));
                 }
             }
-            Failure::StoppedWith(what) => eprintln!("{} stopped; {what}", red("error:")),
-            Failure::Stopped => eprintln!("{} stopped; nothing was written", red("error:")),
+            Failure::StoppedWith(what) => say(format!("{} stopped; {what}", red("error:"))),
+            Failure::Stopped => say(format!("{} stopped; nothing was written", red("error:"))),
             Failure::BrokenPipe => {}
         }
     }
@@ -75,6 +78,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
             Error::Stopped => Failure::Stopped,
+            Error::Memory { .. } => Failure::Work(format!("{error} (--max-memory changes the limit)")),
             Error::Unknown { .. } | Error::Param { .. } | Error::Unsupported { .. } => {
                 Failure::Usage(error.to_string())
             }

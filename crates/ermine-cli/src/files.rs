@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt::{writing, writing_at_the_end};
-use ermine_core::model::file::write_atomically;
+use ermine_core::atomic::write_atomically;
 use std::path::Path;
 
 /// Refuses a place that can't be written, or that is one of the files being read, before any work is done.

@@ -30,7 +30,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     check_output(&args.output, &[&args.file])?;
     let model = ermine::import(&args.file)?;
-    write(&args.output, &model.to_bytes()?)?;
+    write(&args.output, &model.to_loadable_bytes()?)?;
     let (trees, columns) = (model.tree_ensemble()?.n_trees(), model.schema().features.len());
     let path = bold(&clean(&args.output.display().to_string()));
     let said = format!("{} {path}: {} trees over {} columns\n", green("imported"), count(trees), count(columns));

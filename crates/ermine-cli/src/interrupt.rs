@@ -1,46 +1,79 @@
-//! Ctrl-C. Long work is asked to stop through its observer; work that doesn't ask in time is ended, but never in the middle of
-//! writing a file.
+//! Signals that end the program: Ctrl-C, SIGTERM, SIGHUP. Long work is asked to stop through its observer; work that doesn't ask in time is ended, but never in
+//! the middle of writing a file. The exit code names the signal, as shells do: 128 and its number.
 
 use crate::failure::Failure;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// The first signal that came; 0 for none.
+static SIGNAL: AtomicU8 = AtomicU8::new(0);
 static WRITING: Mutex<()> = Mutex::new(());
 
 /// How long work has to come to an end by itself. Work that reports progress does so many times in this time.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// Listens for Ctrl-C from now on.
+/// The number of the signal that Ctrl-C sends.
+const SIGINT: u8 = 2;
+
+/// Listens for signals from now on. Where that isn't possible, they end the program as they do any other.
+#[cfg(unix)]
 pub fn install() {
-    let stop = || {
-        if STOPPED.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        std::thread::spawn(|| {
-            std::thread::sleep(GRACE);
-            let _nobody_writes = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-            Failure::Stopped.tell();
-            std::process::exit(i32::from(Failure::Stopped.exit_code()));
-        });
-    };
-    // Where no handler can be installed, Ctrl-C ends the program as it does any other.
-    let _ = ctrlc::set_handler(stop);
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // What whoever started us wants ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a shell script.
+    let heard = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(heard) {
+        std::thread::spawn(move || signals.forever().for_each(|signal| stop(signal as u8)));
+    }
 }
 
-/// Whether Ctrl-C was pressed.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all zeros is a valid `sigaction`; the call only writes the present one into it.
+    unsafe {
+        let mut present: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut present) == 0 && present.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Listens for Ctrl-C from now on. Where that isn't possible, it ends the program as it does any other.
+#[cfg(not(unix))]
+pub fn install() {
+    let _ = ctrlc::set_handler(|| stop(SIGINT));
+}
+
+fn stop(signal: u8) {
+    if SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+        return;
+    }
+    std::thread::spawn(|| {
+        std::thread::sleep(GRACE);
+        let _nobody_writes = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        Failure::Stopped.tell();
+        std::process::exit(i32::from(Failure::Stopped.exit_code()));
+    });
+}
+
+/// Whether a signal to stop came.
 pub fn stopped() -> bool {
-    STOPPED.load(Ordering::SeqCst)
+    SIGNAL.load(Ordering::SeqCst) != 0
 }
 
-/// Writes what was done until Ctrl-C was pressed, which waits for it.
+/// The exit code of a program that was stopped: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+pub fn exit_code() -> u8 {
+    match SIGNAL.load(Ordering::SeqCst) {
+        0 => 128 + SIGINT,
+        signal => 128 + signal,
+    }
+}
+
+/// Writes what was done until the signal came, which waits for it.
 pub fn writing_at_the_end<T>(write: impl FnOnce() -> T) -> T {
     let _held = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     write()
 }
 
-/// Writes a file, which Ctrl-C waits for; or doesn't begin, if it was pressed before.
+/// Writes a file, which a signal waits for; or doesn't begin, if one came before.
 pub fn writing<T>(write: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let _held = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     if stopped() { Err(Failure::Stopped) } else { write() }

@@ -10,9 +10,12 @@
 //! | `flags` | a flag for each parameter of a learner |
 //! | `data` | a file becomes a data set; how it was understood |
 //! | `terminal`, `grid` | colours, widths, writing to stdout; tables of text |
-//! | `progress`, `interrupt` | bars, and stopping on Ctrl-C |
+//! | `progress`, `interrupt` | bars, and stopping on Ctrl-C and other signals |
 //! | `files` | files that are written whole or not at all |
 //! | `failure` | what went wrong, and the exit code |
+
+// They panic where stdout or stderr can't be written: `terminal` has what doesn't.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod boosting;
@@ -39,6 +42,7 @@ mod train;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use ermine_core::memory;
 use failure::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -51,12 +55,16 @@ Start here:
   ermine report y.ermine test.csv -o report.html        the same and more, to look at
   ermine predict y.ermine new.csv -o predictions.csv    use it
 
-Exit codes: 0 done, 1 the data, model or file could not be used, 2 wrong usage, 130 stopped by Ctrl-C";
+Exit codes: 0 done, 1 the data, model or file could not be used, 2 wrong usage, 130 stopped by Ctrl-C,
+  143 by SIGTERM, 129 by SIGHUP";
 
 /// Supervised learning for tables: fast, exact where it can be, with a certificate on every fit.
 #[derive(Parser)]
 #[command(name = "ermine", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
+    /// Limit the memory of the program (2G, 500M, 50%); the environment variable ERMINE_MAX_MEMORY does the same. Default: 80 % of what there is.
+    #[arg(long, value_name = "SIZE", global = true, value_parser = memory_limit, help_heading = "Global options")]
+    max_memory: Option<u64>,
     #[command(subcommand)]
     command: Command,
 }
@@ -75,6 +83,10 @@ enum Command {
     Import(import::Args),
     Neighbors(neighbors::Args),
     Learners(learners::Args),
+}
+
+fn memory_limit(text: &str) -> Result<u64, String> {
+    memory::parse(text).ok_or_else(|| format!("expected {}", memory::EXPECTED))
 }
 
 fn main() -> ExitCode {
@@ -96,6 +108,10 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
     });
     let matches = program.try_get_matches_from(words).map_err(|e| Failure::from_clap(e, learner.as_deref()))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|e| Failure::from_clap(e, None))?;
+    if let Some(bytes) = cli.max_memory {
+        memory::set_limit(bytes);
+    }
+    memory::limit()?;
     let given = matches.subcommand().map(|(_, m)| flags::given(m, learner.as_deref())).unwrap_or_default();
     match cli.command {
         Command::Train(args) => train::run(&args, given),

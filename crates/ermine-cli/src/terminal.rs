@@ -3,6 +3,7 @@
 use crate::clean::clean;
 use crate::failure::Failure;
 use console::{Term, measure_text_width, style};
+use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Decides about colours: only on a terminal that knows them, and never against NO_COLOR.
@@ -28,6 +29,11 @@ pub fn width() -> Option<usize> {
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure)
+}
+
+/// Writes a line to stderr. There is nobody to tell if it can't be written.
+pub fn say(line: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Writes a value to stdout as JSON.

@@ -88,7 +88,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let model = progress.stage(&what, None, || args.boosting.fit(&*learner, &data, &beside, &context))?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
-    let file = model.to_bytes()?;
+    let file = model.to_loadable_bytes()?;
     write(&args.output, &file)?;
     args.boosting.done();
     if args.manner.json {

@@ -9,7 +9,7 @@ use crate::flags;
 use crate::grid::Grid;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{bold, counted, decimals, dim, green, print, print_json, time, width, yellow};
+use crate::terminal::{bold, counted, decimals, dim, green, print, print_json, say, time, width, yellow};
 use crate::train::certificate;
 use ermine::registry;
 use ermine_core::learner::fit::check;
@@ -129,7 +129,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let nested = args.nested.then(|| nested_score(args, &what, &data, &context)).transpose()?;
     let model = fit(&*with_setting(&*learner, &setting, &context)?, &data, &context)?;
     drop(progress);
-    write(&args.output, &model.to_bytes()?)?;
+    write(&args.output, &model.to_loadable_bytes()?)?;
     let seconds = start.elapsed().as_secs_f64();
     tell(args, &Tuned { found, best, measure, n_known, nested, model, seconds }, &understanding)
 }
@@ -238,15 +238,11 @@ fn nested_score(args: &Args, what: &Search<'_>, data: &Dataset, context: &Contex
 fn nothing(args: &Args, found: &Found) -> Failure {
     if interrupt::stopped() {
         if let Some(path) = &args.journal {
-            eprintln!(
-                "{} kept in {}; the same command goes on from there",
-                if found.trials.len() == 1 {
-                    "1 trial is".into()
-                } else {
-                    format!("{} trials are", found.trials.len())
-                },
-                path.display()
-            );
+            let kept = match found.trials.len() {
+                1 => "1 trial is".to_string(),
+                n => format!("{n} trials are"),
+            };
+            say(format!("{kept} kept in {}; the same command goes on from there", path.display()));
         }
         return Failure::Stopped;
     }

@@ -1,6 +1,7 @@
 //! The one error type. Each kind carries the place (file, line, column, parameter, value) and what was expected there,
 //! so that a message can be acted on without reading code.
 
+use crate::memory::bytes_text;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -67,6 +68,20 @@ pub enum Error {
         path: Option<PathBuf>,
         /// What is wrong with it.
         message: String,
+    },
+    /// Something that needs more memory than the process may have, found out before it was allocated.
+    #[error("{what} needs {}, but {} of the memory limit of {} are free; {advice}", bytes_text(*needed), bytes_text(limit.saturating_sub(*held)), bytes_text(*limit))]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// How many bytes it needs.
+        needed: u64,
+        /// How many bytes the process holds already.
+        held: u64,
+        /// How many bytes it may have.
+        limit: u64,
+        /// What to do about it.
+        advice: String,
     },
     /// An observer asked for the work to stop.
     #[error("stopped on request")]

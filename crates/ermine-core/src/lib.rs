@@ -2,6 +2,7 @@
 //!
 //! This crate is internal. Programs depend on [`ermine`](https://docs.rs/ermine), which re-exports what is public; what is only here may change at any time.
 
+pub mod atomic;
 pub mod chart;
 pub mod distance;
 pub mod distribution;
@@ -12,6 +13,7 @@ pub mod linalg;
 pub mod loss;
 pub mod matrix;
 pub mod measure;
+pub mod memory;
 pub mod metric;
 pub mod model;
 pub mod parallel;

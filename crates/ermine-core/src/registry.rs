@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::learner::{Info, Learner};
+use crate::memory;
 use crate::model::file;
 use crate::model::{Fitted, Header, Model};
 use crate::section::Sections;
@@ -79,7 +80,7 @@ impl Registry {
     /// Reads a model file.
     pub fn load_model(self, path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let bytes = memory::read_file(path)?;
         self.model_from_bytes(&bytes).map_err(|e| e.in_file(path))
     }
 }

@@ -117,19 +117,61 @@ fn a_budget_ends_the_comparison_and_says_what_was_not_tried() {
     said.fails(1, &["decision-stump: not tried: the budget of"]);
 }
 
+/// Starts `ermine train` on a table that never comes, sends it a signal and returns how it ended.
 #[cfg(unix)]
-#[test]
-fn ctrl_c_ends_the_program_and_leaves_nothing() {
-    let place = Place::new("interrupt");
+fn stopped_while_reading(place: &Place, signal: &str) -> Said {
     let pipe = place.path("never.csv");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    if !std::path::Path::new(&pipe).exists() {
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    }
     let mut command = place.command(&["train", &pipe, "-t", "y", "-o", "m.ermine"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening waits until the program reads at the other end, which then waits for a line that never comes.
     let writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     let said = Said::from(&["train"], child.wait_with_output().unwrap());
     drop(writer);
-    said.fails(130, &["stopped; nothing was written"]);
-    assert_eq!(place.files(), ["never.csv"]);
+    said
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_the_program_with_their_code_and_leave_nothing() {
+    let place = Place::new("interrupt");
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        stopped_while_reading(&place, signal).fails(code, &["stopped; nothing was written"]);
+        assert_eq!(place.files(), ["never.csv"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hangup_that_is_to_be_ignored_is_ignored() {
+    let script = "trap '' HUP; exec \"$0\" learners --json";
+    let ermine = env!("CARGO_BIN_EXE_ermine");
+    // The program is hung up while its output waits in a pipe that nobody reads yet.
+    let mut command = Command::new("sh");
+    let child = command.args(["-c", script, ermine]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let _ = Command::new("kill").args(["-HUP", &child.id().to_string()]).status();
+    Said::from(&["learners"], child.wait_with_output().unwrap()).succeeds().json();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn messages_that_cannot_be_written_are_no_crash() {
+    let place = Place::new("full");
+    let model = place.model();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for (words, code) in [
+        (vec!["show", "nothing.ermine"], 1),
+        (vec!["train", "--nonsense"], 2),
+        (vec!["evaluate", &model, &penguins()], 0),
+        (vec!["train", &penguins(), "-t", "species", "-o", "m.ermine"], 0),
+    ] {
+        let status = place.command(&words).stdout(Stdio::null()).stderr(full()).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{words:?}");
+    }
+    let said = Said::from(&["show"], place.command(&["show", &model]).stdout(full()).output().unwrap());
+    said.fails(1, &["stdout", "space"]);
 }

@@ -5,7 +5,7 @@ use super::estimator::Estimator;
 use super::{Capabilities, Context, Learner, Path, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Schema, Splits, Target, Task};
-use crate::model::{Header, Model, Output, Prediction};
+use crate::model::{Fitted, Header, Model, Output, Prediction};
 use crate::param::{ParamType, Value};
 use crate::table::ColumnKind;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -28,7 +28,19 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
         check_previous(learner, data, previous)?;
     }
     let trained = run(context.threads, || learner.train(data, context))??;
+    check_finite(learner, &*trained.fitted)?;
     Ok(wrap(learner, data, context, trained))
+}
+
+/// Refuses a model whose numbers overflowed in training: it could neither predict nor be loaded again.
+fn check_finite(learner: &dyn Learner, fitted: &dyn Fitted) -> Result<()> {
+    match fitted.parameters().into_iter().flatten().find(|number| !number.is_finite()) {
+        None => Ok(()),
+        Some(number) => Err(Error::data(format!(
+            "{}: a parameter of the model came out as {number}, because the numbers in the data are too large; divide columns and target by a large constant, or standardize them",
+            learner.info().name
+        ))),
+    }
 }
 
 /// The folds of the rows that have weight.

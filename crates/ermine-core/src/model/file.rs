@@ -17,12 +17,11 @@
 //! **Versions.** Until release 1.0 the format may change, and a file of another version is refused by name.
 
 use super::{Header, Model};
+use crate::atomic::write_atomically;
 use crate::error::{Error, Result};
 use crate::section::{SectionSpec, Sections};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"ERMINE\x1a\n";
 
@@ -81,34 +80,27 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(Header, Sections)> {
     Ok((header.model, sections))
 }
 
-/// Writes beside `path`, then renames: whoever looks sees the old file or the new one, never a part of it.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let name =
-        path.file_name().ok_or_else(|| Error::data(format!("'{}' is not the name of a file", path.display())))?;
-    let mut beside = PathBuf::from(path);
-    beside.set_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-    let write = || {
-        let mut file = fs::File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(|e| {
-        // The half-written file is ours; that it can't be removed either is no news.
-        let _ = fs::remove_file(&beside);
-        Error::io(path, e)
-    })
-}
-
 impl Model {
     /// The model as the bytes of a model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         to_bytes(self.header(), &self.fitted_sections()?)
     }
 
-    /// Saves the model. A file that is there already is replaced only by a whole new one.
+    /// The bytes of a model file that have been read back: what is written to a file can be loaded.
+    pub fn to_loadable_bytes(&self) -> Result<Vec<u8>> {
+        let bytes = self.to_bytes()?;
+        // A learner of a program's own may be known only to the program that reads the file.
+        if self.registry().find(&self.header().learner).is_err() {
+            return Ok(bytes);
+        }
+        let unusable = |e| Error::data(format!("the model was not saved, because it could not be loaded again: {e}"));
+        self.registry().model_from_bytes(&bytes).map_err(unusable)?;
+        Ok(bytes)
+    }
+
+    /// Saves the model. A file that is there already is replaced only by a whole new one that can be loaded.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        write_atomically(path.as_ref(), &self.to_bytes()?)
+        write_atomically(path.as_ref(), &self.to_loadable_bytes()?)
     }
 
     /// The whole model as JSON, for people.

@@ -94,6 +94,11 @@ pub trait Fitted: Any + Send + Sync {
         false
     }
 
+    /// The numbers that predictions are computed from, all of which must be finite; [`fit`](crate::learner::fit()) refuses a model in which they are not.
+    fn parameters(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+
     /// Writes everything that [`predict`](Self::predict) needs.
     fn save(&self, sections: &mut Sections) -> Result<()>;
 

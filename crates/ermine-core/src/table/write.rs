@@ -7,30 +7,25 @@
 //! numbers as numbers, unless the types are given to the reader.
 
 use super::{Column, Table, Values};
-use crate::error::{Error, Result};
+use crate::atomic::replace_file;
+use crate::error::Result;
 use flate2::{Compression, write::GzEncoder};
-use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 impl Table {
-    /// Writes the table to a CSV file, packed with gzip if its name ends in `.gz`. The file is written beside its place
-    /// and moved there when it is complete, so that a file that was there before is replaced as a whole or not at all.
+    /// Writes the table to a CSV file, packed with gzip if its name ends in `.gz`. A file that was there before is
+    /// replaced as a whole or not at all.
     pub fn write_csv(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let Some(name) = path.file_name() else {
-            return Err(Error::io(path, io::Error::new(io::ErrorKind::InvalidInput, "no name of a file")));
-        };
-        let mut beside = OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".{}.partial", std::process::id()));
-        let beside = path.with_file_name(beside);
-        let written = write_file(self, &beside, path).and_then(|()| std::fs::rename(&beside, path));
-        written.map_err(|e| {
-            // The partial file is of no use; if it can't be removed, the first error is still the one to report.
-            let _ = std::fs::remove_file(&beside);
-            Error::io(path, e)
+        let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+        replace_file(path, |file| {
+            if !is_gzip {
+                return self.write_csv_to(file);
+            }
+            let mut packed = GzEncoder::new(file, Compression::default());
+            self.write_csv_to(&mut packed)?;
+            packed.finish().map(drop)
         })
     }
 
@@ -52,18 +47,6 @@ impl Table {
         }
         out.flush()
     }
-}
-
-fn write_file(table: &Table, beside: &Path, path: &Path) -> io::Result<()> {
-    let file = File::create(beside)?;
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
-        let mut packed = GzEncoder::new(&file, Compression::default());
-        table.write_csv_to(&mut packed)?;
-        packed.finish()?;
-    } else {
-        table.write_csv_to(&file)?;
-    }
-    file.sync_all()
 }
 
 /// The cells of a column, taken row after row; a sparse column remembers how far it has come.

@@ -1,13 +1,14 @@
 //! A file that remembers the trials of a search, a line of JSON for each, so that a search that was killed goes on where it was.
 //!
-//! The first line says what is searched; a journal of another search is refused. A last line that was cut off is passed over.
+//! The first line says what is searched; a journal of another search is refused. A last line that was cut off is passed over. A journal
+//! belongs to one search at a time.
 
 use super::search::{Search, Trial};
 use super::space::Setting;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Target};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,13 @@ impl Journal {
         let io = |e| Error::io(path, e);
         let subject = Subject::of(search, data, seed);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io)?;
+        // Held until the journal is closed. Where files can't be locked, two searches of one journal are not noticed.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(Error::data(format!(
+                "{}: another search is writing this journal; wait for it, or name another file",
+                path.display()
+            )));
+        }
         if file.metadata().map_err(io)?.len() > MOST_BYTES {
             return Err(Error::data(format!("{}: is too large for a journal", path.display())));
         }

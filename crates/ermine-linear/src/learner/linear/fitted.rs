@@ -222,6 +222,10 @@ impl Fitted for Linear {
         Ok(Some((out, k)))
     }
 
+    fn parameters(&self) -> Vec<&[f64]> {
+        vec![self.coefficients.data(), &self.intercepts]
+    }
+
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("map", &self.map)?;
         sections.put_json("link", &self.link)?;

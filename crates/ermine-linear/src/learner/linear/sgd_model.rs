@@ -63,6 +63,10 @@ impl Fitted for SgdModel {
         self.linear.margins(features)
     }
 
+    fn parameters(&self) -> Vec<&[f64]> {
+        self.linear.parameters()
+    }
+
     fn save(&self, sections: &mut Sections) -> Result<()> {
         self.linear.save(sections)?;
         sections.put_f64s("states", &self.states.iter().flat_map(Sgd::to_numbers).collect::<Vec<_>>());

@@ -1,0 +1,110 @@
+//! What is read from outside, fed with nonsense: each target takes bytes and must return, whatever they are. An error is fine, a panic or an abort is not.
+//!
+//! | target | bytes |
+//! |---|---|
+//! | [`model_file`] | a model file of any learner, with the right checksum: loaded, used for everything a model can do, exported |
+//! | [`table`] | CSV, CSV in gzip, libsvm |
+//! | [`columnar`] | Parquet, Arrow IPC |
+//! | [`import`] | models of XGBoost and LightGBM: imported, used, exported |
+//! | [`index`] | the sections of a nearest-neighbor index: loaded, searched |
+
+pub mod mutate;
+pub mod seeds;
+
+use ermine::exchange::Format;
+use ermine::prelude::*;
+use ermine_core::distance::rows::Rows;
+use ermine_core::section::Sections;
+use ermine_neighbors::search::index::Index;
+use std::path::PathBuf;
+
+/// A model file. The bytes are those before the checksum, which is added.
+pub fn model_file(bytes: &[u8]) {
+    let mut sealed = bytes.to_vec();
+    sealed.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+    if let Ok(model) = ermine::load_bytes(&sealed) {
+        use_all(&model);
+    }
+}
+
+/// A model of XGBoost or LightGBM.
+pub fn import(bytes: &[u8]) {
+    if let Ok(model) = ermine::exchange::import_bytes(bytes) {
+        use_all(&model);
+    }
+}
+
+/// A table as text. The first byte chooses the format.
+pub fn table(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    read(bytes, ["csv", "libsvm", "csv.gz"][usize::from(choice) % 3]);
+}
+
+/// A table in a columnar format. The first byte chooses which.
+pub fn columnar(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    read(bytes, ["parquet", "arrow"][usize::from(choice) % 2]);
+}
+
+/// A nearest-neighbor index. The bytes are those before the checksum, which is added.
+pub fn index(bytes: &[u8]) {
+    let mut sealed = bytes.to_vec();
+    sealed.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+    let Ok(sections) = Sections::from_bytes(&sealed) else { return };
+    let Ok(index) = Index::load(&sections) else { return };
+    let width = index.n_features();
+    let queries: Vec<f64> = (0..3 * width).map(|i| [0.5, -3.0, 1e6][i % 3]).collect();
+    if width == 0 || width > 1000 {
+        return;
+    }
+    let Ok(rows) = Rows::row_major(&queries, width) else { return };
+    let _ = (index.kneighbors(&rows, 3), index.radius_neighbors(&rows, 2.0), index.own_kneighbors(2));
+}
+
+/// Reads a table from a file of its own for each thread.
+fn read(bytes: &[u8], ending: &str) {
+    thread_local! {
+        static FOLDER: PathBuf = std::env::temp_dir().join(format!("ermine-fuzz-{}-{:?}", std::process::id(), std::thread::current().id()));
+    }
+    let path = FOLDER.with(|folder| folder.with_extension(ending));
+    if std::fs::write(&path, bytes).is_ok()
+        && let Ok(table) = Table::read(&path)
+    {
+        table.columns().iter().for_each(|column| assert_eq!(column.len(), table.n_rows()));
+    }
+    let _ = std::fs::remove_file(&path);
+}
+
+/// Asks a model for everything that it can do.
+pub fn use_all(model: &Model) {
+    const MOST_COLUMNS: usize = 1000;
+    let features = &model.schema().features;
+    if features.len() > MOST_COLUMNS {
+        return;
+    }
+    let column = |(j, feature): (usize, &ermine_core::matrix::FeatureSpec)| {
+        let level = feature.levels.first().map(String::as_str);
+        match feature.levels.is_empty() {
+            true => Column::numeric(&feature.name, vec![j as f64, f64::NAN, -1.5, 1e9]),
+            false => Column::nominal(&feature.name, &[level, None, Some("new"), level]),
+        }
+    };
+    let Ok(table) = Table::new(features.iter().enumerate().map(column).collect()) else { return };
+    if let Ok(prediction) = model.predict(&table) {
+        (0..prediction.n_rows()).for_each(|row| {
+            prediction.label(row);
+        });
+    }
+    let _ = (model.text(), model.svg(), model.html(), model.dot(), model.rules(), model.attributes());
+    let _ = (model.reasons(&table, 0), model.why(&table, 1), model.shap_values(&table), model.pruning_path());
+    if let Ok(stages) = model.staged_predict(&table) {
+        stages.take(2).for_each(drop);
+    }
+    if let Ok(predictor) = model.predictor() {
+        let (row, mut out) = (vec![0.5; predictor.n_features()], vec![0.0; predictor.width()]);
+        let _ = predictor.predict(&row, &mut out);
+    }
+    for format in [Format::Onnx, Format::C, Format::Rust, Format::Json] {
+        let _ = ermine::export(model, format);
+    }
+}
