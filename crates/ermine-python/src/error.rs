@@ -2,7 +2,7 @@
 
 use ermine::Error;
 use pyo3::PyErr;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 
 /// The exception for an error of the core.
 pub fn python(error: Error) -> PyErr {
@@ -12,6 +12,7 @@ pub fn python(error: Error) -> PyErr {
             Some(number) => PyOSError::new_err((number, text(&source), path.display().to_string())),
             None => PyOSError::new_err(format!("{}: {source}", path.display())),
         },
+        Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
         Error::Stopped => PyRuntimeError::new_err("stopped on request"),
         other => PyValueError::new_err(other.to_string()),
     }

@@ -3,6 +3,7 @@
 use crate::error::python;
 use crate::job;
 use crate::value;
+use ermine_core::atomic::write_atomically;
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::distance::rows::Rows;
 use ermine_core::distance::whiten::Whitening;
@@ -10,7 +11,6 @@ use ermine_core::error::Error;
 use ermine_core::learner::Learner;
 use ermine_core::learner::fit::run;
 use ermine_core::matrix::SparseRows;
-use ermine_core::model::file::write_atomically;
 use ermine_core::section::Sections;
 use ermine_neighbors::learner::nearest_neighbors::{NearestNeighbors, Own};
 use ermine_neighbors::search::choice::Kind;
@@ -414,7 +414,7 @@ impl NeighborIndex {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<(NeighborIndex, String)> {
         let read = || {
-            let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
+            let bytes = ermine_core::memory::read_file(&path)?;
             let head = [&MAGIC[..], &VERSION.to_le_bytes()].concat();
             let body = bytes.strip_prefix(&head[..]).ok_or_else(|| {
                 let what = "it doesn't start as an index of neighbours does, or is of another version";

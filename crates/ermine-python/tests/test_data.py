@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -476,3 +477,29 @@ def test_names_must_match():
         PLAIN.predict(frame)
     with pytest.raises(TypeError, match="string names"):
         DecisionStumpClassifier().fit(pd.DataFrame(X, columns=["a", 1, 2, 3, 4]), Y)
+
+
+def test_a_model_with_an_odd_header_is_a_value_error(tmp_path):
+    X = np.arange(20.0).reshape(10, 2)
+    path = tmp_path / "m.ermine"
+    DecisionTreeClassifier().fit(X, np.arange(10) % 2).save(path)
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[12:20], "little")
+    header = json.loads(whole[20 : 20 + length])
+    for note in ["text", 3, [1], {"class": 7}, {"labels": 5}, {"labels": "no such type"}, {"names": []}]:
+        header["model"]["notes"] = {"python": note}
+        text = json.dumps(header).encode()
+        changed = whole[:12] + len(text).to_bytes(8, "little") + text + whole[20 + length : -4]
+        path.write_bytes(changed + zlib.crc32(changed).to_bytes(4, "little"))
+        try:
+            ermine.load(path)
+        except ValueError:
+            pass
+
+
+def test_what_does_not_fit_into_memory_is_a_memory_error(monkeypatch):
+    monkeypatch.setenv("ERMINE_MAX_MEMORY", "300M")
+    n = 30_000
+    X = np.arange(n, dtype=float).reshape(n, 1) % 977
+    with pytest.raises(MemoryError, match="10000 classes"):
+        DecisionTreeClassifier().fit(X, np.arange(n) % 10_000)

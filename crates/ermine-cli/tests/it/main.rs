@@ -5,6 +5,7 @@
 
 mod boosting;
 mod examples;
+mod limits;
 mod manners;
 mod mistakes;
 mod select;

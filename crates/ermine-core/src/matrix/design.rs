@@ -2,7 +2,8 @@
 //!
 //! **Idea.** A [`FeatureMap`] (encoder, and polynomial terms if asked for) is learned from the training data and kept in the model. Applied to features it
 //! gives [`Numbers`], from which solvers get a [`Design`]. Columns of numbers without missing values are read where they lie, be it
-//! an array by rows, by columns or separate columns; other columns are encoded. One sparse column makes the whole sparse.
+//! an array by rows, by columns or separate columns; other columns are encoded. One sparse column makes the whole
+//! sparse, and so do nominal columns with many categories.
 
 use super::encode::{EncodeOptions, Encoder, Encoding};
 use super::features::Features;
@@ -11,6 +12,7 @@ use super::sparse::SparseRows;
 use crate::error::{Error, Result};
 use crate::linalg::dense::{BLOCK, ColumnView};
 use crate::linalg::{Dense, Design, Sparse};
+use crate::memory;
 use crate::parallel;
 use crate::table::{Buffer, Column, ColumnKind, Values};
 use serde::{Deserialize, Serialize};
@@ -124,7 +126,15 @@ impl FeatureMap {
         let raw = Numbers { features, held: self.encoded(features)? };
         let Some(polynomial) = &self.polynomial else { return Ok(raw) };
         let held = match raw.design()? {
-            Design::Dense(x) => Held::Rows(expand_dense(polynomial, &x), polynomial.n_terms()),
+            Design::Dense(x) => {
+                let (n, terms) = (x.n_rows(), polynomial.n_terms());
+                memory::require(
+                    || format!("{terms} polynomial terms of {n} rows"),
+                    &[n, terms, size_of::<f64>()],
+                    "take a lower degree, fewer columns, or fewer rows",
+                )?;
+                Held::Rows(expand_dense(polynomial, &x), terms)
+            }
             Design::Sparse(x) => Held::Sparse(expand_sparse(polynomial, &x)),
         };
         Ok(Numbers { features, held })
@@ -136,9 +146,11 @@ impl FeatureMap {
             return Ok(Held::Borrowed);
         }
         check_finite(features)?;
-        if features.columns().iter().any(|c| matches!(c.values, Values::Sparse { .. })) {
+        let has_sparse = features.columns().iter().any(|c| matches!(c.values, Values::Sparse { .. }));
+        if has_sparse || self.encoder.is_wide() {
             return Ok(Held::Sparse(SparseRows::encode(&self.encoder, features)?));
         }
+        self.encoder.require_dense(features.n_rows())?;
         let (columns, encodings) = (features.columns(), self.encoder.columns());
         let places = parallel::map(columns.len().min(encodings.len()), |j| {
             encoded_column(j, &columns[j], &encodings[j], features).into_iter().collect::<Vec<_>>()

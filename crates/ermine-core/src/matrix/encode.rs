@@ -14,6 +14,8 @@
 //! **Cost.** One pass over each column to fit; encoding writes each number once.
 
 use super::features::Features;
+use crate::error::Result;
+use crate::memory;
 use crate::parallel;
 use crate::table::{Column, ColumnKind, MISSING, Values};
 use serde::{Deserialize, Serialize};
@@ -182,6 +184,29 @@ impl Encoder {
     /// How many columns the encoded matrix has.
     pub fn n_columns(&self) -> usize {
         self.columns.iter().map(Encoding::width).sum()
+    }
+
+    /// Whether nearly all numbers of an encoded row are zeros, because nominal columns have many categories: such rows are held with their zeros left out. Depends on
+    /// nothing but the encoder, so that the rows of a model are held in one way whatever their number.
+    pub fn is_wide(&self) -> bool {
+        /// A zero that is held takes 8 bytes, a number other than zero 12 bytes where zeros are left out; up to here, dense rows are faster.
+        const MOST_PER_COLUMN: usize = 64;
+        let keeps_zeros = self.columns.iter().all(Encoding::keeps_zero);
+        keeps_zeros && self.n_columns() > MOST_PER_COLUMN * self.columns.len()
+    }
+
+    /// An error if `n_rows` dense rows don't fit into memory.
+    pub fn require_dense(&self, n_rows: usize) -> Result<()> {
+        let width = self.n_columns();
+        memory::require(
+            || {
+                format!(
+                    "a dense matrix of {n_rows} rows and {width} columns (numbers, and one column for each category)"
+                )
+            },
+            &[n_rows, width, size_of::<f64>()],
+            "leave out columns with many categories (identifiers, free text), or train on fewer rows",
+        )
     }
 
     /// The names of the encoded columns: `age`, `colour=red`, `age is missing`.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::table::{Column, ColumnKind, ColumnType, Levels, MISSING, ReadOptions, Table, Values};
 use serde::{Deserialize, Serialize};
 use std::cell::LazyCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What a model was trained on: enough to read and check new data, and to name what it predicts.
@@ -88,11 +88,12 @@ impl Schema {
             Task::Classification | Task::Multilabel => !self.classes.is_empty(),
             Task::Regression | Task::Ranking => self.n_outputs > 0 && self.classes.is_empty(),
         };
-        if fine {
-            Ok(())
-        } else {
-            Err(Error::model_file(format!("its schema has nothing to predict for {}", self.task)))
+        if !fine {
+            return Err(Error::model_file(format!("its schema has nothing to predict for {}", self.task)));
         }
+        unique("feature", self.features.iter().map(|feature| &feature.name))?;
+        unique("class", &self.classes)?;
+        self.features.iter().try_for_each(|feature| unique("category", &feature.levels))
     }
 
     /// Options that make a reader give each column the type this schema expects.
@@ -191,6 +192,15 @@ impl Schema {
         let table = Table::of_columns(features.columns().to_vec(), features.columns().first().map_or(0, Column::len));
         let aligned = self.features_of(&table)?;
         features.rows().map_or(Ok(aligned.clone()), |rows| aligned.select(rows))
+    }
+}
+
+/// Refuses a name that is there twice: columns, classes and categories are found by their names.
+fn unique<'a>(what: &str, names: impl IntoIterator<Item = &'a String>) -> Result<()> {
+    let mut seen = HashSet::new();
+    match names.into_iter().find(|name| !seen.insert(name.as_str())) {
+        None => Ok(()),
+        Some(twice) => Err(Error::model_file(format!("its schema has the {what} '{twice}' twice"))),
     }
 }
 

@@ -9,6 +9,7 @@
 use super::read::fault;
 use super::source::Stream;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::parallel;
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -220,6 +221,24 @@ fn located(e: Error, line: u64) -> Error {
         }
         other => other,
     }
+}
+
+/// An error if a table of this size, as its file claims it, doesn't fit into memory.
+#[cfg(any(feature = "parquet", feature = "ipc"))]
+pub fn require_table(n_rows: usize, n_columns: usize) -> Result<()> {
+    memory::require(
+        || format!("a table of {n_rows} rows and {n_columns} columns"),
+        &[n_rows, n_columns, size_of::<f64>()],
+        "read fewer rows, or leave columns out before they are read",
+    )
+}
+
+/// Stops reading where the table has outgrown the memory: a packed file of a few kilobytes may hold a billion rows.
+pub fn check_table_size(n_rows: usize) -> Result<()> {
+    memory::check_held(
+        || format!("a table of more than {n_rows} rows"),
+        "read fewer rows, or leave columns out before they are read",
+    )
 }
 
 /// Parses all blocks on the threads of the current pool and hands the results on in order, a few at a time. Of several

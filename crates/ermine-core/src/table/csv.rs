@@ -17,7 +17,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::block::{Cutter, for_each_batch};
+use super::block::{Cutter, check_table_size, for_each_batch};
 use super::infer::{MissingWords, column_of_words, retype_numbers};
 use super::read::{ColumnType, ReadOptions, check_types, fault};
 use super::source::Source;
@@ -154,7 +154,7 @@ impl Pass<'_> {
                     return Err(fault(None, None, format!("more than the {MAX_ROWS} rows that a table may have")));
                 }
                 append(&mut columns, &mut batch);
-                Ok(())
+                check_table_size(n_rows)
             },
         )?;
         Ok(columns)

@@ -2,10 +2,12 @@
 //!
 //! Other types are errors that name the column, unless it is ignored.
 
+mod bounds;
 #[cfg(test)]
 mod tests;
 
 use super::arrow::is_readable;
+use super::block::require_table;
 use super::piece::{Piece, guarded};
 use super::read::{ColumnType, ReadOptions, check_types, fault};
 use super::source::check_file;
@@ -29,6 +31,7 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Table> {
     let mut file = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
     let mut magic = Vec::new();
     file.by_ref().take(6).read_to_end(&mut magic).map_err(|e| Error::io(path, e))?;
+    bounds::check(&mut file, magic == b"ARROW1")?;
     file.rewind().map_err(|e| Error::io(path, e))?;
     let broken = |e: arrow_schema::ArrowError| fault(None, None, format!("not readable as Arrow IPC: {e}"));
     if magic == b"ARROW1" {
@@ -48,6 +51,7 @@ fn read_batches(
     let mut columns = columns_of(schema, &kept);
     for batch in batches {
         let batch = batch?.project(&kept).map_err(|e| fault(None, None, e.to_string()))?;
+        require_table(batch.num_rows(), kept.len())?;
         append_batch(&mut columns, &batch)?;
         check_rows(&columns)?;
     }

@@ -1,13 +1,13 @@
 //! Sparse text files: libsvm, svmlight and LETOR, `label [qid:N] index:value ... # comment`.
 //!
 //! The columns are `label`, then `qid` where the rows have one, then a sparse column for each index from the lowest that may occur (0
-//! where 0 occurs, else 1) to the highest that does, named by it. Values that are zero are not held, whether they are written or not.
+//! where 0 occurs, else 1) to the highest that does, named by it; where indexes are few and far between, one for each index that occurs. Values that are zero are not held, whether they are written or not.
 //! An index that doesn't occur, but is declared as numeric, is a column of zeros. Indexes may come in any order, but only once in a row. Comments and blank lines are passed over.
 //!
 //! Blocks of lines are parsed on all threads into rows (compressed sparse rows); counting the entries of each column
 //! then tells where each goes in one buffer of columns, which all columns share. Memory: both copies, 12 bytes for each entry.
 
-use super::block::{Block, Cutter, for_each_batch};
+use super::block::{Block, Cutter, check_table_size, for_each_batch};
 use super::infer::{MissingWords, retype_numbers};
 use super::number::number;
 use super::read::{ColumnType, ReadOptions, check_types, fault};
@@ -21,6 +21,10 @@ use std::path::Path;
 const BLOCK_BYTES: usize = 1 << 18;
 /// The highest index. Each column costs some 150 bytes even when it is empty; this keeps a file of one line from taking gigabytes.
 const MAX_INDEX: u32 = (1 << 22) - 1;
+
+/// From so many indexes on, columns of zeros are left out where there are more than `GAPS` indexes for each entry.
+const MANY: usize = 1 << 16;
+const GAPS: usize = 16;
 
 /// Reads the file at `path`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
@@ -38,7 +42,10 @@ fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize) -> Re
         |batch| {
             n_rows += batch.iter().map(|rows| rows.labels.len()).sum::<usize>();
             parts.extend(batch);
-            if n_rows <= MAX_ROWS { Ok(()) } else { Err(fault(None, None, format!("more than {MAX_ROWS} rows"))) }
+            if n_rows > MAX_ROWS {
+                return Err(fault(None, None, format!("more than {MAX_ROWS} rows")));
+            }
+            check_table_size(n_rows)
         },
     )?;
     if n_rows == 0 {
@@ -239,7 +246,9 @@ fn transposed(parts: Vec<Rows>, n_rows: usize) -> Vec<Column> {
         let range = range[0]..range[1];
         Column::sparse((first as usize + j).to_string(), n_rows, rows.slice(range.clone()), values.slice(range))
     };
-    starts.windows(2).enumerate().map(column).collect()
+    // Where hardly any index of the span occurs, columns of zeros would be most of the table, and of the model.
+    let has_gaps = starts.len() > MANY && starts.len() > GAPS * n_entries;
+    starts.windows(2).enumerate().filter(|(_, range)| !has_gaps || range[0] < range[1]).map(column).collect()
 }
 
 #[cfg(test)]

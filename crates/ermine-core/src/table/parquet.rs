@@ -19,6 +19,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::block::require_table;
 use super::number::number;
 use super::piece::{Piece, guarded, truth};
 use super::read::{ColumnType, ReadOptions, check_types, fault};
@@ -50,8 +51,9 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
 fn decode(path: &Path, options: &ReadOptions) -> Result<Table> {
     let open = || File::open(path).map_err(|e| Error::io(path, e));
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&open()?).map_err(damaged)?;
-    check_rows(&metadata)?;
+    let n_rows = check_rows(&metadata)?;
     let kept = kept_columns(&metadata, options)?;
+    require_table(n_rows, kept.len())?;
     let column = |k: usize| {
         let (leaf, meaning) = kept[k];
         let name = metadata.file_metadata().schema_descr().column(leaf).name().to_string();
@@ -68,11 +70,11 @@ fn damaged(e: ParquetError) -> Error {
     fault(None, None, format!("not readable as Parquet: {e}"))
 }
 
-fn check_rows(metadata: &ParquetMetaData) -> Result<()> {
+fn check_rows(metadata: &ParquetMetaData) -> Result<usize> {
     let rows = metadata.row_groups().iter().try_fold(0usize, |sum, group| {
         usize::try_from(group.num_rows()).ok().and_then(|rows| sum.checked_add(rows)).filter(|&sum| sum <= MAX_ROWS)
     });
-    rows.map(|_| ()).ok_or_else(|| fault(None, None, format!("more than the {MAX_ROWS} rows that a table may have")))
+    rows.ok_or_else(|| fault(None, None, format!("more than the {MAX_ROWS} rows that a table may have")))
 }
 
 /// What the stored values of a column mean.

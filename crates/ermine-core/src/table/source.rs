@@ -5,6 +5,7 @@
 
 use super::read::fault;
 use crate::error::{Error, Result};
+use crate::memory;
 use flate2::bufread::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -26,7 +27,7 @@ impl<'a> Source<'a> {
         let facts = check_file(path)?;
         let mut source = Source { path: path.to_path_buf(), bytes: None };
         if !facts.is_file() {
-            source.bytes = Some(Cow::Owned(std::fs::read(path).map_err(|e| Error::io(path, e))?));
+            source.bytes = Some(Cow::Owned(memory::read_file(path)?));
         }
         Ok(source)
     }

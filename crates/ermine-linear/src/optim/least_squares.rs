@@ -19,7 +19,7 @@
 //! **Reference.** Björck, "Numerical Methods for Least Squares Problems", sections 2.2, 2.4, 2.9.
 
 use super::conjugate;
-use super::moments::Moments;
+use super::moments::{Moments, require_products};
 use crate::optim::decompose::{self, Svd};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Cholesky, Dense, Design, Gram, Matrix, lanes};
@@ -106,6 +106,7 @@ impl LeastSquares<'_> {
         if lambdas.len() < 2 || !self.is_tall() {
             return lambdas.iter().map(|&lambda| LeastSquares { lambda, ..*self }.solve()).collect();
         }
+        require_products(self.x.n_columns())?;
         let moments = Moments::of(self.x, self.targets, self.weights, self.intercept);
         lambdas.iter().map(|&lambda| LeastSquares { lambda, ..*self }.solve_tall(&moments)).collect()
     }
@@ -120,7 +121,10 @@ impl LeastSquares<'_> {
     /// Solves the problem.
     pub fn solve(&self) -> Result<Solution> {
         match self.x {
-            _ if self.is_tall() => self.solve_tall(&Moments::of(self.x, self.targets, self.weights, self.intercept)),
+            _ if self.is_tall() => {
+                require_products(self.x.n_columns())?;
+                self.solve_tall(&Moments::of(self.x, self.targets, self.weights, self.intercept))
+            }
             Design::Dense(x) => self.solve_wide(x),
             Design::Sparse(_) => self.solve_iteratively(),
         }
@@ -426,7 +430,7 @@ impl LeastSquares<'_> {
 }
 
 /// Whether a column varies at all, beyond the rounding of its mean.
-fn is_varied(moments: &Moments, j: usize) -> bool {
+pub(super) fn is_varied(moments: &Moments, j: usize) -> bool {
     let rounding = f64::EPSILON * 64.0 * moments.x_mean[j].abs();
     moments.xx[(j, j)] > moments.total * rounding * rounding && moments.xx[(j, j)] > 0.0
 }

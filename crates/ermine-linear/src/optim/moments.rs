@@ -11,6 +11,7 @@
 
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Design, Gram, Matrix};
+use ermine_core::memory;
 
 /// Means and centred products.
 #[derive(Debug, Clone)]
@@ -99,6 +100,17 @@ impl Moments {
     pub fn intercept(&self, o: usize, coefficients: &[f64]) -> f64 {
         self.y_mean[o] - coefficients.iter().zip(&self.x_mean).map(|(w, m)| w * m).sum::<f64>()
     }
+}
+
+/// An error if the products of `p` columns with each other don't fit into memory.
+pub fn require_products(p: usize) -> Result<()> {
+    /// Sums over parts of the rows, and what is made of them.
+    const COPIES: usize = 4;
+    memory::require(
+        || format!("the products of {p} columns with each other"),
+        &[COPIES, p, p, size_of::<f64>()],
+        "leave out columns with many categories, or take a learner for wide data (sgd, ridge, lasso, linear-svc)",
+    )
 }
 
 /// The least and the largest number of each of some columns, which rise.

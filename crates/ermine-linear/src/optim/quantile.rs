@@ -19,7 +19,7 @@
 //! **Reference.** Koenker, "Quantile Regression" (2005), chapter 6; Barrodale and Roberts (1973) for the edge search.
 
 use super::linear_program::{LinearProgram, Point, Rows};
-use super::moments::Moments;
+use super::moments::{Moments, require_products};
 use super::units::Units;
 use super::{Outcome, Status};
 use ermine_core::error::{Error, Result};
@@ -65,6 +65,7 @@ impl QuantileRegression<'_> {
         if self.y.iter().any(|y| !y.is_finite()) {
             return Err(Error::data("the target holds values that are missing or infinite"));
         }
+        require_products(self.x.n_columns())?;
         let moments = Moments::of(self.x, &[], self.weights, self.intercept);
         let (total, products) = (moments.total, &moments.xx);
         if products.data().iter().any(|x| !x.is_finite()) {

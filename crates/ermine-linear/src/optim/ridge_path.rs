@@ -9,7 +9,7 @@
 //! **Reference.** Golub, Heath and Wahba, "Generalized cross-validation" (1979); Allen's PRESS statistic (1974).
 
 use super::least_squares::centred_kernel;
-use super::moments::Moments;
+use super::moments::{Moments, require_products};
 use crate::optim::decompose::{Eigen, symmetric_eigen};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::dense::BLOCK;
@@ -78,6 +78,7 @@ impl RidgePath {
                 x.n_columns()
             )));
         }
+        require_products(x.n_columns())?;
         let moments = Moments::of(x, targets, weights, intercept);
         if moments.xx.data().iter().any(|v| !v.is_finite()) {
             return Err(Error::data("the products of the columns overflow: values are missing, infinite or too large"));

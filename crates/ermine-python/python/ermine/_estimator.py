@@ -474,6 +474,15 @@ def class_of(entry: _catalog.Entry) -> Any:
 def from_model(model: Model) -> Estimator:
     """The fitted estimator of a model."""
     header = json.loads(model.header())
+    try:
+        return _from_header(model, header)
+    # The core has checked what it uses. What only Python reads (class, types of labels) is checked by being used.
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        learner = header["learner"]
+        raise ValueError(f"the model of {learner} can't be used from Python: {error}; its header is damaged or was written by another program") from error
+
+
+def _from_header(model: Model, header: dict[str, Any]) -> Estimator:
     note = header.get("notes", {}).get("python", {})
     entry = _catalog.find(note.get("class"), header["learner"], header["schema"]["task"])
     cls = class_of(entry)

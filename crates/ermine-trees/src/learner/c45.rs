@@ -57,6 +57,7 @@ impl Learner for C45 {
             min_gain: 0.0,
             max_categories: self.max_categories,
         };
+        super::require_nodes(data, None, self.max_depth)?;
         let mut grown = grow_multiway(data, &options)?;
         let n_leaves = grown.tree.n_leaves();
         if self.prune {

@@ -110,7 +110,7 @@ impl InSpace for ComparisonForest {
             }
         }
         self.max_samples.map(|amount| amount.of_at_most(data.n_rows(), INFO.name, "max_samples")).transpose()?;
-        let (rows, width) = space.rows(data.features());
+        let (rows, width) = space.rows(data.features())?;
         let n = self.n_estimators;
         report(context.observer, Event::Begin { what: "trees", total: Some(n as u64) })?;
         let mut trees = Vec::with_capacity(n);
@@ -177,7 +177,7 @@ impl ComparisonForest {
     fn out_of_bag(&self, fitted: &FittedComparisons, data: &Dataset, seed: u64) -> Result<OutOfBag> {
         let (n, n_trees) = (data.n_rows(), fitted.trees.len());
         let drawn: Vec<Vec<u32>> = parallel::map(n_trees, |tree| self.draws(n, seed, tree).0);
-        let prediction = fitted.mean_of(data.features(), |row, tree| drawn[tree][row] == 0);
+        let prediction = fitted.mean_of(data.features(), |row, tree| drawn[tree][row] == 0)?;
         OutOfBag::new(prediction, fitted.trees[0].width, data)
     }
 }
@@ -227,8 +227,8 @@ impl FittedComparisons {
     }
 
     /// The mean of the trees that count for a row; NaN where none does.
-    fn mean_of(&self, features: &Features, counts: impl Fn(usize, usize) -> bool + Sync) -> Vec<f64> {
-        let (rows, width) = self.space.rows(features);
+    fn mean_of(&self, features: &Features, counts: impl Fn(usize, usize) -> bool + Sync) -> Result<Vec<f64>> {
+        let (rows, width) = self.space.rows(features)?;
         let pivot = |place: &[f64]| &self.pivots[place[0] as usize * width..][..width];
         let of_row = |row: usize| {
             let here = &rows[row * width..(row + 1) * width];
@@ -242,7 +242,7 @@ impl FittedComparisons {
             sums.iter_mut().for_each(|sum| *sum /= f64::from(n));
             sums
         };
-        (0..features.n_rows()).into_par_iter().with_min_len(16).flat_map_iter(of_row).collect()
+        Ok((0..features.n_rows()).into_par_iter().with_min_len(16).flat_map_iter(of_row).collect())
     }
 
     /// Reads it from a model file.
@@ -306,7 +306,7 @@ impl Fitted for FittedComparisons {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        Ok(self.mean_of(features, |_, _| true))
+        self.mean_of(features, |_, _| true)
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

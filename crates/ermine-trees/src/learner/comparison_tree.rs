@@ -150,7 +150,7 @@ impl<L: InSpace> Learner for Own<L> {
 
 impl InSpace for ComparisonTree {
     fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let (rows, width) = space.rows(data.features());
+        let (rows, width) = space.rows(data.features())?;
         let all: Vec<u32> = (0..data.n_rows() as u32).collect();
         let max_depth = self.max_depth.unwrap_or(usize::MAX);
         let pairs = Pairs {
@@ -189,7 +189,7 @@ impl ComparisonMetric {
             ComparisonMetric::Cosine => Metric::Cosine,
             ComparisonMetric::Mahalanobis => {
                 let encoder = encoder(true);
-                let (rows, width) = RowSpace::Encoded(encoder.clone(), Metric::Euclidean).rows(data.features());
+                let (rows, width) = RowSpace::Encoded(encoder.clone(), Metric::Euclidean).rows(data.features())?;
                 let whitening = Whitening::estimated(&Rows::row_major(&rows, width)?)?;
                 return Ok(RowSpace::Encoded(encoder, Metric::Mahalanobis(whitening)));
             }

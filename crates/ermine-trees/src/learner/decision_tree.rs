@@ -145,6 +145,7 @@ impl Learner for DecisionTree {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         self.min_samples_leaf.check_leaf(INFO.name)?;
+        super::require_nodes(data, self.max_leaf_nodes, self.max_depth)?;
         let pruned = self.grow_and_prune(data, context)?;
         let mut certificate = self.certificate(data, &pruned.grown)?;
         let chosen = pruned.alpha.map(|alpha| format!("cross-validation chose ccp_alpha = {alpha}"));

@@ -51,6 +51,7 @@ impl Learner for Id3 {
             min_gain: self.min_gain,
             max_categories: self.max_categories,
         };
+        super::require_nodes(data, None, self.max_depth)?;
         let grown = grow_multiway(data, &options)?;
         let certificate = certificate(data, &grown, self.max_categories);
         Ok(Trained { fitted: Box::new(FittedTree::new(grown, Output::Probabilities, Missing::Learned)), certificate })

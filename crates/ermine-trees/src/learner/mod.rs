@@ -33,8 +33,28 @@ pub mod row_tree;
 mod row_words;
 pub mod stump;
 
+use ermine_core::error::Result;
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Path, Trained, fit};
+use ermine_core::matrix::{Dataset, Target};
+use ermine_core::memory;
 use ermine_core::registry::Entry;
+
+/// An error if a tree, every node of which holds a number for each class, may outgrow the memory. There are at most as many leaves as rows.
+fn require_nodes(data: &Dataset, max_leaf_nodes: Option<usize>, max_depth: Option<usize>) -> Result<()> {
+    let Target::Classes { labels, .. } = data.target() else { return Ok(()) };
+    let by_depth = max_depth.and_then(|depth| 1usize.checked_shl(depth.min(63) as u32)).unwrap_or(usize::MAX);
+    let leaves = data.n_rows().min(by_depth).min(max_leaf_nodes.unwrap_or(usize::MAX));
+    memory::require(
+        || {
+            format!(
+                "a tree of up to {leaves} leaves, with a number for each of {} classes in every node,",
+                labels.len()
+            )
+        },
+        &[2, leaves, labels.len(), size_of::<f64>()],
+        "limit max_leaf_nodes or max_depth, join rare classes, or learn codes of classes (output-code)",
+    )
+}
 
 /// The tree learners, in the order in which users see them.
 pub const LEARNERS: &[Entry] = &[

@@ -64,7 +64,7 @@ impl Learner for ObliqueTree {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let encoder = Encoder::fit(data.features(), EncodeOptions { standardize: true, ..Default::default() });
         let space = RowSpace::Encoded(encoder, Metric::Euclidean);
-        let (rows, width) = space.rows(data.features());
+        let (rows, width) = space.rows(data.features())?;
         let directions = Directions { learner: self, data, rows: &rows, width, seed: context.seed };
         let (tree, cost) = grow_for(data, directions, context.observer)?;
         let certificate = greedy_certificate(data, cost);

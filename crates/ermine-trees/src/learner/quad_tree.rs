@@ -69,7 +69,7 @@ impl Learner for QuadTree {
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
         let space = RowSpace::Placed(Places::fit(data));
-        let (rows, width) = space.rows(data.features());
+        let (rows, width) = space.rows(data.features())?;
         let (tree, cost) =
             grow_for(data, Cells { learner: self, n: data.n_rows(), rows: &rows, width }, context.observer)?;
         let mut certificate = greedy_certificate(data, cost);

@@ -106,10 +106,11 @@ fn by_mean_response(codes: &[f64], n_levels: usize, response: &[f64], weight: im
 
 impl RowSpace {
     /// All rows of the features as numbers, row by row, and how many each has.
-    pub fn rows(&self, features: &Features) -> (Vec<f64>, usize) {
-        match self {
+    pub fn rows(&self, features: &Features) -> Result<(Vec<f64>, usize)> {
+        Ok(match self {
             RowSpace::Encoded(encoder, metric) => {
                 let width = encoder.n_columns();
+                encoder.require_dense(features.n_rows())?;
                 let mut out = vec![0.0; features.n_rows() * width];
                 encoder.encode_rows(features, 0..features.n_rows(), &mut out);
                 // No weighted sum and no distance knows what to do with infinity.
@@ -118,7 +119,7 @@ impl RowSpace {
             }
             RowSpace::Strings(_) => raw(features, |_, x| if x.is_nan() { -1.0 } else { x }),
             RowSpace::Placed(places) => raw(features, |f, x| places.of(f, x)),
-        }
+        })
     }
 
     /// Checks a space that comes from outside.
@@ -250,7 +251,7 @@ impl Fitted for FittedRows {
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        let (rows, width) = self.space.rows(features);
+        let (rows, width) = self.space.rows(features)?;
         if width == 0 {
             return Ok(self.tree.value(0).repeat(features.n_rows()));
         }
@@ -294,7 +295,7 @@ impl Fitted for FittedRows {
 
     fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
         let one = features.select(&[row as u32]).ok()?;
-        Some(self.view(schema).reasons(&one, &self.space.rows(&one).0))
+        Some(self.view(schema).reasons(&one, &self.space.rows(&one).ok()?.0))
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {

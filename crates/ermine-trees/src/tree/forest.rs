@@ -117,6 +117,11 @@ impl PartialEq for Forest {
 }
 
 impl Forest {
+    /// Bytes of its nodes and predictions.
+    pub fn n_bytes(&self) -> usize {
+        self.nodes.len() * (size_of::<Node>() + size_of::<f32>()) + self.values.len() * size_of::<f64>()
+    }
+
     /// No trees yet; predictions will have `width` numbers.
     pub fn new(width: usize) -> Forest {
         Forest { width, only_thresholds: true, ..Default::default() }

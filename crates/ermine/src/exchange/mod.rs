@@ -127,6 +127,6 @@ pub fn import(path: impl AsRef<Path>) -> Result<Model> {
             path.display()
         )));
     }
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = ermine_core::memory::read_file(path)?;
     import_bytes(&bytes).map_err(|e| Error::data(format!("{}: {e}", path.display())))
 }

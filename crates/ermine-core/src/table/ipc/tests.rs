@@ -124,3 +124,61 @@ proptest! {
         let _ = Table::read(&file.0);
     }
 }
+
+/// Compressed batches, in a file or a stream.
+fn compressed(stream: bool, codec: arrow_ipc::CompressionType) -> Vec<u8> {
+    let numbers: Vec<f64> = (0..1000).map(|i| f64::from(i % 10)).collect();
+    let batch = batch(vec![
+        ("x", Arc::new(Float64Array::from(numbers))),
+        ("w", Arc::new(StringArray::from_iter_values((0..1000).map(|i| format!("word {}", i % 7))))),
+    ]);
+    let options = arrow_ipc::writer::IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
+    let mut bytes = Vec::new();
+    if stream {
+        let mut writer = StreamWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+    } else {
+        let mut writer = FileWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+    }
+    bytes
+}
+
+const CODECS: [arrow_ipc::CompressionType; 2] =
+    [arrow_ipc::CompressionType::LZ4_FRAME, arrow_ipc::CompressionType::ZSTD];
+
+/// The decoder allocates what a buffer claims to unpack to; terabytes would end the process.
+#[test]
+fn a_buffer_that_claims_terabytes_is_an_error() {
+    for (stream, codec) in [false, true].into_iter().flat_map(|stream| CODECS.map(|codec| (stream, codec))) {
+        let bytes = compressed(stream, codec);
+        assert_eq!(Table::read(&Scratch::new("arrow", &bytes).0).unwrap().n_rows(), 1000);
+        let claims: Vec<usize> =
+            (0..bytes.len() - 8).filter(|&at| bytes[at..at + 8] == 8000u64.to_le_bytes()).collect();
+        let mut refused = 0;
+        for at in claims {
+            for claim in [1i64 << 45, i64::MAX, i64::MIN, -2] {
+                let mut hostile = bytes.clone();
+                hostile[at..at + 8].copy_from_slice(&claim.to_le_bytes());
+                refused += usize::from(Table::read(&Scratch::new("arrow", &hostile).0).is_err());
+            }
+        }
+        assert!(refused >= 4, "stream: {stream}, {codec:?}: no claim was found");
+    }
+}
+
+#[test]
+fn damaged_compressed_files_are_errors_or_tables() {
+    for (stream, codec) in [false, true].into_iter().flat_map(|stream| CODECS.map(|codec| (stream, codec))) {
+        let bytes = compressed(stream, codec);
+        for at in 0..bytes.len() {
+            for change in [0xff, 0x80, 0x01] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= change;
+                let _ = Table::read(&Scratch::new("arrow", &damaged).0);
+            }
+        }
+    }
+}

@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Design, Matrix};
 use ermine_core::matrix::{FeatureMap, Features, Schema, Task};
+use ermine_core::memory;
 use ermine_core::model::{Attribute, Fitted, Header, Output};
 use ermine_core::parallel;
 use ermine_core::section::Sections;
@@ -96,8 +97,19 @@ impl KernelMachine {
     }
 }
 
+/// An error if all rows of a table, one after the other, don't fit into memory.
+pub fn require_rows(x: &Design) -> Result<()> {
+    let (n, p) = (x.n_rows(), x.n_columns());
+    memory::require(
+        || format!("{n} dense rows of {p} columns, which a kernel compares,"),
+        &[n, p, size_of::<f64>()],
+        "take a linear kernel, fewer rows, or leave out columns with many categories",
+    )
+}
+
 /// All rows of a table, one after the other.
-pub fn dense_rows(x: &Design) -> Vec<f64> {
+pub fn dense_rows(x: &Design) -> Result<Vec<f64>> {
+    require_rows(x)?;
     let (n, p) = (x.n_rows(), x.n_columns());
     let mut out = vec![0.0; n * p];
     match x {
@@ -114,7 +126,7 @@ pub fn dense_rows(x: &Design) -> Vec<f64> {
             }
         }
     }
-    out
+    Ok(out)
 }
 
 impl Fitted for KernelMachine {
@@ -124,7 +136,7 @@ impl Fitted for KernelMachine {
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         let numbers = self.map.numbers(features)?;
-        let mut rows = dense_rows(&numbers.design()?);
+        let mut rows = dense_rows(&numbers.design()?)?;
         let p = self.map.n_columns().max(1);
         for row in rows.chunks_exact_mut(p) {
             row.iter_mut().zip(&self.scaling).for_each(|(x, (offset, factor))| *x = (*x - offset) * factor);
@@ -139,6 +151,10 @@ impl Fitted for KernelMachine {
             self.used.iter().zip(scores).for_each(|(&c, score)| out[c as usize] = score);
         }
         Ok(out)
+    }
+
+    fn parameters(&self) -> Vec<&[f64]> {
+        vec![&self.rows, self.counts.data()]
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

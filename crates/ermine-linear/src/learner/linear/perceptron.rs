@@ -127,7 +127,7 @@ impl Learner for Perceptron {
             return Ok(Trained { fitted: Box::new(fitted), certificate });
         }
         let (x, scaling) = self.columns(&prepared, true)?;
-        let (rows, p) = (dense_rows(&x), x.n_columns());
+        let (rows, p) = (dense_rows(&x)?, x.n_columns());
         drop(x);
         let kernel = self.kernel(p);
         let (mut learned, mut counts) = (Vec::new(), Vec::new());

@@ -156,7 +156,7 @@ impl Machine {
         let k = self.n_decisions();
         let mut out = vec![0.0; x.n_rows() * k];
         let Some(kernel) = &self.form.kernel else {
-            let (rows, p) = (dense_rows(x), x.n_columns());
+            let (rows, p) = (dense_rows(x)?, x.n_columns());
             let values = |i: usize| self.support.iter().map(|&j| rows[i * p + j as usize]).collect::<Vec<f64>>();
             parallel::for_each_row(&mut out, k, |i, out| self.combine(&values(i), out));
             return Ok(out);
@@ -348,6 +348,10 @@ impl Fitted for Machine {
             self.used.iter().zip(votes).for_each(|(&class, (votes, sum))| out[class as usize] = votes + sum);
         }
         Ok(Some((out, classes)))
+    }
+
+    fn parameters(&self) -> Vec<&[f64]> {
+        vec![&self.rows, self.coefficients.data(), &self.intercepts]
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {

@@ -3,7 +3,7 @@
 use crate::kernel::mercer::{self, Verdict};
 use crate::kernel::points::{centre, mean};
 use crate::kernel::{Element, Given, Gram, Kernel, Points, whole};
-use crate::learner::linear::kernel_machine::dense_rows;
+use crate::learner::linear::kernel_machine::{dense_rows, require_rows};
 use crate::optim::smo::{self, Dual, Options, Solution};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::Design;
@@ -41,6 +41,7 @@ impl Source {
                 x.n_columns()
             )));
         }
+        require_rows(x)?;
         if fits_single(&kernel, x, centre) {
             return Ok(Source::Single(Points::new(kernel, x, centre)));
         }
@@ -245,7 +246,7 @@ fn given(x: &Design, columns: Option<&[u32]>) -> Result<Source> {
     let (n, width) = (x.n_rows(), x.n_columns());
     if let Some(columns) = columns.filter(|columns| columns.len() == n && columns.iter().all(|&c| (c as usize) < width))
     {
-        let all = dense_rows(x);
+        let all = dense_rows(x)?;
         let values: Vec<f64> =
             all.chunks_exact(width.max(1)).flat_map(|row| columns.iter().map(|&c| row[c as usize])).collect();
         mercer::check_symmetric(&values, n)?;
@@ -257,7 +258,7 @@ fn given(x: &Design, columns: Option<&[u32]>) -> Result<Source> {
             x.n_columns()
         )));
     }
-    let values = dense_rows(x);
+    let values = dense_rows(x)?;
     mercer::check_symmetric(&values, n)?;
     Ok(Source::Given(values, n))
 }

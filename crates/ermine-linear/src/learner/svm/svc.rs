@@ -12,7 +12,6 @@ use super::parameters::{Gamma, KernelChoice, KernelName};
 use super::source::{Source, centre_of, own_columns, rows_of};
 use super::{MACHINE, certificate};
 use crate::kernel::Kernel;
-use crate::learner::linear::kernel_machine::dense_rows;
 use crate::learner::linear::prepare::{Classes, Prepared, scaled};
 use crate::optim::halfspace::{Separation, separate};
 use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
@@ -345,7 +344,8 @@ impl Svc {
         let Problem { data, classes, pairs, x, kernel, source, .. } = problem;
         let mut assembled = assemble(classes, pairs, solutions, data.n_rows());
         if x.n_columns() == 2 && pairs.len() == 1 && kernel.is_some() && data.n_rows() <= PICTURE {
-            let (rows, codes) = (dense_rows(x), &classes.places);
+            let all: Vec<u32> = (0..data.n_rows() as u32).collect();
+            let (rows, codes) = (rows_of(x, &all), &classes.places);
             let point = |i: usize| [rows[2 * i], rows[2 * i + 1], f64::from(codes[i])];
             assembled.training.picture = (0..codes.len()).flat_map(point).collect();
         }

@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 /// Larger numbers are refused: distances must stay finite.
 const LARGEST: f64 = 1e300;
 
+/// Rows of categories that would take more than this are held with their zeros left out: all metrics and indexes are for dense rows, so these are preferred.
+const MOST_DENSE: usize = 1 << 30;
+
 /// How rows of features become what is compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,7 +53,9 @@ impl Reader {
         match form {
             Form::Encoded => {
                 let encoder = Encoder::fit(features, EncodeOptions { standardize, ..Default::default() });
-                Ok(if has_sparse(features) { Reader::Sparse(encoder) } else { Reader::Encoded(encoder) })
+                let bytes = features.n_rows().saturating_mul(encoder.n_columns()).saturating_mul(size_of::<f64>());
+                let sparse = has_sparse(features) || (encoder.is_wide() && bytes > MOST_DENSE);
+                Ok(if sparse { Reader::Sparse(encoder) } else { Reader::Encoded(encoder) })
             }
             Form::Raw if has_sparse(features) => Err(Error::Unsupported {
                 learner: "nearest-neighbors".into(),
@@ -88,6 +93,9 @@ impl Reader {
             return SparseRows::encode(encoder, features).map(Queries::Sparse);
         }
         let (n, width) = (features.n_rows(), self.width(features.n_columns()));
+        if let Reader::Encoded(encoder) = self {
+            encoder.require_dense(n)?;
+        }
         let mut values = vec![0.0; if *self == Reader::Text { 0 } else { n * width }];
         match self {
             Reader::Encoded(encoder) if encoder.n_columns() > 0 => encoder.encode_rows(features, 0..n, &mut values),

@@ -9,6 +9,7 @@ use crate::tree::Forest;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Context, Trained};
 use ermine_core::matrix::{Dataset, Target, Task};
+use ermine_core::memory;
 use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::parallel;
 use ermine_core::param::ParamType;
@@ -50,6 +51,7 @@ pub(super) type GrownTree = (Forest, Vec<f64>);
 /// Trains a forest.
 pub fn train(settings: &Settings<'_>, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
     settings.check(data)?;
+    crate::learner::require_nodes(data, settings.max_leaf_nodes, settings.max_depth)?;
     let weight = match settings.class_weight {
         ForestClassWeight::Of(class_weight) => class_weight.apply(data)?,
         ForestClassWeight::BalancedSubsample => None,
@@ -198,6 +200,13 @@ impl Job<'_> {
             let grown = grow(tree)?;
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             *done += 1;
+            // The first trees tell how large the others will be.
+            let (left, bytes) = (n.saturating_sub(*done as usize), grown.0.n_bytes());
+            memory::require(
+                || format!("a forest of {n} trees, of which {left} are still to be grown,"),
+                &[left, bytes],
+                "take fewer or smaller trees (n_estimators, max_leaf_nodes, max_depth, min_samples_leaf)",
+            )?;
             report(observer, Event::Step { done: *done, score: None }).map(|()| grown)
         };
         for first in (fitted.forest.n_trees()..n).step_by(BATCH) {

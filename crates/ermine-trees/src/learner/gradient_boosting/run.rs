@@ -12,6 +12,7 @@ use ermine_core::error::{Error, Result};
 use ermine_core::learner::fit::wrap;
 use ermine_core::learner::{Context, Info, Learner, Path, Trained};
 use ermine_core::matrix::{Dataset, Features, Schema, Target, Task};
+use ermine_core::memory;
 use ermine_core::model::{Certificate, Fitted, Link, Model, Output, Proof, Status};
 use ermine_core::param::{ParamSpec, Parameters, Value};
 use std::borrow::Cow;
@@ -131,10 +132,35 @@ impl Path for GradientBoosting {
     }
 }
 
+/// Bytes of a tree of a few nodes, as most are where classes are many.
+const LEAST_TREE: usize = 256;
+
 impl GradientBoosting {
+    /// A score, a gradient and a curvature for every row and class, and a tree for every round and class: with many classes that is far more than the data.
+    fn check_memory(&self, data: &Dataset) -> Result<()> {
+        let Target::Classes { labels, .. } = data.target() else { return Ok(()) };
+        let (n, k) = (data.n_rows(), labels.len());
+        if k <= 2 {
+            return Ok(());
+        }
+        let advice =
+            "join rare classes, or take a learner that grows one tree for all classes (random-forest, decision-tree)";
+        memory::require(
+            || format!("boosting {k} classes with a score, a gradient and a curvature for each of {n} rows"),
+            &[n, k, 3 * size_of::<f64>()],
+            advice,
+        )?;
+        memory::require(
+            || format!("{} rounds of boosting with a tree for each of {k} classes", self.n_estimators),
+            &[self.n_estimators, k, LEAST_TREE],
+            advice,
+        )
+    }
+
     /// Refuses data that the parameters don't fit, and rankings of unknown queries.
     pub(super) fn check_all(&self, data: &Dataset) -> Result<()> {
         self.check(data)?;
+        self.check_memory(data)?;
         watch::check(self.eval_metric, data)?;
         if self.loss == Loss::Quantile && self.quantile_alpha.len() > 1 && self.eval_metric != EvalMetric::Loss {
             return self
