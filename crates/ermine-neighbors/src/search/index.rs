@@ -257,9 +257,11 @@ impl Index {
         let allowed = Choice::possible(choice.kind, &metric) && !(metric.is_plain() && (given || about.waiting_given));
         let engine = match choice.kind {
             Kind::BoxTree if is_f32 => {
-                Engine::BoxTreeF32(BoxTree::load(sections, n_indexed, width(given), (embedded, given))?)
+                Engine::BoxTreeF32(BoxTree::load(&metric, sections, n_indexed, width(given), (embedded, given))?)
             }
-            Kind::BoxTree => Engine::BoxTreeF64(BoxTree::load(sections, n_indexed, width(given), (embedded, given))?),
+            Kind::BoxTree => {
+                Engine::BoxTreeF64(BoxTree::load(&metric, sections, n_indexed, width(given), (embedded, given))?)
+            }
             Kind::VantageTree => {
                 let points = points()?;
                 let tree = VantageTree::load(sections, points.n_rows())?;

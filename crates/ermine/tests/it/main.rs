@@ -20,6 +20,7 @@ mod exchange;
 mod forest;
 mod golden;
 mod importance;
+mod limits;
 mod linear;
 mod linear_hard;
 mod metrics;

@@ -1,5 +1,6 @@
 //! Model files from outside: damaged, cut short, hostile. Always an error in bounded time and memory, never a panic, never a wrong model.
 
+use ermine::exchange::Format;
 use ermine::prelude::*;
 use ermine::registry::{Entry, learners};
 use ermine_core::learner::fit;
@@ -108,6 +109,87 @@ fn a_failed_save_leaves_the_old_file_alone() {
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
+/// Asks a model for everything that it can do. What it can't is an error, never a panic.
+fn use_all(model: &Model) {
+    let data = data();
+    let table = Table::new(data.features().columns().to_vec()).unwrap();
+    let few = data.select(&[0, 9, 17, 3]).unwrap();
+    if let Ok(prediction) = model.predict_data(&data) {
+        (0..prediction.n_rows()).for_each(|row| {
+            prediction.label(row);
+        });
+    }
+    let _ = (model.text(), model.svg(), model.html(), model.dot(), model.rules(), model.to_json(), model.attributes());
+    let _ = (model.evaluate(&data), model.reasons(&table, 3), model.why(&table, 4), model.pruning_path());
+    let _ = (model.shap_of(few.features()), model.shap_interactions_of(few.features()), model.shap_importances(&few));
+    let _ = (model.leaves(few.features()), model.proximity(few.features()), model.log_density(few.features()));
+    let _ = (
+        model.quantiles(few.features(), &[0.1, 0.9]),
+        model.tree_importances(ermine_core::model::ImportanceKind::Gain),
+    );
+    if let Ok(stages) = model.staged_predict(&table) {
+        stages.take(3).for_each(drop);
+    }
+    if let Ok(predictor) = model.predictor() {
+        let (row, mut out) = (vec![1.0; predictor.n_features()], vec![0.0; predictor.width()]);
+        let _ = predictor.predict(&row, &mut out);
+    }
+    for member in 0..model.n_members().min(2) {
+        let _ = model.member(member).map(|member| member.predict_data(&data));
+    }
+    for format in [Format::Onnx, Format::C, Format::Rust, Format::Json] {
+        let _ = ermine::export(model, format);
+    }
+    let _ = model.to_bytes();
+}
+
+/// The name of each array of a model file, and where its bytes are.
+fn arrays(file: &[u8]) -> Vec<(String, std::ops::Range<usize>)> {
+    let length = u64::from_le_bytes(file[12..20].try_into().unwrap()) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&file[20..20 + length]).unwrap();
+    let mut at = 20 + length;
+    let mut found = Vec::new();
+    for section in header["sections"].as_array().unwrap() {
+        let size = match section["type"].as_str().unwrap() {
+            "f64" => 8,
+            "f32" | "u32" => 4,
+            _ => 1,
+        };
+        let n_bytes = section["count"].as_u64().unwrap() as usize * size;
+        found.push((section["name"].as_str().unwrap().to_string(), at..at + n_bytes));
+        at += n_bytes.next_multiple_of(8);
+    }
+    found
+}
+
+/// Every array of every kind of model, filled with one word: zeros, ones, the largest whole number, numbers that are none. Prediction must not rely on what only a
+/// checksum protects.
+#[test]
+fn an_array_filled_with_nonsense_is_refused_or_does_no_harm() {
+    let words: [[u8; 8]; 8] = [
+        [0; 8],
+        [0xff; 8],
+        [1, 0, 0, 0, 1, 0, 0, 0],
+        [0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f],
+        f64::NAN.to_le_bytes(),
+        f64::INFINITY.to_le_bytes(),
+        1e300f64.to_le_bytes(),
+        [0, 0, 0x80, 0x7f, 0, 0, 0x80, 0x7f],
+    ];
+    for file in files() {
+        let learner = ermine::load_bytes(file).unwrap().header().learner.clone();
+        for (name, range) in arrays(file) {
+            for word in words {
+                let mut hostile = file.clone();
+                hostile[range.clone()].iter_mut().zip(word.iter().cycle()).for_each(|(byte, new)| *byte = *new);
+                let hostile = sealed(hostile);
+                let used = std::panic::catch_unwind(|| ermine::load_bytes(&hostile).map(|model| use_all(&model)));
+                assert!(used.is_ok(), "{learner}: section '{name}' filled with {word:?}");
+            }
+        }
+    }
+}
+
 /// Files written by an earlier build are still read, and predict what they predicted. With ERMINE_BLESS=1 in the environment the files of learners that have none are
 /// written anew; a change of format before 1.0 raises FORMAT_VERSION, and then all of them are.
 #[test]
@@ -150,8 +232,7 @@ proptest! {
         if let Some(cut) = cut { file.truncate(cut.index(file.len())); }
         // A change may go unnoticed (a class name, say): then the model must still predict without a panic.
         if let Ok(model) = ermine::load_bytes(&sealed(file)) {
-            let _ = model.predict_data(&data()).map(|p| (0..p.n_rows()).for_each(|row| { p.label(row); }));
-            let _ = (model.text(), model.svg(), model.to_json(), model.evaluate(&data()));
+            use_all(&model);
         }
     }
 
@@ -171,8 +252,7 @@ proptest! {
         hostile.extend_from_slice(changed.as_bytes());
         hostile.extend_from_slice(&file[20 + length..]);
         if let Ok(model) = ermine::load_bytes(&sealed(hostile)) {
-            let _ = model.predict_data(&data()).map(|p| (0..p.n_rows()).for_each(|row| { p.label(row); }));
-            let _ = (model.text(), model.svg(), model.to_json(), model.evaluate(&data()));
+            use_all(&model);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::search::aligned::Aligned;
 use crate::search::lanes::LANES;
 use crate::search::measured::SPARE_SHARE;
 use crate::search::packed::bits;
+use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::Element;
 use ermine_core::parallel;
 
@@ -43,6 +44,20 @@ impl<E: Element> BoxTree<E> {
         let (n_points, leaves) = (order.len(), Leaves::Plain(leaves));
         let (given, largest) = (true, largest(embedded));
         BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes }.tightened()
+    }
+
+    /// The boxes that belong around the points, and the largest absolute value of these as they are measured.
+    pub(super) fn boxes_of_points(&self, metric: &Metric) -> (Vec<Aligned<f32>>, f64) {
+        let (width, mut most) = (self.width, 0.0);
+        let mut measured = Aligned::filled(f64::INFINITY, self.n_points.div_ceil(LEAF) * width * LEAF);
+        let mut point = vec![0.0; width];
+        for place in 0..self.n_points {
+            self.copy_point(metric, place, &mut point);
+            most = largest(&point).max(most);
+            let first = place / LEAF * LEAF * width + place % LEAF;
+            point.iter().enumerate().for_each(|(column, v)| measured[first + column * LEAF] = *v);
+        }
+        (all_boxes(&measured, self.n_points, width), most)
     }
 
     /// The same tree with packed leaves, if it takes too much memory without and less with.

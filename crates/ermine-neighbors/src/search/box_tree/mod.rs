@@ -66,6 +66,17 @@ enum Leaves<E> {
     Tight(Tight),
 }
 
+/// Whether every point of the leaves is finite, and every place without a point infinite.
+fn points_are_finite<E: Element>(leaves: &[E], n_points: usize, n_features: usize) -> bool {
+    let fine = |(leaf, columns): (usize, &[E])| {
+        let n = (n_points - leaf * LEAF).min(LEAF);
+        columns.chunks_exact(LEAF).all(|column| {
+            column[..n].iter().all(|v| v.wide().is_finite()) && column[n..].iter().all(|v| v.wide() == f64::INFINITY)
+        })
+    };
+    leaves.chunks_exact(n_features * LEAF).enumerate().all(fine)
+}
+
 /// The places of each leaf.
 fn places(n_points: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n_points.div_ceil(LEAF)).map(move |leaf| leaf * LEAF..n_points.min((leaf + 1) * LEAF))
@@ -101,8 +112,9 @@ impl<E: Element> BoxTree<E> {
     }
 
     /// Reads a tree over `n_points` points of `n_features` columns, which are measured as `width` (another number only if they are kept as given), and checks that its
-    /// parts fit together.
+    /// parts fit together: a search relies on boxes that hold their points, and on none where there are no points.
     pub(super) fn load(
+        metric: &Metric,
         sections: &Sections,
         n_points: usize,
         n_features: usize,
@@ -119,7 +131,7 @@ impl<E: Element> BoxTree<E> {
         } else {
             let leaves = Aligned::copy(&E::get(sections, "leaves")?).ok_or_else(broken)?;
             let whole = n_leaves.checked_mul(LEAF * n_features) == Some(leaves.len());
-            if !whole || leaves.iter().any(|v| v.wide().is_nan()) {
+            if !whole || !points_are_finite(&leaves, n_points, n_features) {
                 return Err(broken());
             }
             Leaves::Plain(leaves)
@@ -135,7 +147,9 @@ impl<E: Element> BoxTree<E> {
             }
             boxes.push(level);
         }
-        Ok(BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes })
+        let tree = BoxTree { n_points, n_features, width, given, leaves, rows, largest, boxes };
+        let (boxes, largest) = tree.boxes_of_points(metric);
+        if boxes == tree.boxes && largest == tree.largest { Ok(tree) } else { Err(broken()) }
     }
 
     /// Bytes held.
