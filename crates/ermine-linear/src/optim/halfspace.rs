@@ -9,8 +9,9 @@
 //!
 //! **Reference.** Mangasarian, "Linear and nonlinear separation of patterns by linear programming" (1965).
 
+use super::least_squares::is_varied;
 use super::linear_program::{LinearProgram, Point, Rows, factor};
-use super::moments::Moments;
+use super::moments::{Moments, require_products};
 use super::newton;
 use super::risk::Risk;
 use super::units::Units;
@@ -54,13 +55,19 @@ pub enum Separation {
 
 /// Separates the classes `y` (-1 and +1). Weights, all 1 if `None`, count violations where there is no hyperplane.
 pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool) -> Result<Separation> {
+    require_products(x.n_columns())?;
     let moments = Moments::of(x, &[], None, intercept);
     if moments.xx.data().iter().any(|v| !v.is_finite()) {
         return Err(Error::data("the products of the columns overflow: values are missing, infinite or too large"));
     }
     moments.check_small(x)?;
     let squares: Vec<f64> = moments.xx.diagonal().iter().map(|s| s / moments.total).collect();
-    let Some(units) = Units::of(&squares) else { return separate_scaled(x, y, weights, intercept) };
+    // With an intercept a constant column says nothing. One of 1e12 would drown what the others say in its rounding.
+    let p = x.n_columns();
+    let constant: Vec<usize> = (0..p).filter(|&j| intercept && !is_varied(&moments, j)).collect();
+    let Some(units) = Units::leaving_out(Units::of(&squares), &constant, p) else {
+        return separate_scaled(x, y, weights, intercept);
+    };
     let mut found = separate_scaled(&units.apply(x)?, y, weights, intercept)?;
     let (Separation::Hyperplane { coefficients, .. }
     | Separation::Overlap { coefficients, .. }

@@ -16,6 +16,7 @@
 //! | [`pairwise`] | the squared hinge loss of a linear score over all pairs of a ranking, never listed | bound from the gradient |
 //! | [`multinomial`] | the same for several classes | optimality residual |
 //! | [`newton`] | smooth problems: Newton's method that reuses its factorisation | decrement |
+//! | [`row_space`] | smooth problems with a squared penalty over fewer rows than columns, in the coordinates of the rows | that of the problem |
 //! | [`lbfgs`] | the limited-memory curvature that Newton and quasi-Newton steps share | |
 //! | [`prox_newton`] | smooth loss + L1, by quadratic models | duality gap |
 //! | [`descent`] | any loss and penalty, by (proximal) gradient descent | optimality residual |
@@ -51,6 +52,7 @@ pub mod prox_newton;
 pub mod quantile;
 pub mod ridge_path;
 pub mod risk;
+pub mod row_space;
 pub mod sgd;
 pub mod smo;
 pub mod units;

@@ -19,6 +19,16 @@ impl Units {
         Some(Units(squares.iter().map(factor).collect()))
     }
 
+    /// The same with some columns left out: they are read as zeros, and their coefficients become 0.
+    pub fn leaving_out(units: Option<Units>, left_out: &[usize], n_columns: usize) -> Option<Units> {
+        if left_out.is_empty() {
+            return units;
+        }
+        let mut factors = units.map_or_else(|| vec![1.0; n_columns], |units| units.0);
+        left_out.iter().for_each(|&j| factors[j] = 0.0);
+        Some(Units(factors))
+    }
+
     /// The columns, multiplied.
     pub fn apply<'a>(&self, x: &Design<'a>) -> Result<Design<'a>> {
         Ok(match x {

@@ -10,7 +10,8 @@ use super::fitted::{Course, Linear, Link};
 use super::prepare::{Classes, Prepared, Scaling, centred, scaled};
 use super::{report, ridge};
 use crate::optim::multinomial::Multinomial;
-use crate::optim::risk::Risk;
+use crate::optim::risk::{FULL_HESSIAN, Risk};
+use crate::optim::row_space::{self, RowSpace};
 use crate::optim::{Outcome, newton, prox_newton};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
@@ -158,11 +159,18 @@ impl LogisticRegression {
         let y = Cow::Owned(classes.signs(0));
         let risk = Risk { x, y, weights, loss: Logistic, lambda: l2, intercept: self.fit_intercept };
         let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
-        let outcome = if l1 > 0.0 {
-            prox_newton::minimise(&risk, l1, &mut w, &self.options(context))?
-        } else {
-            newton::minimise(&risk, &mut w, &self.options(context))?
-        };
+        if l1 > 0.0 {
+            let outcome = prox_newton::minimise(&risk, l1, &mut w, &self.options(context))?;
+            return Ok((outcome, w));
+        }
+        if l2 > 0.0
+            && let Some(space) = RowSpace::of(&risk.x, FULL_HESSIAN)?
+        {
+            let reduced = Risk { x: space.design()?, ..risk.clone() };
+            let restore = |c: &[f64]| space.restore(c, usize::from(self.fit_intercept));
+            return row_space::minimise(&risk, &reduced, restore, &self.options(context));
+        }
+        let outcome = newton::minimise(&risk, &mut w, &self.options(context))?;
         Ok((outcome, w))
     }
 
@@ -178,10 +186,20 @@ impl LogisticRegression {
         let risk = Multinomial { x, y, n_classes, weights, lambda: l2, intercept: self.fit_intercept };
         let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
         let options = self.options(context);
-        let outcome = if l1 > 0.0 {
-            prox_newton::minimise(&risk, l1, &mut w, &options)?
-        } else {
-            newton::minimise(&risk, &mut w, &options)?
+        let space = if l1 == 0.0 && l2 > 0.0 { RowSpace::of(&risk.x, FULL_HESSIAN)? } else { None };
+        let outcome = match space {
+            Some(space) => {
+                let reduced = Multinomial { x: space.design()?, ..risk.clone() };
+                let extras = usize::from(self.fit_intercept);
+                let width = newton::Smooth::n_unknowns(&reduced) / n_classes;
+                let restore =
+                    |c: &[f64]| c.chunks_exact(width).flat_map(|c| space.restore(c, extras)).collect::<Vec<_>>();
+                let (outcome, found) = row_space::minimise(&risk, &reduced, restore, &options)?;
+                w = found;
+                outcome
+            }
+            None if l1 > 0.0 => prox_newton::minimise(&risk, l1, &mut w, &options)?,
+            None => newton::minimise(&risk, &mut w, &options)?,
         };
         centre(&mut w, n_classes, if l1 + l2 > 0.0 { risk.x.n_columns() } else { 0 });
         Ok((outcome, w))
