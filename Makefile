@@ -1,5 +1,5 @@
 # `make test` is the whole suite; `make` lists the rest.
-.PHONY: help test test-rust test-python check python generate wheel docs bench soak asan miri
+.PHONY: help test test-rust test-python check python generate wheel docs bench soak kills deny asan miri
 
 VENV := .venv
 PYTHON ?= python3
@@ -19,7 +19,9 @@ help:
 	@echo "make wheel    the Python wheel in target/wheels, tested in a clean virtual environment"
 	@echo "make docs     the documentation of the crate"
 	@echo "make bench    side by side with other libraries; appends to bench/record (long)"
-	@echo "make soak     long random testing, asan, miri and fuzzing (long; needs cargo-fuzz)"
+	@echo "make soak     long random testing, asan, miri and fuzzing (long; SOAK_SECONDS for the fuzzing alone)"
+	@echo "make kills    kill running programs 100 times and look for lost and damaged files"
+	@echo "make deny     licenses, sources and known vulnerabilities of the dependencies"
 	@echo "make asan     the Rust tests under AddressSanitizer"
 	@echo "make miri     the scalar kernels under Miri, where it is installed"
 
@@ -84,7 +86,13 @@ miri:
 SOAK_SECONDS ?= 600
 soak: asan miri
 	PROPTEST_CASES=100000 cargo test --release --test it
-	mkdir -p fuzz/corpus/model_file
-	for file in crates/ermine/tests/golden/models/*.ermine; do head -c -4 $$file > fuzz/corpus/model_file/$$(basename $$file); done
-	cd fuzz && for target in model_file table; do \
-		RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SOAK_SECONDS) -rss_limit_mb=2048 || exit 1; done
+	cargo run --release -p ermine-fuzz --bin soak -- $(SOAK_SECONDS)
+
+KILLS ?= 100
+kills:
+	cargo build --release -p ermine-cli
+	$(PYTHON) tools/kill_test.py --kills $(KILLS)
+
+# Without cargo-deny, everything but known vulnerabilities is checked.
+deny:
+	@if cargo deny --version > /dev/null 2>&1; then cargo deny check; else $(PYTHON) tools/dependencies.py; fi
