@@ -18,6 +18,7 @@
 use super::criterion::{Impurity, cost_of_two};
 use super::exact::{Threshold, threshold_value};
 use super::test::Test;
+use ermine_core::linalg::lanes::{LANES, fold};
 use ermine_core::matrix::sorted::TIE;
 use ermine_core::matrix::{Features, Sorted, SortedColumn};
 use ermine_core::parallel;
@@ -65,7 +66,13 @@ pub struct Masses {
     /// The given weights, where they are whole numbers other than 1. Others are part of the growth from the start.
     given: Option<Vec<f64>>,
     scale: f64,
+    /// The logarithm of what the growth was divided by, where its sum drifted away.
+    log_unit: f64,
+    log_total: f64,
 }
+
+/// Growth is at least this, so that a row whose weight became nothing can come back.
+const LEAST_GROWTH: f64 = 1e-290;
 
 /// The best question of some columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +129,7 @@ impl Masses {
         let given = weight.filter(whole).map(<[f64]>::to_vec);
         let growth = if given.is_some() { None } else { weight };
         let growth = growth.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
-        let mut masses = Masses { mass: vec![0; n], growth, given, scale: TOTAL / sum };
+        let mut masses = Masses { mass: vec![0; n], growth, given, scale: TOTAL / sum, log_unit: 0.0, log_total: 0.0 };
         masses.count();
         masses
     }
@@ -135,9 +142,38 @@ impl Masses {
     /// Multiplies the weights of rows whose class is not what was said by one factor, and those of the others by another.
     pub fn reweight(&mut self, said: &[u16], classes: &[u16], if_wrong: f64, if_right: f64) {
         for ((growth, said), class) in self.growth.iter_mut().zip(said).zip(classes) {
-            *growth *= if said == class { if_right } else { if_wrong };
+            *growth = (*growth * if said == class { if_right } else { if_wrong }).max(LEAST_GROWTH);
         }
+        self.center();
         self.count();
+    }
+
+    /// What all weights add up to, with every factor that [`reweight`](Masses::reweight) was given, as a multiple of what they added up to at first; its logarithm.
+    pub fn log_total(&self) -> f64 {
+        self.log_total
+    }
+
+    /// The sum of the weights over that of the given ones.
+    fn total(&self) -> f64 {
+        let mut sums = [0.0; LANES];
+        match &self.given {
+            None => self.growth.iter().enumerate().for_each(|(i, growth)| sums[i % LANES] += growth),
+            Some(given) => {
+                self.growth.iter().zip(given).enumerate().for_each(|(i, (growth, w))| sums[i % LANES] += growth * w)
+            }
+        }
+        fold(sums) * self.scale / TOTAL
+    }
+
+    /// Factors that come from rounded weights may miss the sum: where it is off by more than 2, a power of two, which rounds nothing, brings it back.
+    fn center(&mut self) {
+        let total = self.total();
+        self.log_total = total.ln() + self.log_unit;
+        if total.is_finite() && !(0.5..=2.0).contains(&total) {
+            let unit = total.log2().round().exp2();
+            self.growth.iter_mut().for_each(|growth| *growth = (*growth / unit).max(LEAST_GROWTH));
+            self.log_unit += unit.ln();
+        }
     }
 
     fn count(&mut self) {

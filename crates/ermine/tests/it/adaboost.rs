@@ -78,6 +78,53 @@ fn said(model: &Boosted, round: usize, data: &Dataset) -> Vec<usize> {
     tree.apply(data.features()).iter().map(|&node| class(tree.value(node as usize))).collect()
 }
 
+/// The mean of exp(sum of the votes for the other classes - sum of those for the right one) after some rounds, from what each member says.
+fn exponential_loss(model: &Model, data: &Dataset, n_rounds: usize) -> f64 {
+    let (codes, boosted) = (data.classes().unwrap().0, model.fitted::<Boosted>().unwrap());
+    let mut against = vec![0.0; data.n_rows()];
+    for t in 0..n_rounds {
+        let (said, alpha) = (model.member(t).unwrap().predict_data(data).unwrap(), boosted.rounds()[t].alpha);
+        (0..data.n_rows()).for_each(|i| against[i] += if said.class(i) == codes[i] as usize { -alpha } else { alpha });
+    }
+    let total: f64 = (0..data.n_rows()).map(|row| data.row_weight(row)).sum();
+    against.iter().enumerate().map(|(row, m)| data.row_weight(row) / total * m.exp()).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn the_certified_loss_is_that_of_the_vote(problem in problem(), rate in 0.5..6.0f64, trees in any::<bool>()) {
+        let data = problem.data();
+        let estimator = Estimator::named("decision-tree").with("max_depth", 2usize);
+        let estimator = if trees { estimator } else { Estimator::named("decision-stump") };
+        let model = AdaBoost { n_estimators: 30, learning_rate: rate, estimator, ..Default::default() }.fit(&data).unwrap();
+        let rounds = model.fitted::<Boosted>().unwrap().rounds().to_vec();
+        for (t, round) in rounds.iter().enumerate() {
+            let loss = exponential_loss(&model, &data, t + 1);
+            prop_assert!(round.bound == loss || (round.bound - loss).abs() <= 1e-6 * loss, "round {t}: {} {loss}", round.bound);
+            prop_assert!(round.error <= loss + 1e-9);
+        }
+        let last = rounds.last().map_or(1.0, |round| round.bound);
+        prop_assert_eq!(model.certificate().value, Some(last).filter(|loss| loss.is_finite()));
+    }
+}
+
+#[test]
+fn boosting_goes_on_where_weights_become_tiny() {
+    let data = ring(120, 4);
+    let estimator = Estimator::named("decision-tree").with("max_depth", 3usize).with("min_samples_leaf", 8usize);
+    let model =
+        AdaBoost { n_estimators: 1200, learning_rate: 1.9, estimator, ..Default::default() }.fit(&data).unwrap();
+    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    let loss = exponential_loss(&model, &data, rounds.len());
+    assert!((rounds.last().unwrap().bound - loss).abs() <= 1e-6 * loss, "{loss}");
+    // Weights given by the user may span as much.
+    let weights = (0..120).map(|i| if i % 2 == 0 { 1e-59 } else { 1e59 }).collect();
+    let model = AdaBoost { estimator: Estimator::named("decision-tree"), ..Default::default() };
+    assert!(model.fit(&data.with_weight(Some(weights)).unwrap()).is_ok());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -100,7 +147,8 @@ proptest! {
             prop_assert!(round.epsilon <= problem.least_error(&weights) + 1e-9, "round {t}");
             // The training error is below the product of the normalisers.
             bound *= round.z;
-            prop_assert!((bound - round.bound).abs() < 1e-9);
+            prop_assert!((bound - round.bound).abs() < 1e-9 * bound);
+            prop_assert!((exponential_loss(&model, &data, t + 1) - bound).abs() < 1e-9 * bound);
             let error: f64 = (0..data.n_rows()).filter(|&r| stages[t][r] != problem.classes[r]).map(|r| first[r]).sum();
             prop_assert!((error - round.error).abs() < 1e-9);
             prop_assert!(error <= bound + 1e-9, "round {t}: {error} > {bound}");
@@ -110,7 +158,7 @@ proptest! {
                 break;
             }
             let sum = (1.0 - round.epsilon) * (-round.alpha).exp() + round.epsilon * round.alpha.exp();
-            prop_assert!((sum - round.z).abs() < 1e-9);
+            prop_assert!((sum - round.z).abs() < 1e-9, "{sum} {}", round.z);
             for (w, wrong) in weights.iter_mut().zip(&wrong) {
                 *w *= if *wrong { round.alpha.exp() } else { (-round.alpha).exp() } / round.z;
             }
@@ -165,7 +213,11 @@ fn a_perfect_stump_ends_the_work_and_decides_alone() {
     ]);
     let model = AdaBoost::default().fit(&table.unwrap().dataset("y").unwrap()).unwrap();
     let boosted = model.fitted::<Boosted>().unwrap();
-    assert_eq!((boosted.rounds().len(), boosted.rounds()[0].epsilon, boosted.rounds()[0].bound), (1, 0.0, 0.0));
+    assert_eq!(
+        (boosted.rounds().len(), boosted.rounds()[0].epsilon, boosted.rounds()[0].bound),
+        (1, 0.0, (-1.0f64).exp())
+    );
+    assert_eq!(model.certificate().value, Some((-1.0f64).exp()), "the loss of the vote as it is given");
     assert!(matches!(boosted.forest().unwrap().tree(0).test[0], Test::AtMost { threshold: 2.5, .. }));
 }
 
@@ -342,4 +394,30 @@ fn stumps_are_models_of_their_own_that_say_what_they_vote_for() {
             assert!(votes[whole.class(row)] > most - 1e-9, "{votes:?}");
         }
     }
+}
+
+#[test]
+fn learners_without_weights_are_boosted_by_resampling() {
+    let data = ring(300, 8);
+    let estimator = Estimator::named("nearest-neighbors").with("n_neighbors", 25usize);
+    assert!(!estimator.learner(&ermine::context()).unwrap().info().capabilities.weights);
+    let learner = AdaBoost { estimator, n_estimators: 15, ..Default::default() };
+    let fit_with = |seed: u64, threads: usize| {
+        fit(&learner, &data, &Context { seed, threads: Some(threads), ..ermine::context() }).unwrap()
+    };
+    let model = fit_with(3, 1);
+    assert_eq!(model.to_bytes().unwrap(), fit_with(3, 4).to_bytes().unwrap());
+    assert_ne!(model.to_bytes().unwrap(), fit_with(4, 1).to_bytes().unwrap(), "rows are drawn");
+    let rounds = model.fitted::<Boosted>().unwrap().rounds();
+    assert!(rounds.len() > 1);
+    for (t, round) in rounds.iter().enumerate() {
+        let loss = exponential_loss(&model, &data, t + 1);
+        assert!((round.bound - loss).abs() <= 1e-6 * loss && round.error <= loss + 1e-12);
+    }
+    assert!(rounds.last().unwrap().error < rounds[0].error, "{rounds:?}");
+    // Numbers, too.
+    let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+    let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    let numbers = Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)]).unwrap().dataset("y").unwrap();
+    assert!(learner.fit(&numbers).is_ok());
 }

@@ -1,7 +1,8 @@
-//! AdaBoost over any learner that takes row weights.
+//! AdaBoost over any learner.
 //!
 //! **Idea.** The same rounds as over stumps, with weights in f64 and the learner trained anew in each round. Learners that can't do better than chance end the work, as do learners
-//! without errors. For numbers, [AdaBoost.R2](boost_numbers): rows with a large error gain weight, and the committee answers with the weighted median.
+//! without errors. A learner that takes no weights learns from rows drawn by them, as many as there are (Freund and Schapire 1996, boosting by resampling); its error is measured under the weights all the
+//! same, so that the bound holds. For numbers, [AdaBoost.R2](boost_numbers): rows with a large error gain weight, and the committee answers with the weighted median.
 //!
 //! **Formula of R2** (Drucker, Improving regressors using boosting techniques, 1997). With e_i = |y_i - h(x_i)| / max e, squared or 1 - exp(-e_i) if asked for: eps = sum D_i e_i,
 //! beta = eps / (1 - eps), D_i grows by beta^(rate (1 - e_i)), and the vote of the round is rate ln(1 / beta).
@@ -22,6 +23,28 @@ fn weighted(data: &Dataset, shares: &[f64]) -> Result<Dataset> {
     data.clone().with_weight(Some(shares.iter().map(|share| share * n).collect()))
 }
 
+/// The data of a round: under its weights or, for a learner that takes none, rows drawn by them.
+fn of_round(learner: &dyn Learner, data: &Dataset, shares: &[f64], context: &Context<'_>, t: usize) -> Result<Dataset> {
+    if learner.info().capabilities.weights {
+        return weighted(data, shares);
+    }
+    let mut rng = Purpose::AdaBoostSample.stream(context.seed, &[t as u64]);
+    let until: Vec<f64> = shares
+        .iter()
+        .scan(0.0, |sum, share| {
+            *sum += share;
+            Some(*sum)
+        })
+        .collect();
+    let total = until.last().copied().unwrap_or(0.0);
+    let mut draw = || {
+        let at = rng.random::<f64>() * total;
+        until.partition_point(|sum| *sum <= at).min(shares.len() - 1) as u32
+    };
+    let rows: Vec<u32> = (0..shares.len()).map(|_| draw()).collect();
+    data.clone().with_weight(None)?.select(&rows)
+}
+
 /// The given weights as shares of their sum.
 fn shares(data: &Dataset) -> Vec<f64> {
     let total: f64 = (0..data.n_rows()).map(|row| data.row_weight(row)).sum();
@@ -39,14 +62,15 @@ pub fn boost(
     let (codes, labels) = data.classes()?;
     let k = labels.len();
     let first = shares(data);
-    let mut weights = first.clone();
+    let (mut against, mut log_loss) = (vec![0.0; data.n_rows()], 0.0);
+    let mut weights: Vec<f64> = first.iter().map(|share| share.max(LEAST_SHARE)).collect();
     let (mut members, mut rounds) = (Vec::new(), Rounds::default());
     let mut scores = vec![0.0; data.n_rows() * k];
     let mut held_scores = vec![0.0; held_out.map_or(0, Dataset::n_rows) * k];
     report(context.observer, Event::Begin { what: "AdaBoost", total: Some(params.n_estimators as u64) })?;
     for t in 0..params.n_estimators {
         let seed = Purpose::AdaBoostRound.stream(context.seed, &[t as u64]).random();
-        let member = Member::train(learner, &weighted(data, &weights)?, None, seed, context)?;
+        let member = Member::train(learner, &of_round(learner, data, &weights, context, t)?, None, seed, context)?;
         let said = member.classes(data.features(), k)?;
         let wrong: Vec<bool> = said.iter().zip(codes).map(|(&said, &class)| u32::from(said) != class).collect();
         let epsilon: f64 = weights.iter().zip(&wrong).filter(|(_, wrong)| **wrong).map(|(w, _)| w).sum();
@@ -60,7 +84,10 @@ pub fn boost(
             rows.filter(|((scores, class), _)| heaviest(scores) != **class as usize).map(|(_, share)| share).sum()
         };
         add_votes(&mut scores, &said, alpha, k);
-        rounds.0[t].error = error(&scores, codes, &first);
+        against.iter_mut().zip(&wrong).for_each(|(m, wrong)| *m += if *wrong { alpha } else { -alpha });
+        let before = log_loss;
+        (weights, log_loss) = reweighted(&first, &against);
+        rounds.close(error(&scores, codes, &first), before, log_loss);
         if let Some(held_out) = held_out {
             add_votes(&mut held_scores, &member.classes(held_out.features(), k)?, alpha, k);
             rounds.0[t].validation = error(&held_scores, held_out.classes()?.0, &shares(held_out));
@@ -68,16 +95,23 @@ pub fn boost(
         members.push(member);
         report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
         let patience = params.n_iter_no_change.unwrap_or(usize::MAX);
-        let Step::Vote { alpha, z } = step else { break };
-        if held_out.is_some() && t + 1 - rounds.best_length() >= patience {
+        if step == Step::Perfect || (held_out.is_some() && t + 1 - rounds.best_length() >= patience) {
             break;
-        }
-        for (weight, wrong) in weights.iter_mut().zip(wrong) {
-            *weight *= if wrong { alpha.exp() } else { (-alpha).exp() } / z;
         }
     }
     report(context.observer, Event::End)?;
     Ok((members, rounds))
+}
+
+/// No share of the weight is less: a row that has long been right keeps one that counts for nothing, but it can come back.
+const LEAST_SHARE: f64 = 1e-50;
+
+/// The weights of the next round as shares, and the logarithm of the exponential loss of the vote; `against` is how much more of the vote is wrong than right about each row.
+fn reweighted(first: &[f64], against: &[f64]) -> (Vec<f64>, f64) {
+    let most = against.iter().fold(f64::NEG_INFINITY, |most: f64, &m| most.max(m));
+    let weights: Vec<f64> = first.iter().zip(against).map(|(share, m)| share * (m - most).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    (weights.iter().map(|w| (w / total).max(LEAST_SHARE)).collect(), most + total.ln())
 }
 
 /// Adds a round's votes to the scores of all classes.
@@ -103,12 +137,14 @@ pub fn boost_numbers(
     let (values, _) = data.values()?;
     // What each member says about each row: of the training data, and of the rows kept for validation.
     let (mut said_so_far, mut held_said) = (Vec::new(), Vec::new());
-    let mut weights = shares(data);
+    let first = shares(data);
+    let mut log_weights = vec![0.0; data.n_rows()];
+    let mut weights: Vec<f64> = first.iter().map(|share| share.max(LEAST_SHARE)).collect();
     let (mut members, mut rounds) = (Vec::new(), Rounds::default());
     report(context.observer, Event::Begin { what: "AdaBoost.R2", total: Some(params.n_estimators as u64) })?;
     for t in 0..params.n_estimators {
         let seed = Purpose::AdaBoostRound.stream(context.seed, &[t as u64]).random();
-        let member = Member::train(learner, &weighted(data, &weights)?, None, seed, context)?;
+        let member = Member::train(learner, &of_round(learner, data, &weights, context, t)?, None, seed, context)?;
         let said = member.predict(data.features())?;
         let errors: Vec<f64> = said.iter().zip(values).map(|(a, b)| (a - b).abs()).collect();
         let most = errors.iter().fold(0.0, |a: f64, &b| a.max(b));
@@ -137,9 +173,8 @@ pub fn boost_numbers(
         if waited || !matches!(step, NumberStep::Vote { .. }) {
             break;
         }
-        weights.iter_mut().zip(&losses).for_each(|(w, l)| *w *= beta.powf(params.learning_rate * (1.0 - l)));
-        let total: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= total);
+        log_weights.iter_mut().zip(&losses).for_each(|(w, l)| *w += params.learning_rate * (1.0 - l) * beta.ln());
+        (weights, _) = reweighted(&first, &log_weights);
     }
     report(context.observer, Event::End)?;
     Ok((members, rounds))

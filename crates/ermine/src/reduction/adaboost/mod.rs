@@ -5,7 +5,7 @@
 //! | this file | parameters, the fitted model, the certificate |
 //! | [`rounds`] | the formulas of a round, the bound on the training error, tables and pictures |
 //! | [`stumps`] | the loop of rounds over exact stumps |
-//! | [`members`] | the same over any learner that takes weights; AdaBoost.R2 for numbers |
+//! | [`members`] | the same over any learner; AdaBoost.R2 for numbers |
 //! | [`additive`] | GentleBoost and LogitBoost |
 //!
 //! **Idea.** Every row has a weight. A round finds the learner with the least weighted error, gives it a vote that is the heavier the less it errs, and shifts
@@ -67,7 +67,7 @@ choice! {
 params! {
     /// A weighted vote of weak learners, each trained on what the ones before it get wrong.
     pub struct AdaBoost("adaboost") {
-        /// The weak learner: its name, and in brackets the parameters in which it differs from its defaults. It must take weights. Stumps are found by a search of their own.
+        /// The weak learner: its name, and in brackets the parameters in which it differs from its defaults. One that takes no weights learns from rows drawn by them. Stumps are found by a search of their own.
         estimator: Estimator = Estimator::named("decision-stump");
         /// How a round changes weights and vote.
         algorithm: Algorithm = Algorithm::Discrete, tune Each;
@@ -204,7 +204,7 @@ impl AdaBoost {
         let mut notes = Vec::new();
         match rounds.0.last() {
             None => notes.push(format!("no {} is better than chance: every class is equally likely", self.estimator)),
-            Some(last) if discrete && last.z == 0.0 => {
+            Some(last) if discrete && last.epsilon <= 0.0 => {
                 notes.push(format!("round {} has no errors: its vote outweighs all others", rounds.0.len()));
             }
             Some(_) if discrete && n_run < self.n_estimators && n_run == rounds.0.len() => {
@@ -486,7 +486,7 @@ impl Fitted for Boosted {
             each("train_errors", |round| round.error, doc),
         ];
         if self.n_classes > 0 {
-            let doc = "Bound on the training error after each round: the product of the normalizers so far.";
+            let doc = "Bound on the training error after each round: the exponential loss of the vote, the product of the normalizers so far.";
             all.extend([
                 each("normalizers", |round| round.z, "Normalizer Z of the sample weights in each round."),
                 each("train_error_bounds", |round| round.bound, doc),

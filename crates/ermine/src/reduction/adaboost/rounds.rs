@@ -11,7 +11,8 @@
 //! **Bound.** The vote counts alpha_t for what h_t says. Where the vote is wrong, the rounds that are wrong have at least half of all alpha (some class other
 //! than the right one gets no less than it), so that sum_t alpha_t (\[wrong\] - \[right\]) >= 0 and the product of the Z_t times D_{T+1} is at least D_1. Summing over
 //! such rows, the training error is at most prod_t Z_t. For two classes and rate 1 this is prod_t 2 sqrt(eps_t (1 - eps_t)), and D_{t+1} gives h_t the error 1/2;
-//! for K classes (K - 1)/K.
+//! for K classes (K - 1)/K. The product is the exponential loss of the vote, the mean of exp(sum_t alpha_t (\[wrong\] - \[right\])), and taken from that sum, so that it is what it
+//! says however the weights of a round were rounded.
 //!
 //! **Reference.** Freund and Schapire 1997; Zhu, Zou, Rosset and Hastie, Multi-class AdaBoost, 2009 (SAMME; their alpha is twice ours).
 
@@ -27,11 +28,11 @@ pub struct Round {
     pub epsilon: f64,
     /// How much its vote counts.
     pub alpha: f64,
-    /// The normaliser of the weights; 0 for a learner without errors.
+    /// The normaliser of the weights: what the round makes of the exponential loss.
     pub z: f64,
     /// The training error of the vote after the round.
     pub error: f64,
-    /// What theory says the training error is at most: the product of the normalisers so far.
+    /// What theory says the training error is at most: the exponential loss of the vote, which is the product of the normalisers so far.
     pub bound: f64,
     /// The error of the vote on the rows kept for validation; NaN where there are none.
     pub validation: f64,
@@ -44,12 +45,10 @@ pub enum Step {
     Useless,
     /// Without errors: its vote outweighs all others, and nothing is left to learn.
     Perfect,
-    /// The weight of its vote, and the normaliser.
+    /// It votes.
     Vote {
         /// The weight of its vote.
         alpha: f64,
-        /// The normaliser.
-        z: f64,
     },
 }
 
@@ -62,11 +61,7 @@ impl Step {
         let alpha = 0.5 * rate * (((1.0 - epsilon) / epsilon).ln() + (n_classes as f64 - 1.0).ln());
         // Chance errs in K - 1 of K rows; sums of weights are not that exact, and may come out a hair below.
         let chance = (n_classes as f64 - 1.0) / n_classes as f64;
-        if alpha > 0.0 && epsilon < chance * (1.0 - 1e-9) {
-            Step::Vote { alpha, z: (1.0 - epsilon) * (-alpha).exp() + epsilon * alpha.exp() }
-        } else {
-            Step::Useless
-        }
+        if alpha > 0.0 && epsilon < chance * (1.0 - 1e-9) { Step::Vote { alpha } } else { Step::Useless }
     }
 }
 
@@ -75,16 +70,25 @@ impl Step {
 pub struct Rounds(pub Vec<Round>);
 
 impl Rounds {
-    /// Adds a round whose errors will be known later. The alpha of a learner without errors is infinite in theory; one more than all others together says the same.
+    /// Adds a round whose errors will be known later, and returns its alpha. The alpha of a learner without errors is infinite in theory; one more than all others together says the same.
     pub fn push(&mut self, epsilon: f64, step: Step) -> f64 {
-        let (alpha, z) = match step {
-            Step::Vote { alpha, z } => (alpha, z),
-            Step::Perfect => (1.0 + self.0.iter().map(|round| round.alpha).sum::<f64>(), 0.0),
-            Step::Useless => (0.0, 1.0),
+        let alpha = match step {
+            Step::Vote { alpha } => alpha,
+            Step::Perfect => 1.0 + self.0.iter().map(|round| round.alpha).sum::<f64>(),
+            Step::Useless => 0.0,
         };
-        let bound = self.0.last().map_or(1.0, |round| round.bound) * z;
-        self.0.push(Round { epsilon, alpha, z, error: f64::NAN, bound, validation: f64::NAN });
+        let unknown = f64::NAN;
+        self.0.push(Round { epsilon, alpha, z: unknown, error: unknown, bound: unknown, validation: unknown });
         alpha
+    }
+
+    /// Writes down what the vote is worth after the last round: its training error, and its exponential loss before and after, as logarithms.
+    pub fn close(&mut self, error: f64, log_loss_before: f64, log_loss: f64) {
+        if let Some(round) = self.0.last_mut() {
+            round.error = error;
+            round.bound = log_loss.exp();
+            round.z = (log_loss - log_loss_before).exp();
+        }
     }
 
     /// The number of rounds up to the lowest validation error; all where there is none.
@@ -173,7 +177,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_next_weights_give_the_learner_the_error_of_chance(epsilon in 1e-6..0.999f64, n_classes in 2usize..9) {
-            if let Step::Vote { alpha, z } = Step::new(epsilon, n_classes, 1.0) {
+            if let Step::Vote { alpha } = Step::new(epsilon, n_classes, 1.0) {
+                let z = (1.0 - epsilon) * (-alpha).exp() + epsilon * alpha.exp();
                 let next = epsilon * alpha.exp() / z;
                 let chance = (n_classes as f64 - 1.0) / n_classes as f64;
                 prop_assert!((next - chance).abs() < 1e-9);

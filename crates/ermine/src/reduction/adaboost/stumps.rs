@@ -28,12 +28,40 @@ struct Worker {
     scores: Vec<f64>,
 }
 
-/// The round that workers have yet to take in: its stump, the weight of its vote, and the factors for wrong and right rows.
+/// The round that workers have yet to take in: its stump, the weight of its vote, and the factors for wrong and right rows, which are exp(alpha) and exp(-alpha) over a normaliser.
 struct News {
     stump: Stump,
     alpha: f64,
     if_wrong: f64,
     if_right: f64,
+    log_normaliser: f64,
+}
+
+impl News {
+    fn new(stump: Stump, alpha: f64, epsilon: f64) -> News {
+        // A learner without errors leaves the weights as they are.
+        let (spared, log_size) = if epsilon > 0.0 { ((-2.0 * alpha).exp(), alpha) } else { (1.0, -alpha) };
+        let sum = epsilon + (1.0 - epsilon) * spared;
+        News { stump, alpha, if_wrong: 1.0 / sum, if_right: spared / sum, log_normaliser: log_size + sum.ln() }
+    }
+}
+
+/// The exponential loss of the vote so far, which the true weights of the rows add up to.
+#[derive(Default)]
+struct VoteLoss {
+    log_normalisers: f64,
+    log_loss: f64,
+}
+
+impl VoteLoss {
+    /// Closes the last round, which errs on rows of this first weight, once a worker has taken it in.
+    fn close_round(&mut self, rounds: &mut Rounds, news: &News, wrong: u64, first: &Masses, now: &Masses) {
+        self.log_normalisers += news.log_normaliser;
+        let before = self.log_loss;
+        self.log_loss = self.log_normalisers + now.log_total();
+        let error = wrong as f64 / first.mass.iter().sum::<u64>() as f64;
+        rounds.close(error, before, self.log_loss);
+    }
 }
 
 /// Boosts stumps.
@@ -51,6 +79,7 @@ pub fn boost(
     let mut judge = held_out.map(|held_out| Judge::new(held_out, n_classes)).transpose()?;
     let mut forest = Forest::new(width(n_classes));
     let mut rounds = Rounds::default();
+    let mut loss = VoteLoss::default();
     let mut news: Option<News> = None;
     report(context.observer, Event::Begin { what: "AdaBoost", total: Some(params.n_estimators as u64) })?;
     for t in 0..params.n_estimators {
@@ -60,7 +89,10 @@ pub fn boost(
             (error, search.search(&worker.masses.mass, &worker.columns, &bar))
         };
         let results: Vec<(Option<u64>, Option<Found>)> = parallel::consume(&mut workers, |_, worker| work(worker));
-        close_round(&mut rounds, results.iter().filter_map(|r| r.0).sum(), &first);
+        if let Some(news) = &news {
+            let wrong = results.iter().filter_map(|r| r.0).sum();
+            loss.close_round(&mut rounds, news, wrong, &first, &workers[0].masses);
+        }
         let found = results.into_iter().fold(None, |best, (_, found)| Found::better(best, found));
         let Some(found) = found else {
             news = None;
@@ -79,9 +111,7 @@ pub fn boost(
             let validation = judge.error(&stump, alpha);
             rounds.0[t].validation = validation;
         }
-        let (if_wrong, if_right) =
-            if let Step::Vote { alpha, z } = step { (alpha.exp() / z, (-alpha).exp() / z) } else { (1.0, 1.0) };
-        news = Some(News { stump, alpha, if_wrong, if_right });
+        news = Some(News::new(stump, alpha, epsilon));
         report(context.observer, Event::Step { done: t as u64 + 1, score: None })?;
         let patience = params.n_iter_no_change.unwrap_or(usize::MAX);
         if step == Step::Perfect || (judge.is_some() && t + 1 - rounds.best_length() >= patience) {
@@ -90,8 +120,8 @@ pub fn boost(
     }
     if let Some(news) = news {
         let error = |worker: &mut Worker| worker.take_in(&news, search.classes(), &first.mass, n_classes);
-        let errors: u64 = parallel::consume(&mut workers, |_, worker| error(worker)).into_iter().sum();
-        close_round(&mut rounds, errors, &first);
+        let wrong: u64 = parallel::consume(&mut workers, |_, worker| error(worker)).into_iter().sum();
+        loss.close_round(&mut rounds, &news, wrong, &first, &workers[0].masses);
     }
     report(context.observer, Event::End)?;
     Ok((forest, rounds))
@@ -111,13 +141,6 @@ fn workers(masses: &Masses, n_columns: usize, n_rows: usize, n_classes: usize) -
         Worker { masses: masses.clone(), columns: (i..n_columns).step_by(n).collect(), rows, scores }
     };
     (0..n).map(worker).collect()
-}
-
-/// Writes down the training error after the last round, from the weight of the rows that the vote gets wrong.
-fn close_round(rounds: &mut Rounds, wrong: u64, first: &Masses) {
-    if let Some(round) = rounds.0.last_mut() {
-        round.error = wrong as f64 / first.mass.iter().sum::<u64>() as f64;
-    }
 }
 
 impl Worker {
