@@ -19,12 +19,13 @@ use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::loss::SquaredHinge;
 use ermine_core::progress::Silent;
+use ermine_core::rng;
 use std::borrow::Cow;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Separation {
-    /// A hyperplane with every row on its own side.
+    /// A hyperplane with every row on its own side: `y_i (x_i'w + b) >= 1`, but for rounding.
     Hyperplane {
         /// Coefficients.
         coefficients: Vec<f64>,
@@ -66,19 +67,36 @@ pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool)
     let p = x.n_columns();
     let constant: Vec<usize> = (0..p).filter(|&j| intercept && !is_varied(&moments, j)).collect();
     let Some(units) = Units::leaving_out(Units::of(&squares), &constant, p) else {
-        return separate_scaled(x, y, weights, intercept);
+        return Ok(separate_scaled(x, y, weights, intercept)?.with_unit_margins(x, y));
     };
     let mut found = separate_scaled(&units.apply(x)?, y, weights, intercept)?;
     let (Separation::Hyperplane { coefficients, .. }
     | Separation::Overlap { coefficients, .. }
     | Separation::Undecided { coefficients, .. }) = &mut found;
     units.restore(coefficients);
-    if let Separation::Hyperplane { coefficients, intercept: b, margin } = &mut found {
-        let mut w = coefficients.clone();
-        w.extend(intercept.then_some(*b));
-        *margin = margin_of(x, y, &w);
+    Ok(found.with_unit_margins(x, y))
+}
+
+impl Separation {
+    /// A hyperplane scaled so that the least `y_i (x_i'w + b)` is 1, with its margin in the units of these rows.
+    fn with_unit_margins(mut self, x: &Design, y: &[f64]) -> Separation {
+        if let Separation::Hyperplane { coefficients, intercept, margin } = &mut self {
+            // A hair more than 1, and more where rounding takes that away.
+            for slack in [1e-12, 1e-9, 1e-6] {
+                let factor = (1.0 + slack) / least_of(x, y, coefficients, *intercept);
+                let scaled: Vec<f64> = coefficients.iter().map(|w| w * factor).collect();
+                if !scaled.iter().all(|w| w.is_finite()) {
+                    break;
+                }
+                (*coefficients, *intercept) = (scaled, *intercept * factor);
+                if least_of(x, y, coefficients, *intercept) >= 1.0 {
+                    break;
+                }
+            }
+            *margin = least_of(x, y, coefficients, *intercept) / lanes::square_sum(coefficients).sqrt();
+        }
+        self
     }
-    Ok(found)
 }
 
 /// The same for columns of one size.
@@ -98,8 +116,7 @@ fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bo
     // What counts is the hyperplane as the user gets it, so it is tried on the rows as they are.
     let margin = |w: &[f64]| {
         let (beta, b) = split(w);
-        let least = x.times(&beta, b).iter().zip(y).map(|(z, y)| z * y).fold(f64::INFINITY, f64::min);
-        least / lanes::square_sum(&beta).sqrt()
+        least_of(x, y, &beta, b) / lanes::square_sum(&beta).sqrt()
     };
     let found = |point: &Point| rows.times(&point.w).iter().all(|m| *m > 0.0) && margin(&point.w) > 0.0;
     let interior = program.solve(1e-10, found);
@@ -112,23 +129,52 @@ fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bo
         Some((multipliers, residual)) if residual <= 1e-8 => {
             Separation::Overlap { multipliers, residual, coefficients, intercept: b }
         }
-        _ => match by_squared_hinge(x, y, intercept, &coefficients, b) {
-            w if margin_of(x, y, &w) > 0.0 => {
-                let (beta, b) = w.split_at(x.n_columns());
-                let (intercept, margin) = (b.first().copied().unwrap_or(0.0), margin_of(x, y, &w));
-                Separation::Hyperplane { coefficients: beta.to_vec(), intercept, margin }
-            }
-            _ => Separation::Undecided { coefficients, intercept: b },
+        _ => match shared_row(&rows, y) {
+            Some(multipliers) => Separation::Overlap { multipliers, residual: 0.0, coefficients, intercept: b },
+            None => match by_squared_hinge(x, y, intercept, &coefficients, b) {
+                w if margin_of(x, y, &w) > 0.0 => {
+                    let (beta, b) = w.split_at(x.n_columns());
+                    let (intercept, margin) = (b.first().copied().unwrap_or(0.0), margin_of(x, y, &w));
+                    Separation::Hyperplane { coefficients: beta.to_vec(), intercept, margin }
+                }
+                _ => Separation::Undecided { coefficients, intercept: b },
+            },
         },
     })
+}
+
+/// Multipliers of two rows that are the same but of different classes, if there are such: the simplest common point of both.
+fn shared_row(rows: &Rows, y: &[f64]) -> Option<Vec<f64>> {
+    /// So many pairs that look the same are compared at most.
+    const COMPARED: usize = 64;
+    let direction: Vec<f64> =
+        (0..rows.width()).map(|j| 1.0 + rng::place(7, j as u64) as f64 / u64::MAX as f64).collect();
+    let mut places: Vec<(f64, u32)> = rows.times(&direction).into_iter().zip(0..).collect();
+    // Rows were multiplied by their class.
+    places.iter_mut().for_each(|(place, row)| *place *= y[*row as usize]);
+    places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let reach = 1e-12 * places.iter().fold(0.0f64, |most, (place, _)| most.max(place.abs()));
+    let alike = places.chunk_by(|a, b| b.0 - a.0 <= reach);
+    let both = alike.filter_map(|group| {
+        let of = |sign: f64| group.iter().find(|(_, row)| y[*row as usize] == sign).map(|(_, row)| *row as usize);
+        of(1.0).zip(of(-1.0))
+    });
+    both.take(COMPARED).find_map(|(i, j)| {
+        let mut multipliers = vec![0.0; y.len()];
+        (multipliers[i], multipliers[j]) = (0.5, 0.5);
+        rows.transposed_times(&multipliers).iter().all(|x| *x == 0.0).then_some(multipliers)
+    })
+}
+
+/// The least `y_i (x_i'w + b)`.
+fn least_of(x: &Design, y: &[f64], beta: &[f64], b: f64) -> f64 {
+    x.times(beta, b).iter().zip(y).map(|(z, y)| z * y).fold(f64::INFINITY, f64::min)
 }
 
 /// The least distance of a row from the hyperplane `w`, below 0 where it is on the wrong side.
 fn margin_of(x: &Design, y: &[f64], w: &[f64]) -> f64 {
     let (beta, b) = w.split_at(x.n_columns());
-    let margins = x.times(beta, b.first().copied().unwrap_or(0.0));
-    let least = margins.iter().zip(y).map(|(z, y)| z * y).fold(f64::INFINITY, f64::min);
-    least / lanes::square_sum(beta).sqrt()
+    least_of(x, y, beta, b.first().copied().unwrap_or(0.0)) / lanes::square_sum(beta).sqrt()
 }
 
 /// The hyperplane with the least squared violations. Where a hyperplane separates, the dual programme has no inner points, and interior points may get stuck on the way

@@ -81,7 +81,7 @@ fn certificate(separation: &Separation, y: &[f64], weights: Option<&[f64]>, valu
     let (status, value, proofs, notes) = match separation {
         Separation::Hyperplane { margin, .. } => (
             Status::Done,
-            0.0,
+            value,
             vec![Proof::Optimal { over: "all hyperplanes: every row is on its own side".into() }],
             vec![format!("the classes are separable: margin {margin}")],
         ),
