@@ -84,6 +84,8 @@ static INFO: Info = Info {
 
 /// What one perceptron of a problem learned, whatever it keeps.
 struct Learned {
+    /// Which classes it tells apart, where there are several problems.
+    name: String,
     mistakes: Vec<u64>,
     separated: bool,
     /// The proof that bounds its mistakes, where it has one.
@@ -101,7 +103,12 @@ impl Learner for Perceptron {
         let options = DesignOptions { degree, interaction_only: false, references: false };
         let prepared = Prepared::new(data, options, &self.class_weight)?;
         let (targets, used) = problems(data)?;
-        let n_classes = data.classes()?.1.len();
+        let labels = data.classes()?.1;
+        let n_classes = labels.len();
+        let name = |k: usize| match targets.len() {
+            1 => String::new(),
+            _ => format!(" of '{}' against the rest", labels[used[k] as usize]),
+        };
         let run = self.options(context);
         if linear {
             let (x, scaling) = self.columns(&prepared, self.fit_intercept)?;
@@ -109,7 +116,7 @@ impl Learner for Perceptron {
             let mut learned = Vec::new();
             for (k, y) in targets.iter().enumerate() {
                 let one = perceptron::learn(&x, y, prepared.weights(), &run)?;
-                learned.push(self.assess(&x, y, prepared.weights(), &one)?);
+                learned.push(self.assess(name(k), &x, y, prepared.weights(), &one)?);
                 coefficients.row_mut(k).copy_from_slice(&one.coefficients);
                 intercepts.push(one.intercept);
             }
@@ -131,10 +138,10 @@ impl Learner for Perceptron {
         drop(x);
         let kernel = self.kernel(p);
         let (mut learned, mut counts) = (Vec::new(), Vec::new());
-        for y in &targets {
+        for (k, y) in targets.iter().enumerate() {
             let values = |i: usize, out: &mut [f64]| kernel.values(&rows[i * p..(i + 1) * p], &rows, out);
             let (count, mistakes, separated) = perceptron::learn_kernel(y, prepared.weights(), values, &run)?;
-            learned.push(Learned { mistakes, separated, bound: None });
+            learned.push(Learned { name: name(k), mistakes, separated, bound: None });
             counts.push(count);
         }
         let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
@@ -200,6 +207,7 @@ impl Perceptron {
     /// The mistakes of one perceptron and, where it separated the data online, their bound.
     fn assess(
         &self,
+        name: String,
         x: &Design,
         y: &[f64],
         weights: Option<&[f64]>,
@@ -208,7 +216,7 @@ impl Perceptron {
         let (mistakes, separated) = (learned.mistakes.clone(), learned.separated);
         // The theorem speaks of mistakes that count at once.
         if !separated || self.form == PerceptronForm::Batch {
-            return Ok(Learned { mistakes, separated, bound: None });
+            return Ok(Learned { name, mistakes, separated, bound: None });
         }
         let mut margin = self.margin(x, y, &learned.coefficients, learned.intercept);
         if let Separation::Hyperplane { coefficients, intercept, .. } = separate(x, y, None, self.fit_intercept)? {
@@ -226,12 +234,12 @@ impl Perceptron {
         };
         let number = (ratio * radius / margin).powi(2);
         let bound = Proof::Bound {
-            what: format!("mistakes: {formula} with R = {radius:.6}, gamma = {margin:.6}; their number"),
+            what: format!("mistakes{name}: {formula} with R = {radius:.6}, gamma = {margin:.6}; their number"),
             bound: number,
             observed: mistakes.iter().sum::<u64>() as f64,
         };
         let finite = margin > 0.0 && number.is_finite();
-        Ok(Learned { mistakes, separated, bound: finite.then_some(bound) })
+        Ok(Learned { name, mistakes, separated, bound: finite.then_some(bound) })
     }
 
     /// The least margin of the rows `[x, 1]` by a vector of unit length.
@@ -247,7 +255,11 @@ impl Perceptron {
         let exhausted = learned.iter().any(|l| !l.separated && l.mistakes.len() >= self.max_iter);
         let mut proofs: Vec<Proof> = learned.iter().filter_map(|l| l.bound.clone()).collect();
         if separated {
-            proofs.insert(0, Proof::Optimal { over: "all hyperplanes: every row is on its own side".into() });
+            let over = match learned {
+                [_] => "all hyperplanes: every row is on its own side",
+                _ => "all hyperplanes, one for each class against the rest: every row is on its own side of each",
+            };
+            proofs.insert(0, Proof::Optimal { over: over.into() });
         } else if proofs.is_empty() {
             let because = "the perceptron is bounded only on data that a hyperplane separates".to_string();
             proofs.push(Proof::Nothing { because });
@@ -259,10 +271,17 @@ impl Perceptron {
         };
         let all: u64 = learned.iter().flat_map(|l| &l.mistakes).sum();
         let mut notes = vec![format!("{all} mistakes in all")];
+        if let [_, _, ..] = learned {
+            let count = |l: &Learned| format!("{}{}", l.mistakes.iter().sum::<u64>(), l.name);
+            notes.push(format!("mistakes: {}", learned.iter().map(count).collect::<Vec<_>>().join(", ")));
+        }
         if !separated && !exhausted {
             notes.push("stopped because mistakes no longer became fewer; the data was not separated".into());
         }
-        let objective = "mistakes in the last pass".to_string();
+        let objective = match learned {
+            [_] => "mistakes in the last pass".to_string(),
+            _ => "mistakes in the last pass, added up over each class against the rest".to_string(),
+        };
         Certificate { objective, value: Some(last as f64), status, proofs, notes }
     }
 }

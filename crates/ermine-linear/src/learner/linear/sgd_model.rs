@@ -7,7 +7,7 @@ use crate::optim::sgd::Sgd;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Context, Info, Learner, Trained, fit};
 use ermine_core::matrix::{Dataset, DesignOptions, Features, Schema, Target};
-use ermine_core::model::{Attribute, Fitted, Header, Model, Output};
+use ermine_core::model::{Attribute, Certificate, Fitted, Header, Model, Output};
 use ermine_core::param::{ParamSpec, Parameters, Value};
 use ermine_core::section::Sections;
 
@@ -108,9 +108,25 @@ impl Stream<'_> {
     pub fn fit(&self, data: &Dataset, context: &Context<'_>) -> Result<Model> {
         match self.from {
             None => fit(self, data, context),
-            Some(model) => fit(self, &aligned(data, model.schema())?, context),
+            Some(before) => {
+                let mut model = fit(self, &aligned(data, before.schema())?, context)?;
+                model.parts_mut()?.0.n_rows += before.header().n_rows;
+                Ok(model)
+            }
         }
     }
+}
+
+/// Only the rows of the last piece are at hand: what is certified is about them, and says so.
+fn of_last_batch(certificate: Certificate, n_rows: usize, before: Option<&Model>) -> Certificate {
+    let n_before = before.map_or(0, |model| model.header().n_rows);
+    let objective = format!("{}, over the {n_rows} rows of the last batch alone", certificate.objective);
+    let mut notes = certificate.notes;
+    notes.push(format!(
+        "learned from {} rows in batches; nothing here is about the {n_before} rows before the last batch",
+        n_before + n_rows
+    ));
+    Certificate { objective, notes, ..certificate }
 }
 
 /// The data with features and classes as a schema knows them.
@@ -188,6 +204,7 @@ impl Learner for Stream<'_> {
         if before.is_some_and(|model| model.states.len() != problems.0.len()) {
             return Err(Error::data("these rows have another number of targets than the model"));
         }
-        once.learn(data, prepared, problems, before, context)
+        let trained = once.learn(data, prepared, problems, before, context)?;
+        Ok(Trained { certificate: of_last_batch(trained.certificate, data.n_rows(), self.from), ..trained })
     }
 }
