@@ -410,6 +410,57 @@ fn halfspaces_are_found_or_refuted() {
     assert_eq!(model.certificate().value, Some(0.0));
 }
 
+/// The total violation of a fitted halfspace, from its coefficients and the data alone.
+fn violation(model: &Model, rows: &[Vec<f64>], codes: &[usize]) -> f64 {
+    let (w, b) = (attribute(model, "coef"), attribute(model, "intercept")[0]);
+    let margin = |row: &[f64]| row.iter().zip(&w).map(|(x, w)| x * w).sum::<f64>() + b;
+    let sign = |code: usize| if code == 1 { 1.0 } else { -1.0 };
+    rows.iter().zip(codes).map(|(row, &code)| (1.0 - sign(code) * margin(row)).max(0.0)).sum()
+}
+
+#[test]
+fn the_certified_violation_of_a_halfspace_is_that_of_its_coefficients() {
+    for seed in 0..200 {
+        // Small whole numbers, so that classes touch, share points and lie on lines.
+        let whole = |r: &Vec<f64>| r.iter().map(|x| (2.6 * x).round()).collect::<Vec<f64>>();
+        let rows: Vec<Vec<f64>> = draw(12, 2, seed).iter().map(whole).collect();
+        let noise = draw(12, 1, seed + 1000);
+        let level = if seed % 2 == 0 { 0.0 } else { 2.0 };
+        let codes: Vec<usize> =
+            rows.iter().zip(&noise).map(|(r, e)| usize::from(r[0] - r[1] + 0.5 + level * e[0] > 0.0)).collect();
+        if codes.iter().sum::<usize>() % 12 == 0 {
+            continue;
+        }
+        let model = Halfspace::default().fit(&classes(&rows, &codes)).unwrap();
+        let value = model.certificate().value.unwrap();
+        let found = violation(&model, &rows, &codes);
+        assert!((value - found).abs() < 1e-9 * (1.0 + found), "{value} {found}: {}", model.certificate());
+        let shared = (0..12).any(|i| (0..12).any(|j| rows[i] == rows[j] && codes[i] != codes[j]));
+        for proof in &model.certificate().proofs {
+            match proof {
+                Proof::Optimal { .. } => assert!(value == 0.0 && !shared, "{}", model.certificate()),
+                Proof::LowerBound(bound) => assert!(*bound > 0.0 && *bound <= value + 1e-9, "{}", model.certificate()),
+                _ => panic!("seed {seed}: {rows:?} {codes:?}: {}", model.certificate()),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_point_of_both_classes_proves_that_no_hyperplane_separates() {
+    for (rows, codes) in [
+        (vec![vec![1.0], vec![1.0]], vec![0, 1]),
+        (vec![vec![0.0, 0.0], vec![1.0, 1.0], vec![2.0, 2.0], vec![1.0, 1.0]], vec![0, 0, 1, 1]),
+        (vec![vec![0.1, 3.0], vec![0.1, 3.0], vec![-5.0, 2.0], vec![7.0, 2.0]], vec![0, 1, 0, 1]),
+    ] {
+        let model = Halfspace::default().fit(&classes(&rows, &codes)).unwrap();
+        assert_eq!(model.certificate().status, Status::Done, "{}", model.certificate());
+        assert!(model.certificate().notes[0].contains("no hyperplane"), "{}", model.certificate());
+        let value = model.certificate().value.unwrap();
+        assert!((value - violation(&model, &rows, &codes)).abs() < 1e-9 * value);
+    }
+}
+
 #[test]
 fn the_perceptron_keeps_its_bound() {
     for seed in 0..20 {
@@ -474,6 +525,51 @@ fn a_stream_learns_what_one_pass_learns() {
     let strange = classes(&rows, &(0..300).map(|i| i % 3).collect::<Vec<_>>());
     let message = Stream { params, from: Some(&more) }.fit(&strange, &ermine::context()).unwrap_err().to_string();
     assert!(message.contains("class") && message.contains("'2'"), "{message}");
+}
+
+#[test]
+fn the_certificate_of_a_stream_is_about_its_last_batch_and_says_so() {
+    let rows = draw(120, 3, 5);
+    let y: Vec<f64> =
+        rows.iter().enumerate().map(|(i, r)| r[0] - 0.5 * r[2] + if i < 80 { 10.0 } else { 0.0 }).collect();
+    let params = StochasticGradientDescent { penalty: None, ..Default::default() };
+    let mut model: Option<Model> = None;
+    for part in [0..80, 80..120] {
+        let data = numbers(&rows[part.clone()], &y[part.clone()]);
+        let next = Stream { params: params.clone(), from: model.as_ref() }.fit(&data, &ermine::context()).unwrap();
+        let said = next.predict_data(&data).unwrap();
+        let squares = said.values().iter().zip(&y[part]).map(|(a, b)| (a - b).powi(2));
+        let loss = squares.sum::<f64>() / (2.0 * data.n_rows() as f64);
+        let value = next.certificate().value.unwrap();
+        assert!((value - loss).abs() < 1e-9 * loss || (value - 2.0 * loss).abs() < 1e-9 * loss, "{value} {loss}");
+        let words = next.certificate().to_string();
+        assert!(words.contains(&format!("over the {} rows of the last batch alone", data.n_rows())), "{words}");
+        model = Some(next);
+    }
+    let model = model.unwrap();
+    assert_eq!(model.header().n_rows, 120);
+    let words = model.certificate().to_string();
+    assert!(words.contains("learned from 120 rows") && words.contains("the 80 rows before"), "{words}");
+    let once = params.fit(&numbers(&rows, &y)).unwrap();
+    assert!(!once.certificate().to_string().contains("batch"));
+}
+
+#[test]
+fn the_bounds_of_perceptrons_name_their_class() {
+    let rows: Vec<Vec<f64>> =
+        (0..90).map(|i| vec![f64::from(i % 3) * 10.0, f64::from(i % 3 * (i % 3)) * 10.0]).collect();
+    let codes: Vec<usize> = (0..90).map(|i| i % 3).collect();
+    let model = train("perceptron", &[("n_iter_no_change", "none"), ("max_iter", "100000")], &classes(&rows, &codes));
+    let bounds: Vec<&String> = model
+        .certificate()
+        .proofs
+        .iter()
+        .filter_map(|p| if let ermine_core::model::Proof::Bound { what, .. } = p { Some(what) } else { None })
+        .collect();
+    assert_eq!(bounds.len(), 3, "{}", model.certificate());
+    for (label, what) in model.schema().classes.iter().zip(bounds) {
+        assert!(what.contains(&format!("'{label}' against the rest")), "{what}");
+    }
 }
 
 #[test]
@@ -571,4 +667,26 @@ fn a9a_is_learned_as_it_is() {
     let (codes, _) = data.classes().unwrap();
     let right = codes.iter().enumerate().filter(|&(i, &c)| said.class(i) == c as usize).count();
     assert!(right as f64 / codes.len() as f64 > 0.848, "{right} of {}", codes.len());
+}
+
+#[test]
+fn a_path_without_l1_is_that_of_ridge_regression() {
+    use ermine_linear::learner::linear::lasso::path;
+    let rows = draw(60, 3, 9);
+    let y: Vec<f64> = rows.iter().map(|r| 2.0 + r[0] - 3.0 * r[2] + 0.1 * r[1] * r[0]).collect();
+    let data = numbers(&rows, &y);
+    let net = ElasticNet { l1_ratio: 0.0, ..Default::default() };
+    let found = path(&net, &data, Some(&[0.01, 10.0, 0.5]), 0, 0.0).unwrap();
+    assert_eq!(found.iter().map(|s| s.lambda).collect::<Vec<_>>(), [10.0, 0.5, 0.01]);
+    for solution in &found {
+        // (1/2n) |y - Xw|^2 + alpha/2 |w|^2 is ridge regression with n alpha.
+        let ridge = train("ridge", &[("alpha", &(60.0 * solution.lambda).to_string())], &data);
+        for (a, b) in solution.coefficients.iter().zip(attribute(&ridge, "coef")) {
+            assert!(close(*a, b, 1e-9), "{a} {b}");
+        }
+        assert!(close(solution.intercept, attribute(&ridge, "intercept")[0], 1e-9));
+        assert!(solution.outcome.gap().unwrap().abs() < 1e-12);
+    }
+    let message = path(&net, &data, None, 10, 1e-3).unwrap_err().to_string();
+    assert!(message.contains("l1_ratio = 0"), "{message}");
 }

@@ -348,7 +348,7 @@ impl ElasticNet {
 }
 
 /// The solutions of a data set with one target for falling strengths, each from the one before it; see [`ElasticNet`] for the parameters. Without strengths, `n` of them
-/// from the least that makes all coefficients zero down to `eps` times it.
+/// from the least that makes all coefficients zero down to `eps` times it. Without a share of L1, where none does, strengths have to be given.
 pub fn path(
     net: &ElasticNet,
     data: &Dataset,
@@ -358,18 +358,34 @@ pub fn path(
 ) -> Result<Vec<LassoSolution>> {
     let options = DesignOptions { degree: net.degree, interaction_only: net.interaction_only, references: false };
     let (y, n_outputs) = data.values()?;
-    if n_outputs != 1 || net.l1_ratio <= 0.0 {
-        return Err(Error::data("a path needs one target and a share of L1"));
+    if n_outputs != 1 {
+        return Err(Error::data(format!("a path is for one target, but there are {n_outputs}")));
+    }
+    if net.l1_ratio <= 0.0 && alphas.is_none() {
+        return Err(Error::data(
+            "a path with l1_ratio = 0 needs its strengths: no strength makes all coefficients zero, to start from",
+        ));
     }
     if let Some(alpha) = alphas.and_then(|alphas| alphas.iter().find(|a| !(a.is_finite() && **a > 0.0))) {
         return Err(Error::data(format!("the strength {alpha} of a path is not a positive number")));
     }
     let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
     let (x, scaling) = scaled(prepared.design()?, prepared.weights(), net.standardize, net.fit_intercept)?;
-    let mut solver = net.problem(&x, y, prepared.weights()).solver(alphas.map_or(n, <[f64]>::len));
-    let mut alphas = alphas.map_or_else(|| solver.grid(n, eps), <[f64]>::to_vec);
-    alphas.sort_unstable_by(|a, b| b.total_cmp(a));
-    let mut solutions = solver.path(&alphas);
+    let falling = |mut alphas: Vec<f64>| {
+        alphas.sort_unstable_by(|a, b| b.total_cmp(a));
+        alphas
+    };
+    let mut solutions = match alphas {
+        Some(alphas) if net.l1_ratio <= 0.0 => {
+            let ridge = |alpha: f64| ElasticNet { alpha, ..net.clone() }.without_l1(&x, y, prepared.weights());
+            falling(alphas.to_vec()).into_iter().map(ridge).collect::<Result<Vec<_>>>()?
+        }
+        _ => {
+            let mut solver = net.problem(&x, y, prepared.weights()).solver(alphas.map_or(n, <[f64]>::len));
+            let alphas = alphas.map_or_else(|| solver.grid(n, eps), <[f64]>::to_vec);
+            solver.path(&falling(alphas))
+        }
+    };
     if let Some(scaling) = scaling {
         solutions.iter_mut().for_each(|s| s.intercept += scaling.restore(&mut s.coefficients));
     }
