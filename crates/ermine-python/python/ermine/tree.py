@@ -404,8 +404,11 @@ class Id3Classifier(Tree, Explained, ProbabilisticClassifier):
     ----------
     max_depth : int or None, default=None
         No leaf is deeper than this; none for no limit.
+    min_samples_split : int, default=2
+        A node with fewer rows than this is not split. Whole weights count as so many rows; other weights are scaled to
+        a mean of 1.
     min_samples_leaf : int, default=1
-        At least two branches of a split have this many rows.
+        At least two branches of a split have this many rows, counted likewise.
     min_gain : float, default=0.0
         A split gains at least this many bits for each row.
     max_categories : int, default=256
@@ -446,12 +449,13 @@ class Id3Classifier(Tree, Explained, ProbabilisticClassifier):
     """
 
     _learner = "id3"
-    _parameters = ("max_depth", "min_samples_leaf", "min_gain", "max_categories")
+    _parameters = ("max_depth", "min_samples_split", "min_samples_leaf", "min_gain", "max_categories")
 
     def __init__(
         self,
         *,
         max_depth: int | None = None,
+        min_samples_split: int = 2,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
         max_categories: int = 256,
@@ -459,6 +463,7 @@ class Id3Classifier(Tree, Explained, ProbabilisticClassifier):
         verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
         self.max_categories = max_categories
@@ -473,8 +478,11 @@ class C45Classifier(Tree, ProbabilisticClassifier):
     ----------
     max_depth : int or None, default=None
         No leaf is deeper than this; none for no limit.
+    min_samples_split : int, default=2
+        A node with fewer rows than this is not split. Whole weights count as so many rows; other weights are scaled to
+        a mean of 1.
     min_samples_leaf : int, default=2
-        At least two branches of a split have this many rows.
+        At least two branches of a split have this many rows, counted likewise.
     binary_splits : bool, default=False
         Part the categories of a nominal column in two, instead of a branch for each.
     prune : bool, default=True
@@ -519,12 +527,13 @@ class C45Classifier(Tree, ProbabilisticClassifier):
     """
 
     _learner = "c45"
-    _parameters = ("max_depth", "min_samples_leaf", "binary_splits", "prune", "confidence_factor", "max_categories")
+    _parameters = ("max_depth", "min_samples_split", "min_samples_leaf", "binary_splits", "prune", "confidence_factor", "max_categories")
 
     def __init__(
         self,
         *,
         max_depth: int | None = None,
+        min_samples_split: int = 2,
         min_samples_leaf: int = 2,
         binary_splits: bool = False,
         prune: bool = True,
@@ -534,6 +543,7 @@ class C45Classifier(Tree, ProbabilisticClassifier):
         verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.binary_splits = binary_splits
         self.prune = prune
@@ -767,7 +777,7 @@ class ComparisonTreeClassifier(Tree, Comparisons, ProbabilisticClassifier):
 
     Parameters
     ----------
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'} or callable, default="euclidean"
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'hamming_text'} or callable, default="euclidean"
         How far apart two rows are. A function returns the distance between two rows of numbers; it must be symmetric
         and nonnegative.
     p : float, default=2.0
@@ -820,7 +830,7 @@ class ComparisonTreeClassifier(Tree, Comparisons, ProbabilisticClassifier):
     def __init__(
         self,
         *,
-        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "hamming_text"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
         p: float = 2.0,
         n_pairs: int = 20,
         max_depth: int | None = None,
@@ -844,7 +854,7 @@ class ComparisonTreeRegressor(Tree, Comparisons, Regressor):
 
     Parameters
     ----------
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'} or callable, default="euclidean"
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'hamming_text'} or callable, default="euclidean"
         How far apart two rows are. A function returns the distance between two rows of numbers; it must be symmetric
         and nonnegative.
     p : float, default=2.0
@@ -894,7 +904,7 @@ class ComparisonTreeRegressor(Tree, Comparisons, Regressor):
     def __init__(
         self,
         *,
-        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "hamming_text"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
         p: float = 2.0,
         n_pairs: int = 20,
         max_depth: int | None = None,

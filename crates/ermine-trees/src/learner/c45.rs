@@ -8,7 +8,7 @@
 //! [`crate::tree::prune`] for the formulas. **Departures.** Subtrees are replaced by leaves, not raised.
 
 use super::decision_tree::{FittedTree, Missing};
-use super::id3::{capabilities, certificate};
+use super::id3::{capabilities, certificate, columns_with_more_categories, in_units_of_weight};
 use super::{Context, Family, Info, Learner, Trained};
 use crate::tree::multiway::{MultiwayOptions, grow_multiway};
 use crate::tree::prune;
@@ -23,7 +23,9 @@ params! {
     pub struct C45("c45") {
         /// No leaf is deeper than this; none for no limit.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
-        /// At least two branches of a split have this many rows.
+        /// A node with fewer rows than this is not split. Whole weights count as so many rows; other weights are scaled to a mean of 1.
+        min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
+        /// At least two branches of a split have this many rows, counted likewise.
         min_samples_leaf: usize = 2, range Range::at_least(1.0), tune Log(1, 100);
         /// Part the categories of a nominal column in two, instead of a branch for each.
         binary_splits: bool = false, tune Each;
@@ -53,6 +55,7 @@ impl Learner for C45 {
             c45: true,
             binary: self.binary_splits,
             max_depth: self.max_depth.unwrap_or(usize::MAX),
+            min_samples_split: self.min_samples_split as f64,
             min_samples: self.min_samples_leaf as f64,
             min_gain: 0.0,
             max_categories: self.max_categories,
@@ -63,12 +66,21 @@ impl Learner for C45 {
         if self.prune {
             grown = prune::pessimistic(&grown, self.confidence_factor);
         }
-        let mut certificate = certificate(data, &grown, self.max_categories);
+        let grown = in_units_of_weight(grown, data);
+        let mut certificate = certificate(data, &grown, self.max_categories, &self.heuristic_columns(data)?);
         if self.prune {
             let removed = n_leaves - grown.tree.n_leaves();
             certificate.notes.push(format!("pessimistic pruning removed {removed} of {n_leaves} leaves"));
         }
         let fitted = FittedTree::new(grown, Output::Probabilities, Missing::Fractional);
         Ok(Trained { fitted: Box::new(fitted), certificate })
+    }
+}
+
+impl C45 {
+    /// The columns whose best bipartition may not be found: with more than two categories, where there are more than two classes, or a limit on rows may forbid the best.
+    fn heuristic_columns(&self, data: &Dataset) -> Result<Vec<String>> {
+        let exact = !self.binary_splits || (data.classes()?.1.len() <= 2 && self.min_samples_leaf == 1);
+        Ok(if exact { Vec::new() } else { columns_with_more_categories(data, 2) })
     }
 }

@@ -12,10 +12,12 @@
 
 pub use super::fitted_tree::{FittedTree, Missing};
 
+use super::id3::{columns_with_more_categories, greedy};
 use super::{Capabilities, Context, Family, Info, Learner, Path, Trained};
 use crate::split::Impurity;
 use crate::split::absolute::Absolute;
-use crate::split::classes::ClassWeights;
+use crate::split::bipartition::TRIED;
+use crate::split::classes::{ClassWeights, ENUMERATED};
 use crate::split::numbers::{Loss, Numbers};
 use crate::split::two_classes::TwoClassCounts;
 use crate::split::variance::Variance;
@@ -408,16 +410,39 @@ impl DecisionTree {
             TreeCriterion::AbsoluteError => "mean absolute error on the training data",
             TreeCriterion::Poisson => "mean Poisson deviance (half) on the training data",
         };
-        let because = "each split is the best of its node, which doesn't make the tree the best of all trees";
+        let because = if self.splitter == Splitter::Random || self.max_features != MaxFeatures::All {
+            "each split was chosen from some of those of its node, at random".to_string()
+        } else {
+            greedy(&self.heuristic_columns(data)?)
+        };
         let ways = ["by order (exact)", "by enumeration (exact)", "by heuristic"];
         let notes = ways.iter().zip(grown.searches).filter(|(_, count)| *count > 0);
         Ok(Certificate {
             objective: objective.into(),
             value: Some(cost / grown.tree.weight[0]),
             status: Status::Done,
-            proofs: vec![Proof::Nothing { because: because.into() }],
+            proofs: vec![Proof::Nothing { because }],
             notes: notes.map(|(way, count)| format!("{count} splits of nominal columns were found {way}")).collect(),
         })
+    }
+}
+
+impl DecisionTree {
+    /// The nominal columns whose best bipartition may not be found: those with too many categories to try all, unless some order is known to hold the best. A limit on the rows
+    /// or the weight of a leaf may forbid the best.
+    fn heuristic_columns(&self, data: &Dataset) -> Result<Vec<String>> {
+        let by_order = match data.target() {
+            Target::Classes { labels, .. } => labels.len() <= 2,
+            Target::Values { n_outputs, .. } => {
+                *n_outputs == 1 && self.criterion_for(data)? != TreeCriterion::AbsoluteError
+            }
+        };
+        let is_limited = self.min_samples_leaf.of(data.n_rows()) > 1 || self.min_weight_fraction_leaf > 0.0;
+        // So many categories are never too many.
+        let tried = (1..16).take_while(|n_groups| data.n_rows() << (n_groups - 1) <= TRIED).count();
+        let enumerated = if data.task() == Task::Classification && !by_order { ENUMERATED.max(tried) } else { tried };
+        let is_exact = by_order && !is_limited;
+        Ok(if is_exact { Vec::new() } else { columns_with_more_categories(data, enumerated.max(2)) })
     }
 }
 

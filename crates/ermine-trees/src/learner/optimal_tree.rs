@@ -6,6 +6,7 @@
 //! **Formula.** Minimise the share of the training rows (by weight) that are classified wrongly, plus `leaf_penalty` for each leaf beyond the first.
 
 use super::decision_tree::{DecisionTree, FittedTree, Missing, TreeCriterion};
+use super::id3::columns_with_more_categories;
 use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::split::{Impurity, Test};
 use crate::tree::optimal::{ALL_SETS, Found, OptimalOptions, Optimiser, Solution};
@@ -17,7 +18,6 @@ use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::param::Range;
 use ermine_core::params;
 use ermine_core::progress::{Event, Patience, report};
-use ermine_core::table::ColumnKind;
 use std::time::{Duration, Instant};
 
 params! {
@@ -73,13 +73,10 @@ impl Learner for OptimalTree {
         };
         let timed_out = patience.ran_out()?;
         report(context.observer, Event::End)?;
-        // Out of time, a greedy tree may still be the better one.
-        let grown = if timed_out && greedy.1 < solution.cost {
-            greedy.0
-        } else {
-            plant(data, codes, labels.len(), &solution.tree)
-        };
-        let value = solution.cost.min(if timed_out { greedy.1 } else { f64::INFINITY });
+        // Out of time, a greedy tree may still be the better one; and it may part many categories in ways that are not searched.
+        let is_greedy_better = if timed_out { greedy.1 < solution.cost } else { limit <= solution.cost };
+        let (grown, value) =
+            if is_greedy_better { greedy } else { (plant(data, codes, labels.len(), &solution.tree), solution.cost) };
         let certificate = self.certificate(data, &solution, value / total, total, timed_out);
         let fitted = FittedTree::new(grown, Output::Probabilities, Missing::Learned);
         Ok(Trained { fitted: Box::new(fitted), certificate })
@@ -124,18 +121,16 @@ impl OptimalTree {
         } else {
             "weighted 0-1 risk on the training data".into()
         };
-        let features = data.features();
-        let has_many = |&f: &usize| {
-            let n_levels = features.columns()[f].levels().map_or(0, |levels| levels.len());
-            let n_groups = n_levels + usize::from(features.numbers(f).iter().any(|x| x.is_nan()));
-            features.columns()[f].kind == ColumnKind::Nominal && n_groups > ALL_SETS
-        };
-        let many = (0..features.n_columns()).filter(has_many);
-        let many: Vec<String> = many.map(|f| format!("'{}'", features.columns()[f].name)).collect();
+        let many = columns_with_more_categories(data, ALL_SETS);
         let single =
             if many.is_empty() { String::new() } else { format!(" (single categories of {})", many.join(", ")) };
+        let leaf_size = match self.min_samples_leaf {
+            1 => String::new(),
+            rows => format!(" and at least {rows} rows in each leaf"),
+        };
         let depth = self.max_depth;
-        let over = format!("all trees of depth at most {depth} with thresholds and sets of categories{single}");
+        let over =
+            format!("all trees of depth at most {depth} with thresholds and sets of categories{single}{leaf_size}");
         if !timed_out {
             return Certificate::optimal(objective, value, over);
         }

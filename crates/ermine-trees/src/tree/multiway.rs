@@ -10,6 +10,9 @@
 //! **Missing values.** ID3: one more category, or the heavier side of a threshold. C4.5: the gain counts by the share of rows with a value; a row without one goes down
 //! every branch, with a weight in proportion to the rows with a value there, in training and in prediction.
 //!
+//! **Weights** count as rows: a row of weight 3 as three rows, where all weights are whole numbers. Other weights say how much rows count beside each other, and are taken so that a row
+//! counts as one on average ([`row_unit`]): limits on rows, the price of thresholds and pruning by counts then don't depend on their unit.
+//!
 //! **Thresholds** of C4.5 are the largest value of the training data that is not above the middle of two neighbours, as in Quinlan's programs, and pay log2(candidates)/|T| of their
 //! gain for having been chosen.
 //!
@@ -32,6 +35,8 @@ pub struct MultiwayOptions {
     pub binary: bool,
     /// No node is deeper.
     pub max_depth: usize,
+    /// A node with fewer rows is a leaf.
+    pub min_samples_split: f64,
     /// At least two branches of a split have this many rows.
     pub min_samples: f64,
     /// A split gains more than this many bits for each row.
@@ -76,7 +81,15 @@ struct Pending {
     used: Vec<usize>,
 }
 
-/// Grows a tree on the rows of a data set of classes.
+/// The weight that counts as one row: 1 where all weights are whole numbers, else their mean.
+pub fn row_unit(data: &Dataset) -> f64 {
+    match data.weight() {
+        Some(weight) if weight.iter().any(|w| w.fract() != 0.0) => weight.iter().sum::<f64>() / weight.len() as f64,
+        _ => 1.0,
+    }
+}
+
+/// Grows a tree on the rows of a data set of classes. Its weights and costs are in rows, see [`row_unit`].
 pub fn grow_multiway(data: &Dataset, options: &MultiwayOptions) -> Result<Grown> {
     let (codes, labels) = data.classes()?;
     let features = data.features();
@@ -98,7 +111,8 @@ pub fn grow_multiway(data: &Dataset, options: &MultiwayOptions) -> Result<Grown>
     let columns = (0..features.n_columns()).map(values).collect();
     let mut grower = Grower { columns, codes, n_classes: labels.len(), options, out: Grown::default() };
     grower.out.tree.width = labels.len();
-    let rows: Rows = (0..data.n_rows() as u32).map(|row| (row, data.row_weight(row as usize))).collect();
+    let unit = row_unit(data);
+    let rows: Rows = (0..data.n_rows() as u32).map(|row| (row, data.row_weight(row as usize) / unit)).collect();
     let root: Vec<f64> = vec![1.0 / labels.len() as f64; labels.len()];
     grower.add_node(&rows, &root);
     let mut stack = vec![Pending { node: 0, rows, depth: 0, used: Vec::new() }];
@@ -136,7 +150,8 @@ impl Grower<'_> {
 
     fn choose(&self, pending: &Pending) -> Option<Test> {
         let o = self.options;
-        if self.out.cost[pending.node] <= 0.0 || pending.depth >= o.max_depth {
+        let few = self.out.tree.weight[pending.node] < o.min_samples_split - 1e-9;
+        if self.out.cost[pending.node] <= 0.0 || pending.depth >= o.max_depth || few {
             return None;
         }
         let free = (0..self.columns.len()).filter(|f| !pending.used.contains(f));
@@ -184,7 +199,7 @@ impl Grower<'_> {
             }
         }
         let sizes: Vec<f64> = branches.iter().map(|b| b.iter().sum()).collect();
-        if sizes.iter().filter(|&&size| size >= self.options.min_samples && size > 0.0).count() < 2 {
+        if sizes.iter().filter(|&&size| size >= self.options.min_samples - 1e-9 && size > 0.0).count() < 2 {
             return None;
         }
         let mut all = vec![0.0; self.n_classes];
@@ -250,7 +265,7 @@ impl Grower<'_> {
             right[class] -= weight;
             n_left += weight;
             n_right -= weight;
-            let few = n_left < self.options.min_samples || n_right < self.options.min_samples - 1e-9;
+            let few = n_left.min(n_right) < self.options.min_samples - 1e-9;
             if few || x(row) == x(known[i].0) {
                 continue;
             }

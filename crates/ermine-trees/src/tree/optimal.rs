@@ -5,6 +5,9 @@
 //! whole interval is passed over; otherwise its middle is solved and cuts it in two. Subproblems are the rows that are left and the depth; what was found about one is kept.
 //! A tree of depth 1 is found by sweeping the sorted columns. Where every question has two answers, [`binary`](super::binary) counts bits instead.
 //!
+//! **Minimum leaf size.** With it, more rows may be easier than fewer: a split that fewer rows are too few for becomes possible. What holds is that no tree with large leaves beats the best tree with leaves of
+//! any size, and that one never errs less on more rows. Intervals are therefore bounded by trees without the minimum, and only the cuts that these leave open are solved with it.
+//!
 //! **Formula.** Minimise (weight of the rows that are classified wrongly) + penalty * (leaves - 1). Questions: thresholds of ordered columns with missing values on either side; sets of
 //! categories (every set for columns with at most [`ALL_SETS`] categories, single categories otherwise; those missing count as one).
 //!
@@ -71,6 +74,28 @@ struct Subset {
     orders: Vec<Vec<u32>>,
 }
 
+/// Which trees are searched: how deep they are at most, and how many rows each leaf has at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct TreeClass {
+    depth: usize,
+    leaf_size: usize,
+}
+
+impl TreeClass {
+    /// What a split leaves for either side.
+    fn below(self) -> TreeClass {
+        TreeClass { depth: self.depth - 1, ..self }
+    }
+
+    /// The same with leaves of any size.
+    fn without_leaf_size(self) -> TreeClass {
+        TreeClass { leaf_size: 1, ..self }
+    }
+}
+
+/// A set of rows, by its fingerprint, and the trees that are searched for it.
+type Subproblem = (u128, TreeClass);
+
 /// Searches for an optimal tree on one data set.
 pub struct Optimiser<'a> {
     codes: &'a [u32],
@@ -78,10 +103,12 @@ pub struct Optimiser<'a> {
     n_classes: usize,
     chains: Vec<Chain>,
     options: OptimalOptions,
+    /// Costs that differ by no more than this are equal but for rounding.
+    tolerance: f64,
     fingerprint: Vec<u128>,
     /// Whether a row is of another class than most of those that have the same values.
     lost: Vec<bool>,
-    known: HashMap<(u128, usize), Solution>,
+    known: HashMap<Subproblem, Solution>,
     patience: &'a Patience<'a>,
 }
 
@@ -103,10 +130,11 @@ impl<'a> Optimiser<'a> {
         let lost = lost_rows(codes, n_classes, |row| values[row], |row| weight[row]);
         Optimiser {
             codes,
-            weight,
             n_classes,
             chains: chains(data, patience),
             options,
+            tolerance: 1e-12 * weight.iter().sum::<f64>(),
+            weight,
             fingerprint,
             lost,
             known: HashMap::new(),
@@ -138,7 +166,8 @@ impl<'a> Optimiser<'a> {
             let (cost, bound) = (errors(&self.class_weights(&rows)), self.least(&rows));
             return Solution { tree: Found::Leaf, cost, bound };
         }
-        self.solve(&Subset { rows, orders }, self.options.max_depth, limit)
+        let class = TreeClass { depth: self.options.max_depth, leaf_size: self.options.min_samples_leaf.max(1) };
+        self.solve(&Subset { rows, orders }, class, limit)
     }
 
     /// The same where every question has two answers and all rows count the same; `None` elsewhere. Much faster.
@@ -186,22 +215,22 @@ impl<'a> Optimiser<'a> {
     }
 
     /// The best tree for some rows. `cost < limit` if there is one; otherwise `bound >= limit`, unless time ran out.
-    fn solve(&mut self, set: &Subset, depth: usize, limit: f64) -> Solution {
+    fn solve(&mut self, set: &Subset, class: TreeClass, limit: f64) -> Solution {
         let weights = self.class_weights(&set.rows);
         let leaf = errors(&weights);
-        let few = set.rows.len() < 2 * self.options.min_samples_leaf.max(1);
+        let few = set.rows.len() < 2 * class.leaf_size;
         let least = self.least(&set.rows);
-        if depth == 0 || leaf <= least + self.options.penalty + 1e-9 * leaf || few {
+        if class.depth == 0 || leaf <= least + self.options.penalty + self.tolerance || few {
             return Solution { tree: Found::Leaf, cost: leaf, bound: leaf };
         }
-        let key = (set.rows.iter().fold(0u128, |sum, &r| sum.wrapping_add(self.fingerprint[r as usize])), depth);
+        let key = (set.rows.iter().fold(0u128, |sum, &r| sum.wrapping_add(self.fingerprint[r as usize])), class);
         if let Some(known) = self.known.get(&key).filter(|known| known.bound >= known.cost || known.bound >= limit) {
             return known.clone();
         }
-        let solution = if depth == 1 {
-            self.solve_stump(set, &weights, (leaf, least))
+        let solution = if class.depth == 1 {
+            self.solve_stump(set, class.leaf_size, &weights, (leaf, least))
         } else {
-            self.solve_deep(set, depth, (leaf, least), limit)
+            self.solve_deep(set, class, (leaf, least), limit)
         };
         if self.known.len() < REMEMBERED && !self.patience.was_over() {
             self.known.insert(key, solution.clone());
@@ -210,9 +239,9 @@ impl<'a> Optimiser<'a> {
     }
 
     /// Depth 1: every question of every chain, by sweeping.
-    fn solve_stump(&self, set: &Subset, all: &[f64], (leaf, lowest): (f64, f64)) -> Solution {
+    fn solve_stump(&self, set: &Subset, leaf_size: usize, all: &[f64], (leaf, lowest): (f64, f64)) -> Solution {
         let mut best = (leaf, None);
-        let (n, least) = (set.rows.len(), self.options.min_samples_leaf.max(1));
+        let n = set.rows.len();
         let mut bound = f64::INFINITY;
         for (c, (chain, order)) in self.chains.iter().zip(&set.orders).enumerate() {
             // A question to the clock costs more than many a short sweep.
@@ -228,11 +257,11 @@ impl<'a> Optimiser<'a> {
                 left[class] += self.weight[row];
                 right[class] -= self.weight[row];
                 let rank = chain.rank[row];
-                if rank == chain.rank[order[i + 1] as usize] || i + 1 < least || n - i - 1 < least {
+                if rank == chain.rank[order[i + 1] as usize] || i + 1 < leaf_size || n - i - 1 < leaf_size {
                     continue;
                 }
                 let cost = errors(&left) + errors(&right) + self.options.penalty;
-                if cost < best.0 - 1e-9 {
+                if cost < best.0 - self.tolerance {
                     best = (cost, Some((c, rank)));
                 }
             }
@@ -245,9 +274,9 @@ impl<'a> Optimiser<'a> {
     }
 
     /// Any depth: intervals of the thresholds of each chain, by branch and bound.
-    fn solve_deep(&mut self, set: &Subset, depth: usize, (leaf, least): (f64, f64), limit: f64) -> Solution {
+    fn solve_deep(&mut self, set: &Subset, class: TreeClass, (leaf, least): (f64, f64), limit: f64) -> Solution {
         // A shallower tree is a good start, and cheap.
-        let start = self.solve(set, depth - 1, limit);
+        let start = self.solve(set, class.below(), limit);
         let mut best = if start.cost < leaf { (start.tree, start.cost) } else { (Found::Leaf, leaf) };
         // The least bound of what is passed over or was not finished.
         let mut bound = f64::INFINITY;
@@ -256,7 +285,7 @@ impl<'a> Optimiser<'a> {
                 bound = bound.min(least + self.options.penalty);
                 break;
             }
-            let cuts = self.cuts(set, c);
+            let cuts = self.cuts(set, c, class.leaf_size);
             if cuts.is_empty() {
                 continue;
             }
@@ -268,24 +297,35 @@ impl<'a> Optimiser<'a> {
                 if from == to {
                     continue;
                 }
-                if lowest >= target - 1e-9 || self.patience.is_over() {
+                if lowest >= target - self.tolerance || self.patience.is_over() {
                     bound = bound.min(lowest);
                     continue;
                 }
                 let middle = from + (to - from) / 2;
                 let (left, right) = self.divide(set, c, cuts[middle]);
                 let room = target - self.options.penalty;
-                let a = self.solve(&left, depth - 1, room - right_bound);
-                let b = self.solve(&right, depth - 1, room - left_bound);
-                let (cost, both) = (a.cost + b.cost, a.bound + b.bound);
-                if cost + self.options.penalty < best.1 - 1e-9 {
-                    let rank = self.chains[c].rank[set.orders[c][cuts[middle] - 1] as usize];
-                    let test = self.chains[c].tests[rank as usize].clone();
-                    best = (Found::Split(test, Box::new(a.tree), Box::new(b.tree)), cost + self.options.penalty);
-                }
-                bound = bound.min(both + self.options.penalty);
+                // What bounds the cuts on either side of this one has to be without a minimum leaf size.
+                let loose = class.below().without_leaf_size();
+                let mut a = self.solve(&left, loose, room - right_bound);
+                let mut b = self.solve(&right, loose, room - left_bound);
                 intervals.push((from, middle, left_bound, b.bound.max(right_bound)));
                 intervals.push((middle + 1, to, a.bound.max(left_bound), right_bound));
+                if loose != class.below() {
+                    if a.bound + b.bound >= room - self.tolerance {
+                        bound = bound.min(a.bound + b.bound + self.options.penalty);
+                        continue;
+                    }
+                    let (a_bound, b_bound) = (a.bound, b.bound);
+                    a = self.solve(&left, class.below(), room - b_bound);
+                    b = self.solve(&right, class.below(), room - a_bound);
+                }
+                bound = bound.min(a.bound + b.bound + self.options.penalty);
+                let cost = a.cost + b.cost + self.options.penalty;
+                if cost < best.1 - self.tolerance {
+                    let rank = self.chains[c].rank[set.orders[c][cuts[middle] - 1] as usize];
+                    let test = self.chains[c].tests[rank as usize].clone();
+                    best = (Found::Split(test, Box::new(a.tree), Box::new(b.tree)), cost);
+                }
             }
         }
         let (tree, cost) = best;
@@ -293,12 +333,11 @@ impl<'a> Optimiser<'a> {
         Solution { tree, cost, bound: bound.min(cost).max(0.0) }
     }
 
-    /// How many rows are left of each cut of a chain that parts the rows as the limits allow.
-    fn cuts(&self, set: &Subset, chain: usize) -> Vec<usize> {
+    /// How many rows are left of each cut of a chain that leaves enough rows on either side.
+    fn cuts(&self, set: &Subset, chain: usize, leaf_size: usize) -> Vec<usize> {
         let (order, rank) = (&set.orders[chain], &self.chains[chain].rank);
-        let least = self.options.min_samples_leaf.max(1);
         let is_cut = |&i: &usize| rank[order[i - 1] as usize] != rank[order[i] as usize];
-        (least..order.len().saturating_sub(least - 1)).filter(is_cut).collect()
+        (leaf_size..order.len().saturating_sub(leaf_size - 1)).filter(is_cut).collect()
     }
 
     fn divide(&self, set: &Subset, chain: usize, n_left: usize) -> (Subset, Subset) {

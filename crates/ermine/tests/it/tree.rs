@@ -228,8 +228,8 @@ proptest! {
     }
 }
 
-/// The least error of all trees of a depth, by trying them all.
-fn least_error(problem: &Problem, rows: &[usize], depth: usize, penalty: f64) -> f64 {
+/// The least error of all trees of a depth with leaves of a size, by trying them all.
+fn least_error(problem: &Problem, rows: &[usize], depth: usize, leaf_size: usize, penalty: f64) -> f64 {
     let leaf = problem.class_cost(Impurity::Error, rows);
     if depth == 0 || leaf == 0.0 {
         return leaf;
@@ -238,20 +238,56 @@ fn least_error(problem: &Problem, rows: &[usize], depth: usize, penalty: f64) ->
     let mut seen = std::collections::HashSet::new();
     for left in problem.splits() {
         let (a, b): (Vec<usize>, Vec<usize>) = rows.iter().partition(|&&row| left[row]);
-        if a.is_empty() || b.is_empty() || !seen.insert(a.clone()) {
+        if a.len().min(b.len()) < leaf_size || !seen.insert(a.clone()) {
             continue;
         }
-        least = least
-            .min(penalty + least_error(problem, &a, depth - 1, penalty) + least_error(problem, &b, depth - 1, penalty));
+        let side = |rows: &[usize]| least_error(problem, rows, depth - 1, leaf_size, penalty);
+        least = least.min(penalty + side(&a) + side(&b));
     }
     least
 }
 
+#[test]
+fn an_optimal_tree_with_large_leaves_is_optimal() {
+    // With at least two rows in each leaf, the four rows with x0 >= 1 can be told apart, the three with x0 >= 2 can't.
+    let (x0, x1) = ([2.0, 0.0, 2.0, 1.0, 0.0, 3.0], [2.0, 2.0, 3.0, 2.0, 3.0, 3.0]);
+    let classes = [1, 0, 0, 1, 0, 0];
+    let data = made(6, |i, j| if j == 0 { x0[i] } else { x1[i] }, 2, |i| classes[i], 2);
+    let model = OptimalTree { max_depth: 2, min_samples_leaf: 2, ..Default::default() }.fit(&data).unwrap();
+    assert_eq!(model.certificate().value, Some(0.0));
+    assert_eq!(errors(&model, &data), 0);
+    let said = model.certificate().to_string();
+    assert!(said.contains("optimal over all trees of depth at most 2") && said.contains("at least 2 rows"), "{said}");
+}
+
+#[test]
+fn an_optimal_tree_does_not_depend_on_the_unit_of_the_weights() {
+    let data = made(8, |i, j| ((i >> j) & 1) as f64 + (i / 7) as f64, 3, |i| (i as u32 ^ (i as u32 >> 1)) & 1, 2);
+    for unit in [1e-13, 1.0, 1e13] {
+        let weights = (0..8).map(|i| unit * (1.0 + i as f64 / 8.0)).collect();
+        let weighted = data.clone().with_weight(Some(weights)).unwrap();
+        let model = OptimalTree { max_depth: 3, ..Default::default() }.fit(&weighted).unwrap();
+        assert_eq!(errors(&model, &data), 0, "{unit}");
+    }
+}
+
+#[test]
+fn a_greedy_tree_that_beats_the_searched_ones_is_kept() {
+    // Ten categories: only single ones are searched, while CART parts them in two.
+    let names: Vec<Option<String>> = (0..40).map(|i| Some(format!("n{}", i % 10))).collect();
+    let classes: Vec<Option<&str>> = (0..40).map(|i| Some(if i % 10 < 5 { "a" } else { "b" })).collect();
+    let columns = vec![Column::nominal("name", &names), Column::nominal("class", &classes)];
+    let data = Table::new(columns).unwrap().dataset("class").unwrap();
+    let model = OptimalTree { max_depth: 1, ..Default::default() }.fit(&data).unwrap();
+    assert_eq!((model.certificate().value, errors(&model, &data)), (Some(0.0), 0));
+    assert!(model.certificate().to_string().contains("single categories of 'name'"));
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn optimal_trees_are_optimal(problem in problem(), max_depth in 1usize..3, penalised in any::<bool>()) {
+    fn optimal_trees_are_optimal(problem in problem(), max_depth in 1usize..3, min_samples_leaf in 1usize..5, penalised in any::<bool>()) {
         let levels = |(nominal, cells): &(bool, Vec<Option<u8>>)| {
             let distinct: std::collections::HashSet<_> = cells.iter().collect();
             !*nominal || distinct.len() <= 6
@@ -260,10 +296,10 @@ proptest! {
         let data = problem.classes();
         let total: f64 = (0..problem.n()).map(|row| problem.weight(row)).sum();
         let leaf_penalty = if penalised { 0.07 } else { 0.0 };
-        let learner = OptimalTree { max_depth, leaf_penalty, ..Default::default() };
+        let learner = OptimalTree { max_depth, leaf_penalty, min_samples_leaf, ..Default::default() };
         let model = learner.fit(&data).unwrap();
         let rows: Vec<usize> = (0..problem.n()).collect();
-        let least = least_error(&problem, &rows, max_depth, leaf_penalty * total) / total;
+        let least = least_error(&problem, &rows, max_depth, min_samples_leaf, leaf_penalty * total) / total;
         let value = model.certificate().value.unwrap();
         prop_assert!((value - least).abs() < 1e-9, "{value} {least}");
         let tree = model.fitted::<FittedTree>().unwrap().tree();
@@ -273,7 +309,11 @@ proptest! {
         let n_leaves = (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).count();
         prop_assert!((risk + leaf_penalty * (n_leaves - 1) as f64 - least).abs() < 1e-9, "the tree is what was certified");
         prop_assert!(tree.depth() <= max_depth);
-        let greedy = DecisionTree { max_depth: Some(max_depth), ..Default::default() }.fit(&data).unwrap();
+        let nodes = tree.apply(data.features());
+        let in_leaf = |leaf: u32| nodes.iter().filter(|&&node| node == leaf).count();
+        prop_assert!(n_leaves == 1 || nodes.iter().all(|&leaf| in_leaf(leaf) >= min_samples_leaf));
+        let greedy = DecisionTree { max_depth: Some(max_depth), min_samples_leaf: Amount::Count(min_samples_leaf), ..Default::default() };
+        let greedy = greedy.fit(&data).unwrap();
         let said = greedy.predict_data(&data).unwrap();
         let wrong = rows.iter().filter(|&&row| said.class(row) != problem.classes[row] as usize);
         let greedy_risk = wrong.map(|&row| problem.weight(row)).sum::<f64>() / total;
@@ -683,6 +723,29 @@ fn named(n: usize) -> Dataset {
     let features = Features::new(Arc::new(Table::new(columns).unwrap()));
     let target = Target::Classes { codes: (0..n).map(class).collect(), labels: ["a", "b"].map(String::from).into() };
     Dataset::from_parts(features, target, Task::Classification).unwrap()
+}
+
+#[test]
+fn certificates_say_where_categories_were_parted_by_a_heuristic() {
+    let data = |n_names: usize, n_classes: usize| {
+        let names: Vec<Option<String>> = (0..600).map(|i| Some(format!("n{}", i % n_names))).collect();
+        let classes: Vec<Option<String>> = (0..600).map(|i| Some(format!("c{}", i * i / 7 % n_classes))).collect();
+        let columns = vec![Column::nominal("name", &names), Column::nominal("class", &classes)];
+        Table::new(columns).unwrap().dataset("class").unwrap()
+    };
+    let says =
+        |model: Model| model.certificate().to_string().contains("the categories of 'name' were parted by a heuristic");
+    let tree = DecisionTree { max_depth: Some(3), ..Default::default() };
+    assert!(says(tree.fit(&data(12, 3)).unwrap()));
+    assert!(!says(tree.fit(&data(12, 2)).unwrap()), "two classes: exact by order");
+    assert!(!says(tree.fit(&data(8, 3)).unwrap()), "all bipartitions of eight are tried");
+    let large = DecisionTree { min_samples_leaf: Amount::Count(60), ..tree.clone() };
+    assert!(says(large.fit(&data(12, 2)).unwrap()), "a limit may forbid the best");
+    let c45 = C45 { binary_splits: true, ..Default::default() };
+    assert!(says(c45.fit(&data(4, 3)).unwrap()));
+    assert!(!says(C45::default().fit(&data(4, 3)).unwrap()), "a branch for each category");
+    let random = DecisionTree { splitter: Splitter::Random, ..tree };
+    assert!(!random.fit(&data(8, 3)).unwrap().certificate().to_string().contains("the best of its node"));
 }
 
 #[test]

@@ -128,6 +128,44 @@ outlook?   [weight 14]
 }
 
 #[test]
+fn the_unit_of_the_weights_does_not_change_a_tree() {
+    for (numeric, lost) in [(false, &[][..]), (true, &[][..]), (true, &[11][..])] {
+        let data = weather(numeric, lost);
+        let weighted = |unit: f64| data.clone().with_weight(Some(vec![unit; 14])).unwrap();
+        let trees = |data: &Dataset| {
+            let models = [Id3::default().fit(data).unwrap(), C45::default().fit(data).unwrap()];
+            models.map(|model| model.fitted::<FittedTree>().unwrap().tree().clone())
+        };
+        let plain = trees(&data);
+        assert!(plain.iter().all(|tree| tree.n_leaves() > 2));
+        for unit in [1.0 / 14.0, 0.5, 1e-9, 3.7e8] {
+            for (tree, plain) in trees(&weighted(unit)).iter().zip(&plain) {
+                assert_eq!(tree.test, plain.test, "{unit}");
+                let close = |(a, b): (&f64, &f64)| (a - unit * b).abs() < 1e-9 * unit;
+                assert!(tree.weight.iter().zip(&plain.weight).all(close), "weights stay those of the data");
+            }
+        }
+        // Whole weights are repeated rows.
+        let rows: Vec<u32> = (0..14).flat_map(|row| [row, row, row]).collect();
+        for (tree, repeated) in trees(&weighted(3.0)).iter().zip(trees(&data.select(&rows).unwrap())) {
+            assert_eq!(tree.test, repeated.test);
+        }
+    }
+}
+
+#[test]
+fn small_nodes_of_id3_and_c45_are_not_split() {
+    let data = weather(false, &[]);
+    // Five rows each are sunny and rainy.
+    let n_leaves = |model: Model| model.fitted::<FittedTree>().unwrap().tree().n_leaves();
+    for (min_samples_split, leaves) in [(5, 5), (6, 3), (14, 3), (15, 1)] {
+        assert_eq!(n_leaves(Id3 { min_samples_split, ..Default::default() }.fit(&data).unwrap()), leaves);
+        let c45 = C45 { min_samples_split, prune: false, ..Default::default() };
+        assert_eq!(n_leaves(c45.fit(&data).unwrap()), leaves);
+    }
+}
+
+#[test]
 fn c45_cuts_numbers_where_the_textbook_does() {
     let model = C45::default().fit(&weather(true, &[])).unwrap();
     let tree = model.fitted::<FittedTree>().unwrap().tree();
