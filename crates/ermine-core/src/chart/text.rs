@@ -61,9 +61,23 @@ pub fn number(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
+/// A number with as many digits as it takes to read the same number again.
+pub fn exact_number(x: f64) -> String {
+    let size = x.abs();
+    if x != 0.0 && !(1e-4..1e15).contains(&size) && x.is_finite() { format!("{x:e}") } else { (x + 0.0).to_string() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exact_numbers_are_read_again_as_they_are() {
+        for x in [0.1 + 0.2, 1e300, 206.5, -1.0 / 3.0, 2.5e-9, f64::MIN_POSITIVE, f64::INFINITY, 123456789.123] {
+            assert_eq!(exact_number(x).parse::<f64>().unwrap(), x);
+        }
+        assert_eq!((exact_number(206.5), exact_number(-0.0)), ("206.5".into(), "0".into()));
+    }
 
     #[test]
     fn numbers_are_short() {

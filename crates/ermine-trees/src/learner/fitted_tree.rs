@@ -49,7 +49,7 @@ impl FittedTree {
     }
 
     fn view<'a>(&'a self, schema: &'a Schema) -> TreeView<'a> {
-        TreeView { tree: &self.grown.tree, schema, missing: self.missing }
+        TreeView { missing: self.missing, ..TreeView::new(&self.grown.tree, schema) }
     }
 
     /// Reads it from a model file.

@@ -95,15 +95,22 @@ impl Learner for DecisionStump {
                 let centred: Vec<f64> = values.iter().map(|y| y - mean).collect();
                 let criterion = SquaredError { values: &centred, weight: data.weight() };
                 self.solve(data, &criterion, |_, sum: &Moments| {
-                    (sum.weight, (sum.weight > 0.0).then(|| vec![mean + sum.sum / sum.weight]))
+                    let value = (sum.weight > 0.0).then(|| vec![mean + sum.sum / sum.weight]);
+                    Branch { weight: sum.weight, value, precision: None }
                 })
             }
         }
     }
 }
 
-/// The weight of a branch, and its prediction if there is anything in it.
-type Branch = (f64, Option<Vec<f64>>);
+/// What is on one side of a question.
+struct Branch {
+    weight: f64,
+    /// The prediction, if there is anything in it.
+    value: Option<Vec<f64>>,
+    /// The share of rows that are of the predicted class, where the prediction is not the shares of the classes.
+    precision: Option<f64>,
+}
 
 impl DecisionStump {
     /// The class that the left side is for, where the polarity is fixed.
@@ -128,7 +135,10 @@ impl DecisionStump {
             (Polarity::Both, _) | (_, None) => shares(sum),
             (polarity, Some(side)) => {
                 let second = (polarity == Polarity::Positive) == (side == 0);
-                (sum[0] + sum[1], Some(if second { vec![0.0, 1.0] } else { vec![1.0, 0.0] }))
+                let weight = sum[0] + sum[1];
+                let value = Some(if second { vec![0.0, 1.0] } else { vec![1.0, 0.0] });
+                let precision = if weight > 0.0 { sum[usize::from(second)] / weight } else { 0.0 };
+                Branch { weight, value, precision: Some(precision) }
             }
         }
     }
@@ -143,25 +153,28 @@ impl DecisionStump {
         let features = data.features();
         let mut all = criterion.zero();
         (0..data.n_rows()).for_each(|row| criterion.add(&mut all, row));
-        let (total, root) = branch(None, &all);
+        let Branch { weight: total, value: root, .. } = branch(None, &all);
         let root = root.ok_or_else(|| Error::data("all row weights are zero"))?;
         let mut tree = Tree::leaf(total, &root);
         let split = best_split(criterion, features, self.max_categories);
-        let mut curve = Vec::new();
+        let (mut curve, mut precision) = (Vec::new(), Vec::new());
         let cost = split.as_ref().map_or_else(|| criterion.node_cost(&all), |split| split.cost);
         if let Some(split) = split.filter(|split| self.is_worth_asking(criterion, split)) {
             curve = split.costs.iter().map(|&(threshold, cost)| (threshold, cost / total)).collect();
             let sided = matches!(split.test, Test::AtMost { .. });
-            let leaf = |(side, sum): (usize, &C::Sum)| {
-                let (weight, value) = branch(sided.then_some(side ^ usize::from(split.swapped)), sum);
-                (weight, value.unwrap_or_else(|| root.clone()))
-            };
-            let children: Vec<_> = split.sums.iter().enumerate().map(leaf).collect();
+            let side = |(side, sum)| branch(sided.then_some(side ^ usize::from(split.swapped)), sum);
+            let sides: Vec<Branch> = split.sums.iter().enumerate().map(side).collect();
+            if let Some(of_sides) = sides.iter().map(|side| side.precision).collect::<Option<Vec<f64>>>() {
+                precision.push(root.iter().fold(0.0f64, |best, &share| best.max(share)));
+                precision.extend(of_sides);
+            }
+            let leaf = |side: Branch| (side.weight, side.value.unwrap_or_else(|| root.clone()));
+            let children: Vec<_> = sides.into_iter().map(leaf).collect();
             tree.split(0, split.test, &children);
         }
-        let certificate = self.certificate(data, cost / total);
+        let certificate = self.certificate(data, cost / total)?;
         let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
-        Ok(Trained { fitted: Box::new(Stump { tree, curve, output }), certificate })
+        Ok(Trained { fitted: Box::new(Stump { tree, curve, precision, output }), certificate })
     }
 
     /// A split that leaves all rows on one side asks nothing, unless a fixed polarity gives the sides their classes.
@@ -170,7 +183,7 @@ impl DecisionStump {
         self.polarity != Polarity::Both || split.sums.iter().filter(|sum| !empty(sum)).count() > 1
     }
 
-    fn certificate(&self, data: &Dataset, value: f64) -> Certificate {
+    fn certificate(&self, data: &Dataset, value: f64) -> Result<Certificate> {
         let objective = match (data.task(), self.criterion) {
             (Task::Classification, Impurity::Error) => "weighted 0-1 risk on the training data",
             (Task::Classification, Impurity::Gini) => "weighted Gini impurity of the answers",
@@ -187,8 +200,20 @@ impl DecisionStump {
             })
             .collect();
         let which = if notes.is_empty() { "all columns" } else { "all columns that were not passed over" };
-        let over = format!("{which}, their thresholds and the labels of the answers");
-        Certificate { notes, ..Certificate::optimal(objective, value, over) }
+        let over = match self.polarity {
+            Polarity::Both => format!("{which}, their thresholds and the labels of the answers"),
+            polarity => {
+                let (low, high) = if polarity == Polarity::Positive { (1, 0) } else { (0, 1) };
+                let labels = data.classes()?.1;
+                let (low, high) = (&labels[low], &labels[high]);
+                let has_nominal = data.features().columns().iter().any(|c| !c.kind.is_ordered());
+                let categories = if has_nominal { ", and the labels of categories" } else { "" };
+                format!(
+                    "{which} and their thresholds with '{low}' up to a threshold and '{high}' above it (polarity = {polarity}){categories}"
+                )
+            }
+        };
+        Ok(Certificate { notes, ..Certificate::optimal(objective, value, over) })
     }
 }
 
@@ -196,7 +221,8 @@ impl DecisionStump {
 fn shares(weights: &(impl AsRef<[f64]> + ?Sized)) -> Branch {
     let weights = weights.as_ref();
     let total: f64 = weights.iter().sum();
-    (total, (total > 0.0).then(|| weights.iter().map(|w| w / total).collect()))
+    let value = (total > 0.0).then(|| weights.iter().map(|w| w / total).collect());
+    Branch { weight: total, value, precision: None }
 }
 
 /// The fitted stump: a tree of one question, and the curve of the risk over its thresholds.
@@ -204,6 +230,8 @@ fn shares(weights: &(impl AsRef<[f64]> + ?Sized)) -> Branch {
 pub struct Stump {
     tree: Tree,
     curve: Vec<(f64, f64)>,
+    /// The share of each node's rows that are of the class it predicts, where the polarity is fixed: then a side predicts its class for certain.
+    precision: Vec<f64>,
     output: Output,
 }
 
@@ -220,7 +248,11 @@ impl Stump {
 
     /// A stump that was grown elsewhere, of which no curve is known.
     pub fn of_tree(tree: Tree, output: Output) -> Stump {
-        Stump { tree, curve: Vec::new(), output }
+        Stump { tree, curve: Vec::new(), precision: Vec::new(), output }
+    }
+
+    fn view<'a>(&'a self, schema: &'a Schema) -> TreeView<'a> {
+        TreeView { precision: &self.precision, ..TreeView::new(&self.tree, schema) }
     }
 
     /// Reads it from a model file.
@@ -228,7 +260,12 @@ impl Stump {
         let output: Output = sections.json("output")?;
         let tree = Tree::load(sections, header.schema.features.len(), output.width(&header.schema))?;
         let curve = sections.f64s("curve_threshold")?.into_iter().zip(sections.f64s("curve_risk")?).collect();
-        Ok(Box::new(Stump { tree, curve, output }))
+        let precision = if sections.has("precision") { sections.f64s("precision")? } else { Vec::new() };
+        if !precision.is_empty() && precision.len() != tree.n_nodes() {
+            let (found, expected) = (precision.len(), tree.n_nodes());
+            return Err(Error::model_file(format!("'precision' has {found} numbers; expected {expected}")));
+        }
+        Ok(Box::new(Stump { tree, curve, precision, output }))
     }
 }
 
@@ -246,11 +283,14 @@ impl Fitted for Stump {
         let (thresholds, risks): (Vec<f64>, Vec<f64>) = self.curve.iter().copied().unzip();
         sections.put_f64s("curve_threshold", &thresholds);
         sections.put_f64s("curve_risk", &risks);
+        if !self.precision.is_empty() {
+            sections.put_f64s("precision", &self.precision);
+        }
         sections.put_json("output", &self.output)
     }
 
     fn text(&self, schema: &Schema) -> String {
-        let mut text = draw::text(&TreeView::new(&self.tree, schema));
+        let mut text = draw::text(&self.view(schema));
         if let Some(name) = self.tree.test[0].feature().map(|f| &schema.features[f].name) {
             text.push_str(&draw::curve_text(&self.curve, name));
         }
@@ -268,18 +308,18 @@ impl Fitted for Stump {
     }
 
     fn svg(&self, schema: &Schema) -> Option<String> {
-        Some(draw::stump_svg(&self.tree, &self.curve, schema))
+        Some(draw::stump_svg(&self.view(schema), &self.curve))
     }
 
     fn dot(&self, schema: &Schema) -> Option<String> {
-        Some(picture::dot(&TreeView::new(&self.tree, schema)))
+        Some(picture::dot(&self.view(schema)))
     }
 
     fn rules(&self, schema: &Schema) -> Option<String> {
-        Some(rules::text(&TreeView::new(&self.tree, schema), &[]))
+        Some(rules::text(&self.view(schema), &[]))
     }
 
     fn reasons(&self, schema: &Schema, features: &Features, row: usize) -> Option<String> {
-        Some(rules::reasons(&TreeView::new(&self.tree, schema), |feature| features.number(row, feature)))
+        Some(rules::reasons(&self.view(schema), |feature| features.number(row, feature)))
     }
 }

@@ -37,9 +37,14 @@ pub trait Drawn {
         self.children(node).is_empty()
     }
 
+    /// The share of a node's training rows, by weight, that are of the class it predicts.
+    fn precision(&self, node: usize) -> f64 {
+        best_share(self.value(node))
+    }
+
     /// What a node predicts, in words.
     fn prediction(&self, node: usize) -> String {
-        prediction(self.value(node), self.schema())
+        prediction_with(self.value(node), self.precision(node), self.schema())
     }
 
     /// What a node asks, or what a leaf predicts.
@@ -57,12 +62,14 @@ pub struct TreeView<'a> {
     pub schema: &'a Schema,
     /// Where missing values go.
     pub missing: Missing,
+    /// The share of each node's training rows that are of the class it predicts, where the node predicts something other than the shares of its classes.
+    pub precision: &'a [f64],
 }
 
 impl<'a> TreeView<'a> {
     /// A tree whose tests say where missing values go.
     pub fn new(tree: &'a Tree, schema: &'a Schema) -> TreeView<'a> {
-        TreeView { tree, schema, missing: Missing::Learned }
+        TreeView { tree, schema, missing: Missing::Learned, precision: &[] }
     }
 }
 
@@ -81,6 +88,9 @@ impl Drawn for TreeView<'_> {
     }
     fn value(&self, node: usize) -> &[f64] {
         self.tree.value(node)
+    }
+    fn precision(&self, node: usize) -> f64 {
+        self.precision.get(node).copied().unwrap_or_else(|| best_share(self.value(node)))
     }
     fn question(&self, node: usize) -> String {
         question(&self.tree.test[node], self.schema)
@@ -143,14 +153,23 @@ pub fn answer(test: &Test, child: usize, schema: &Schema, missing: Missing) -> S
     }
 }
 
-/// A prediction in words.
+/// The share of the likeliest class.
+fn best_share(shares: &[f64]) -> f64 {
+    shares.iter().fold(0.0f64, |best, &share| best.max(share))
+}
+
+/// A prediction in words: numbers, or the likeliest class with its share.
 pub fn prediction(value: &[f64], schema: &Schema) -> String {
+    prediction_with(value, best_share(value), schema)
+}
+
+/// The same where the share of rows that are of the predicted class is known.
+fn prediction_with(value: &[f64], share: f64, schema: &Schema) -> String {
     if schema.task != Task::Classification {
         let words: Vec<String> = value.iter().map(|v| number(*v)).collect();
         return words.join(", ");
     }
     let best = (1..value.len()).fold(0, |best, k| if value[k] > value[best] { k } else { best });
-    let share = value.get(best).copied().unwrap_or(0.0);
     let class = schema.classes.get(best).map_or("", String::as_str).replace(char::is_control, " ");
     format!("{class} ({:.1}%)", 100.0 * share)
 }
@@ -191,8 +210,9 @@ pub fn curve_text(points: &[(f64, f64)], column: &str) -> String {
 }
 
 /// A stump as a picture: question, answers with their class shares, and the objective over thresholds.
-pub fn stump_svg(tree: &Tree, curve: &[(f64, f64)], schema: &Schema) -> String {
+pub fn stump_svg(view: &TreeView<'_>, curve: &[(f64, f64)]) -> String {
     const SHOWN: usize = 12;
+    let (tree, schema) = (view.tree, view.schema);
     let children: Vec<usize> = tree.children(0).collect();
     let n_shown = children.len().clamp(1, SHOWN);
     let box_width = if n_shown <= 2 { 250.0 } else { 150.0 };
@@ -207,7 +227,7 @@ pub fn stump_svg(tree: &Tree, curve: &[(f64, f64)], schema: &Schema) -> String {
     for (i, &node) in if children.is_empty() { &[0][..] } else { &children }.iter().take(SHOWN).enumerate() {
         let x = start + i as f64 * (box_width + 20.0);
         svg.line(&[(width / 2.0, 36.0), (x + box_width / 2.0, 64.0)], "edge");
-        node_svg(&mut svg, tree, node, (x, 64.0), box_width, schema);
+        node_svg(&mut svg, view, node, (x, 64.0), box_width);
         svg.text(
             x + box_width / 2.0,
             82.0,
@@ -242,13 +262,13 @@ pub(super) fn legend(svg: &mut Svg, classes: &[String], (mut x, y): (f64, f64), 
 }
 
 /// A node as a box: what it predicts, how many rows it has, and a bar of its class shares.
-fn node_svg(svg: &mut Svg, tree: &Tree, node: usize, (x, y): (f64, f64), width: f64, schema: &Schema) {
+fn node_svg(svg: &mut Svg, view: &TreeView<'_>, node: usize, (x, y): (f64, f64), width: f64) {
     svg.rect((x, y), (width, 104.0), "box", None);
-    svg.text(x + width / 2.0, y + 42.0, Anchor::Middle, "title", &prediction(tree.value(node), schema));
-    svg.text(x + width / 2.0, y + 60.0, Anchor::Middle, "small", &format!("weight {}", number(tree.weight[node])));
-    if schema.task == Task::Classification {
+    svg.text(x + width / 2.0, y + 42.0, Anchor::Middle, "title", &view.prediction(node));
+    svg.text(x + width / 2.0, y + 60.0, Anchor::Middle, "small", &format!("weight {}", number(view.weight(node))));
+    if view.schema.task == Task::Classification {
         let mut from = x + 10.0;
-        for (k, share) in tree.value(node).iter().enumerate() {
+        for (k, share) in view.value(node).iter().enumerate() {
             let part = share * (width - 20.0);
             svg.rect((from, y + 74.0), (part, 18.0), "", Some(COLOURS[k % COLOURS.len()]));
             from += part;

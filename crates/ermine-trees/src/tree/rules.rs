@@ -6,7 +6,7 @@
 use super::Missing;
 use super::draw::{Drawn, TreeView, answer, prediction};
 use crate::split::Test;
-use ermine_core::chart::text::number;
+use ermine_core::chart::text::{exact_number, number};
 use ermine_core::matrix::schema::FeatureSpec;
 use ermine_core::matrix::{Schema, Task};
 use ermine_core::table::ColumnKind;
@@ -52,7 +52,6 @@ pub fn rules<D: Drawn>(
     leaves.sort_by(|&a, &b| drawn.weight(b).total_cmp(&drawn.weight(a)).then(a.cmp(&b)));
     let classes = drawn.schema().task == Task::Classification;
     let rule = |leaf: usize| {
-        let best = drawn.value(leaf).iter().fold(0.0f64, |best, &share| best.max(share));
         let weight = drawn.weight(leaf);
         let error = cost.get(leaf).map(|cost| (cost / weight).max(0.0).sqrt());
         Rule {
@@ -60,7 +59,7 @@ pub fn rules<D: Drawn>(
             conditions: conditions(&steps(drawn, &parent, leaf)),
             prediction: drawn.prediction(leaf),
             coverage: weight / drawn.weight(0),
-            precision: classes.then_some(best),
+            precision: classes.then(|| drawn.precision(leaf)),
             error: error.filter(|_| !classes && weight > 0.0),
         }
     };
@@ -139,7 +138,8 @@ impl Condition {
         let FeatureSpec { name, levels, kind, .. } = &schema.features[feature];
         let value = |x: f64| {
             let level = if x >= 0.0 { levels.get(x as usize).cloned() } else { None };
-            level.unwrap_or_else(|| number(x))
+            // A rule is followed by hand or by other programs: with fewer digits it may predict something else.
+            level.unwrap_or_else(|| exact_number(x))
         };
         let mut said = Vec::new();
         match (self.above, self.at_most) {

@@ -203,3 +203,39 @@ fn extreme_numbers_are_separated() {
     let data = one_column(vec![f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NAN], &["a", "a", "b"]);
     assert_eq!(risk(&DecisionStump::default().fit(&data).unwrap(), &data), 0.0, "missing against minus infinity");
 }
+
+#[test]
+fn a_stump_of_fixed_polarity_claims_no_more_than_it_has() {
+    // Small values are 'a': the fixed polarity labels them 'b', and no threshold is better than one below all rows or above them.
+    let data = one_column(vec![1.0, 2.0, 3.0, 4.0], &["a", "a", "b", "b"]);
+    let model = DecisionStump { polarity: Polarity::Positive, ..Default::default() }.fit(&data).unwrap();
+    assert_eq!(model.certificate().value, Some(0.5));
+    let said = model.certificate().to_string();
+    assert!(said.contains("'b' up to a threshold and 'a' above it (polarity = positive)"), "{said}");
+    let free = DecisionStump::default().fit(&data).unwrap();
+    assert_eq!(free.certificate().value, Some(0.0));
+    assert!(free.certificate().to_string().contains("the labels of the answers"));
+    // What the rules claim adds up to what the certificate says, saved or not.
+    let loaded = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
+    for text in [model.rules().unwrap(), loaded.rules().unwrap()] {
+        let percent = |line: &str, before: &str| -> f64 {
+            line.split(before).nth(1).unwrap().split('%').next().unwrap().parse::<f64>().unwrap() / 100.0
+        };
+        let right: f64 = text.lines().map(|line| percent(line, "covers ") * percent(line, "right for ")).sum();
+        assert!((right - 0.5).abs() < 1e-9, "{text}");
+    }
+    assert!(!model.text().contains("100.0%") && !model.dot().unwrap().contains("100.0%"), "{}", model.text());
+}
+
+#[test]
+fn rules_have_thresholds_that_predict_the_same() {
+    let x: Vec<f64> = (0..6).map(|i| 1.0 + f64::from(i) * 1e-9).collect();
+    let data = one_column(x.clone(), &["a", "a", "a", "b", "b", "b"]);
+    for learner in ["decision-stump", "decision-tree", "optimal-tree", "c45"] {
+        let model = ermine_core::learner::fit(&*ermine::registry::learner(learner).unwrap(), &data, &ermine::context());
+        let rules = model.unwrap().rules().unwrap();
+        let line = rules.lines().find(|line| line.contains("<= ")).unwrap();
+        let threshold: f64 = line.split("<= ").nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+        assert!(x[2] <= threshold && threshold < x[3], "{learner}: {rules}");
+    }
+}
