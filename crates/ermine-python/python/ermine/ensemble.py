@@ -35,7 +35,7 @@ class ComparisonForestClassifier(Comparisons, ProbabilisticClassifier):
     ----------
     n_estimators : int, default=100
         Trees.
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'} or callable, default="euclidean"
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'hamming_text'} or callable, default="euclidean"
         How far apart two rows are. A function returns the distance between two rows of numbers; it must be symmetric
         and nonnegative.
     p : float, default=2.0
@@ -95,7 +95,7 @@ class ComparisonForestClassifier(Comparisons, ProbabilisticClassifier):
         self,
         *,
         n_estimators: int = 100,
-        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "hamming_text"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
         p: float = 2.0,
         n_pairs: int = 5,
         max_depth: int | None = None,
@@ -128,7 +128,7 @@ class ComparisonForestRegressor(Comparisons, Regressor):
     ----------
     n_estimators : int, default=100
         Trees.
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'string_hamming'} or callable, default="euclidean"
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine', 'mahalanobis', 'hamming', 'edit', 'hamming_text'} or callable, default="euclidean"
         How far apart two rows are. A function returns the distance between two rows of numbers; it must be symmetric
         and nonnegative.
     p : float, default=2.0
@@ -185,7 +185,7 @@ class ComparisonForestRegressor(Comparisons, Regressor):
         self,
         *,
         n_estimators: int = 100,
-        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "string_hamming"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
+        metric: Literal["euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "mahalanobis", "hamming", "edit", "hamming_text"] | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
         p: float = 2.0,
         n_pairs: int = 5,
         max_depth: int | None = None,
@@ -1478,7 +1478,8 @@ class AdaBoostClassifier(BoostedClasses, ProbabilisticClassifier):
     normalizers_ : ndarray of shape (n_rounds,)
         Normalizer Z of the sample weights in each round.
     train_error_bounds_ : ndarray of shape (n_rounds,)
-        Bound on the training error after each round: the product of the normalizers so far.
+        Bound on the training error after each round: the exponential loss of the vote, the product of the normalizers
+        so far.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in the total gain of all splits.
     certificate_ : Certificate

@@ -305,6 +305,10 @@ impl Fitted for FittedComparisons {
         self.output
     }
 
+    fn reads_text(&self) -> bool {
+        matches!(self.space, RowSpace::Strings(_))
+    }
+
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         self.mean_of(features, |_, _| true)
     }

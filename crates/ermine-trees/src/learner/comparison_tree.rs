@@ -5,7 +5,7 @@
 //!
 //! **Cost.** O(n) distances for each pair tried. **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests (2018).
 
-use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
+use super::row_tree::{FittedRows, RowSpace, StringSpace, WithCriterion, greedy_certificate, grow_for};
 use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
 use crate::split::node::NodeCriterion;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
@@ -42,7 +42,7 @@ choice! {
         /// Fewest single-character edits between the names of categories, added up; differences of numbers.
         Edit = "edit",
         /// Places at which the names of categories differ, added up; differences of numbers.
-        StringHamming = "string_hamming",
+        HammingText = "hamming_text",
     }
 }
 
@@ -178,9 +178,10 @@ impl ComparisonMetric {
             let options = EncodeOptions { standardize, ..Default::default() };
             Encoder::fit_weighted(data.features(), options, data.weight())
         };
+        let strings = |metric| RowSpace::Strings(StringSpace::new(metric, data.features()));
         let metric = match self {
-            ComparisonMetric::Edit => return Ok(RowSpace::Strings(StringMetric::Edit)),
-            ComparisonMetric::StringHamming => return Ok(RowSpace::Strings(StringMetric::Hamming)),
+            ComparisonMetric::Edit => return Ok(strings(StringMetric::Edit)),
+            ComparisonMetric::HammingText => return Ok(strings(StringMetric::Hamming)),
             ComparisonMetric::Hamming => return Ok(RowSpace::Encoded(encoder(false), Metric::Hamming)),
             ComparisonMetric::Euclidean => Metric::Euclidean,
             ComparisonMetric::Manhattan => Metric::Manhattan,

@@ -14,9 +14,10 @@ use ermine_core::matrix::{Dataset, Encoder, Features, Schema, Target, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Output, Proof, Status};
 use ermine_core::progress::Observer;
 use ermine_core::section::Sections;
-use ermine_core::table::ColumnKind;
+use ermine_core::table::{Column, ColumnKind};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// How a row of features becomes a row of numbers, and how far two of them are apart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,9 +26,69 @@ pub enum RowSpace {
     /// Encoded numbers, with a metric.
     Encoded(Encoder, Metric),
     /// Values as they are, categories as codes; the distance adds up differences of numbers and distances of the categories' names.
-    Strings(StringMetric),
+    Strings(StringSpace),
     /// Values as they are, nominal categories by their places in an order.
     Placed(Places),
+}
+
+/// Rows of strings. A row is numbers: for a category that training had, its code there; for another one, which only the rows at hand have, -2 less its code among
+/// theirs; for a missing one -1. So that a string is compared by what it says, whether training had it or not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StringSpace {
+    metric: StringMetric,
+    /// The categories of each column in training, by code; none for numbers.
+    names: Vec<Vec<String>>,
+}
+
+impl StringSpace {
+    /// The strings of the training data.
+    pub fn new(metric: StringMetric, features: &Features) -> StringSpace {
+        let names = |column: &Column| column.levels().map_or_else(Vec::new, |levels| levels.names().to_vec());
+        StringSpace { metric, names: features.columns().iter().map(names).collect() }
+    }
+
+    fn rows(&self, features: &Features) -> (Vec<f64>, usize) {
+        let number = |(column, names): (&Column, &Vec<String>)| {
+            let known: HashMap<&str, usize> =
+                names.iter().enumerate().map(|(code, name)| (name.as_str(), code)).collect();
+            let place =
+                |(code, name): (usize, &String)| known.get(name.as_str()).map_or(-2.0 - code as f64, |&k| k as f64);
+            column.levels().map(|levels| levels.names().iter().enumerate().map(place).collect::<Vec<f64>>())
+        };
+        let numbers: Vec<Option<Vec<f64>>> = features.columns().iter().zip(&self.names).map(number).collect();
+        raw(features, |f, x| match &numbers[f] {
+            _ if x.is_nan() => -1.0,
+            None => x,
+            Some(codes) => codes.get(x as usize).copied().unwrap_or(-1.0),
+        })
+    }
+
+    /// The string that a number stands for; a missing one is empty.
+    fn name<'a>(&'a self, column: usize, of: &'a Column, x: f64) -> &'a str {
+        let name = if x >= 0.0 {
+            self.names[column].get(x as usize).map(String::as_str)
+        } else {
+            of.levels().and_then(|levels| levels.name((-2.0 - x) as u32).filter(|_| x <= -2.0))
+        };
+        name.unwrap_or("")
+    }
+
+    fn distance(&self, features: &Features, a: &[f64], b: &[f64]) -> f64 {
+        let of_column = |(f, (x, y)): (usize, (&f64, &f64))| {
+            let column = &features.columns()[f];
+            match column.levels() {
+                Some(_) => self.metric.distance(self.name(f, column, *x), self.name(f, column, *y)),
+                None => (x - y).abs(),
+            }
+        };
+        a.iter().zip(b).enumerate().map(of_column).sum()
+    }
+
+    /// The category of training that a number stands for; `None` for a number that stands for itself.
+    pub fn category(&self, column: usize, x: f64) -> Option<&str> {
+        let names = self.names.get(column).filter(|names| !names.is_empty())?;
+        Some(if x < 0.0 { "missing" } else { names.get(x as usize).map_or("", String::as_str) })
+    }
 }
 
 /// Where values lie that are no numbers.
@@ -117,7 +178,7 @@ impl RowSpace {
                 out.iter_mut().for_each(|x| *x = x.clamp(-1e150, 1e150));
                 embedded(metric, out, width)
             }
-            RowSpace::Strings(_) => raw(features, |_, x| if x.is_nan() { -1.0 } else { x }),
+            RowSpace::Strings(space) => space.rows(features),
             RowSpace::Placed(places) => raw(features, |f, x| places.of(f, x)),
         })
     }
@@ -131,6 +192,9 @@ impl RowSpace {
             RowSpace::Encoded(..) => Err(Error::model_file("a tree's encoder has another number of columns")),
             RowSpace::Placed(places) if !places.is_sound(n_features) => {
                 Err(Error::model_file("a tree has places for another number of columns"))
+            }
+            RowSpace::Strings(space) if space.names.len() != n_features => {
+                Err(Error::model_file("a tree has strings of another number of columns"))
             }
             RowSpace::Strings(_) | RowSpace::Placed(_) => Ok(()),
         }
@@ -149,17 +213,7 @@ impl RowSpace {
         match self {
             RowSpace::Encoded(_, metric) => metric.distance(a, b),
             RowSpace::Placed(_) => Metric::Euclidean.distance(a, b),
-            RowSpace::Strings(metric) => {
-                let of_column = |(column, (x, y)): (&ermine_core::table::Column, (&f64, &f64))| match column.levels() {
-                    // A missing name is the empty one.
-                    Some(levels) => {
-                        let name = |code: f64| if code < 0.0 { "" } else { levels.name(code as u32).unwrap_or("") };
-                        metric.distance(name(*x), name(*y))
-                    }
-                    None => (x - y).abs(),
-                };
-                features.columns().iter().zip(a.iter().zip(b)).map(of_column).sum()
-            }
+            RowSpace::Strings(space) => space.distance(features, a, b),
         }
     }
 }
@@ -248,6 +302,10 @@ impl FittedRows {
 impl Fitted for FittedRows {
     fn output(&self) -> Output {
         self.output
+    }
+
+    fn reads_text(&self) -> bool {
+        matches!(self.space, RowSpace::Strings(_))
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {

@@ -121,7 +121,11 @@ impl<'a> RowView<'a> {
                 return format!("{} without scale and correlation", plain(row));
             }
             RowSpace::Encoded(encoder, _) => decoded(encoder, row, self.schema),
-            RowSpace::Strings(_) | RowSpace::Placed(_) => {
+            RowSpace::Strings(space) => {
+                let value = |(f, x): (usize, &f64)| space.category(f, *x).map_or_else(|| number(*x), str::to_string);
+                row.iter().enumerate().map(value).collect()
+            }
+            RowSpace::Placed(_) => {
                 let value =
                     |(x, feature): (&f64, &ermine_core::matrix::FeatureSpec)| match feature.levels.get(*x as usize) {
                         _ if *x < 0.0 && !feature.levels.is_empty() => "missing".to_string(),

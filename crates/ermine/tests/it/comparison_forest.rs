@@ -68,7 +68,7 @@ fn names_are_told_apart_by_their_letters_and_directions_by_their_angle() {
         Column::nominal("family", &rows.iter().map(|&r| Some(if r < 6 { "j" } else { "p" })).collect::<Vec<_>>()),
     ];
     let data = Table::new(columns).unwrap().dataset("family").unwrap();
-    for metric in [ComparisonMetric::Edit, ComparisonMetric::StringHamming, ComparisonMetric::Hamming] {
+    for metric in [ComparisonMetric::Edit, ComparisonMetric::HammingText, ComparisonMetric::Hamming] {
         let model = ComparisonForest { metric, n_estimators: 20, ..Default::default() }.fit(&data).unwrap();
         assert_eq!(accuracy(&model, &data), 1.0, "{metric}");
     }
@@ -97,4 +97,31 @@ fn what_needs_draws_is_refused_without_them() {
             .fit(&ring(30, 5))
             .is_err()
     );
+}
+
+#[test]
+fn strings_that_training_did_not_have_are_compared_by_what_they_say() {
+    // Words near "aaaa" are of one class, words near "bbbb" of the other.
+    let words = ["aaaa", "aaab", "aaca", "daaa", "bbbb", "bbba", "bcbb", "bbbd"];
+    let classes: Vec<Option<&str>> = words.iter().map(|w| Some(if w.contains("aa") { "a" } else { "b" })).collect();
+    let names: Vec<Option<&str>> = words.iter().map(|w| Some(*w)).collect();
+    let columns = vec![Column::nominal("word", &names), Column::nominal("class", &classes)];
+    let data = Table::new(columns).unwrap().dataset("class").unwrap();
+    let unseen = ["aaae", "eaaa", "bbbe", "ebbb", "bbbb"];
+    let table = Table::new(vec![Column::nominal("word", &unseen.map(Some))]).unwrap();
+    for metric in [ComparisonMetric::Edit, ComparisonMetric::HammingText] {
+        let forest = ComparisonForest { metric, n_estimators: 30, ..Default::default() };
+        let models = [ComparisonTree { metric, ..Default::default() }.fit(&data).unwrap(), forest.fit(&data).unwrap()];
+        for model in models {
+            let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
+            for model in [&model, &read] {
+                let said = model.predict(&table).unwrap();
+                let said: Vec<usize> = (0..5).map(|row| said.class(row)).collect();
+                assert_eq!(said, [0, 0, 1, 1, 1], "{metric}: {}", model.header().learner);
+                assert_eq!(accuracy(model, &data), 1.0);
+            }
+            let reasons = read.reasons(&table, 0).unwrap();
+            assert!(reasons.is_none_or(|said| said.contains("aa") || said.contains("bb")), "pairs are named");
+        }
+    }
 }
