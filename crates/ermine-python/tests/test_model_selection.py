@@ -1,12 +1,14 @@
 """Searches: the scores are those of separate fits, and of scikit-learn's own search over the same splits."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import model_selection as theirs
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 
 from ermine import model_selection as ours
+from ermine.dummy import DummyClassifier
 from ermine.ensemble import GradientBoostingClassifier
 from ermine.linear_model import LogisticRegression, Ridge
 from ermine.neighbors import KNeighborsClassifier
@@ -250,3 +252,45 @@ def test_a_comparison_without_time_says_who_was_left_out():
         ours.compare([[0.0], [1.0]] * 10, [0.5, 1.25] * 10, learners=["svc"])
     with pytest.raises(ValueError, match="expected 'auto'"):
         ours.compare([[0.0], [1.0]] * 10, [0.5, 1.25] * 10, task="ranking")
+
+
+SPLITTERS = [
+    ("KFold", (3,), {}), ("KFold", (4,), {"shuffle": True, "random_state": 7}),
+    ("StratifiedKFold", (3,), {}), ("StratifiedKFold", (4,), {"shuffle": True, "random_state": 7}),
+    ("GroupKFold", (3,), {}), ("GroupKFold", (3,), {"shuffle": True, "random_state": 7}), ("LeaveOneOut", (), {}),
+    ("ShuffleSplit", (3,), {"random_state": 7}), ("ShuffleSplit", (2,), {"test_size": 0.3, "train_size": 0.5, "random_state": 7}),
+    ("StratifiedShuffleSplit", (3,), {"test_size": 0.4, "random_state": 7}),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "more"), SPLITTERS)
+def test_splitters_draw_the_rows_of_scikit_learn(name, args, more):
+    rng = np.random.default_rng(3)
+    for n in (20, 33, 58):
+        X, y, groups = rng.normal(size=(n, 2)), rng.integers(0, 3, n).astype(str), rng.integers(0, 6, n)
+        y[:9], groups[:6] = list("000111222"), range(6)
+        own, other = getattr(ours, name)(*args, **more), getattr(theirs, name)(*args, **more)
+        assert type(own) is not type(other)
+        assert own.get_n_splits(X, y, groups) == other.get_n_splits(X, y, groups)
+        for (a, b), (c, d) in zip(own.split(X, y, groups), other.split(X, y, groups), strict=True):
+            np.testing.assert_array_equal(a, c)
+            np.testing.assert_array_equal(b, d)
+    assert theirs.cross_val_score(DummyClassifier(), X, y, cv=own, groups=groups).shape == (own.get_n_splits(X),)
+
+
+@pytest.mark.parametrize("more", [{}, {"test_size": 0.3}, {"train_size": 0.5}, {"test_size": 5, "train_size": 6}, {"stratify": True}, {"stratify": True, "test_size": 0.3}, {"shuffle": False}])
+def test_train_test_split_draws_the_rows_of_scikit_learn(more):
+    rng = np.random.default_rng(4)
+    X, y = pd.DataFrame(rng.normal(size=(41, 2)), columns=["a", "b"]), rng.integers(0, 3, 41)
+    more = more | ({"stratify": y} if "stratify" in more else {})
+    for seed in range(5):
+        own, other = (module.train_test_split(X, y, y.tolist(), random_state=seed, **more) for module in (ours, theirs))
+        pd.testing.assert_frame_equal(own[0], other[0])
+        pd.testing.assert_frame_equal(own[1], other[1])
+        for a, b in zip(own[2:], other[2:], strict=True):
+            assert type(a) is type(b)
+            np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match="test_size=1.5"):
+        ours.train_test_split(X, test_size=1.5)
+    with pytest.raises(ValueError, match="inconsistent"):
+        ours.train_test_split(X, y[:-1])

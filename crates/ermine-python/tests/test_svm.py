@@ -8,7 +8,8 @@ import sklearn.svm as theirs
 from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import cross_val_score
 
-from ermine import model_selection
+import ermine
+from ermine import _estimator, model_selection
 from ermine.calibration import CalibratedClassifierCV
 from ermine.multiclass import OneVsOneClassifier
 from ermine.svm import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM, StringKernel, is_psd
@@ -253,3 +254,16 @@ def test_a_hard_margin_far_from_the_origin():
     far, near = SVC(C=np.inf, kernel="linear").fit(X, y), SVC(C=np.inf, kernel="linear").fit(X - X.mean(axis=0), y)
     np.testing.assert_allclose(far.margin_, near.margin_, rtol=1e-3)
     assert far.score(X, y) == 1.0
+
+
+def test_a_one_class_model_comes_back_from_its_file(two, tmp_path):
+    X, _ = two
+    model = OneClassSVM(nu=0.3, kernel="poly", degree=2).fit(X)
+    model.save(tmp_path / "inside.ermine")
+    read = ermine.load(tmp_path / "inside.ermine")
+    assert type(read) is OneClassSVM and read.get_params() == model.get_params()
+    np.testing.assert_array_equal(read.predict(X), model.predict(X))
+    np.testing.assert_array_equal(read.score_samples(X), model.score_samples(X))
+    # The command line notes no class in its files.
+    header = {"learner": "one-class-svm", "schema": {"task": "regression"}}
+    assert _estimator.class_for(header, {}) is OneClassSVM

@@ -471,6 +471,18 @@ def class_of(entry: _catalog.Entry) -> Any:
     return getattr(importlib.import_module(f"ermine.{entry.module}"), entry.name)
 
 
+#: The classes of learners that are written by hand, and so not in the catalog: module and name.
+BY_HAND = {"one-class-svm": ("svm", "OneClassSVM")}
+
+
+def class_for(header: dict[str, Any], note: dict[str, Any]) -> Any:
+    """The class that stands for the model of a file."""
+    if header["learner"] in BY_HAND:
+        module, name = BY_HAND[header["learner"]]
+        return getattr(importlib.import_module(f"ermine.{module}"), name)
+    return class_of(_catalog.find(note.get("class"), header["learner"], header["schema"]["task"]))
+
+
 def from_model(model: Model) -> Estimator:
     """The fitted estimator of a model."""
     header = json.loads(model.header())
@@ -484,8 +496,7 @@ def from_model(model: Model) -> Estimator:
 
 def _from_header(model: Model, header: dict[str, Any]) -> Estimator:
     note = header.get("notes", {}).get("python", {})
-    entry = _catalog.find(note.get("class"), header["learner"], header["schema"]["task"])
-    cls = class_of(entry)
+    cls = class_for(header, note)
     params = {name: value for name, value in header["params"].items() if name in cls._parameters}
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
     if cls._is_random:

@@ -289,8 +289,6 @@ class OneClassSVM(PlainMixin, Machine):
     _learner = "one-class-svm"
     _parameters = ("nu", "kernel", "degree", "gamma", "coef0", "tol", "cache_size", "max_iter", "standardize")
 
-    offset_: float
-
     def __init__(
         self,
         *,
@@ -325,8 +323,15 @@ class OneClassSVM(PlainMixin, Machine):
         table, names = self._read(X)
         target, _ = _target.values(np.zeros(table.n_rows), table.n_rows, False)
         self._adopt(self._learn(table, names, target, sample_weight, {}), table.n_columns, names)
-        self.offset_ = -float(np.ravel(self.intercept_)[0])
         return self
+
+    @property
+    def offset_(self) -> float:
+        """What ``score_samples`` is above ``decision_function``."""
+        return -float(np.ravel(self.intercept_)[0])
+
+    def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
+        pass  # There is no target whose labels or shape would have to come back.
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The score of each row: positive inside the boundary."""

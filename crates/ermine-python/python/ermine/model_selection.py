@@ -1,4 +1,4 @@
-"""The best setting of an estimator, by cross-validation; learning and validation curves.
+"""Ways to split rows; the best setting of an estimator, by cross-validation; learning and validation curves.
 
 ``GridSearchCV`` and ``RandomizedSearchCV`` have scikit-learn's names and attributes, and search inside the core: where one fit gives the models of many settings (the rounds of
 boosting, the strength of ridge, of the lasso or of pruning, the number of neighbours, the price of slack) it is shared among them. What the core can't do (a pipeline, a score of one's own,
@@ -31,9 +31,11 @@ from ermine._reduction import only_if
 from ermine._scoring import score_by
 from ermine._selection import SCORERS  # noqa: F401
 from ermine._sklearn import not_fitted, warn
+from ermine._split import GroupKFold, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit, train_test_split
 
 __all__ = [
-    "Compared", "GridSearchCV", "HalvingRandomSearchCV", "Leaderboard", "RandomizedSearchCV", "compare", "cross_val_score", "learning_curve", "validation_curve",
+    "Compared", "GridSearchCV", "GroupKFold", "HalvingRandomSearchCV", "KFold", "Leaderboard", "LeaveOneOut", "RandomizedSearchCV", "ShuffleSplit", "StratifiedKFold",
+    "StratifiedShuffleSplit", "compare", "cross_val_score", "learning_curve", "train_test_split", "validation_curve",
 ]
 
 def _tried(
