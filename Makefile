@@ -1,5 +1,5 @@
 # `make test` is the whole suite; `make` lists the rest.
-.PHONY: help test test-rust test-python check python generate wheel docs bench soak kills deny asan miri
+.PHONY: help test test-rust test-python check audit python generate wheel docs bench soak kills deny asan miri
 
 VENV := .venv
 PYTHON ?= python3
@@ -14,6 +14,7 @@ help:
 	@echo "make test     all tests: Rust, then the Python package in a virtual environment of its own (.venv);"
 	@echo "              lists the tests that were skipped for lack of data (ERMINE_DATA)"
 	@echo "make check    formatting, lints (warnings as errors) and the list of the public API"
+	@echo "make audit    random data sets: everything that models claim, recomputed from the outside (minutes)"
 	@echo "make python   the Python package, built into .venv"
 	@echo "make generate the Python classes and reference pages, from what the learners declare"
 	@echo "make wheel    the Python wheel in target/wheels, tested in a clean virtual environment"
@@ -37,6 +38,13 @@ check:
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --features ermine/ipc -- -D warnings
 	$(PYTHON) tools/public_api.py --check
+
+# What models claim, over many random data sets; `make test` runs a few. AUDIT is their number, AUDIT_SEED where they start.
+AUDIT ?= 100
+AUDIT_SEED ?= 1000
+audit:
+	ERMINE_AUDIT=$(AUDIT) ERMINE_AUDIT_SEED=$(AUDIT_SEED) PROPTEST_CASES=5000 cargo test -p ermine --test it -- \
+		audit:: optimal_trees_are_optimal the_certified every_round_is_as_the_theory_says no_stump_has a_fixed_polarity
 
 $(VENV)/installed: crates/ermine-python/requirements-test.txt
 	$(PYTHON) -m venv $(VENV)

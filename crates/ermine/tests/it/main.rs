@@ -5,6 +5,7 @@
 
 mod adaboost;
 mod api;
+mod audit;
 mod bagging;
 mod boosting;
 mod boosting_given;
