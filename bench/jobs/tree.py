@@ -55,25 +55,18 @@ def rows(n):
 CHAINS = {
     "classes": ("DecisionTreeClassifier", {}, lambda i: i % 2),
     "20 classes": ("DecisionTreeClassifier", {}, lambda i: i % 20),
-    "classes by their errors": ("DecisionTreeClassifier", {"criterion": "error"}, lambda i: i % 3),
-    "classes, values missing": ("DecisionTreeClassifier", {}, lambda i: (i - i // 10) % 2),
     "numbers": ("DecisionTreeRegressor", {}, lambda i: i % 2),
-    "two numbers": ("DecisionTreeRegressor", {}, lambda i: i[:, None] % (2, 3)),
-    "medians": ("DecisionTreeRegressor", {"criterion": "absolute_error"}, lambda i: i % 2),
-    "counts": ("DecisionTreeRegressor", {"criterion": "poisson"}, lambda i: i % 2 + 1),
 }
 
 
 def chain(kind, n):
-    """A sorted column whose answers alternate: every split takes one row or two, and the tree is as deep as there are rows. Fitting and predicting all rows."""
+    """A sorted column whose answers alternate: every split takes one row or two, and the tree ends at the default depth. Fitting and predicting all rows."""
     name, params, answers = CHAINS[kind]
 
     def make():
         import numpy as np
 
         X = np.arange(n, dtype="float64")[:, None]
-        if "missing" in kind:
-            X[::10] = np.nan
         return {"X": X, "y": answers(np.arange(n))}
 
     def prepare(data):

@@ -43,7 +43,7 @@ class ComparisonForestClassifier(Comparisons, ProbabilisticClassifier):
     n_pairs : int, default=5
         How many pairs of rows each node tries; 1 for pairs that are drawn without looking at what they gain.
     max_depth : int or None, default=None
-        Depth of a tree, at most; none for no limit.
+        Depth of a tree, at most; none for 1,024.
     min_samples_leaf : int, default=1
         Every leaf has at least this many rows.
     bootstrap : bool, default=True
@@ -136,7 +136,7 @@ class ComparisonForestRegressor(Comparisons, Regressor):
     n_pairs : int, default=5
         How many pairs of rows each node tries; 1 for pairs that are drawn without looking at what they gain.
     max_depth : int or None, default=None
-        Depth of a tree, at most; none for no limit.
+        Depth of a tree, at most; none for 1,024.
     min_samples_leaf : int, default=1
         Every leaf has at least this many rows.
     bootstrap : bool, default=True
@@ -227,7 +227,7 @@ class GradientBoostingClassifier(BoostingClassifier):
     max_leaf_nodes : int or None, default=31
         Most leaves of a tree; none for no limit.
     max_depth : int or None, default=None
-        Longest way from the root of a tree to a leaf; none for no limit.
+        Longest way from the root of a tree to a leaf; none for 1,024.
     grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
         or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
@@ -445,7 +445,7 @@ class GradientBoostingRegressor(BoostingRegressor):
     max_leaf_nodes : int or None, default=31
         Most leaves of a tree; none for no limit.
     max_depth : int or None, default=None
-        Longest way from the root of a tree to a leaf; none for no limit.
+        Longest way from the root of a tree to a leaf; none for 1,024.
     grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
         or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
@@ -676,7 +676,7 @@ class GradientBoostingRanker(BoostingRanker):
     max_leaf_nodes : int or None, default=31
         Most leaves of a tree; none for no limit.
     max_depth : int or None, default=None
-        Longest way from the root of a tree to a leaf; none for no limit.
+        Longest way from the root of a tree to a leaf; none for 1,024.
     grow_policy : {'auto', 'lossguide', 'depthwise', 'symmetric'}, default="auto"
         Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise),
         or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on
@@ -868,7 +868,7 @@ class RandomForestClassifier(Forest, ProbabilisticClassifier):
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'} or None, default=None
         What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
     max_depth : int or None, default=None
-        Depth of a tree, at most; none for no limit.
+        Depth of a tree, at most; none for 1,024.
     min_samples_split : int or float, default=2
         A node with fewer rows, or a smaller share of them, is not split.
     min_samples_leaf : int or float, default=1
@@ -1013,7 +1013,7 @@ class RandomForestRegressor(QuantileForest, Regressor):
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'} or None, default=None
         What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
     max_depth : int or None, default=None
-        Depth of a tree, at most; none for no limit.
+        Depth of a tree, at most; none for 1,024.
     min_samples_split : int or float, default=2
         A node with fewer rows, or a smaller share of them, is not split.
     min_samples_leaf : int or float, default=1
@@ -1153,7 +1153,7 @@ class ExtraTreesClassifier(Forest, ProbabilisticClassifier):
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'} or None, default=None
         What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
     max_depth : int or None, default=None
-        Depth of a tree, at most; none for no limit.
+        Depth of a tree, at most; none for 1,024.
     min_samples_split : int or float, default=2
         A node with fewer rows, or a smaller share of them, is not split.
     min_samples_leaf : int or float, default=1
@@ -1298,7 +1298,7 @@ class ExtraTreesRegressor(QuantileForest, Regressor):
     criterion : {'gini', 'entropy', 'log_loss', 'error', 'squared_error', 'absolute_error', 'poisson'} or None, default=None
         What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
     max_depth : int or None, default=None
-        Depth of a tree, at most; none for no limit.
+        Depth of a tree, at most; none for 1,024.
     min_samples_split : int or float, default=2
         A node with fewer rows, or a smaller share of them, is not split.
     min_samples_leaf : int or float, default=1

@@ -153,7 +153,7 @@ class DecisionTreeClassifier(Tree, Explained, ProbabilisticClassifier):
     splitter : {'best', 'random'}, default="best"
         Take the best threshold of a column, or one drawn at random.
     max_depth : int or None, default=None
-        No leaf is deeper than this; none for no limit.
+        No leaf is deeper than this; none for 1,024.
     min_samples_split : int or float, default=2
         A node with fewer rows (a whole number) or a smaller share of the rows (a fraction) is not split.
     min_samples_leaf : int or float, default=1
@@ -286,7 +286,7 @@ class DecisionTreeRegressor(Tree, Explained, Regressor):
     splitter : {'best', 'random'}, default="best"
         Take the best threshold of a column, or one drawn at random.
     max_depth : int or None, default=None
-        No leaf is deeper than this; none for no limit.
+        No leaf is deeper than this; none for 1,024.
     min_samples_split : int or float, default=2
         A node with fewer rows (a whole number) or a smaller share of the rows (a fraction) is not split.
     min_samples_leaf : int or float, default=1
@@ -403,7 +403,7 @@ class Id3Classifier(Tree, Explained, ProbabilisticClassifier):
     Parameters
     ----------
     max_depth : int or None, default=None
-        No leaf is deeper than this; none for no limit.
+        No leaf is deeper than this; none for 1,024.
     min_samples_split : int, default=2
         A node with fewer rows than this is not split. Whole weights count as so many rows; other weights are scaled to
         a mean of 1.
@@ -477,7 +477,7 @@ class C45Classifier(Tree, ProbabilisticClassifier):
     Parameters
     ----------
     max_depth : int or None, default=None
-        No leaf is deeper than this; none for no limit.
+        No leaf is deeper than this; none for 1,024.
     min_samples_split : int, default=2
         A node with fewer rows than this is not split. Whole weights count as so many rows; other weights are scaled to
         a mean of 1.
@@ -629,7 +629,7 @@ class ObliqueTreeClassifier(Tree, ProbabilisticClassifier):
     Parameters
     ----------
     max_depth : int or None, default=None
-        No leaf is deeper than this; none for no limit.
+        No leaf is deeper than this; none for 1,024.
     min_samples_split : int, default=2
         A node with fewer rows is not split.
     min_samples_leaf : int, default=1
@@ -705,7 +705,7 @@ class ObliqueTreeRegressor(Tree, Regressor):
     Parameters
     ----------
     max_depth : int or None, default=None
-        No leaf is deeper than this; none for no limit.
+        No leaf is deeper than this; none for 1,024.
     min_samples_split : int, default=2
         A node with fewer rows is not split.
     min_samples_leaf : int, default=1
@@ -785,7 +785,7 @@ class ComparisonTreeClassifier(Tree, Comparisons, ProbabilisticClassifier):
     n_pairs : int, default=20
         How many pairs of rows each node tries.
     max_depth : int or None, default=None
-        No leaf is deeper than this; none for no limit.
+        No leaf is deeper than this; none for 1,024.
     min_samples_leaf : int, default=1
         Every leaf has at least this many rows.
     random_state : int, RandomState instance or None, default=None
@@ -862,7 +862,7 @@ class ComparisonTreeRegressor(Tree, Comparisons, Regressor):
     n_pairs : int, default=20
         How many pairs of rows each node tries.
     max_depth : int or None, default=None
-        No leaf is deeper than this; none for no limit.
+        No leaf is deeper than this; none for 1,024.
     min_samples_leaf : int, default=1
         Every leaf has at least this many rows.
     random_state : int, RandomState instance or None, default=None

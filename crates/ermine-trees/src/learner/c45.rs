@@ -11,7 +11,7 @@ use super::decision_tree::{FittedTree, Missing};
 use super::id3::{capabilities, certificate, columns_with_more_categories, in_units_of_weight};
 use super::{Context, Family, Info, Learner, Trained};
 use crate::tree::multiway::{MultiwayOptions, grow_multiway};
-use crate::tree::prune;
+use crate::tree::{DEEPEST, depth_note, prune};
 use ermine_core::error::Result;
 use ermine_core::matrix::Dataset;
 use ermine_core::model::Output;
@@ -21,7 +21,7 @@ use ermine_core::params;
 params! {
     /// C4.5: a tree with a branch for each category, by gain ratio, pruned pessimistically.
     pub struct C45("c45") {
-        /// No leaf is deeper than this; none for no limit.
+        /// No leaf is deeper than this; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// A node with fewer rows than this is not split. Whole weights count as so many rows; other weights are scaled to a mean of 1.
         min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
@@ -54,7 +54,7 @@ impl Learner for C45 {
         let options = MultiwayOptions {
             c45: true,
             binary: self.binary_splits,
-            max_depth: self.max_depth.unwrap_or(usize::MAX),
+            max_depth: self.max_depth.unwrap_or(DEEPEST),
             min_samples_split: self.min_samples_split as f64,
             min_samples: self.min_samples_leaf as f64,
             min_gain: 0.0,
@@ -72,6 +72,7 @@ impl Learner for C45 {
             let removed = n_leaves - grown.tree.n_leaves();
             certificate.notes.push(format!("pessimistic pruning removed {removed} of {n_leaves} leaves"));
         }
+        certificate.notes.extend(depth_note(&grown.tree, self.max_depth));
         let fitted = FittedTree::new(grown, Output::Probabilities, Missing::Fractional);
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }

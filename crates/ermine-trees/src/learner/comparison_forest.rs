@@ -13,6 +13,7 @@ use super::comparison_tree::{ComparisonMetric, InSpace, Own, Pairs, ranks};
 use super::forest::judge::OutOfBag;
 use super::row_tree::{RowSpace, grow_for};
 use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
+use crate::tree::DEEPEST;
 use crate::tree::rows::{RowLimits, RowQuestion, RowTree};
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::error::{Error, Result};
@@ -38,7 +39,7 @@ params! {
         p: f64 = 2.0, range Range::at_least(1.0);
         /// How many pairs of rows each node tries; 1 for pairs that are drawn without looking at what they gain.
         n_pairs: usize = 5, range Range::at_least(1.0), tune Log(1, 50);
-        /// Depth of a tree, at most; none for no limit.
+        /// Depth of a tree, at most; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
         /// Every leaf has at least this many rows.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 50);
@@ -166,7 +167,7 @@ impl ComparisonForest {
         let place: Vec<u32> = (0..drawn.len() as u32).filter(|&row| drawn[row as usize] > 0).collect();
         let weight = place.iter().map(|&row| f64::from(drawn[row as usize]) * data.row_weight(row as usize)).collect();
         let data = data.select(&place)?.with_weight(Some(weight))?;
-        let max_depth = self.max_depth.unwrap_or(usize::MAX);
+        let max_depth = self.max_depth.unwrap_or(DEEPEST);
         let limits = RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.min_samples_leaf };
         let (n_pairs, data, place) = (self.n_pairs, &data, &place);
         let rank = ranks(data, rows, width, place);

@@ -8,6 +8,7 @@
 use super::row_tree::{FittedRows, RowSpace, StringSpace, WithCriterion, greedy_certificate, grow_for};
 use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
 use crate::split::node::NodeCriterion;
+use crate::tree::DEEPEST;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::distance::rows::Rows;
@@ -55,7 +56,7 @@ params! {
         p: f64 = 2.0, range Range::at_least(1.0);
         /// How many pairs of rows each node tries.
         n_pairs: usize = 20, range Range::at_least(1.0), tune Log(1, 100);
-        /// No leaf is deeper than this; none for no limit.
+        /// No leaf is deeper than this; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// Every leaf has at least this many rows.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 100);
@@ -152,7 +153,7 @@ impl InSpace for ComparisonTree {
     fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let (rows, width) = space.rows(data.features())?;
         let all: Vec<u32> = (0..data.n_rows() as u32).collect();
-        let max_depth = self.max_depth.unwrap_or(usize::MAX);
+        let max_depth = self.max_depth.unwrap_or(DEEPEST);
         let pairs = Pairs {
             n_pairs: self.n_pairs,
             limits: RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.min_samples_leaf },

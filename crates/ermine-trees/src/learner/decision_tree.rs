@@ -21,7 +21,7 @@ use crate::split::classes::{ClassWeights, ENUMERATED};
 use crate::split::numbers::{Loss, Numbers};
 use crate::split::two_classes::TwoClassCounts;
 use crate::split::variance::Variance;
-use crate::tree::{GrowOptions, Grown, grow, prune};
+use crate::tree::{DEEPEST, GrowOptions, Grown, depth_note, grow, prune};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
@@ -81,7 +81,7 @@ params! {
         criterion: Option<TreeCriterion> = None, tune Each;
         /// Take the best threshold of a column, or one drawn at random.
         splitter: Splitter = Splitter::Best;
-        /// No leaf is deeper than this; none for no limit.
+        /// No leaf is deeper than this; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// A node with fewer rows (a whole number) or a smaller share of the rows (a fraction) is not split.
         min_samples_split: Amount = Amount::Count(2), range Range::more_than(0.0), tune Log(2, 100);
@@ -151,7 +151,8 @@ impl Learner for DecisionTree {
         let pruned = self.grow_and_prune(data, context)?;
         let mut certificate = self.certificate(data, &pruned.grown)?;
         let chosen = pruned.alpha.map(|alpha| format!("cross-validation chose ccp_alpha = {alpha}"));
-        certificate.notes.extend(chosen.into_iter().chain(pruned.note));
+        let cut_off = depth_note(&pruned.grown.tree, self.max_depth);
+        certificate.notes.extend(chosen.into_iter().chain(pruned.note).chain(cut_off));
         Ok(Trained { fitted: Box::new(fitted(data, pruned.grown).with_alpha(pruned.alpha)), certificate })
     }
 
@@ -237,8 +238,7 @@ impl DecisionTree {
             return Err(Error::data(format!("{} rows are too few to keep some for validation", data.n_rows())));
         }
         let grown = self.grow(&kept, context)?;
-        let loss =
-            prune::loss_by_node(&grown.tree, validation.features(), row_kind(&validation), self.row_loss(&validation));
+        let loss = prune::loss_by_node(&grown.tree, validation.features(), self.row_loss(&validation));
         Ok((grown, loss, validation.n_rows()))
     }
 
@@ -267,7 +267,7 @@ impl DecisionTree {
             kept.sort_unstable();
             let (kept, held) = (data.select(&kept)?, data.select(&held)?);
             let part = self.grow(&kept, context)?;
-            let loss = prune::loss_by_node(&part.tree, held.features(), row_kind(&held), self.row_loss(&held));
+            let loss = prune::loss_by_node(&part.tree, held.features(), self.row_loss(&held));
             curves.push(prune::losses_along_path(&part, &loss));
         }
         let path = prune::cost_complexity_path(grown);
@@ -361,7 +361,7 @@ impl DecisionTree {
         let n = data.n_rows();
         let total = weight.map_or(n as f64, |w| w.iter().sum());
         Ok(GrowOptions {
-            max_depth: self.max_depth.unwrap_or(usize::MAX),
+            max_depth: self.max_depth.unwrap_or(DEEPEST),
             min_samples_split: self.min_samples_split.of(n).max(2),
             min_samples_leaf: self.min_samples_leaf.of(n),
             min_weight_leaf: self.min_weight_fraction_leaf * total,
@@ -443,18 +443,6 @@ impl DecisionTree {
         let enumerated = if data.task() == Task::Classification && !by_order { ENUMERATED.max(tried) } else { tried };
         let is_exact = by_order && !is_limited;
         Ok(if is_exact { Vec::new() } else { columns_with_more_categories(data, enumerated.max(2)) })
-    }
-}
-
-/// Rows with the same target and weight lose the same in every node; of several targets, every row is its own kind.
-fn row_kind(data: &Dataset) -> impl Fn(usize) -> (u64, u64) + '_ {
-    move |row| {
-        let target = match data.target() {
-            Target::Classes { codes, .. } => u64::from(codes[row]),
-            Target::Values { values, n_outputs: 1 } => values[row].to_bits(),
-            Target::Values { .. } => row as u64,
-        };
-        (target, data.row_weight(row).to_bits())
     }
 }
 

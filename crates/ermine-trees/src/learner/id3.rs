@@ -8,8 +8,8 @@
 
 use super::decision_tree::{FittedTree, Missing};
 use super::{Capabilities, Context, Family, Info, Learner, Trained};
-use crate::tree::Grown;
 use crate::tree::multiway::{MultiwayOptions, grow_multiway, row_unit};
+use crate::tree::{DEEPEST, Grown, depth_note};
 use ermine_core::error::Result;
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
@@ -20,7 +20,7 @@ use ermine_core::table::ColumnKind;
 params! {
     /// ID3: a tree with a branch for each category, by information gain.
     pub struct Id3("id3") {
-        /// No leaf is deeper than this; none for no limit.
+        /// No leaf is deeper than this; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
         /// A node with fewer rows than this is not split. Whole weights count as so many rows; other weights are scaled to a mean of 1.
         min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
@@ -49,7 +49,7 @@ impl Learner for Id3 {
         let options = MultiwayOptions {
             c45: false,
             binary: false,
-            max_depth: self.max_depth.unwrap_or(usize::MAX),
+            max_depth: self.max_depth.unwrap_or(DEEPEST),
             min_samples_split: self.min_samples_split as f64,
             min_samples: self.min_samples_leaf as f64,
             min_gain: self.min_gain,
@@ -57,7 +57,8 @@ impl Learner for Id3 {
         };
         super::require_nodes(data, None, self.max_depth)?;
         let grown = in_units_of_weight(grow_multiway(data, &options)?, data);
-        let certificate = certificate(data, &grown, self.max_categories, &[]);
+        let mut certificate = certificate(data, &grown, self.max_categories, &[]);
+        certificate.notes.extend(depth_note(&grown.tree, self.max_depth));
         Ok(Trained { fitted: Box::new(FittedTree::new(grown, Output::Probabilities, Missing::Learned)), certificate })
     }
 }

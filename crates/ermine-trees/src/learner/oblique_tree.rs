@@ -13,6 +13,7 @@
 use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
 use super::{Capabilities, Context, Family, Info, Learner, Trained};
 use crate::split::node::NodeCriterion;
+use crate::tree::DEEPEST;
 use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion, dot};
 use ermine_core::distance::metric::Metric;
 use ermine_core::error::Result;
@@ -26,7 +27,7 @@ use ermine_core::rng::{self, Purpose};
 params! {
     /// A tree whose nodes ask about weighted sums of the columns.
     pub struct ObliqueTree("oblique-tree") {
-        /// No leaf is deeper than this; none for no limit.
+        /// No leaf is deeper than this; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 12);
         /// A node with fewer rows is not split.
         min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
@@ -84,7 +85,7 @@ struct Directions<'a> {
 impl WithCriterion for Directions<'_> {
     fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>> {
         let limits = RowLimits {
-            max_depth: self.learner.max_depth.unwrap_or(usize::MAX),
+            max_depth: self.learner.max_depth.unwrap_or(DEEPEST),
             min_samples_split: self.learner.min_samples_split,
             min_samples_leaf: self.learner.min_samples_leaf,
         };

@@ -7,12 +7,8 @@
 //! **Formula.** cost = sum w |y - m|, with m the lower weighted median: the least y with at least half of the weight at or below it (half-way to the next where it is exactly
 //! half). Several outputs are added up.
 //!
-//! **Chains.** With A_j the weight of the numbers up to the j-th of all that there are, the cost is sum_j (y_(j+1) - y_j) min(A_j, W - A_j): a sum of training errors, one for each gap between numbers, each of them
-//! concave in W and A_j. One number that has few different values can therefore be searched by hulls.
-//!
 //! **Cost.** O(n log n) for each column of a node. **Nominal columns**: all bipartitions if they are few, else by the order of the medians, a heuristic. **Reference.** Fenwick 1994.
 
-use super::chain::{PLANES, RowSums, Tally};
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Segment, Summary};
 
@@ -24,8 +20,6 @@ pub struct Absolute {
     weight: Option<Vec<f64>>,
     /// For each row and output, the rank of its number within the node in which the row is now.
     rank: Vec<u32>,
-    /// All numbers that there are, ascending, where a row has one and they are few; else none.
-    levels: Vec<f64>,
 }
 
 /// What is known about a node.
@@ -33,30 +27,13 @@ pub struct Absolute {
 pub struct Medians {
     cost: f64,
     weight: f64,
-    /// The weight up to each level; empty outside of [chains](super::chain).
-    below: Vec<f64>,
-}
-
-/// The different numbers among these, ascending; none if they are many.
-fn few_levels(values: &[f64]) -> Vec<f64> {
-    let mut levels: Vec<f64> = Vec::new();
-    for y in values {
-        if let Err(at) = levels.binary_search_by(|level| level.total_cmp(y)) {
-            if levels.len() > PLANES {
-                return Vec::new();
-            }
-            levels.insert(at, *y);
-        }
-    }
-    levels
 }
 
 impl Absolute {
     /// The criterion for rows of these numbers, `n_outputs` for each.
     pub fn new(values: &[f64], n_outputs: usize, weight: Option<&[f64]>) -> Self {
         let rank = vec![0; values.len()];
-        let levels = if n_outputs == 1 { few_levels(values) } else { Vec::new() };
-        Absolute { values: values.to_vec(), n_outputs, weight: weight.map(<[f64]>::to_vec), rank, levels }
+        Absolute { values: values.to_vec(), n_outputs, weight: weight.map(<[f64]>::to_vec), rank }
     }
 
     fn weight_of(&self, row: usize) -> f64 {
@@ -195,7 +172,7 @@ impl NodeCriterion for Absolute {
         cost /= self.n_outputs as f64;
         (
             Summary { weight, cost, pure: cost == 0.0 },
-            Medians { cost: cost * self.n_outputs as f64, weight, below: Vec::new() },
+            Medians { cost: cost * self.n_outputs as f64, weight },
         )
     }
 
@@ -211,7 +188,6 @@ impl NodeCriterion for Absolute {
             rank: rows.iter().flat_map(|r| &self.rank[of_row(r)]).copied().collect(),
             weight: self.weight.as_ref().map(|w| rows.iter().map(|&r| w[r as usize]).collect()),
             n_outputs: k,
-            levels: self.levels.clone(),
         }
     }
 
@@ -229,56 +205,6 @@ impl NodeCriterion for Absolute {
             weighted_median(rows.iter().map(|&row| (self.values[row * self.n_outputs], self.weight_of(row))))
         };
         CategoryOrders::Heuristic(vec![groups.iter().map(median).collect()])
-    }
-
-    fn n_planes(&self) -> usize {
-        self.levels.len().saturating_sub(1)
-    }
-
-    /// The weight up to each level.
-    fn row_sums(&self, _: &Medians, rows: &[u32]) -> RowSums {
-        let mut sums = RowSums::cumulative(self.levels.len());
-        for row in rows.iter().map(|&row| row as usize) {
-            let (weight, y) = (self.weight_of(row), self.values[row]);
-            let level = self.levels.partition_point(|level| level.total_cmp(&y).is_lt());
-            sums.push(weight, y, level, [weight]);
-        }
-        sums
-    }
-
-    fn prepare_sums(
-        &self,
-        _: &RowSums,
-        tally: &Tally,
-        sums: &[f64],
-        value: &mut Vec<f64>,
-    ) -> Option<(Summary, Medians)> {
-        let (weight, pure) = (tally.weight, tally.low == tally.high);
-        let of_level = |j: usize| sums[j] - if j > 0 { sums[j - 1] } else { 0.0 };
-        let numbers = (0..sums.len()).map(|j| (self.levels[j], of_level(j))).filter(|(_, w)| *w > 0.0);
-        let median = if pure { tally.low } else { weighted_median(numbers.clone()) };
-        let cost = if pure { 0.0 } else { numbers.map(|(y, w)| w * (y - median).abs()).sum() };
-        value.push(median);
-        Some((Summary { weight, cost, pure }, Medians { cost, weight, below: sums.to_vec() }))
-    }
-
-    fn plane_gain(&self, node: &Medians, plane: usize, weight: f64, sum: f64) -> f64 {
-        let (all, right_weight, right) = (node.below[plane], node.weight - weight, node.below[plane] - sum);
-        let both = sum.min(weight - sum) + right.min(right_weight - right);
-        (self.levels[plane + 1] - self.levels[plane]) * (all.min(node.weight - all) - both)
-    }
-
-    fn gain_of_sums(&self, node: &Medians, weight: f64, sums: &[f64]) -> f64 {
-        let cost = |((gap, &left), all): ((&[f64], &f64), &f64)| {
-            let right = all - left;
-            (gap[1] - gap[0]) * (left.min(weight - left) + right.min(node.weight - weight - right))
-        };
-        node.cost - self.levels.windows(2).zip(sums).zip(&node.below).map(cost).sum::<f64>()
-    }
-
-    fn noise(&self, node: &Medians) -> f64 {
-        let span = self.levels.last().zip(self.levels.first()).map_or(0.0, |(high, low)| high - low);
-        1e-14 * node.weight * span
     }
 
     fn grid(&self, node: &Medians) -> Grid {

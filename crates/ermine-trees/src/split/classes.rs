@@ -10,13 +10,8 @@
 //! thresholds of several orders: by the first principal component of the class shares (Coppersmith, Hong and Hosking 1999) and by the share
 //! of each class.
 //!
-//! **Chains.** The gain of K classes is at most the sum over classes of what the split gains in telling that class from the others (half of it for Gini, where the two are equal): for the entropy, what
-//! the sum has too much is the gain of sum_k (W - w_k) log2(W / (W - w_k)), which is concave in the weights like any impurity, so that no split makes it more. For the training error
-//! a plane is a pair of classes, one predicted on the left and the other on the right: the gain is the largest of what the pairs gain, exactly.
-//!
 //! **Cost.** O(1) for each entry (error: O(K)); enumeration O(2^c K) for c categories.
 
-use super::chain::{RowSums, Tally};
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
@@ -75,12 +70,6 @@ impl ClassWeights {
             classes[self.codes[row] as usize] += self.weight_of(row);
         }
         classes
-    }
-
-    /// The classes that a plane of the training error has on the left and on the right: all pairs of different ones.
-    fn pair(&self, plane: usize) -> (usize, usize) {
-        let (left, right) = (plane / (self.n_classes - 1), plane % (self.n_classes - 1));
-        (left, right + usize::from(right >= left))
     }
 
     /// A node with these class weights; its prediction is appended to `value`.
@@ -227,64 +216,6 @@ impl NodeCriterion for ClassWeights {
     fn best_in_twig(&self, state: &Weights, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
         let counts = state.classes.iter().rev().fold(0u64, |word, &count| word << 8 | count as u64);
         twig::classes::best(twig, node, counts, state.cost, self.grid(state))
-    }
-
-    fn n_planes(&self) -> usize {
-        if self.impurity == Impurity::Error { self.n_classes * (self.n_classes - 1) } else { self.n_classes }
-    }
-
-    fn row_sums(&self, _: &Weights, rows: &[u32]) -> RowSums {
-        let mut sums = RowSums::new(self.n_classes, 1, Vec::new());
-        for row in rows.iter().map(|&row| row as usize) {
-            let weight = self.weight_of(row);
-            sums.push(weight, 0.0, self.codes[row] as usize, [weight]);
-        }
-        sums
-    }
-
-    fn prepare_sums(&self, _: &RowSums, _: &Tally, sums: &[f64], value: &mut Vec<f64>) -> Option<(Summary, Weights)> {
-        Some(self.weighed(sums.to_vec(), value))
-    }
-
-    /// A class, or what one class has more than another.
-    fn plane(&self, plane: usize, sums: &[f64]) -> f64 {
-        if self.impurity != Impurity::Error {
-            return sums[plane];
-        }
-        let (left, right) = self.pair(plane);
-        sums[left] - sums[right]
-    }
-
-    fn gain_of_planes(&self, gains: impl Iterator<Item = f64>) -> f64 {
-        // One class on both sides gains nothing.
-        if self.impurity == Impurity::Error { gains.fold(0.0, f64::max) } else { gains.sum() }
-    }
-
-    /// What telling one class from the others gains; what predicting one class on the left and another on the right does.
-    fn plane_gain(&self, node: &Weights, plane: usize, weight: f64, sum: f64) -> f64 {
-        if self.impurity == Impurity::Error {
-            return sum + node.classes[self.pair(plane).1] - (node.total - node.cost);
-        }
-        let (total, of_class) = (node.total, node.classes[plane]);
-        if weight <= 0.0 || weight >= total {
-            return 0.0;
-        }
-        if self.impurity == Impurity::Gini {
-            let d = sum * total - weight * of_class;
-            return d * d / (total * weight * (total - weight));
-        }
-        let entropy = |w: f64, k: f64| self.x_log2_x(w) - self.x_log2_x(k) - self.x_log2_x(w - k);
-        entropy(total, of_class) - entropy(weight, sum) - entropy(total - weight, of_class - sum)
-    }
-
-    fn gain_of_sums(&self, node: &Weights, weight: f64, sums: &[f64]) -> f64 {
-        let right = node.classes.iter().zip(sums).map(|(all, left)| (all - left).max(0.0));
-        self.gain(node, weight, self.part(sums.iter().copied()), self.part(right))
-    }
-
-    fn noise(&self, node: &Weights) -> f64 {
-        let log = if self.impurity == Impurity::Entropy { 1.0 + node.total.log2().abs() } else { 1.0 };
-        1e-15 * self.n_classes as f64 * node.total * log
     }
 
     fn cost_of(&self, node: &Weights, value: &[f64]) -> f64 {

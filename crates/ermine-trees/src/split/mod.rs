@@ -3,7 +3,6 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`test`](mod@test) | the question that a split asks of a row |
-//! | [`chain`] | the best cut of a column again and again, while rows are taken away |
 //! | [`cells`] | what is added up in each bin of a column, and how good a split between bins is |
 //! | [`class_counts`] | a count for each class in a bin |
 //! | [`target_sums`] | sums of targets and weights in a bin |
@@ -11,7 +10,6 @@
 //! | [`exact`] | the best threshold of a sorted column, and the best of all columns |
 //! | [`histogram`] | the best split from sums by bin, for gradient boosting |
 //! | [`bucket`] | the best threshold of many columns of a large table, without sorting them |
-//! | `hull` | convex hulls, whose corners are all that a chain remembers of its cuts |
 //! | [`few`] | the best cuts of all columns of a few rows at once |
 //! | [`masks`] | splits of at most 64 rows, as sets of rows in one word |
 //! | [`left_sums`] | what is left of one cut for each of some columns |
@@ -34,14 +32,12 @@ pub mod bipartition;
 mod blocks;
 pub mod bucket;
 pub mod cells;
-pub mod chain;
 pub mod class_counts;
 pub mod classes;
 pub mod criterion;
 pub mod exact;
 pub mod few;
 pub mod histogram;
-mod hull;
 pub mod left_sums;
 pub mod masks;
 pub mod node;

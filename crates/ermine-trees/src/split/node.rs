@@ -15,7 +15,6 @@
 //!
 //! **Ties** between thresholds: the lower one wins, missing values on the left before missing values on the right.
 
-use super::chain::{RowSums, Tally};
 use super::exact::Threshold;
 use super::twig::{ROWS, Twig, TwigNode, TwigSplit};
 
@@ -205,57 +204,6 @@ pub trait NodeCriterion: Send + Sync + Sized {
     /// The best split of a node of a twig whose rows have these entries; only asked where [`twig_marks`](Self::twig_marks) gave marks (others may panic).
     fn best_in_twig(&self, _state: &Self::Node, _twig: &Twig, _node: TwigNode, _entries: &[u32]) -> Option<TwigSplit> {
         None
-    }
-
-    /// How many planes there are for searches in [chains](super::chain); 0 if there is no such search.
-    fn n_planes(&self) -> usize {
-        0
-    }
-
-    /// What these rows add to their sides, in a chain that begins at this node.
-    fn row_sums(&self, _node: &Self::Node, _rows: &[u32]) -> RowSums {
-        RowSums::new(0, 0, Vec::new())
-    }
-
-    /// As [`prepare`](Self::prepare), from what the rows of the node add up to; `None` where that would not be precise.
-    fn prepare_sums(
-        &self,
-        _rows: &RowSums,
-        _tally: &Tally,
-        _sums: &[f64],
-        _value: &mut Vec<f64>,
-    ) -> Option<(Summary, Self::Node)> {
-        None
-    }
-
-    /// The second coordinate of a plane, beside the weight: it is linear in the sums.
-    fn plane(&self, plane: usize, sums: &[f64]) -> f64 {
-        sums[plane]
-    }
-
-    /// A convex function of the weight and the coordinate of a plane on the left.
-    fn plane_gain(&self, _node: &Self::Node, _plane: usize, _weight: f64, _sum: f64) -> f64 {
-        f64::INFINITY
-    }
-
-    /// What a split gains at most, from what its planes gain.
-    fn gain_of_planes(&self, gains: impl Iterator<Item = f64>) -> f64 {
-        gains.sum()
-    }
-
-    /// Whether a split may gain anything that has `before` and a part of `segment` on the left.
-    fn may_gain(&self, _node: &Self::Node, _before: &[f64], _segment: &[f64]) -> bool {
-        true
-    }
-
-    /// What a split gains with this weight and these sums on the left.
-    fn gain_of_sums(&self, _node: &Self::Node, _weight: f64, _sums: &[f64]) -> f64 {
-        f64::NAN
-    }
-
-    /// How far gains may be above what their planes say, by rounding.
-    fn noise(&self, _node: &Self::Node) -> f64 {
-        0.0
     }
 
     /// The marks that the entries of a row carry: [`LABEL`] or nothing.

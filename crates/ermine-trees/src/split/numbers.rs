@@ -6,12 +6,8 @@
 //!
 //! **Nominal columns.** One number: by the order of the means, which is exact. Several: all bipartitions of up to [`ENUMERATED`] categories, above the orders of the means of each number.
 //!
-//! **Chains.** What several numbers gain is a sum over them, each a convex function of its weight and sum: x ln(x / a) is convex in both, as x^2 / a is. The cost of what is left of a chain follows from what its rows
-//! cost around the means m' with which the chain began: around its own means m, it is less by weight times the loss of m' where the number is m.
-//!
 //! **Cost.** O(outputs) for each entry.
 
-use super::chain::{NEAR, RowSums, Tally};
 use super::classes::ENUMERATED;
 use super::exact::Threshold;
 use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
@@ -43,8 +39,6 @@ pub struct Sums {
     weight: f64,
     means: Vec<f64>,
     cost: f64,
-    /// How far the means are from where the sums of a [chain](super::chain) are centred; empty outside of chains.
-    shift: Vec<f64>,
 }
 
 impl Numbers {
@@ -144,18 +138,6 @@ impl Numbers {
         };
         total / self.n_outputs as f64
     }
-
-    /// For each row the first one in the order of their numbers that has the same.
-    fn first_alike(&self, rows: &[u32]) -> Vec<u32> {
-        let of = |i: u32| self.of_row(rows[i as usize] as usize);
-        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-        order.sort_by(|&i, &j| of(i).partial_cmp(of(j)).unwrap_or(std::cmp::Ordering::Equal));
-        let mut first = vec![0; rows.len()];
-        for alike in order.chunk_by(|&i, &j| of(i) == of(j)) {
-            alike.iter().for_each(|&i| first[i as usize] = rows[alike[0] as usize]);
-        }
-        first
-    }
 }
 
 impl NodeCriterion for Numbers {
@@ -182,7 +164,7 @@ impl NodeCriterion for Numbers {
         }
         let cost = if pure { 0.0 } else { self.cost(entries, &means) };
         value.extend(&means);
-        (Summary { weight, cost, pure }, Sums { weight, means, cost, shift: Vec::new() })
+        (Summary { weight, cost, pure }, Sums { weight, means, cost })
     }
 
     fn weight(&self, entries: &[u32]) -> f64 {
@@ -220,106 +202,6 @@ impl NodeCriterion for Numbers {
             return CategoryOrders::Enumerated(self.enumerate(node, &sums, &sizes, limits));
         }
         CategoryOrders::Heuristic((0..self.n_outputs).map(mean).collect())
-    }
-
-    fn n_planes(&self) -> usize {
-        self.n_outputs
-    }
-
-    /// The sums of the numbers, around the node's means for the squared error; what they cost around these; and for the squared error the numbers as they are.
-    fn row_sums(&self, node: &Sums, rows: &[u32]) -> RowSums {
-        let n_sums = self.n_outputs * if self.loss == Loss::Squared { 3 } else { 2 };
-        let mut sums = RowSums::new(n_sums, n_sums, node.means.clone());
-        for (&row, first) in rows.iter().zip(self.first_alike(rows)) {
-            let w = self.weight_of(row as usize);
-            let numbers = || self.of_row(row as usize).iter().zip(&node.means).map(|(&y, &mean)| (y, mean));
-            let costs = numbers().map(|(y, mean)| w * self.loss(y, mean));
-            match self.loss {
-                Loss::Squared => {
-                    let parts =
-                        numbers().map(|(y, mean)| w * (y - mean)).chain(costs).chain(numbers().map(|(y, _)| w * y));
-                    sums.push(w, f64::from(first), 0, parts);
-                }
-                Loss::Poisson => sums.push(w, f64::from(first), 0, numbers().map(|(y, _)| w * y).chain(costs)),
-            }
-        }
-        sums
-    }
-
-    /// Costs are differences of two sums, precise as long as each mean is near where the chain began.
-    fn prepare_sums(
-        &self,
-        rows: &RowSums,
-        tally: &Tally,
-        sums: &[f64],
-        value: &mut Vec<f64>,
-    ) -> Option<(Summary, Sums)> {
-        let (weight, pure) = (tally.weight, tally.low == tally.high);
-        let (k, mut cost) = (self.n_outputs, 0.0);
-        let (mut means, mut shift) = (Vec::with_capacity(k), vec![0.0; k]);
-        for output in 0..k {
-            let (sum, around) = (sums[output], sums[k + output]);
-            let less = match self.loss {
-                Loss::Squared => {
-                    shift[output] = sum / weight;
-                    means.push(sums[2 * k + output] / weight);
-                    sum * shift[output]
-                }
-                Loss::Poisson => {
-                    means.push(sum / weight);
-                    weight * self.loss(sum / weight, rows.reference[output])
-                }
-            };
-            // An output whose numbers are all the same costs what their mean was rounded by.
-            let rounding = 1e-14 * rows.reference[output];
-            let nothing = weight * if self.loss == Loss::Squared { rounding * rounding } else { rounding };
-            if around > nothing {
-                if !pure && around - less < NEAR * around {
-                    return None;
-                }
-                cost += around - less;
-            }
-        }
-        let mut cost = cost / k as f64;
-        if pure {
-            (means, cost) = (self.of_row(tally.low as usize).to_vec(), 0.0);
-        }
-        value.extend(&means);
-        Some((Summary { weight, cost, pure }, Sums { weight, means, cost, shift }))
-    }
-
-    fn plane_gain(&self, node: &Sums, plane: usize, weight: f64, sum: f64) -> f64 {
-        let right_weight = node.weight - weight;
-        if weight <= 0.0 || right_weight <= 0.0 {
-            return 0.0;
-        }
-        let mean = node.means[plane];
-        let side = |sum: f64, weight: f64| if sum > 0.0 { sum * (sum / (weight * mean)).ln() } else { 0.0 };
-        let gain = match self.loss {
-            Loss::Squared => (sum - weight * node.shift[plane]).powi(2) * node.weight / (weight * right_weight),
-            Loss::Poisson => side(sum, weight) + side(node.weight * mean - sum, right_weight),
-        };
-        gain / self.n_outputs as f64
-    }
-
-    /// A side of nothing but zeros is not allowed by the deviance.
-    fn may_gain(&self, node: &Sums, before: &[f64], segment: &[f64]) -> bool {
-        let both = |((left, more), mean): ((&f64, &f64), &f64)| {
-            left + more > 0.0 && node.weight * mean - left > NOTHING * left
-        };
-        self.loss == Loss::Squared || before.iter().zip(segment).zip(&node.means).all(both)
-    }
-
-    fn gain_of_sums(&self, node: &Sums, weight: f64, sums: &[f64]) -> f64 {
-        self.gain(node, weight, sums.iter().zip(&node.shift).map(|(sum, shift)| sum - weight * shift))
-    }
-
-    fn noise(&self, node: &Sums) -> f64 {
-        match self.loss {
-            Loss::Squared => 1e-13 * node.cost,
-            // Logarithms of numbers near 1, times the sums.
-            Loss::Poisson => 1e-14 * node.weight * node.means.iter().sum::<f64>(),
-        }
     }
 
     fn cost_of(&self, node: &Sums, value: &[f64]) -> f64 {

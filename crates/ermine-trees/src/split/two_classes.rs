@@ -12,7 +12,6 @@
 //! intervals.
 
 use super::blocks::{Block, could_win};
-use super::chain::{RowSums, Tally};
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{
@@ -241,43 +240,6 @@ impl NodeCriterion for TwoClassCounts {
     fn best_in_twig(&self, state: &Counts, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
         let (counts, grid) = (twig::counts::TwoClasses { n: state.n, p: state.p }, self.grid(state));
         twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain(state, n, p)))
-    }
-
-    fn n_planes(&self) -> usize {
-        1
-    }
-
-    fn row_sums(&self, _: &Counts, rows: &[u32]) -> RowSums {
-        let mut sums = RowSums::new(1, 1, Vec::new());
-        rows.iter().for_each(|&row| sums.push(1.0, 0.0, 0, [f64::from(self.codes[row as usize])]));
-        sums
-    }
-
-    fn prepare_sums(
-        &self,
-        _: &RowSums,
-        tally: &Tally,
-        sums: &[f64],
-        value: &mut Vec<f64>,
-    ) -> Option<(Summary, Counts)> {
-        Some(self.counted(tally.weight, sums[0], value))
-    }
-
-    fn plane_gain(&self, node: &Counts, _: usize, weight: f64, sum: f64) -> f64 {
-        if weight > 0.0 && weight < node.n { self.gain(node, weight, sum) } else { 0.0 }
-    }
-
-    fn gain_of_sums(&self, node: &Counts, weight: f64, sums: &[f64]) -> f64 {
-        self.gain(node, weight, sums[0])
-    }
-
-    fn noise(&self, node: &Counts) -> f64 {
-        // Counts are exact. The formula of Gini has no differences but of whole numbers; that of the entropy has, of numbers as large as n log n.
-        match self.impurity {
-            Impurity::Gini => 1e-15 * node.cost,
-            Impurity::Entropy => 1e-15 * node.n * node.n.log2(),
-            Impurity::Error => 0.0,
-        }
     }
 
     fn cost_of(&self, node: &Counts, value: &[f64]) -> f64 {

@@ -8,7 +8,6 @@
 //!
 //! **Cost.** About a nanosecond for each entry. **Accuracy.** Sums are in double precision, centred at every node: no cancellation of squares.
 
-use super::chain::{NEAR, RowSums, Tally};
 use super::exact::Threshold;
 use super::node::{
     Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, TIE, gain_at, sweep,
@@ -34,8 +33,6 @@ pub struct Moments {
     weight: f64,
     mean: f64,
     cost: f64,
-    /// How far the mean is from where the sums of a [chain](super::chain) are centred.
-    shift: f64,
 }
 
 impl Variance {
@@ -208,7 +205,7 @@ impl NodeCriterion for Variance {
             cost += w * distance * distance;
         }
         value.push(mean);
-        (Summary { weight, cost, pure: low == high }, Moments { weight, mean, cost, shift: 0.0 })
+        (Summary { weight, cost, pure: low == high }, Moments { weight, mean, cost })
     }
 
     fn weight(&self, entries: &[u32]) -> f64 {
@@ -269,56 +266,6 @@ impl NodeCriterion for Variance {
             centred[row as usize % ROWS] = self.centred[(entries[row as usize] & ROW) as usize];
         }
         twig::variance::best(twig, node, &centred, self.grid(state))
-    }
-
-    fn n_planes(&self) -> usize {
-        1
-    }
-
-    /// Around the node's mean: the numbers, their squares, and the numbers as they are.
-    fn row_sums(&self, node: &Moments, rows: &[u32]) -> RowSums {
-        let mut sums = RowSums::new(3, 3, Vec::new());
-        for row in rows.iter().map(|&row| row as usize) {
-            let (weight, number) = (self.weight_of(row), self.values[row]);
-            let distance = number - node.mean;
-            sums.push(weight, number, 0, [weight * distance, weight * distance * distance, weight * number]);
-        }
-        sums
-    }
-
-    /// The squared error is a difference of two sums, precise as long as the mean is near where the chain began.
-    fn prepare_sums(
-        &self,
-        _: &RowSums,
-        tally: &Tally,
-        sums: &[f64],
-        value: &mut Vec<f64>,
-    ) -> Option<(Summary, Moments)> {
-        let (weight, pure) = (tally.weight, tally.low == tally.high);
-        let shift = sums[0] / weight;
-        let cost = sums[1] - sums[0] * shift;
-        if !pure && cost < NEAR * sums[1] {
-            return None;
-        }
-        let (mean, cost) = if pure { (tally.low, 0.0) } else { (sums[2] / weight, cost) };
-        value.push(mean);
-        Some((Summary { weight, cost, pure }, Moments { weight, mean, cost, shift }))
-    }
-
-    fn plane_gain(&self, node: &Moments, _: usize, weight: f64, sum: f64) -> f64 {
-        let right = node.weight - weight;
-        let sum = sum - weight * node.shift;
-        if weight > 0.0 && right > 0.0 { sum * sum * node.weight / (weight * right) } else { 0.0 }
-    }
-
-    fn gain_of_sums(&self, node: &Moments, weight: f64, sums: &[f64]) -> f64 {
-        let gain = self.plane_gain(node, 0, weight, sums[0]);
-        // Very unequal weights may leave nothing of the lighter side.
-        if weight < node.weight { gain } else { f64::NAN }
-    }
-
-    fn noise(&self, node: &Moments) -> f64 {
-        1e-14 * node.cost
     }
 
     fn cost_of(&self, node: &Moments, value: &[f64]) -> f64 {

@@ -8,7 +8,6 @@
 
 use super::Tree;
 use super::engine::Engine;
-use super::engine::deep::is_deep;
 use crate::split::Test;
 use crate::split::test::CodeSet;
 use ermine_core::error::{Error, Result};
@@ -79,8 +78,6 @@ pub struct Forest {
     shared: HashMap<Vec<u64>, u32>,
     /// The form for many rows, made on first use.
     engine: OnceLock<Engine>,
-    /// Whether trees are very deep, found out on first use.
-    deep: OnceLock<bool>,
 }
 
 /// Where the parts of a forest go when it is added to another.
@@ -151,7 +148,7 @@ impl Forest {
 
     /// Adds a tree.
     pub fn push(&mut self, tree: &Tree) {
-        (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
+        self.engine = OnceLock::new();
         if self.shared.is_empty() {
             self.share_again();
         }
@@ -191,7 +188,7 @@ impl Forest {
 
     /// Adds the trees of other forests: trees that were made side by side are put together side by side.
     pub fn append(&mut self, others: &[Forest]) {
-        (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
+        self.engine = OnceLock::new();
         if self.shared.is_empty() {
             self.share_again();
         }
@@ -251,11 +248,6 @@ impl Forest {
         }
     }
 
-    /// Whether its leaves are very deep on average, as those of a chain are.
-    pub(super) fn is_deep(&self) -> bool {
-        *self.deep.get_or_init(|| is_deep(self))
-    }
-
     /// The form for many rows.
     pub(super) fn engine(&self, n_features: usize) -> &Engine {
         self.engine.get_or_init(|| Engine::new(&[self], n_features))
@@ -298,7 +290,7 @@ impl Forest {
     /// Keeps the first trees only.
     pub fn truncate(&mut self, n_trees: usize) {
         if let Some(&end) = self.roots.get(n_trees) {
-            (self.engine, self.deep) = (OnceLock::new(), OnceLock::new());
+            self.engine = OnceLock::new();
             self.nodes.truncate(end as usize);
             self.weights.truncate(end as usize);
             self.roots.truncate(n_trees);

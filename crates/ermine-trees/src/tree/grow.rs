@@ -3,15 +3,13 @@
 //! **Idea.** Large nodes are taken level by level: the columns are dealt out to the threads, each thread sweeps its columns for all nodes of the level
 //! and then parts them, so that a column stays in the cache of one core. Nodes of at most `SUBTREE` rows become subtrees, renumbered from 0
 //! so that all they need lies close together; each is grown to its end by one thread. With a limit on leaves the node with the largest gain comes
-//! first instead. There is no recursion: a chain as deep as the data has rows is a long list, nothing more; and what is left of a node after many small splits is searched by a form (`chain`) that
-//! need not look at all of it again.
+//! first instead. There is no recursion: a chain of nodes, each of which loses one row to a leaf, is a long list and nothing more.
 //!
 //! **Choice.** The largest gain wins; of equal gains the lower column, then the lower threshold. What is chosen doesn't depend on threads.
 //!
-//! **Cost.** O(d n) for each level, O(d n log n) for a balanced tree. Memory: 4 bytes for each value, and a tree.
+//! **Cost.** O(d n) for each level, O(d n log n) for a balanced tree; the limit on levels keeps it linear in n for any tree. Memory: 4 bytes for each value, and a tree.
 
-use super::Tree;
-use super::chain::{Chain, ChainRule};
+use super::{DEEPEST, Tree};
 use super::orders::{Orders, Parting, RowSet};
 use super::search::{Choice, Place, Searcher};
 use super::twig::TwigRoom;
@@ -60,7 +58,7 @@ pub struct GrowOptions {
 impl Default for GrowOptions {
     fn default() -> Self {
         GrowOptions {
-            max_depth: usize::MAX,
+            max_depth: DEEPEST,
             min_samples_split: 2,
             min_samples_leaf: 1,
             min_weight_leaf: 0.0,
@@ -97,10 +95,6 @@ pub(super) struct Pending<N> {
     pub path: u64,
     pub bounds: (f64, f64),
     pub state: N,
-    /// How many splits right above it took few rows only.
-    pub run: u32,
-    /// The rows, where that is a long run: they are not in the orders then.
-    pub chain: Option<Box<Chain>>,
 }
 
 /// Grows a tree on all rows.
@@ -110,21 +104,10 @@ pub fn grow<C: NodeCriterion>(
     options: &GrowOptions,
     observer: &dyn Observer,
 ) -> Result<Grown> {
-    grow_by(criterion, features, options, ChainRule::default(), observer)
-}
-
-/// The same with another rule on what is a chain.
-pub(super) fn grow_by<C: NodeCriterion>(
-    criterion: C,
-    features: &Features,
-    options: &GrowOptions,
-    rule: ChainRule,
-    observer: &dyn Observer,
-) -> Result<Grown> {
     let orders = Orders::new(features, features.sorted_once(), |row| criterion.mark(row))?;
     let n = features.n_rows();
     let rows = (0..n as u32).collect();
-    let mut grower = Grower::new(criterion, orders, features, rows, (options, rule));
+    let mut grower = Grower::new(criterion, orders, features, rows, options);
     let root = grower.root();
     let drive = || -> Result<Grown> {
         match options.max_leaf_nodes {
@@ -145,9 +128,6 @@ pub(super) struct Grower<'a, C> {
     /// The row of the features behind each of ours.
     pub rows: Vec<u32>,
     pub options: &'a GrowOptions,
-    pub rule: ChainRule,
-    /// The number of each row in its chain.
-    pub number: Vec<u32>,
     /// Empty but while nodes are parted: the rows of the smaller side of each.
     set: RowSet,
     buffer: Vec<u32>,
@@ -160,10 +140,10 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         orders: Orders,
         features: &'a Features,
         rows: Vec<u32>,
-        (options, rule): (&'a GrowOptions, ChainRule),
+        options: &'a GrowOptions,
     ) -> Self {
-        let (set, number, buffer) = (RowSet::new(rows.len()), Vec::new(), Vec::new());
-        Grower { criterion, orders, features, rows, options, rule, number, set, buffer, out: Grown::default() }
+        let set = RowSet::new(rows.len());
+        Grower { criterion, orders, features, rows, options, set, buffer: Vec::new(), out: Grown::default() }
     }
 
     fn root(&mut self) -> Option<Pending<C::Node>> {
@@ -172,7 +152,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         self.out.tree.width = self.criterion.width();
         let (summary, state) = self.add_node(&entries);
         let bounds = (f64::NEG_INFINITY, f64::INFINITY);
-        let root = Pending { node: 0, range: 0..n, depth: 0, path: 1, bounds, state, run: 0, chain: None };
+        let root = Pending { node: 0, range: 0..n, depth: 0, path: 1, bounds, state };
         self.may_split(&summary, n, 0).then_some(root)
     }
 
@@ -212,13 +192,9 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
     /// Splits a node of the tree; gives back the children that may be split further and, if there are any, how to part the columns for them.
     pub fn split(
         &mut self,
-        mut pending: Pending<C::Node>,
+        pending: &Pending<C::Node>,
         mut choice: Choice,
     ) -> (Vec<Pending<C::Node>>, Option<Parting>) {
-        if let Some(chain) = pending.chain.take() {
-            return self.peel(pending, chain, choice);
-        }
-        let pending = &pending;
         let (mut left, mut right) = self.sides(pending, &choice);
         let left_is_heavier = self.criterion.weight(&left) > self.criterion.weight(&right);
         if let (Place::Categories(parts), true) = (&mut choice.place, left_is_heavier) {
@@ -261,8 +237,6 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         range: Range<usize>,
         state: C::Node,
     ) -> Pending<C::Node> {
-        let run =
-            if self.rule.is_small(parent.range.len() - range.len(), parent.range.len()) { parent.run + 1 } else { 0 };
         Pending {
             node: self.out.tree.child[parent.node as usize] + side as u32,
             range,
@@ -270,8 +244,6 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             path: rng::place(parent.path, side as u64),
             bounds: parent.bounds,
             state,
-            run,
-            chain: None,
         }
     }
 
@@ -352,15 +324,14 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let mut stack: Vec<Pending<C::Node>> = root.into_iter().collect();
         let mut room = TwigRoom::default();
         while let Some(mut pending) = stack.pop() {
-            self.enter(&mut pending);
-            if pending.chain.is_none() && self.is_twig(&pending) {
+            if self.is_twig(&pending) {
                 match self.grow_twig(pending, &mut room) {
                     None => continue,
                     Some(back) => pending = back,
                 }
             }
             let Some(choice) = self.searcher().search(&pending) else { continue };
-            let (children, parting) = self.split(pending, choice);
+            let (children, parting) = self.split(&pending, choice);
             if let Some(parting) = parting {
                 for column in &mut self.orders.columns {
                     column.partition(&parting, &self.set, &mut self.buffer);
@@ -378,22 +349,18 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let mut subtrees = Vec::new();
         while !level.is_empty() {
             report(observer, Event::Step { done: self.out.tree.n_nodes() as u64, score: None })?;
-            level.iter_mut().for_each(|pending| self.enter(pending));
             let choices = self.searcher().search_level(&level);
             let (mut next, mut parted) = (Vec::new(), Vec::new());
             for (pending, choice) in level.into_iter().zip(choices) {
                 let Some(choice) = choice else { continue };
-                let (children, parting) = self.split(pending, choice);
+                let (children, parting) = self.split(&pending, choice);
                 parted.extend(parting);
                 next.extend(children);
             }
             self.partition_all(&parted);
             let (large, small): (Vec<_>, Vec<_>) = next.into_iter().partition(|p| p.range.len() > SUBTREE);
             level = large;
-            for mut pending in small {
-                self.leave(&mut pending);
-                subtrees.push(pending);
-            }
+            subtrees.extend(small);
         }
         // Subtrees share no rows, so that one array numbers the rows of them all.
         let mut new_row = vec![0; self.rows.len()];
@@ -436,12 +403,11 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let orders = self.orders.take(&pending.range, new_row);
         let rows = ours.iter().map(|&row| self.rows[row as usize]).collect();
         let criterion = self.criterion.select(&ours);
-        let mut grower = Grower::new(criterion, orders, self.features, rows, (self.options, self.rule));
+        let mut grower = Grower::new(criterion, orders, self.features, rows, self.options);
         let root = grower.root().map(|root| Pending {
             depth: pending.depth,
             path: pending.path,
             bounds: pending.bounds,
-            run: pending.run,
             ..root
         });
         grower.depth_first(root);
@@ -473,10 +439,9 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         let mut arrivals: Vec<Pending<C::Node>> = root.into_iter().collect();
         let mut n_leaves = 1;
         loop {
-            for mut pending in arrivals.drain(..) {
+            for pending in arrivals.drain(..) {
                 order += 1;
-                self.enter(&mut pending);
-                if let Some(choice) = self.searcher().search_wide(&pending) {
+                    if let Some(choice) = self.searcher().search_wide(&pending) {
                     heap.push(Waiting { gain: choice.gain, order, pending, choice });
                 }
             }
@@ -486,7 +451,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             }
             let Some(Waiting { pending, choice, .. }) = heap.pop() else { return Ok(()) };
             n_leaves += 1;
-            let (children, parting) = self.split(pending, choice);
+            let (children, parting) = self.split(&pending, choice);
             arrivals = children;
             self.partition_all(parting.as_slice());
         }

@@ -5,7 +5,6 @@
 //! | this file | the tree itself: nodes in arrays, checks, reading and writing |
 //! | [`grow`](mod@grow) | growing a tree by the best split of each node |
 //! | [`orders`] | the rows of every node in the order of every column |
-//! | `chain` | nodes of which every split takes a few rows only |
 //! | [`multiway`] | growing trees with a branch for each category: ID3 and C4.5 |
 //! | [`optimal`] | the best of all trees of a depth, with proof |
 //! | [`binary`] | the same over yes/no questions |
@@ -27,7 +26,6 @@
 //! holds a prediction, so that stopping anywhere is defined.
 
 pub mod binary;
-mod chain;
 pub mod density;
 pub mod draw;
 pub mod engine;
@@ -50,13 +48,22 @@ pub mod predict;
 pub use forest::Forest;
 
 use crate::split::Test;
-use engine::deep::{Asked, DEEP, Paths};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::Features;
 use ermine_core::section::Sections;
 use ermine_core::table::Column;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// How many levels a tree has at most where no limit is asked for. Data of which every split takes off a single row would make as many levels as there are rows, and each level looks at all rows
+/// that are left; no table that we know of comes near this depth.
+pub const DEEPEST: usize = 1024;
+
+/// A word on a tree that was cut off at that depth, which nobody asked for.
+pub(crate) fn depth_note(tree: &Tree, asked: Option<usize>) -> Option<String> {
+    (asked.is_none() && tree.depth() >= DEEPEST)
+        .then(|| format!("the tree ends at {DEEPEST} levels, the default limit; a larger max_depth lets it grow on"))
+}
 
 /// Where a row goes whose value is missing, or one that training didn't have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,35 +171,8 @@ impl Tree {
     pub fn apply(&self, features: &Features) -> Vec<u32> {
         let columns = features.columns();
         let value = |row: usize, feature: usize| Column::number(&columns[feature], features.table_row(row));
-        let rows = (0..features.n_rows()).into_par_iter();
-        if self.is_deep_for(features) {
-            let paths = Paths::new(self.n_nodes(), |node| self.asked(node as usize));
-            let walk = |row: usize| {
-                let x = |feature: usize| value(row, feature);
-                paths.walk(0, x, |node| self.step(node as usize, x).map(|next| next as u32))
-            };
-            return rows.with_min_len(256).map(walk).collect();
-        }
         let walk = |row: usize| self.walk(|feature| value(row, feature)) as u32;
-        rows.with_min_len(4096).map(walk).collect()
-    }
-
-    /// Whether so many rows would walk so far that it is worth finding the [paths](engine) of the tree first; a few of them say how far. Walking a node is a tenth of the work of putting it on a path.
-    fn is_deep_for(&self, features: &Features) -> bool {
-        const ASKED: usize = 8;
-        let n_rows = features.n_rows();
-        if n_rows < 64 * ASKED || self.n_nodes() < DEEP {
-            return false;
-        }
-        let length = |row: usize| {
-            let (mut node, mut length) = (0, 0);
-            while let Some(next) = self.step(node, |feature| features.number(row, feature)) {
-                (node, length) = (next, length + 1);
-            }
-            length
-        };
-        let lengths: usize = (0..ASKED).map(|i| length(i * n_rows / ASKED)).sum();
-        lengths > ASKED * DEEP && lengths / ASKED * n_rows > 10 * self.n_nodes()
+        (0..features.n_rows()).into_par_iter().with_min_len(4096).map(walk).collect()
     }
 
     /// Where a row goes from a node; `None` if it ends there.
@@ -200,18 +180,6 @@ impl Tree {
     fn step(&self, node: usize, x: impl Fn(usize) -> f64) -> Option<usize> {
         let branch = self.test[node].branch(x(self.test[node].feature()?))?;
         Some(self.child[node] as usize + branch)
-    }
-
-    /// What a node asks, as paths want to know it.
-    fn asked(&self, node: usize) -> Asked {
-        let child = self.child[node];
-        match self.test[node] {
-            Test::Leaf => Asked::Nothing,
-            Test::AtMost { feature, threshold, missing_left } => {
-                Asked::AtMost { feature, threshold, missing_left, child }
-            }
-            _ => Asked::Other { child, n: self.test[node].n_children() as u32 },
-        }
     }
 
     /// The prediction for each row, row by row.

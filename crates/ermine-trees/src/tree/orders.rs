@@ -139,11 +139,6 @@ impl OrderedColumn {
         &self.entries[range.clone()]
     }
 
-    /// The same, to be written anew.
-    pub(super) fn entries_mut(&mut self, range: &Range<usize>) -> &mut [u32] {
-        &mut self.entries[range.clone()]
-    }
-
     /// The entries of a node, those without a value apart.
     pub fn segment(&self, range: &Range<usize>) -> Segment<'_> {
         let entries = self.entries(range);

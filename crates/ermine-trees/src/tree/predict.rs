@@ -9,7 +9,7 @@
 //!
 //! **Cost.** About 10 cycles a step. The block's values take 8 bytes for each row and column.
 
-use super::engine::{self, BLOCK, Deep, Engine};
+use super::engine::{self, BLOCK, Engine};
 use super::forest::{Forest, Node, kind};
 use crate::split::test::category;
 use ermine_core::matrix::Features;
@@ -33,12 +33,11 @@ impl Forest {
         engine::sums(&[self], || Some(self.engine(features.n_columns())), trees, features)
     }
 
-    /// Adds the predictions of some trees, walked as they are or as the `deep.1`-th forest of a form for deep trees, to `sums`, which has `outputs` numbers for each row: to those from `output` on.
+    /// Adds the predictions of some trees, walked as they are, to `sums`, which has `outputs` numbers for each row: to those from `output` on.
     pub(super) fn add_walks(
         &self,
         trees: Range<usize>,
         features: &Features,
-        deep: Option<(&Deep, usize)>,
         (output, outputs): (usize, usize),
         sums: &mut [f64],
     ) {
@@ -47,10 +46,7 @@ impl Forest {
             let each = |row: usize, _: usize, leaf: u32| {
                 add(&mut sums[row * outputs + output..][..self.width], self.value(leaf));
             };
-            match deep {
-                Some(deep) => self.each_deep_walk(deep, features, (first, n), trees.clone(), each),
-                None => self.each_walk(features, first, n, trees.clone(), each),
-            }
+            self.each_walk(features, first, n, trees.clone(), each);
         };
         parallel::for_each_chunk(sums, BLOCK * outputs, |part, sums| block((part, sums)));
     }
@@ -95,7 +91,7 @@ impl Forest {
         mut each: impl FnMut(usize, usize, u32),
     ) {
         let engine =
-            if Engine::pays(n, trees.len(), &[self]) { self.engine(features.n_columns()) } else { &Engine::Plain };
+            if Engine::pays(n, trees.len()) { self.engine(features.n_columns()) } else { &Engine::Plain };
         match engine {
             Engine::Sliced(sliced) => {
                 let mut scratch = sliced.scratch(0);
@@ -112,25 +108,7 @@ impl Forest {
                     leaves.iter().enumerate().for_each(|(row, &leaf)| each(row, tree, leaf));
                 }
             }
-            Engine::Deep(deep) => self.each_deep_walk((deep, 0), features, (first, n), trees, each),
             Engine::Plain => self.each_walk(features, first, n, trees, each),
-        }
-    }
-
-    /// The same by the form for deep trees, as its `deep.1`-th forest.
-    fn each_deep_walk(
-        &self,
-        deep: (&Deep, usize),
-        features: &Features,
-        (first, n): (usize, usize),
-        trees: Range<usize>,
-        mut each: impl FnMut(usize, usize, u32),
-    ) {
-        let (width, block) = rows_of(features, first, n);
-        for tree in trees {
-            for row in 0..n {
-                each(row, tree, deep.0.walk((deep.1, self), tree, &block[row * width..(row + 1) * width]));
-            }
         }
     }
 

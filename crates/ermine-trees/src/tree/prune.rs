@@ -24,7 +24,7 @@ use super::{Grown, Tree};
 use crate::split::Test;
 use ermine_core::matrix::Features;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 /// One step of a pruning path: the tree after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -141,18 +141,8 @@ pub fn cost_complexity(grown: &Grown, alpha: f64) -> Grown {
     collapse(grown, &weak.collect::<Vec<_>>())
 }
 
-/// The loss of each node as a leaf on the given rows: `loss(prediction, row)` is added up for the nodes that a row comes through. Rows of the same `kind` lose the same everywhere.
-pub fn loss_by_node(
-    tree: &Tree,
-    features: &Features,
-    kind: impl Fn(usize) -> (u64, u64),
-    loss: impl Fn(&[f64], usize) -> f64,
-) -> Vec<f64> {
-    if tree.is_deep_for(features)
-        && let Some(kinds) = few_kinds(features.n_rows(), kind)
-    {
-        return loss_by_kind(tree, features, &kinds, loss);
-    }
+/// The loss of each node as a leaf on the given rows: `loss(prediction, row)` is added up for the nodes that a row comes through.
+pub fn loss_by_node(tree: &Tree, features: &Features, loss: impl Fn(&[f64], usize) -> f64) -> Vec<f64> {
     let mut total = vec![0.0; tree.n_nodes()];
     let numbers: Vec<Vec<f64>> = used_columns(tree, features);
     let mut walk = |row: usize| {
@@ -165,41 +155,6 @@ pub fn loss_by_node(
         }
     };
     (0..features.n_rows()).for_each(&mut walk);
-    total
-}
-
-/// The rows of each kind; `None` if there are many kinds.
-fn few_kinds(n_rows: usize, kind: impl Fn(usize) -> (u64, u64)) -> Option<Vec<Vec<usize>>> {
-    const FEW: usize = 32;
-    let mut kinds: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
-    for row in 0..n_rows {
-        kinds.entry(kind(row)).or_default().push(row);
-        if kinds.len() > FEW {
-            return None;
-        }
-    }
-    Some(kinds.into_values().collect())
-}
-
-/// The same for a tree as deep as a chain: for each kind, how many of its rows come through each node is added up from the leaves.
-fn loss_by_kind(
-    tree: &Tree,
-    features: &Features,
-    kinds: &[Vec<usize>],
-    loss: impl Fn(&[f64], usize) -> f64,
-) -> Vec<f64> {
-    let ends = tree.apply(features);
-    let mut total = vec![0.0; tree.n_nodes()];
-    for rows in kinds {
-        let mut count = vec![0u32; tree.n_nodes()];
-        rows.iter().for_each(|&row| count[ends[row] as usize] += 1);
-        for node in (0..tree.n_nodes()).rev() {
-            count[node] += tree.children(node).map(|child| count[child]).sum::<u32>();
-            if count[node] > 0 {
-                total[node] += f64::from(count[node]) * loss(tree.value(node), rows[0]);
-            }
-        }
-    }
     total
 }
 

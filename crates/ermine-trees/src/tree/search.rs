@@ -63,11 +63,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
     /// The best split of a node that gains enough.
     pub fn search(&self, pending: &Pending<C::Node>) -> Option<Choice> {
         let n_columns = self.orders.columns.len();
-        let choice = match &pending.chain {
-            Some(chain) => chain.search(self.criterion, &pending.state, &self.limits(pending, 0)),
-            None if self.draws() => self.search_drawn(pending),
-            None => self.search_all(pending, 0..n_columns),
-        };
+        let choice = if self.draws() { self.search_drawn(pending) } else { self.search_all(pending, 0..n_columns) };
         choice.filter(|choice| self.is_enough(choice))
     }
 
@@ -75,7 +71,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
     pub fn search_wide(&self, pending: &Pending<C::Node>) -> Option<Choice> {
         const WIDE: usize = 1 << 16;
         let small = pending.range.len() * self.orders.columns.len() < WIDE;
-        if small || self.draws() || pending.chain.is_some() {
+        if small || self.draws() {
             return self.search(pending);
         }
         self.search_level(std::slice::from_ref(pending)).pop().flatten()
@@ -83,10 +79,6 @@ impl<C: NodeCriterion> Searcher<'_, C> {
 
     /// The best split of each node, on all threads.
     pub fn search_level(&self, level: &[Pending<C::Node>]) -> Vec<Option<Choice>> {
-        if level.iter().all(|pending| pending.chain.is_some()) {
-            // Too little work to be shared out.
-            return level.iter().map(|pending| self.search(pending)).collect();
-        }
         if self.draws() {
             return parallel::map_items(level, |pending| self.search(pending));
         }
@@ -95,22 +87,14 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let starts: Vec<usize> = (0..n_columns).step_by(each).collect();
         let of_block = |&start: &usize| -> Vec<Option<Choice>> {
             let columns = start..(start + each).min(n_columns);
-            let search = |pending: &Pending<C::Node>| match pending.chain {
-                Some(_) => None,
-                None => self.search_all(pending, columns.clone()),
-            };
-            level.iter().map(search).collect()
+            level.iter().map(|pending| self.search_all(pending, columns.clone())).collect()
         };
         let blocks: Vec<Vec<Option<Choice>>> = parallel::map_items(&starts, of_block);
         let mut best: Vec<Option<Choice>> = level.iter().map(|_| None).collect();
         for block in blocks {
             best.iter_mut().zip(block).for_each(|(best, next)| keep(best, next));
         }
-        let enough = |(choice, pending): (Option<Choice>, &Pending<C::Node>)| match pending.chain {
-            Some(_) => self.search(pending),
-            None => choice.filter(|choice| self.is_enough(choice)),
-        };
-        best.into_iter().zip(level).map(enough).collect()
+        best.into_iter().map(|choice| choice.filter(|choice| self.is_enough(choice))).collect()
     }
 
     pub fn draws(&self) -> bool {

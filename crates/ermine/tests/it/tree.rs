@@ -5,6 +5,7 @@ use ermine_core::learner::parameters::Amount;
 use ermine_core::matrix::{Features, Target};
 use ermine_trees::learner::decision_tree::{FittedTree, Pruning, Splitter, TreeCriterion};
 use ermine_trees::split::Impurity;
+use ermine_trees::tree::DEEPEST;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -366,16 +367,42 @@ fn n_nodes(model: &Model) -> usize {
     model.fitted::<FittedTree>().unwrap().tree().n_nodes()
 }
 
+/// A sorted column whose classes alternate: every split takes a row or two off an end.
+fn chain(n: usize, k: usize) -> Dataset {
+    made(n, |i, _| i as f64, 1, |i| (i % k) as u32, k)
+}
+
 #[test]
-fn chains_neither_overflow_nor_take_for_ever() {
-    // Each split takes a row or two off the end: quadratic work would take minutes.
+fn chains_end_at_the_default_depth() {
+    // As many levels as there are rows would make the work quadratic.
     let n = 100_000;
     for k in [2, 3] {
-        let chain = made(n, |i, _| i as f64, 1, |i| (i % k) as u32, k);
-        let model = DecisionTree::default().fit(&chain).unwrap();
+        let model = DecisionTree::default().fit(&chain(n, k)).unwrap();
+        assert_eq!(model.fitted::<FittedTree>().unwrap().tree().depth(), DEEPEST);
+        let notes = &model.certificate().notes;
+        assert!(notes.iter().any(|note| note.contains("ends at 1024 levels")), "{notes:?}");
+        let rows = vec![Id3::default().fit(&chain(2_500, k)).unwrap(), RandomForest::default().fit(&chain(2_500, k)).unwrap()];
+        for model in rows {
+            assert_eq!(model.predict_data(&chain(2_500, k)).unwrap().n_rows(), 2_500);
+        }
+    }
+    let target = Target::Values { values: (0..n).map(|i| (i % 2) as f64 / 3.0).collect(), n_outputs: 1 };
+    let numbers = Dataset::from_parts(chain(n, 2).features().clone(), target, Task::Regression).unwrap();
+    let model = DecisionTree::default().fit(&numbers).unwrap();
+    assert_eq!(model.fitted::<FittedTree>().unwrap().tree().depth(), DEEPEST);
+}
+
+#[test]
+fn deeper_trees_are_grown_where_they_are_asked_for() {
+    let n = 12_000;
+    let deep = DecisionTree { max_depth: Some(n), ..Default::default() };
+    for k in [2, 3] {
+        let chain = chain(n, k);
+        let model = deep.fit(&chain).unwrap();
         assert_eq!(errors(&model, &chain), 0);
         let depth = model.fitted::<FittedTree>().unwrap().tree().depth();
-        assert!(depth > n / 10, "{depth}");
+        assert!(depth > n / 3, "{depth}");
+        assert!(model.certificate().notes.is_empty(), "{:?}", model.certificate().notes);
         let words = [Some(model.text()), model.rules(), model.svg(), model.html(), model.dot()];
         assert!(words.iter().all(|words| words.as_ref().is_some_and(|words| words.len() < 1 << 22)));
         assert_eq!(model.pruning_path().unwrap().last().unwrap().2, 1);
@@ -383,29 +410,21 @@ fn chains_neither_overflow_nor_take_for_ever() {
         let again = ermine::load_bytes(&bytes).unwrap();
         assert_eq!(again.predict_data(&chain).unwrap().values(), model.predict_data(&chain).unwrap().values());
         let context = Context { threads: Some(3), ..ermine::context() };
-        let on_three = ermine_core::learner::fit(&DecisionTree::default(), &chain, &context).unwrap();
+        let on_three = ermine_core::learner::fit(&deep, &chain, &context).unwrap();
         assert!(on_three.to_bytes().unwrap() == bytes);
         let predictor = model.predictor().unwrap();
         let mut shares = vec![0.0; k];
-        predictor.predict(&[77_777.0], &mut shares).unwrap();
-        assert_eq!(shares[77_777 % k], 1.0);
+        predictor.predict(&[7_777.0], &mut shares).unwrap();
+        assert_eq!(shares[7_777 % k], 1.0);
     }
     let values: Vec<f64> = (0..n).map(|i| (i % 2) as f64 / 3.0).collect();
     let target = Target::Values { values: values.clone(), n_outputs: 1 };
-    let chain = made(n, |i, _| i as f64, 1, |_| 0, 2);
-    let numbers = Dataset::from_parts(chain.features().clone(), target, Task::Regression).unwrap();
-    let model = DecisionTree::default().fit(&numbers).unwrap();
+    let numbers = Dataset::from_parts(chain(n, 2).features().clone(), target, Task::Regression).unwrap();
+    let model = deep.fit(&numbers).unwrap();
     assert_eq!(model.predict_data(&numbers).unwrap().values(), values);
-    assert!(model.fitted::<FittedTree>().unwrap().tree().depth() > n / 10);
-}
-
-#[test]
-fn chains_are_pruned() {
-    let chain = made(50_000, |i, _| i as f64, 1, |i| (i % 2) as u32, 2);
-    let model = DecisionTree::default().fit(&chain).unwrap();
     for pruning in [Pruning::CrossValidation, Pruning::ReducedError, Pruning::Greedy, Pruning::Pessimistic] {
-        let learner = DecisionTree { pruning: Some(pruning), ..Default::default() };
-        assert!(n_nodes(&learner.fit(&chain).unwrap()) <= n_nodes(&model), "{pruning}");
+        let learner = DecisionTree { pruning: Some(pruning), ..deep.clone() };
+        assert!(n_nodes(&learner.fit(&chain(4_000, 2)).unwrap()) <= 2 * 4_000, "{pruning}");
     }
 }
 

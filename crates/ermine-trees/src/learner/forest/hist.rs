@@ -7,7 +7,7 @@ use crate::learner::decision_tree::TreeCriterion;
 use crate::split::cells::{ForestCriterion, Item, Packed, Statistics};
 use crate::split::class_counts::Counts;
 use crate::split::target_sums::Sums;
-use crate::tree::Forest;
+use crate::tree::{DEEPEST, Forest};
 use crate::tree::lines::{Limits, Lines};
 use ermine_core::error::Result;
 use ermine_core::matrix::Target;
@@ -40,7 +40,7 @@ impl Job<'_> {
         let total = self.weight.map_or(n as f64, |w| w.iter().sum::<f64>() * n as f64 / w.len() as f64);
         Limits {
             max_features: s.max_features.of(d, task),
-            max_depth: s.max_depth.unwrap_or(usize::MAX),
+            max_depth: s.max_depth.unwrap_or(DEEPEST),
             min_samples_split: s.min_samples_split.of(n) as f64,
             min_samples_leaf: s.min_samples_leaf.of(n) as f64,
             min_weight_leaf: s.min_weight_fraction_leaf * total,

@@ -128,7 +128,7 @@ macro_rules! forest_params {
                 n_estimators: usize = 100, range Range::between(1.0, 1e6), tune Log(10, 1000);
                 /// What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
                 criterion: Option<TreeCriterion> = None, tune Each;
-                /// Depth of a tree, at most; none for no limit.
+                /// Depth of a tree, at most; none for 1,024.
                 max_depth: Option<usize> = None, range Range::at_least(1.0);
                 /// A node with fewer rows, or a smaller share of them, is not split.
                 min_samples_split: Amount = Amount::Count(2), range Range::more_than(0.0);

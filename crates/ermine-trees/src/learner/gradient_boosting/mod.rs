@@ -111,7 +111,7 @@ params! {
         learning_rate: f64 = 0.1, range Range::above_to(0.0, 1e6), tune Log(0.01, 0.3);
         /// Most leaves of a tree; none for no limit.
         max_leaf_nodes: Option<usize> = Some(31), range Range::at_least(2.0), tune Log(7.0, 127.0);
-        /// Longest way from the root of a tree to a leaf; none for no limit.
+        /// Longest way from the root of a tree to a leaf; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
         /// Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise), or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows (of all rows, where there are classes and more than 2,000 of them).
         grow_policy: GrowPolicy = GrowPolicy::Auto, tune Each;

@@ -107,7 +107,7 @@ impl GradientBoosting {
         Growth {
             policy,
             max_leaf_nodes: self.max_leaf_nodes.unwrap_or(usize::MAX),
-            max_depth: self.max_depth.unwrap_or(usize::MAX),
+            max_depth: self.max_depth.unwrap_or(crate::tree::DEEPEST),
             leaf: Regularised { lambda: self.reg_lambda, alpha: self.reg_alpha, max_delta_step: self.max_delta_step },
             gamma: self.gamma,
             min_child_weight: self.min_child_weight,

@@ -8,14 +8,12 @@
 //! | `sliced` | trees of up to 256 leaves: every node is asked of 64 rows at once |
 //! | `lanes` | its kernels for AVX-512 |
 //! | `walk` | larger trees: many rows walk at once on their codes |
-//! | `deep` | trees as deep as a chain: long paths are left by binary search |
 //! | [`one_row`] | one row: 64 trees are asked at once |
 //!
 //! Stumps, trees, forests, AdaBoost and gradient boosting all come here, as [`Forest`]s. Whatever the form, the trees' predictions are added up in the order of the trees, so that
 //! the bits are those of the [plain walk](super::Tree::walk) of each tree.
 
 mod codes;
-pub(super) mod deep;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 pub mod one_row;
@@ -27,7 +25,6 @@ mod walk;
 
 use super::Forest;
 pub(super) use codes::BLOCK;
-pub(super) use deep::Deep;
 use ermine_core::matrix::Features;
 use rayon::prelude::*;
 pub(super) use sliced::Sliced;
@@ -47,8 +44,6 @@ pub(crate) enum Engine {
     Sliced(Box<Sliced>),
     /// Large trees of thresholds.
     Coded(Box<Coded>),
-    /// Very deep trees.
-    Deep(Box<Deep>),
     /// Anything else: trees are walked as they are.
     Plain,
 }
@@ -56,9 +51,6 @@ pub(crate) enum Engine {
 impl Engine {
     /// The form for forests of one width over the same columns.
     pub fn new(forests: &[&Forest], n_features: usize) -> Engine {
-        if let Some(deep) = Deep::new(forests) {
-            return Engine::Deep(Box::new(deep));
-        }
         if let Some(sliced) = Sliced::new(forests, n_features) {
             return Engine::Sliced(Box::new(sliced));
         }
@@ -66,8 +58,8 @@ impl Engine {
     }
 
     /// Whether making a form of these forests pays for so many rows and trees.
-    pub fn pays(n_rows: usize, n_trees: usize, forests: &[&Forest]) -> bool {
-        n_rows >= FEW_ROWS && (n_trees >= FEW_TREES || forests.iter().any(|forest| forest.is_deep()))
+    pub fn pays(n_rows: usize, n_trees: usize) -> bool {
+        n_rows >= FEW_ROWS && n_trees >= FEW_TREES
     }
 }
 
@@ -83,7 +75,7 @@ pub(crate) fn sums<'a>(
     if outputs == 0 {
         return sums;
     }
-    let engine = if Engine::pays(features.n_rows(), trees.len() * forests.len(), forests) { engine() } else { None };
+    let engine = if Engine::pays(features.n_rows(), trees.len() * forests.len()) { engine() } else { None };
     match engine {
         Some(Engine::Sliced(sliced)) => {
             let work = |scratch: &mut sliced::Scratch, (block, sums): (usize, &mut [f64])| {
@@ -99,11 +91,10 @@ pub(crate) fn sums<'a>(
             sums.par_chunks_mut(BLOCK * outputs).enumerate().for_each_init(|| sliced.scratch(outputs), work);
         }
         Some(Engine::Coded(coded)) => coded.sums(forests, trees, features, &mut sums),
-        other => {
+        Some(Engine::Plain) | None => {
             let mut output = 0;
-            for (i, forest) in forests.iter().enumerate() {
-                let deep = if let Some(Engine::Deep(deep)) = other { Some((&**deep, i)) } else { None };
-                forest.add_walks(trees.clone(), features, deep, (output, outputs), &mut sums);
+            for forest in forests {
+                forest.add_walks(trees.clone(), features, (output, outputs), &mut sums);
                 output += forest.width;
             }
         }

@@ -11,7 +11,6 @@
 //! **Nothing is allocated** and nothing is locked: codes and bytes are on the stack.
 
 use super::super::forest::Forest;
-use super::deep::Deep;
 use super::sliced::{Program, Sliced};
 use std::sync::Arc;
 
@@ -29,8 +28,6 @@ const NOWHERE: u8 = u8::MAX;
 pub struct OneRow {
     forests: Vec<Arc<Forest>>,
     lanes: Option<Box<Lanes>>,
-    /// Where trees are very deep.
-    deep: Option<Box<Deep>>,
     width: usize,
 }
 
@@ -58,9 +55,8 @@ impl OneRow {
     pub fn new(forests: Vec<Arc<Forest>>, n_features: usize) -> OneRow {
         let all: Vec<&Forest> = forests.iter().map(AsRef::as_ref).collect();
         let lanes = Lanes::new(&all, n_features).map(Box::new);
-        let deep = Deep::new(&all).map(Box::new);
         let width = forests.first().map_or(0, |forest| forest.width);
-        OneRow { forests, lanes, deep, width }
+        OneRow { forests, lanes, width }
     }
 
     /// How many sums there are.
@@ -81,16 +77,7 @@ impl OneRow {
     /// The same by walking.
     fn walk(&self, row: &[f64], sums: &mut [f64]) {
         let forests = self.forests.iter().zip(sums.chunks_exact_mut(self.width.max(1)));
-        for (i, (forest, sums)) in forests.enumerate() {
-            let Some(deep) = &self.deep else {
-                forest.add_walks_of_row(row, sums);
-                continue;
-            };
-            for tree in 0..forest.n_trees() {
-                let value = forest.value(deep.walk((i, forest), tree, row));
-                sums.iter_mut().zip(value).for_each(|(sum, v)| *sum += v);
-            }
-        }
+        forests.for_each(|(forest, sums)| forest.add_walks_of_row(row, sums));
     }
 }
 

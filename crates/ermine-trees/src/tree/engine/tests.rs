@@ -1,6 +1,5 @@
 //! Every form of the engine against the plain walk of each tree, bit for bit.
 
-use super::deep::Paths;
 use super::one_row::OneRow;
 use super::*;
 use crate::split::Test;
@@ -51,23 +50,13 @@ fn choice() -> impl Strategy<Value = Choice> {
 }
 
 fn tree(choices: &[Choice], width: usize, categories: bool) -> Tree {
-    tree_at(choices, width, categories, |leaf, n| leaf as usize % n)
-}
-
-/// A tree of which always the last leaf is split, or the one before it.
-fn chain_of(choices: &[Choice], categories: bool) -> Tree {
-    tree_at(choices, 1, categories, |leaf, n| n - 1 - (leaf as usize % 2).min(n - 1))
-}
-
-/// A tree of which the `pick(number, n)`-th of n leaves is split next.
-fn tree_at(choices: &[Choice], width: usize, categories: bool, pick: impl Fn(u16, usize) -> usize) -> Tree {
     let value = |i: usize, c: usize| {
         (0..width).map(|k| ((i * 7 + c * 3 + k) as f64).sin() * 1e3f64.powi(c as i32 % 3)).collect::<Vec<f64>>()
     };
     let mut tree = Tree::leaf(1.0, &value(99, 0));
     for (i, &(leaf, what, threshold, set, missing_left)) in choices.iter().enumerate() {
         let leaves: Vec<usize> = (0..tree.n_nodes()).filter(|&n| tree.test[n] == Test::Leaf).collect();
-        let node = leaves[pick(leaf, leaves.len())];
+        let node = leaves[leaf as usize % leaves.len()];
         let feature = u32::from(what) % CATEGORIES;
         let test = match what / 64 {
             0 if categories => {
@@ -161,7 +150,7 @@ proptest! {
         prop_assert_eq!(&bits(&all.sum(&features)), &expected);
         // The plain walk of forests, and the two forms on codes.
         let mut walked = vec![0.0; expected.len()];
-        all.add_walks(0..trees.len(), &features, None, (0, width), &mut walked);
+        all.add_walks(0..trees.len(), &features, (0, width), &mut walked);
         prop_assert_eq!(&bits(&walked), &expected);
         if let Some(sliced) = Sliced::new(&[&all], D) {
             for plain in [true, false] {
@@ -218,28 +207,10 @@ proptest! {
         one.sum(&x, &mut sums);
         prop_assert_eq!(bits(&sums), plain(&trees, &features.select(&[0]).unwrap(), 2));
     }
-
-    #[test]
-    fn paths_end_where_the_walk_ends(
-        choices in prop::collection::vec(choice(), 1..300), rows in prop::collection::vec(row(), 32..100), categories in any::<bool>(), chain in any::<bool>(),
-    ) {
-        // A chain splits the last leaf or the one before it; its thresholds come back to the values of the rows.
-        let made = if chain { chain_of(&choices, categories) } else { tree(&choices, 1, categories) };
-        let (all, features) = (forest(std::slice::from_ref(&made), 1), features(&rows));
-        let paths = Paths::new(made.n_nodes(), |node| made.asked(node as usize));
-        let deep = Deep::of(&[&all]);
-        for row in 0..rows.len() {
-            let x: Vec<f64> = (0..D).map(|c| features.number(row, c)).collect();
-            let expected = made.walk(|feature| x[feature]);
-            let step = |node: u32| made.step(node as usize, |feature| x[feature]).map(|next| next as u32);
-            prop_assert_eq!(paths.walk(0, |feature| x[feature], step) as usize, expected);
-            prop_assert_eq!(deep.walk((0, &all), 0, &x) as usize, expected);
-        }
-    }
 }
 
 #[test]
-fn deep_trees_are_asked_by_their_paths() {
+fn a_chain_as_deep_as_it_has_splits_is_walked() {
     let n = 3000;
     let mut made = Tree::leaf(1.0, &[0.5]);
     for i in 0..n {
@@ -249,7 +220,6 @@ fn deep_trees_are_asked_by_their_paths() {
     let values: Vec<f64> = (0..4 * n).map(|i| f64::from(i) / 4.0).chain([f64::NAN, f64::INFINITY, -0.0]).collect();
     let features = Features::new(Arc::new(Table::new(vec![Column::numeric("a", values)]).unwrap()));
     let all = forest(std::slice::from_ref(&made), 1);
-    assert!(all.is_deep() && matches!(Engine::new(&[&all], 1), Engine::Deep(_)));
     let expected = plain(std::slice::from_ref(&made), &features, 1);
     assert_eq!(bits(&made.predict(&features)), expected);
     assert_eq!(bits(&all.sum(&features)), expected);
