@@ -18,8 +18,7 @@ use crate::split::histogram::categories::{Caution, best_subset};
 use crate::split::histogram::regularised::{Bounds, Regularised};
 use crate::split::histogram::scan::{BinSplit, Node, Rule, best_threshold};
 use crate::split::histogram::{Scale, Store};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::tree::queue::{Policy, Queue};
 
 /// Bytes of histograms that waiting leaves may hold. Above, a leaf's histogram is added up again when it is split.
 const HISTOGRAMS: usize = 2 << 30;
@@ -27,22 +26,13 @@ const HISTOGRAMS: usize = 2 << 30;
 /// A child is added up by rows, each thread its own, if this many values or more come to each slot of the histogram.
 const VALUES_PER_SLOT: usize = 2;
 
-/// Which leaf is split next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
-    /// The leaf that gains most.
-    Leaf,
-    /// The leaves of a level one after the other.
-    Level,
-    /// All leaves of a level by the same question.
-    Symmetric,
-}
-
 /// How trees are grown; in the units of the loss.
 #[derive(Debug, Clone)]
 pub struct Growth {
     /// Which leaf is split next.
     pub policy: Policy,
+    /// All leaves of a level ask the same question, whatever the policy.
+    pub symmetric: bool,
     /// Most leaves.
     pub max_leaf_nodes: usize,
     /// Longest way from the root to a leaf.
@@ -74,7 +64,8 @@ pub struct Growth {
 impl Default for Growth {
     fn default() -> Self {
         Growth {
-            policy: Policy::Leaf,
+            policy: Policy::BestFirst,
+            symmetric: false,
             max_leaf_nodes: 31,
             max_depth: usize::MAX,
             leaf: Regularised { lambda: 1.0, alpha: 0.0, max_delta_step: 0.0 },
@@ -179,44 +170,23 @@ impl<'a, const W: usize> Grower<'a, W> {
         let shares = share_out(soil.store, soil.columns, soil.team.size());
         let tree = Grown::default();
         let mut grower = Grower { growth, soil, shards, pool, rule, caution, shares, held: 0, tree };
-        match growth.policy {
-            Policy::Symmetric => grower.run_symmetric(),
-            Policy::Leaf | Policy::Level => grower.run(),
-        }
+        if growth.symmetric { grower.run_symmetric() } else { grower.run() }
         grower.tree
     }
 
     fn run(&mut self) {
-        let mut waiting = BinaryHeap::new();
-        let mut leaves: Vec<Option<Leaf<W>>> = Vec::new();
+        let mut queue = Queue::new(self.growth.policy);
         let mut n_leaves = 1;
-        let found = self.root();
-        self.wait(found.into_iter().collect(), &mut waiting, &mut leaves);
-        while n_leaves < self.growth.max_leaf_nodes
-            && let Some((_, Reverse(place))) = waiting.pop()
-        {
-            let Some(leaf) = leaves[place].take() else { continue };
+        let mut found: Vec<Leaf<W>> = self.root().into_iter().collect();
+        loop {
+            found.drain(..).for_each(|leaf| queue.push(leaf.split.gain, leaf));
+            let Some(leaf) = queue.pop() else { return };
+            if n_leaves >= self.growth.max_leaf_nodes {
+                self.pool.free.extend(leaf.histogram);
+                continue;
+            }
             n_leaves += 1;
-            let found = self.split(leaf, n_leaves < self.growth.max_leaf_nodes);
-            self.wait(found, &mut waiting, &mut leaves);
-        }
-        for leaf in leaves.into_iter().flatten() {
-            self.pool.free.extend(leaf.histogram);
-        }
-    }
-
-    /// Puts leaves in the queue: the highest gain first, or the earliest node.
-    fn wait(
-        &mut self,
-        found: Vec<Leaf<W>>,
-        waiting: &mut BinaryHeap<(u64, Reverse<usize>)>,
-        leaves: &mut Vec<Option<Leaf<W>>>,
-    ) {
-        for leaf in found {
-            // The bits of positive floating-point numbers are in their order.
-            let key = if self.growth.policy == Policy::Level { 0 } else { leaf.split.gain.to_bits() };
-            waiting.push((key, Reverse(leaves.len())));
-            leaves.push(Some(leaf));
+            found = self.split(leaf, n_leaves < self.growth.max_leaf_nodes);
         }
     }
 

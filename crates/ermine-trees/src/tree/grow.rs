@@ -10,7 +10,8 @@
 //! **Cost.** O(d n) for each level, O(d n log n) for a balanced tree; the limit on levels keeps it linear in n for any tree. Memory: 4 bytes for each value, and a tree.
 
 use super::{DEEPEST, Tree};
-use super::orders::{Orders, Parting, RowSet};
+use super::orders::{OrderedColumn, Orders, Parting, RowSet};
+use super::queue::{Policy, Queue};
 use super::search::{Choice, Place, Searcher};
 use super::twig::TwigRoom;
 use crate::split::Test;
@@ -19,10 +20,9 @@ use crate::split::node::{NodeCriterion, ROW, Summary};
 use crate::split::test::CodeSet;
 use ermine_core::error::Result;
 use ermine_core::matrix::{Features, binned};
-use ermine_core::parallel;
-use ermine_core::progress::{Event, Observer, report};
+use ermine_core::progress::{Event, Observer, Silent, report};
 use ermine_core::rng;
-use std::collections::BinaryHeap;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Nodes of at most this many rows are grown as subtrees by one thread each.
@@ -110,11 +110,13 @@ pub fn grow<C: NodeCriterion>(
     let mut grower = Grower::new(criterion, orders, features, rows, options);
     let root = grower.root();
     let drive = || -> Result<Grown> {
-        match options.max_leaf_nodes {
-            Some(most) => grower.best_first(root, most, observer)?,
-            None if n <= SUBTREE => grower.depth_first(root),
-            None => grower.by_level(root, observer)?,
-        }
+        let policy = match options.max_leaf_nodes {
+            Some(_) => Policy::BestFirst,
+            None if n <= SUBTREE => Policy::DepthFirst,
+            None => Policy::ByLevel,
+        };
+        let most = options.max_leaf_nodes.unwrap_or(usize::MAX);
+        grower.run(root, (policy, most), observer)?;
         Ok(grower.out)
     };
     // Within the pool, so that its threads keep their columns from one level to the next.
@@ -319,73 +321,113 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         self.out.cost[node] = self.criterion.cost_of(state, value);
     }
 
-    /// Grows everything below a node on this thread.
-    fn depth_first(&mut self, root: Option<Pending<C::Node>>) {
-        let mut stack: Vec<Pending<C::Node>> = root.into_iter().collect();
+    /// Grows the tree below a node, until there are `most` leaves. By level, on all threads, nodes of few rows are left to subtrees of one thread each.
+    fn run(
+        &mut self,
+        root: Option<Pending<C::Node>>,
+        (policy, most): (Policy, usize),
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let mut queue = Queue::new(policy);
+        let (mut subtrees, mut n_leaves) = (Vec::new(), 1);
         let mut room = TwigRoom::default();
-        while let Some(mut pending) = stack.pop() {
-            if self.is_twig(&pending) {
-                match self.grow_twig(pending, &mut room) {
-                    None => continue,
-                    Some(back) => pending = back,
-                }
-            }
-            let Some(choice) = self.searcher().search(&pending) else { continue };
-            let (children, parting) = self.split(&pending, choice);
-            if let Some(parting) = parting {
-                for column in &mut self.orders.columns {
-                    column.partition(&parting, &self.set, &mut self.buffer);
-                }
-                self.orders.unset(&parting, &mut self.set);
-            }
-            stack.extend(children.into_iter().rev());
+        let mut arrivals: Vec<Pending<C::Node>> = root.into_iter().collect();
+        // Small trees have nothing to report, and nothing to share out to threads.
+        let is_wide = policy != Policy::DepthFirst;
+        if is_wide {
+            report(observer, Event::Begin { what: "growing a tree", total: None })?;
         }
-    }
-
-    /// Grows large nodes level by level on all threads, then the subtrees below them.
-    fn by_level(&mut self, root: Option<Pending<C::Node>>, observer: &dyn Observer) -> Result<()> {
-        report(observer, Event::Begin { what: "growing a tree", total: None })?;
-        let mut level: Vec<Pending<C::Node>> = root.into_iter().collect();
-        let mut subtrees = Vec::new();
-        while !level.is_empty() {
-            report(observer, Event::Step { done: self.out.tree.n_nodes() as u64, score: None })?;
-            let choices = self.searcher().search_level(&level);
-            let (mut next, mut parted) = (Vec::new(), Vec::new());
-            for (pending, choice) in level.into_iter().zip(choices) {
-                let Some(choice) = choice else { continue };
+        loop {
+            // The left child comes first where the last comes first.
+            if !is_wide {
+                arrivals.reverse();
+            }
+            for pending in arrivals.drain(..) {
+                match policy {
+                    Policy::BestFirst => {
+                        if let Some(choice) = self.searcher().search_wide(&pending) {
+                            queue.push(choice.gain, (pending, Some(choice)));
+                        }
+                    }
+                    Policy::ByLevel if pending.range.len() <= SUBTREE => subtrees.push(pending),
+                    Policy::ByLevel | Policy::DepthFirst => queue.push(0.0, (pending, None)),
+                }
+            }
+            let batch = queue.pop_batch();
+            if batch.is_empty() || n_leaves >= most {
+                break;
+            }
+            if is_wide {
+                report(observer, Event::Step { done: self.out.tree.n_nodes() as u64, score: None })?;
+            }
+            let mut parted = Vec::new();
+            for (pending, choice) in self.choose(batch, policy, &mut room) {
+                n_leaves += 1;
                 let (children, parting) = self.split(&pending, choice);
                 parted.extend(parting);
-                next.extend(children);
+                arrivals.extend(children);
             }
-            self.partition_all(&parted);
-            let (large, small): (Vec<_>, Vec<_>) = next.into_iter().partition(|p| p.range.len() > SUBTREE);
-            level = large;
-            subtrees.extend(small);
+            self.partition(&parted, is_wide);
         }
-        // Subtrees share no rows, so that one array numbers the rows of them all.
-        let mut new_row = vec![0; self.rows.len()];
-        for pending in &subtrees {
+        self.grow_subtrees(&subtrees)?;
+        if is_wide { report(observer, Event::End) } else { Ok(()) }
+    }
+
+    /// The nodes that are split, with their splits. A node that ends in a twig is grown on the way.
+    fn choose(
+        &mut self,
+        batch: Vec<(Pending<C::Node>, Option<Choice>)>,
+        policy: Policy,
+        room: &mut TwigRoom,
+    ) -> Vec<(Pending<C::Node>, Choice)> {
+        if policy == Policy::ByLevel {
+            let level: Vec<Pending<C::Node>> = batch.into_iter().map(|(pending, _)| pending).collect();
+            let choices = self.searcher().search_level(&level);
+            return level.into_iter().zip(choices).filter_map(|(pending, choice)| Some((pending, choice?))).collect();
+        }
+        let one = |(pending, choice): (Pending<C::Node>, Option<Choice>)| {
+            if let Some(choice) = choice {
+                return Some((pending, choice));
+            }
+            let pending = if self.is_twig(&pending) { self.grow_twig(pending, room)? } else { pending };
+            let choice = self.searcher().search(&pending)?;
+            Some((pending, choice))
+        };
+        batch.into_iter().filter_map(one).collect()
+    }
+
+    /// Grows the trees below some nodes, which share no rows, side by side.
+    fn grow_subtrees(&mut self, subtrees: &[Pending<C::Node>]) -> Result<()> {
+        // One array numbers the rows of them all.
+        let mut new_row = vec![0; if subtrees.is_empty() { 0 } else { self.rows.len() }];
+        for pending in subtrees {
             self.rows_of(pending).iter().enumerate().for_each(|(i, &row)| new_row[row as usize] = i as u32);
         }
-        let grown: Vec<Grown> = parallel::map_items(&subtrees, |pending| self.subtree(pending, &new_row));
+        let grow = |pending: &Pending<C::Node>| self.subtree(pending, &new_row);
+        let grown: Vec<Grown> = subtrees.par_iter().map(grow).collect::<Result<_>>()?;
         for (pending, grown) in subtrees.iter().zip(grown) {
             self.graft(pending.node as usize, grown);
         }
-        report(observer, Event::End)
+        Ok(())
     }
 
-    fn partition_all(&mut self, parted: &[Parting]) {
+    /// Puts the rows of split nodes in the order of their children, in all columns; `wide`: on all threads.
+    fn partition(&mut self, parted: &[Parting], wide: bool) {
         let set = &self.set;
         if parted.is_empty() {
             return;
         }
-        let each = self.orders.columns.len().div_ceil(rayon::current_num_threads());
-        parallel::for_each_chunk(&mut self.orders.columns, each, |_, columns| {
-            let mut buffer = Vec::new();
+        let part = |columns: &mut [OrderedColumn], buffer: &mut Vec<u32>| {
             for column in columns {
-                parted.iter().for_each(|parting| column.partition(parting, set, &mut buffer));
+                parted.iter().for_each(|parting| column.partition(parting, set, buffer));
             }
-        });
+        };
+        if wide {
+            let each = self.orders.columns.len().div_ceil(rayon::current_num_threads());
+            self.orders.columns.par_chunks_mut(each).for_each(|columns| part(columns, &mut Vec::new()));
+        } else {
+            part(&mut self.orders.columns, &mut self.buffer);
+        }
         parted.iter().for_each(|parting| self.orders.unset(parting, &mut self.set));
     }
 
@@ -398,7 +440,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
     }
 
     /// Grows the tree below a node on this thread, in a world of its own.
-    fn subtree(&self, pending: &Pending<C::Node>, new_row: &[u32]) -> Grown {
+    fn subtree(&self, pending: &Pending<C::Node>, new_row: &[u32]) -> Result<Grown> {
         let ours = self.rows_of(pending);
         let orders = self.orders.take(&pending.range, new_row);
         let rows = ours.iter().map(|&row| self.rows[row as usize]).collect();
@@ -410,8 +452,8 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             bounds: pending.bounds,
             ..root
         });
-        grower.depth_first(root);
-        grower.out
+        grower.run(root, (Policy::DepthFirst, usize::MAX), &Silent)?;
+        Ok(grower.out)
     }
 
     /// Puts a subtree in the place of a leaf.
@@ -431,54 +473,4 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         self.out.count.extend_from_slice(&sub.count[1..]);
         self.out.searches.iter_mut().zip(sub.searches).for_each(|(a, b)| *a += b);
     }
-
-    /// Always splits the node with the largest gain, until there are `most` leaves.
-    fn best_first(&mut self, root: Option<Pending<C::Node>>, most: usize, observer: &dyn Observer) -> Result<()> {
-        let mut heap = BinaryHeap::new();
-        let mut order = 0;
-        let mut arrivals: Vec<Pending<C::Node>> = root.into_iter().collect();
-        let mut n_leaves = 1;
-        loop {
-            for pending in arrivals.drain(..) {
-                order += 1;
-                    if let Some(choice) = self.searcher().search_wide(&pending) {
-                    heap.push(Waiting { gain: choice.gain, order, pending, choice });
-                }
-            }
-            report(observer, Event::Step { done: n_leaves as u64, score: None })?;
-            if n_leaves >= most {
-                return Ok(());
-            }
-            let Some(Waiting { pending, choice, .. }) = heap.pop() else { return Ok(()) };
-            n_leaves += 1;
-            let (children, parting) = self.split(&pending, choice);
-            arrivals = children;
-            self.partition_all(parting.as_slice());
-        }
-    }
 }
-
-/// A node and its best split, waiting to be taken; the one with the largest gain first, then the one that came first.
-struct Waiting<N> {
-    gain: f64,
-    order: usize,
-    pending: Pending<N>,
-    choice: Choice,
-}
-
-impl<N> Ord for Waiting<N> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.gain.total_cmp(&other.gain).then(other.order.cmp(&self.order))
-    }
-}
-impl<N> PartialOrd for Waiting<N> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<N> PartialEq for Waiting<N> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-impl<N> Eq for Waiting<N> {}

@@ -11,6 +11,7 @@
 //! | [`rows`] | trees whose nodes look at whole rows: oblique, comparison, quad |
 //! | [`density`] | a density that is constant on boxes |
 //! | [`prune`] | pruning: cost-complexity, greedy, reduced error, pessimistic |
+//! | [`queue`] | the growth policy: in which order nodes are split |
 //! | `search` | the best split of a node over all columns, or over some drawn at random |
 //! | `twig` | growing the last branches in registers |
 //! | [`draw`] | the tree for people: questions, answers, text |
@@ -35,6 +36,7 @@ pub mod optimal;
 pub mod orders;
 pub mod picture;
 pub mod prune;
+pub mod queue;
 pub mod rows;
 pub mod rules;
 mod search;

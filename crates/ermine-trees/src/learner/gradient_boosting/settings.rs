@@ -2,11 +2,13 @@
 
 use super::columns::Columns;
 use super::{GradientBoosting, GrowPolicy, Loss, SamplingMethod, TreeMethod};
-use crate::boost::grow::{Growth, Policy};
+use crate::boost::grow::Growth;
 use crate::boost::sample::Goss;
 use crate::boost::train::Training;
 use crate::split::histogram::Regularised;
 use crate::split::histogram::categories::Caution;
+use crate::tree::DEEPEST;
+use crate::tree::queue::Policy;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Task};
@@ -100,14 +102,14 @@ impl GradientBoosting {
         };
         let kinds = data.features().columns();
         let policy = match self.grow_policy {
-            GrowPolicy::Auto | GrowPolicy::Lossguide => Policy::Leaf,
-            GrowPolicy::Depthwise => Policy::Level,
-            GrowPolicy::Symmetric => Policy::Symmetric,
+            GrowPolicy::Auto | GrowPolicy::Lossguide => Policy::BestFirst,
+            GrowPolicy::Depthwise | GrowPolicy::Symmetric => Policy::ByLevel,
         };
         Growth {
             policy,
+            symmetric: self.grow_policy == GrowPolicy::Symmetric,
             max_leaf_nodes: self.max_leaf_nodes.unwrap_or(usize::MAX),
-            max_depth: self.max_depth.unwrap_or(crate::tree::DEEPEST),
+            max_depth: self.max_depth.unwrap_or(DEEPEST),
             leaf: Regularised { lambda: self.reg_lambda, alpha: self.reg_alpha, max_delta_step: self.max_delta_step },
             gamma: self.gamma,
             min_child_weight: self.min_child_weight,

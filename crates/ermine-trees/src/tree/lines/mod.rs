@@ -23,6 +23,7 @@ mod search;
 mod small;
 
 use super::Tree;
+use super::queue::{Policy, Queue};
 use crate::split::Test;
 use crate::split::cells::{Item, MAX_BINS, Seen, Statistics, TAIL};
 use crate::split::test::CodeSet;
@@ -32,8 +33,6 @@ use ermine_core::parallel;
 use ermine_core::rng::Rng;
 use rayon::prelude::*;
 use search::Grower;
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 /// Rows that are laid out together.
 const BLOCK: usize = 256;
@@ -164,7 +163,8 @@ impl<'a> Lines<'a> {
         let mut buffers = [vec![0; lines.len()], lines];
         buffers.swap(0, 1);
         let mut grown = Grown { tree, gains: vec![0.0; self.columns.len()] };
-        let mut queue = Queue::new(limits.max_leaf_nodes);
+        let policy = if limits.max_leaf_nodes.is_some() { Policy::BestFirst } else { Policy::DepthFirst };
+        let mut queue = Queue::new(policy);
         let mut n_leaves = 1;
         let mut arrivals = [Some(root), None];
         loop {
@@ -174,7 +174,7 @@ impl<'a> Lines<'a> {
                     continue;
                 }
                 match grower.try_split(&buffers[open.depth % 2], open) {
-                    Ok(found) => queue.push(found),
+                    Ok((open, split)) => queue.push(split.gain, (open, split)),
                     Err(leaf) => self.say(&buffers[leaf.depth % 2], &leaf, &mut grown, &value),
                 }
             }
@@ -285,53 +285,3 @@ impl<N> LineSplit<N> {
 /// A node and its best split.
 type Candidate<N> = (Open<N>, LineSplit<N>);
 
-/// The nodes that can be split: the last first, or the best first.
-struct Queue<N> {
-    stack: Vec<(Open<N>, LineSplit<N>)>,
-    heap: Option<BinaryHeap<Ranked>>,
-}
-
-/// The gain of a split, the node, and its place in the list.
-#[derive(PartialEq)]
-struct Ranked(f64, usize, usize);
-
-impl Eq for Ranked {}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0).then(other.1.cmp(&self.1))
-    }
-}
-
-impl<N> Queue<N> {
-    fn new(max_leaf_nodes: Option<usize>) -> Self {
-        Queue { stack: Vec::new(), heap: max_leaf_nodes.map(|_| BinaryHeap::new()) }
-    }
-
-    fn push(&mut self, found: (Open<N>, LineSplit<N>)) {
-        if let Some(heap) = &mut self.heap {
-            heap.push(Ranked(found.1.gain, found.0.node, self.stack.len()));
-        }
-        self.stack.push(found);
-    }
-
-    fn pop(&mut self) -> Option<(Open<N>, LineSplit<N>)>
-    where
-        N: Clone,
-    {
-        match &mut self.heap {
-            None => self.stack.pop(),
-            Some(heap) => heap.pop().map(|Ranked(_, _, place)| {
-                let (open, split) = &mut self.stack[place];
-                let all = std::mem::take(&mut open.all);
-                (Open { all, ..*open }, split.clone())
-            }),
-        }
-    }
-}
