@@ -1,16 +1,15 @@
 //! The absolute error around the median of each side.
 //!
 //! **Idea.** A Fenwick tree over the ranks of the node's numbers holds, for the rows on one side, their weights and weighted numbers; its
-//! prefix search finds the weighted median, and two prefix sums give the absolute error around it. One pass upward gives the cost
-//! of every left side, one downward that of every right side.
+//! prefix search finds the weighted median, and two prefix sums give the absolute error around it. A row that moves to the left is added to one tree and taken
+//! out of the other.
 //!
 //! **Formula.** cost = sum w |y - m|, with m the lower weighted median: the least y with at least half of the weight at or below it (half-way to the next where it is exactly
-//! half). Several outputs are added up.
+//! half). Several outputs are averaged.
 //!
 //! **Cost.** O(n log n) for each column of a node. **Nominal columns**: all bipartitions if they are few, else by the order of the medians, a heuristic. **Reference.** Fenwick 1994.
 
-use super::exact::Threshold;
-use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Segment, Summary};
+use super::node::{CategoryOrders, Limits, NodeCriterion, ROW, Summary};
 
 /// The absolute error around the median.
 #[derive(Debug, Clone)]
@@ -27,6 +26,24 @@ pub struct Absolute {
 pub struct Medians {
     cost: f64,
     weight: f64,
+    outputs: Vec<Ranked>,
+}
+
+/// The numbers of an output in a node.
+#[derive(Debug, Clone)]
+struct Ranked {
+    median: f64,
+    /// Less the median, ascending: what is far from zero together loses no digits where rows are taken out.
+    numbers: Vec<f64>,
+    /// All rows of the node.
+    all: Side,
+}
+
+/// For each output the rows on the left and on the right.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    weight: f64,
+    outputs: Vec<[Side; 2]>,
 }
 
 impl Absolute {
@@ -40,56 +57,20 @@ impl Absolute {
         self.weight.as_ref().map_or(1.0, |w| w[row])
     }
 
-    /// Median and absolute error of some rows, by sorting; their ranks are left behind if asked for.
-    fn median(&mut self, entries: &[u32], output: usize) -> (f64, f64) {
+    /// The numbers of some rows, by sorting, and their absolute error; their ranks are left behind.
+    fn ranked(&mut self, entries: &[u32], output: usize) -> (Ranked, f64) {
         let mut rows: Vec<usize> = entries.iter().map(|e| (e & ROW) as usize).collect();
         let at = |row: usize| row * self.n_outputs + output;
         rows.sort_unstable_by(|&a, &b| self.values[at(a)].total_cmp(&self.values[at(b)]).then(a.cmp(&b)));
         for (rank, &row) in rows.iter().enumerate() {
             self.rank[row * self.n_outputs + output] = rank as u32;
         }
-        let numbers = rows.iter().map(|&row| (self.values[at(row)], self.weight_of(row)));
-        let median = weighted_median(numbers.clone());
-        (median, numbers.map(|(y, w)| w * (y - median).abs()).sum())
-    }
-
-    /// The cost of the first i entries, for every i from 0, in the given order.
-    fn prefix_costs(&self, entries: impl Iterator<Item = u32> + Clone, n: usize) -> Vec<f64> {
-        let mut costs = vec![0.0; n + 1];
-        for output in 0..self.n_outputs {
-            let mut side = Side::new(n);
-            for (i, row) in entries.clone().map(|e| (e & ROW) as usize).enumerate() {
-                let at = row * self.n_outputs + output;
-                side.add(self.rank[at] as usize, self.weight_of(row), self.values[at]);
-                costs[i + 1] += side.cost();
-            }
-        }
-        costs
-    }
-
-    fn sweep_with(&self, node: &Medians, column: Segment<'_>, missing_left: bool, limits: &Limits) -> Option<Best> {
-        let (before, after) = if missing_left { (column.missing, &[][..]) } else { (&[][..], column.missing) };
-        let n = column.len();
-        let order = before.iter().chain(column.present).chain(after).copied();
-        let left = self.prefix_costs(order.clone(), n);
-        let right = self.prefix_costs(order.clone().rev(), n);
-        let mut best: Option<Best> = None;
-        let grid = Grid::new(node.cost);
-        let mut weight: f64 = before.iter().map(|e| self.weight_of((e & ROW) as usize)).sum();
-        for (i, &entry) in column.present.iter().enumerate() {
-            weight += self.weight_of((entry & ROW) as usize);
-            let n_left = before.len() + i + 1;
-            let few = n_left < limits.min_samples || n - n_left < limits.min_samples.max(1);
-            let light = weight < limits.min_weight || node.weight - weight < limits.min_weight;
-            if few || light || !column.is_cut(i + 1) {
-                continue;
-            }
-            let gain = grid.round(node.cost - left[n_left] - right[n - n_left]);
-            if best.is_none_or(|best| gain > best.gain) {
-                best = Some(Best { gain, place: Threshold { n_left: i + 1, missing_left } });
-            }
-        }
-        best
+        let numbers: Vec<(f64, f64)> = rows.iter().map(|&row| (self.values[at(row)], self.weight_of(row))).collect();
+        let median = weighted_median(numbers.iter().copied());
+        let centred: Vec<(f64, f64)> = numbers.iter().map(|(y, w)| (y - median, *w)).collect();
+        let error = centred.iter().map(|(distance, w)| w * distance.abs()).sum();
+        let all = Side::of(&centred);
+        (Ranked { median, numbers: centred.into_iter().map(|(distance, _)| distance).collect(), all }, error)
     }
 }
 
@@ -113,19 +94,34 @@ fn weighted_median(numbers: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
 }
 
 /// The rows of one side as a Fenwick tree over ranks: sums of weights and of weighted numbers.
+#[derive(Debug, Clone)]
 struct Side {
     sums: Vec<(f64, f64)>,
-    by_rank: Vec<f64>,
     total: (f64, f64),
 }
 
 impl Side {
-    fn new(n: usize) -> Side {
-        Side { sums: vec![(0.0, 0.0); n + 1], by_rank: vec![0.0; n], total: (0.0, 0.0) }
+    /// No rows, of `n` that there may be.
+    fn none(n: usize) -> Side {
+        Side { sums: vec![(0.0, 0.0); n + 1], total: (0.0, 0.0) }
     }
 
+    /// All rows, from numbers and weights by rank.
+    fn of(numbers: &[(f64, f64)]) -> Side {
+        let mut side = Side::none(numbers.len());
+        for (i, &(y, w)) in (1..).zip(numbers) {
+            side.total = (side.total.0 + w, side.total.1 + w * y);
+            side.sums[i] = (side.sums[i].0 + w, side.sums[i].1 + w * y);
+            let (here, above) = (side.sums[i], i + (i & i.wrapping_neg()));
+            if let Some(above) = side.sums.get_mut(above) {
+                *above = (above.0 + here.0, above.1 + here.1);
+            }
+        }
+        side
+    }
+
+    /// Adds a row, or takes one out whose weight is given as negative.
     fn add(&mut self, rank: usize, weight: f64, y: f64) {
-        self.by_rank[rank] = y;
         self.total.0 += weight;
         self.total.1 += weight * y;
         let mut i = rank + 1;
@@ -136,8 +132,8 @@ impl Side {
         }
     }
 
-    /// The absolute error around a median: any one gives the same.
-    fn cost(&self) -> f64 {
+    /// The absolute error around a median: any one gives the same. `numbers` are those of all rows, by rank.
+    fn cost(&self, numbers: &[f64]) -> f64 {
         let (mut at, mut below) = (0, (0.0, 0.0));
         let mut step = self.sums.len().next_power_of_two() / 2;
         while step > 0 {
@@ -148,7 +144,7 @@ impl Side {
             }
             step /= 2;
         }
-        let median = self.by_rank.get(at).copied().unwrap_or(0.0);
+        let median = numbers.get(at).copied().unwrap_or(0.0);
         let above = (self.total.0 - below.0, self.total.1 - below.1);
         (median * below.0 - below.1) + (above.1 - median * above.0)
     }
@@ -156,24 +152,23 @@ impl Side {
 
 impl NodeCriterion for Absolute {
     type Node = Medians;
+    type Left = Sides;
 
     fn width(&self) -> usize {
         self.n_outputs
     }
 
     fn prepare(&mut self, entries: &[u32], value: &mut Vec<f64>) -> (Summary, Medians) {
-        let weight = entries.iter().map(|e| self.weight_of((e & ROW) as usize)).sum();
-        let mut cost = 0.0;
+        let weight = self.weight(entries);
+        let (mut cost, mut outputs) = (0.0, Vec::with_capacity(self.n_outputs));
         for output in 0..self.n_outputs {
-            let (median, error) = self.median(entries, output);
-            value.push(median);
+            let (ranked, error) = self.ranked(entries, output);
+            value.push(ranked.median);
+            outputs.push(ranked);
             cost += error;
         }
         cost /= self.n_outputs as f64;
-        (
-            Summary { weight, cost, pure: cost == 0.0 },
-            Medians { cost: cost * self.n_outputs as f64, weight },
-        )
+        (Summary { weight, cost, pure: cost == 0.0 }, Medians { cost, weight, outputs })
     }
 
     fn weight(&self, entries: &[u32]) -> f64 {
@@ -191,11 +186,34 @@ impl NodeCriterion for Absolute {
         }
     }
 
-    fn best_threshold(&self, node: &Medians, column: Segment<'_>, limits: &Limits) -> Option<Best> {
-        let sides = if column.missing.is_empty() { &[false][..] } else { &[true, false] };
-        let best = sides.iter().filter_map(|&missing_left| self.sweep_with(node, column, missing_left, limits));
-        let best = best.reduce(|best, next| if next.gain > best.gain { next } else { best })?;
-        Some(Best { gain: best.gain / self.n_outputs as f64, ..best })
+    fn cost(&self, node: &Medians) -> f64 {
+        node.cost
+    }
+
+    fn nothing(&self, node: &Medians) -> Sides {
+        let sides = |output: &Ranked| [Side::none(output.numbers.len()), output.all.clone()];
+        Sides { weight: 0.0, outputs: node.outputs.iter().map(sides).collect() }
+    }
+
+    fn push(&self, node: &Medians, sides: &mut Sides, entry: u32) {
+        let row = (entry & ROW) as usize;
+        let weight = self.weight_of(row);
+        sides.weight += weight;
+        for ((at, [left, right]), output) in (row * self.n_outputs..).zip(&mut sides.outputs).zip(&node.outputs) {
+            let (rank, distance) = (self.rank[at] as usize, self.values[at] - output.median);
+            left.add(rank, weight, distance);
+            right.add(rank, -weight, distance);
+        }
+    }
+
+    fn gain(&self, node: &Medians, sides: &Sides) -> f64 {
+        let pairs = node.outputs.iter().zip(&sides.outputs);
+        let both: f64 = pairs.flat_map(|(output, sides)| sides.iter().map(|side| side.cost(&output.numbers))).sum();
+        node.cost - both / self.n_outputs as f64
+    }
+
+    fn weights(&self, node: &Medians, sides: &Sides) -> (f64, f64) {
+        (sides.weight, node.weight - sides.weight)
     }
 
     fn category_orders(&self, _: &Medians, groups: &[&[u32]], _: &[u32], _: &Limits) -> CategoryOrders {
@@ -205,26 +223,5 @@ impl NodeCriterion for Absolute {
             weighted_median(rows.iter().map(|&row| (self.values[row * self.n_outputs], self.weight_of(row))))
         };
         CategoryOrders::Heuristic(vec![groups.iter().map(median).collect()])
-    }
-
-    fn grid(&self, node: &Medians) -> Grid {
-        Grid::new(node.cost)
-    }
-
-    fn gain_at(&self, node: &Medians, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
-        let (left, right) = column.present.split_at(place.n_left);
-        let (left_missing, right_missing) =
-            if place.missing_left { (column.missing, &[][..]) } else { (&[][..], column.missing) };
-        let n = column.len();
-        let cost = |a: &[u32], b: &[u32]| {
-            let costs = self.prefix_costs(a.iter().chain(b).copied(), n);
-            costs[a.len() + b.len()]
-        };
-        let n_left = left.len() + left_missing.len();
-        let weight: f64 = left.iter().chain(left_missing).map(|e| self.weight_of((e & ROW) as usize)).sum();
-        let heavy = weight >= limits.min_weight && node.weight - weight >= limits.min_weight;
-        let enough = heavy && n_left >= limits.min_samples && n - n_left >= limits.min_samples;
-        let gain = node.cost - cost(left, left_missing) - cost(right, right_missing);
-        enough.then_some(gain / self.n_outputs as f64)
     }
 }

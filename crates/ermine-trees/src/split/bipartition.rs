@@ -11,7 +11,7 @@
 //! **Cost.** O(n + K log K) for an order, O(2^K n) for trying all, up to [`TRIED`]. **Reference.** Fisher 1958; Breiman, Friedman, Olshen and Stone, CART (1984), 9.4.
 
 use super::exact::Threshold;
-use super::node::{Best, CategoryOrders, Limits, NodeCriterion, Segment, TIE};
+use super::node::{Best, CategoryOrders, Limits, NodeCriterion, Segment, TIE, gain_at};
 
 /// All bipartitions are tried by adding up rows if that adds up at most this many.
 pub const TRIED: usize = 1 << 16;
@@ -97,7 +97,7 @@ impl<C: NodeCriterion> Categories<'_, C> {
         let (order, present) = self.lay_out(&keys);
         let laid_out = Segment { present: &present, missing: self.missing };
         let best = self.criterion.best_threshold(self.node, laid_out, &Limits::NONE)?;
-        match self.criterion.gain_at(self.node, laid_out, best.place, &self.limits) {
+        match gain_at(self.criterion, self.node, laid_out, best.place, &self.limits) {
             Some(_) => Some(self.cut(&order, self.evened(laid_out, best), Search::Order)),
             None => self.without_theorem(&[keys]),
         }
@@ -110,7 +110,7 @@ impl<C: NodeCriterion> Categories<'_, C> {
         let nearest = (0..half).flat_map(|far| [half - far, half + far]).find(|&n_left| laid_out.is_cut(n_left));
         let Some(n_left) = nearest.filter(|_| best.gain <= 0.0) else { return best };
         let place = Threshold { n_left, ..best.place };
-        match self.criterion.gain_at(self.node, laid_out, place, &self.limits) {
+        match gain_at(self.criterion, self.node, laid_out, place, &self.limits) {
             Some(gain) if self.criterion.grid(self.node).round(gain) >= best.gain => Best { place, ..best },
             _ => best,
         }
@@ -139,7 +139,7 @@ impl<C: NodeCriterion> Categories<'_, C> {
             let place = Threshold { n_left: present.len(), missing_left: false };
             side(false).for_each(|(group, _)| present.extend_from_slice(group));
             let laid_out = Segment { present: &present, missing: self.missing };
-            let gain = self.criterion.gain_at(self.node, laid_out, place, &self.limits);
+            let gain = gain_at(self.criterion, self.node, laid_out, place, &self.limits);
             let gain = gain.map(|gain| self.criterion.grid(self.node).round(gain));
             if let Some(gain) = gain.filter(|gain| best.as_ref().is_none_or(|best| *gain > best.gain)) {
                 best = Some(Bipartition { gain, left, missing_left: false, search: Search::Enumeration });

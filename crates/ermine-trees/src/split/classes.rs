@@ -13,8 +13,7 @@
 //! **Cost.** O(1) for each entry (error: O(K)); enumeration O(2^c K) for c categories.
 
 use super::criterion::Impurity;
-use super::exact::Threshold;
-use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
+use super::node::{CategoryOrders, Grid, Limits, NodeCriterion, ROW, Summary};
 use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit};
 use super::two_classes::x_log2_x_table;
 use std::sync::Arc;
@@ -39,6 +38,16 @@ pub struct Weights {
     classes: Vec<f64>,
     total: f64,
     cost: f64,
+}
+
+/// The class weights of both sides of a split, and what the impurity needs of them: the sum of squares, or of x log2 x.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    left: Vec<f64>,
+    right: Vec<f64>,
+    left_total: f64,
+    left_part: f64,
+    right_part: f64,
 }
 
 impl ClassWeights {
@@ -83,7 +92,7 @@ impl ClassWeights {
 
     /// What a split gains with weight `a` on the left, from what the impurity needs of each side.
     #[inline]
-    fn gain(&self, node: &Weights, a: f64, left_part: f64, right_part: f64) -> f64 {
+    fn gain_of(&self, node: &Weights, a: f64, left_part: f64, right_part: f64) -> f64 {
         let b = node.total - a;
         if b <= 0.0 {
             return f64::NAN;
@@ -102,18 +111,6 @@ impl ClassWeights {
             Impurity::Gini => weights.map(|w| w * w).sum(),
             Impurity::Entropy => weights.map(|w| self.x_log2_x(w)).sum(),
             Impurity::Error => weights.fold(0.0, f64::max),
-        }
-    }
-
-    fn running<'a>(&'a self, node: &'a Weights) -> RunningClasses<'a> {
-        RunningClasses {
-            criterion: self,
-            node,
-            left: vec![0.0; self.n_classes],
-            right: node.classes.clone(),
-            left_total: 0.0,
-            left_part: 0.0,
-            right_part: self.part(node.classes.iter().copied()),
         }
     }
 
@@ -154,6 +151,7 @@ impl ClassWeights {
 
 impl NodeCriterion for ClassWeights {
     type Node = Weights;
+    type Left = Sides;
 
     fn width(&self) -> usize {
         self.n_classes
@@ -176,8 +174,54 @@ impl NodeCriterion for ClassWeights {
         }
     }
 
-    fn best_threshold(&self, node: &Weights, column: Segment<'_>, limits: &Limits) -> Option<Best> {
-        sweep(&self.running(node), column, limits, Grid::new(node.cost))
+    fn cost(&self, node: &Weights) -> f64 {
+        node.cost
+    }
+
+    fn nothing(&self, node: &Weights) -> Sides {
+        let right_part = self.part(node.classes.iter().copied());
+        let (left, right) = (vec![0.0; self.n_classes], node.classes.clone());
+        Sides { left, right, left_total: 0.0, left_part: 0.0, right_part }
+    }
+
+    #[inline]
+    fn push(&self, _: &Weights, sides: &mut Sides, entry: u32) {
+        let row = (entry & ROW) as usize;
+        let (k, w) = (self.codes[row] as usize, self.weight_of(row));
+        let (l, r) = (sides.left[k], sides.right[k]);
+        let (l_new, r_new) = (l + w, (r - w).max(0.0));
+        match self.impurity {
+            Impurity::Gini => {
+                sides.left_part += l_new * l_new - l * l;
+                sides.right_part += r_new * r_new - r * r;
+            }
+            Impurity::Entropy => {
+                sides.left_part += self.x_log2_x(l_new) - self.x_log2_x(l);
+                sides.right_part += self.x_log2_x(r_new) - self.x_log2_x(r);
+            }
+            Impurity::Error => {}
+        }
+        sides.left[k] = l_new;
+        sides.right[k] = r_new;
+        sides.left_total += w;
+    }
+
+    #[inline]
+    fn gain(&self, node: &Weights, sides: &Sides) -> f64 {
+        let parts = match self.impurity {
+            Impurity::Error => [&sides.left, &sides.right].map(|side| self.part(side.iter().copied())),
+            _ => [sides.left_part, sides.right_part],
+        };
+        self.gain_of(node, sides.left_total, parts[0], parts[1])
+    }
+
+    fn weights(&self, node: &Weights, sides: &Sides) -> (f64, f64) {
+        (sides.left_total, node.total - sides.left_total)
+    }
+
+    /// The share of the second class, which is all where there are two.
+    fn responses(&self, node: &Weights, sides: &Sides) -> (f64, f64) {
+        (sides.left[1] / sides.left_total, sides.right[1] / (node.total - sides.left_total))
     }
 
     fn category_orders(&self, node: &Weights, groups: &[&[u32]], missing: &[u32], limits: &Limits) -> CategoryOrders {
@@ -221,14 +265,6 @@ impl NodeCriterion for ClassWeights {
     fn cost_of(&self, node: &Weights, value: &[f64]) -> f64 {
         self.impurity.cost_of(&node.classes, value)
     }
-
-    fn grid(&self, node: &Weights) -> Grid {
-        Grid::new(node.cost)
-    }
-
-    fn gain_at(&self, node: &Weights, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
-        gain_at(&self.running(node), column, place, limits)
-    }
 }
 
 /// The scores of the groups on the first principal component of their class shares, each group counting by its weight.
@@ -260,57 +296,3 @@ fn principal_scores(groups: &[Vec<f64>], node: &Weights) -> Vec<f64> {
     shares.iter().map(|(_, share)| dot(share, &axis)).collect()
 }
 
-/// Both sides of a threshold that moves up.
-#[derive(Clone)]
-struct RunningClasses<'a> {
-    criterion: &'a ClassWeights,
-    node: &'a Weights,
-    left: Vec<f64>,
-    right: Vec<f64>,
-    left_total: f64,
-    /// Sum of squares, or of x log2 x.
-    left_part: f64,
-    right_part: f64,
-}
-
-impl Running for RunningClasses<'_> {
-    #[inline]
-    fn push(&mut self, entry: u32) {
-        let row = (entry & ROW) as usize;
-        let (k, w) = (self.criterion.codes[row] as usize, self.criterion.weight_of(row));
-        let (l, r) = (self.left[k], self.right[k]);
-        let (l_new, r_new) = (l + w, (r - w).max(0.0));
-        match self.criterion.impurity {
-            Impurity::Gini => {
-                self.left_part += l_new * l_new - l * l;
-                self.right_part += r_new * r_new - r * r;
-            }
-            Impurity::Entropy => {
-                self.left_part += self.criterion.x_log2_x(l_new) - self.criterion.x_log2_x(l);
-                self.right_part += self.criterion.x_log2_x(r_new) - self.criterion.x_log2_x(r);
-            }
-            Impurity::Error => {}
-        }
-        self.left[k] = l_new;
-        self.right[k] = r_new;
-        self.left_total += w;
-    }
-
-    #[inline]
-    fn gain(&self) -> f64 {
-        let parts = match self.criterion.impurity {
-            Impurity::Error => [&self.left, &self.right].map(|side| self.criterion.part(side.iter().copied())),
-            _ => [self.left_part, self.right_part],
-        };
-        self.criterion.gain(self.node, self.left_total, parts[0], parts[1])
-    }
-
-    fn weights(&self) -> (f64, f64) {
-        (self.left_total, self.node.total - self.left_total)
-    }
-
-    /// The share of the second class, which is all where there are two.
-    fn responses(&self) -> (f64, f64) {
-        (self.left[1] / self.left_total, self.right[1] / (self.node.total - self.left_total))
-    }
-}

@@ -3,7 +3,7 @@
 //! **Idea.** A tree keeps, for every column, the rows of each node in ascending order of their values (see
 //! `tree::orders`). A sweep moves them one after the other from the right side of the threshold to the left and
 //! asks what the split would gain. Criteria with a faster way ([`two_classes`](super::two_classes), [`variance`](super::variance)) have a sweep of their own;
-//! all others say how to move a row and what is gained ([`Running`]) and share the sweep here.
+//! all others say how to move a row and what is gained, and share the sweep here.
 //!
 //! **Gain.** The cost of the node less the costs of both sides, where the cost of a node is its weight times its impurity.
 //!
@@ -159,6 +159,8 @@ pub enum CategoryOrders {
 pub trait NodeCriterion: Send + Sync + Sized {
     /// What is known about a node and shared by the sweeps of all columns.
     type Node: Send + Sync;
+    /// What is added up over the rows on the left of a split.
+    type Left: Clone;
 
     /// How many numbers a node predicts.
     fn width(&self) -> usize;
@@ -172,8 +174,30 @@ pub trait NodeCriterion: Send + Sync + Sized {
     /// The same criterion for these rows only, counted from 0.
     fn select(&self, rows: &[u32]) -> Self;
 
+    /// What a node costs: its weight times its impurity.
+    fn cost(&self, node: &Self::Node) -> f64;
+
+    /// The left side of a split that has no rows yet.
+    fn nothing(&self, node: &Self::Node) -> Self::Left;
+
+    /// Moves a row from the right side to the left.
+    fn push(&self, node: &Self::Node, left: &mut Self::Left, entry: u32);
+
+    /// What a split gains: the cost of the node less those of its sides; not a number where a side can't be.
+    fn gain(&self, node: &Self::Node, left: &Self::Left) -> f64;
+
+    /// The weights of both sides.
+    fn weights(&self, node: &Self::Node, left: &Self::Left) -> (f64, f64);
+
+    /// The predictions of both sides, where they are single numbers.
+    fn responses(&self, _node: &Self::Node, _left: &Self::Left) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+
     /// The best threshold of one column.
-    fn best_threshold(&self, node: &Self::Node, column: Segment<'_>, limits: &Limits) -> Option<Best>;
+    fn best_threshold(&self, node: &Self::Node, column: Segment<'_>, limits: &Limits) -> Option<Best> {
+        sweep(self, node, column, limits)
+    }
 
     /// The best threshold of each of several columns, none of which lacks a value.
     fn best_thresholds(&self, node: &Self::Node, columns: &[&[u32]], limits: &Limits, found: &mut Vec<Option<Best>>) {
@@ -185,16 +209,15 @@ pub trait NodeCriterion: Send + Sync + Sized {
     fn category_orders(&self, node: &Self::Node, groups: &[&[u32]], missing: &[u32], limits: &Limits)
     -> CategoryOrders;
 
-    /// What a threshold with `n_left` values below it gains; `None` where the limits forbid it.
-    fn gain_at(&self, node: &Self::Node, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64>;
-
     /// What a node costs that predicts `value` instead of what is best for it; for one number, or two classes.
     fn cost_of(&self, _node: &Self::Node, _value: &[f64]) -> f64 {
         f64::NAN
     }
 
     /// The grid on which the gains of a node lie.
-    fn grid(&self, node: &Self::Node) -> Grid;
+    fn grid(&self, node: &Self::Node) -> Grid {
+        Grid::new(self.cost(node))
+    }
 
     /// What a search in [twigs](super::twig) wants to know of the rows of these entries; `None` if there is no such search.
     fn twig_marks(&self, _entries: &[u32]) -> Option<[u8; ROWS]> {
@@ -212,45 +235,32 @@ pub trait NodeCriterion: Send + Sync + Sized {
     }
 }
 
-/// The left side of a threshold that moves up.
-pub trait Running: Clone {
-    /// Moves a row to the left side.
-    fn push(&mut self, entry: u32);
-    /// What the split gains now; not a number where a side can't be.
-    fn gain(&self) -> f64;
-    /// The weights of both sides.
-    fn weights(&self) -> (f64, f64);
-    /// The predictions of both sides, where they are single numbers.
-    fn responses(&self) -> (f64, f64) {
-        (0.0, 0.0)
-    }
-}
-
-fn allowed<R: Running>(left: &R, limits: &Limits) -> bool {
-    let (a, b) = left.weights();
+/// Whether the limits on weights and predictions allow a split.
+fn allowed<C: NodeCriterion>(criterion: &C, node: &C::Node, left: &C::Left, limits: &Limits) -> bool {
+    let (a, b) = criterion.weights(node, left);
     if a < limits.min_weight || b < limits.min_weight {
         return false;
     }
     if !limits.has_order() {
         return true;
     }
-    let (left, right) = left.responses();
+    let (left, right) = criterion.responses(node, left);
     limits.allows(left, right)
 }
 
-/// The best threshold of a column by the plain sweep. `nothing` is an empty left side.
-pub fn sweep<R: Running>(nothing: &R, column: Segment<'_>, limits: &Limits, grid: Grid) -> Option<Best> {
-    let mut best: Option<Best> = None;
+/// The best threshold of a column by the plain sweep.
+pub fn sweep<C: NodeCriterion>(criterion: &C, node: &C::Node, column: Segment<'_>, limits: &Limits) -> Option<Best> {
+    let (mut best, grid): (Option<Best>, Grid) = (None, criterion.grid(node));
     for missing_left in [true, false] {
         if missing_left && column.missing.is_empty() {
             continue;
         }
-        let mut left = nothing.clone();
+        let mut left = criterion.nothing(node);
         let before = if missing_left { column.missing } else { &[] };
-        before.iter().for_each(|&entry| left.push(entry));
+        before.iter().for_each(|&entry| criterion.push(node, &mut left, entry));
         let last = column.len() - before.len();
         for (i, &entry) in column.present.iter().enumerate() {
-            left.push(entry);
+            criterion.push(node, &mut left, entry);
             let n_left = i + 1;
             let n_side = before.len() + n_left;
             if n_side < limits.min_samples || !column.is_cut(n_left) || n_left == last {
@@ -259,9 +269,9 @@ pub fn sweep<R: Running>(nothing: &R, column: Segment<'_>, limits: &Limits, grid
             if column.len() - n_side < limits.min_samples {
                 break;
             }
-            let gain = grid.round(left.gain());
+            let gain = grid.round(criterion.gain(node, &left));
             // False for what is not a number too.
-            if best.is_none_or(|best| gain > best.gain) && !gain.is_nan() && allowed(&left, limits) {
+            if best.is_none_or(|best| gain > best.gain) && !gain.is_nan() && allowed(criterion, node, &left, limits) {
                 best = Some(Best { gain, place: Threshold { n_left, missing_left } });
             }
         }
@@ -270,12 +280,18 @@ pub fn sweep<R: Running>(nothing: &R, column: Segment<'_>, limits: &Limits, grid
 }
 
 /// What one threshold gains, by moving the rows below it; `None` where the limits forbid it.
-pub fn gain_at<R: Running>(nothing: &R, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
-    let mut left = nothing.clone();
+pub fn gain_at<C: NodeCriterion>(
+    criterion: &C,
+    node: &C::Node,
+    column: Segment<'_>,
+    place: Threshold,
+    limits: &Limits,
+) -> Option<f64> {
+    let mut left = criterion.nothing(node);
     let before = if place.missing_left { column.missing } else { &[] };
-    before.iter().chain(&column.present[..place.n_left]).for_each(|&entry| left.push(entry));
+    before.iter().chain(&column.present[..place.n_left]).for_each(|&entry| criterion.push(node, &mut left, entry));
     let n_left = before.len() + place.n_left;
     let enough = n_left >= limits.min_samples && column.len() - n_left >= limits.min_samples;
-    let gain = left.gain();
-    (enough && !gain.is_nan() && allowed(&left, limits)).then_some(gain)
+    let gain = criterion.gain(node, &left);
+    (enough && !gain.is_nan() && allowed(criterion, node, &left, limits)).then_some(gain)
 }

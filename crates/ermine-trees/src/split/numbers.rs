@@ -9,8 +9,7 @@
 //! **Cost.** O(outputs) for each entry.
 
 use super::classes::ENUMERATED;
-use super::exact::Threshold;
-use super::node::{Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, gain_at, sweep};
+use super::node::{CategoryOrders, Grid, Limits, NodeCriterion, ROW, Summary};
 
 /// What is this share of the left side's sum, or less, is nothing.
 const NOTHING: f64 = 1e-12;
@@ -53,10 +52,6 @@ impl Numbers {
 
     fn of_row(&self, row: usize) -> &[f64] {
         &self.values[row * self.n_outputs..(row + 1) * self.n_outputs]
-    }
-
-    fn running<'a>(&'a self, node: &'a Sums) -> RunningSums<'a> {
-        RunningSums { criterion: self, node, weight: 0.0, sums: vec![0.0; self.n_outputs] }
     }
 
     /// Weight and sums of some rows, around these means.
@@ -117,7 +112,7 @@ impl Numbers {
     }
 
     /// What a split gains with this weight and these sums, around the node's means for the squared error, on the left.
-    fn gain(&self, node: &Sums, a: f64, sums: impl Iterator<Item = f64>) -> f64 {
+    fn gain_of(&self, node: &Sums, a: f64, sums: impl Iterator<Item = f64>) -> f64 {
         let b = node.weight - a;
         if b <= 0.0 {
             return f64::NAN;
@@ -142,6 +137,8 @@ impl Numbers {
 
 impl NodeCriterion for Numbers {
     type Node = Sums;
+    /// The weight, and weighted sums, around the node's means for the squared error.
+    type Left = (f64, Vec<f64>);
 
     fn width(&self) -> usize {
         self.n_outputs
@@ -179,8 +176,39 @@ impl NodeCriterion for Numbers {
         }
     }
 
-    fn best_threshold(&self, node: &Sums, column: Segment<'_>, limits: &Limits) -> Option<Best> {
-        sweep(&self.running(node), column, limits, Grid::new(node.cost))
+    fn cost(&self, node: &Sums) -> f64 {
+        node.cost
+    }
+
+    fn nothing(&self, _: &Sums) -> (f64, Vec<f64>) {
+        (0.0, vec![0.0; self.n_outputs])
+    }
+
+    fn push(&self, node: &Sums, (weight, sums): &mut (f64, Vec<f64>), entry: u32) {
+        let row = (entry & ROW) as usize;
+        let w = self.weight_of(row);
+        *weight += w;
+        let numbers = sums.iter_mut().zip(self.of_row(row)).zip(&node.means);
+        match self.loss {
+            Loss::Squared => numbers.for_each(|((sum, y), mean)| *sum += w * (y - mean)),
+            Loss::Poisson => numbers.for_each(|((sum, y), _)| *sum += w * y),
+        }
+    }
+
+    fn gain(&self, node: &Sums, (weight, sums): &(f64, Vec<f64>)) -> f64 {
+        self.gain_of(node, *weight, sums.iter().copied())
+    }
+
+    fn weights(&self, node: &Sums, (weight, _): &(f64, Vec<f64>)) -> (f64, f64) {
+        (*weight, node.weight - weight)
+    }
+
+    fn responses(&self, node: &Sums, (weight, sums): &(f64, Vec<f64>)) -> (f64, f64) {
+        let (left, mean, right_weight) = (sums[0], node.means[0], node.weight - weight);
+        match self.loss {
+            Loss::Squared => (mean + left / weight, mean - left / right_weight),
+            Loss::Poisson => (left / weight, (node.weight * mean - left) / right_weight),
+        }
     }
 
     fn category_orders(&self, node: &Sums, groups: &[&[u32]], missing: &[u32], limits: &Limits) -> CategoryOrders {
@@ -213,51 +241,5 @@ impl NodeCriterion for Numbers {
         };
         node.cost + node.weight * more
     }
-
-    fn grid(&self, node: &Sums) -> Grid {
-        Grid::new(node.cost)
-    }
-
-    fn gain_at(&self, node: &Sums, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
-        gain_at(&self.running(node), column, place, limits)
-    }
 }
 
-/// The left side of a threshold that moves up.
-#[derive(Clone)]
-struct RunningSums<'a> {
-    criterion: &'a Numbers,
-    node: &'a Sums,
-    weight: f64,
-    /// Weighted sums, around the node's means for the squared error.
-    sums: Vec<f64>,
-}
-
-impl Running for RunningSums<'_> {
-    fn push(&mut self, entry: u32) {
-        let row = (entry & ROW) as usize;
-        let w = self.criterion.weight_of(row);
-        self.weight += w;
-        let numbers = self.sums.iter_mut().zip(self.criterion.of_row(row)).zip(&self.node.means);
-        match self.criterion.loss {
-            Loss::Squared => numbers.for_each(|((sum, y), mean)| *sum += w * (y - mean)),
-            Loss::Poisson => numbers.for_each(|((sum, y), _)| *sum += w * y),
-        }
-    }
-
-    fn gain(&self) -> f64 {
-        self.criterion.gain(self.node, self.weight, self.sums.iter().copied())
-    }
-
-    fn weights(&self) -> (f64, f64) {
-        (self.weight, self.node.weight - self.weight)
-    }
-
-    fn responses(&self) -> (f64, f64) {
-        let (left, mean, right_weight) = (self.sums[0], self.node.means[0], self.node.weight - self.weight);
-        match self.criterion.loss {
-            Loss::Squared => (mean + left / self.weight, mean - left / right_weight),
-            Loss::Poisson => (left / self.weight, (self.node.weight * mean - left) / right_weight),
-        }
-    }
-}

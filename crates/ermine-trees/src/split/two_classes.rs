@@ -15,7 +15,7 @@ use super::blocks::{Block, could_win};
 use super::criterion::Impurity;
 use super::exact::Threshold;
 use super::node::{
-    Best, CategoryOrders, Grid, LABEL, Limits, NodeCriterion, ROW, Running, Segment, Summary, TIE, gain_at, sweep,
+    Best, CategoryOrders, Grid, LABEL, Limits, NodeCriterion, ROW, Segment, Summary, TIE, sweep,
 };
 use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit, low_bits};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl TwoClassCounts {
 
     /// The gain with `n` rows on the left, `p` of them of the second class.
     #[inline(always)]
-    fn gain(&self, node: &Counts, n: f64, p: f64) -> f64 {
+    fn gain_of(&self, node: &Counts, n: f64, p: f64) -> f64 {
         match self.impurity {
             Impurity::Gini => {
                 let d = p * node.n - n * node.p;
@@ -102,7 +102,7 @@ impl TwoClassCounts {
     fn bound(&self, node: &Counts, (n, p): (f64, f64), (n_end, p_end): (f64, f64)) -> f64 {
         let positives = p_end - p;
         let negatives = n_end - n - positives;
-        let at = |n: f64, p: f64| if n > 0.0 && n < node.n { self.gain(node, n, p) } else { 0.0 };
+        let at = |n: f64, p: f64| if n > 0.0 && n < node.n { self.gain_of(node, n, p) } else { 0.0 };
         // Corners are computed by the same formula as places within, but not by the same additions: a hair more is room for rounding.
         let corners = at(n, p).max(at(n_end, p_end)).max(at(n + negatives, p)).max(at(n + positives, p_end));
         corners + 1e-12 * node.cost
@@ -124,7 +124,7 @@ impl TwoClassCounts {
             let i = cuts.trailing_zeros() as usize;
             cuts &= cuts - 1;
             let positives = f64::from((labels & low_bits(i + 1)).count_ones());
-            let gain = grid.round(self.gain(node, n + (i + 1) as f64, p + positives));
+            let gain = grid.round(self.gain_of(node, n + (i + 1) as f64, p + positives));
             if gain > best.0 {
                 *best = (gain, first + i + 1);
             }
@@ -136,10 +136,6 @@ impl TwoClassCounts {
         let cost = self.impurity.cost(&[n - p, p]);
         value.extend([(n - p) / n, p / n]);
         (Summary { weight: n, cost, pure: p == 0.0 || p == n }, Counts { n, p, cost })
-    }
-
-    fn running<'a>(&'a self, node: &'a Counts) -> RunningCounts<'a> {
-        RunningCounts { criterion: self, node, n: 0.0, p: 0.0 }
     }
 }
 
@@ -161,6 +157,8 @@ pub(super) fn positions(column: &Segment<'_>, n_missing_left: usize, limits: &Li
 
 impl NodeCriterion for TwoClassCounts {
     type Node = Counts;
+    /// Rows, and rows of the second class.
+    type Left = (f64, f64);
 
     fn width(&self) -> usize {
         2
@@ -180,9 +178,34 @@ impl NodeCriterion for TwoClassCounts {
         TwoClassCounts { codes, impurity: self.impurity, logs: self.logs.clone() }
     }
 
+    fn cost(&self, node: &Counts) -> f64 {
+        node.cost
+    }
+
+    fn nothing(&self, _: &Counts) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+
+    fn push(&self, _: &Counts, (n, p): &mut (f64, f64), entry: u32) {
+        *n += 1.0;
+        *p += f64::from(self.codes[(entry & ROW) as usize]);
+    }
+
+    fn gain(&self, node: &Counts, &(n, p): &(f64, f64)) -> f64 {
+        self.gain_of(node, n, p)
+    }
+
+    fn weights(&self, node: &Counts, &(n, _): &(f64, f64)) -> (f64, f64) {
+        (n, node.n - n)
+    }
+
+    fn responses(&self, node: &Counts, &(n, p): &(f64, f64)) -> (f64, f64) {
+        (p / n, (node.p - p) / (node.n - n))
+    }
+
     fn best_threshold(&self, node: &Counts, column: Segment<'_>, limits: &Limits) -> Option<Best> {
         if !limits.only_samples() {
-            return sweep(&self.running(node), column, limits, Grid::new(node.cost));
+            return sweep(self, node, column, limits);
         }
         let mut best: Option<Best> = None;
         for missing_left in [true, false] {
@@ -239,19 +262,11 @@ impl NodeCriterion for TwoClassCounts {
     #[cfg(target_arch = "x86_64")]
     fn best_in_twig(&self, state: &Counts, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
         let (counts, grid) = (twig::counts::TwoClasses { n: state.n, p: state.p }, self.grid(state));
-        twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain(state, n, p)))
+        twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain_of(state, n, p)))
     }
 
     fn cost_of(&self, node: &Counts, value: &[f64]) -> f64 {
         self.impurity.cost_of(&[node.n - node.p, node.p], value)
-    }
-
-    fn grid(&self, node: &Counts) -> Grid {
-        Grid::new(node.cost)
-    }
-
-    fn gain_at(&self, node: &Counts, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
-        gain_at(&self.running(node), column, place, limits)
     }
 
     fn mark(&self, row: usize) -> u32 {
@@ -259,30 +274,3 @@ impl NodeCriterion for TwoClassCounts {
     }
 }
 
-/// The plain sweep, for weights and orders that limit the sides.
-#[derive(Clone)]
-struct RunningCounts<'a> {
-    criterion: &'a TwoClassCounts,
-    node: &'a Counts,
-    n: f64,
-    p: f64,
-}
-
-impl Running for RunningCounts<'_> {
-    fn push(&mut self, entry: u32) {
-        self.n += 1.0;
-        self.p += f64::from(self.criterion.codes[(entry & ROW) as usize]);
-    }
-
-    fn gain(&self) -> f64 {
-        self.criterion.gain(self.node, self.n, self.p)
-    }
-
-    fn weights(&self) -> (f64, f64) {
-        (self.n, self.node.n - self.n)
-    }
-
-    fn responses(&self) -> (f64, f64) {
-        (self.p / self.n, (self.node.p - self.p) / (self.node.n - self.n))
-    }
-}

@@ -10,7 +10,7 @@
 
 use super::exact::Threshold;
 use super::node::{
-    Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Running, Segment, Summary, TIE, gain_at, sweep,
+    Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Segment, Summary, TIE,
 };
 use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit};
 use super::two_classes::positions;
@@ -44,10 +44,6 @@ impl Variance {
     #[inline]
     fn weight_of(&self, row: usize) -> f64 {
         self.weight.as_ref().map_or(1.0, |w| w[row])
-    }
-
-    fn running<'a>(&'a self, node: &'a Moments) -> RunningMoments<'a> {
-        RunningMoments { criterion: self, node, weight: 0.0, sum: 0.0 }
     }
 }
 
@@ -181,6 +177,8 @@ fn best_of((gain, n_left): (f64, usize)) -> Option<Best> {
 
 impl NodeCriterion for Variance {
     type Node = Moments;
+    /// The weight, and the sum of weight times distance from the node's mean.
+    type Left = (f64, f64);
 
     fn width(&self) -> usize {
         1
@@ -217,8 +215,34 @@ impl NodeCriterion for Variance {
         Variance { values: pick(&self.values), weight: self.weight.as_deref().map(pick), centred: pick(&self.centred) }
     }
 
-    fn best_threshold(&self, node: &Moments, column: Segment<'_>, limits: &Limits) -> Option<Best> {
-        sweep(&self.running(node), column, limits, Grid::new(node.cost))
+    fn cost(&self, node: &Moments) -> f64 {
+        node.cost
+    }
+
+    fn nothing(&self, _: &Moments) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+
+    #[inline]
+    fn push(&self, _: &Moments, (weight, sum): &mut (f64, f64), entry: u32) {
+        let row = (entry & ROW) as usize;
+        *weight += self.weight_of(row);
+        *sum += self.centred[row];
+    }
+
+    #[inline]
+    fn gain(&self, node: &Moments, &(weight, sum): &(f64, f64)) -> f64 {
+        let right = node.weight - weight;
+        // Very unequal weights may leave nothing of the lighter side.
+        if right > 0.0 { sum * sum * node.weight / (weight * right) } else { f64::NAN }
+    }
+
+    fn weights(&self, node: &Moments, &(weight, _): &(f64, f64)) -> (f64, f64) {
+        (weight, node.weight - weight)
+    }
+
+    fn responses(&self, node: &Moments, &(weight, sum): &(f64, f64)) -> (f64, f64) {
+        (node.mean + sum / weight, node.mean - sum / (node.weight - weight))
     }
 
     fn best_thresholds(&self, node: &Moments, columns: &[&[u32]], limits: &Limits, found: &mut Vec<Option<Best>>) {
@@ -270,48 +294,6 @@ impl NodeCriterion for Variance {
 
     fn cost_of(&self, node: &Moments, value: &[f64]) -> f64 {
         node.cost + node.weight * (node.mean - value[0]).powi(2)
-    }
-
-    fn grid(&self, node: &Moments) -> Grid {
-        Grid::new(node.cost)
-    }
-
-    fn gain_at(&self, node: &Moments, column: Segment<'_>, place: Threshold, limits: &Limits) -> Option<f64> {
-        gain_at(&self.running(node), column, place, limits)
-    }
-}
-
-/// The plain sweep, for weights, missing values and orders that limit the sides.
-#[derive(Clone)]
-struct RunningMoments<'a> {
-    criterion: &'a Variance,
-    node: &'a Moments,
-    weight: f64,
-    sum: f64,
-}
-
-impl Running for RunningMoments<'_> {
-    #[inline]
-    fn push(&mut self, entry: u32) {
-        let row = (entry & ROW) as usize;
-        self.weight += self.criterion.weight_of(row);
-        self.sum += self.criterion.centred[row];
-    }
-
-    #[inline]
-    fn gain(&self) -> f64 {
-        let right = self.node.weight - self.weight;
-        // Very unequal weights may leave nothing of the lighter side.
-        if right > 0.0 { self.sum * self.sum * self.node.weight / (self.weight * right) } else { f64::NAN }
-    }
-
-    fn weights(&self) -> (f64, f64) {
-        (self.weight, self.node.weight - self.weight)
-    }
-
-    fn responses(&self) -> (f64, f64) {
-        let right = self.node.weight - self.weight;
-        (self.node.mean + self.sum / self.weight, self.node.mean - self.sum / right)
     }
 }
 

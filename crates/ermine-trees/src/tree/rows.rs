@@ -7,7 +7,7 @@
 //! **Growing.** Each node is shown some proposals (numbers for its rows, and a threshold or the wish to have the best one) and takes the one that gains most by the criterion.
 
 use crate::split::exact::Threshold;
-use crate::split::node::{Limits, NodeCriterion, ROW, Segment, Summary};
+use crate::split::node::{Limits, NodeCriterion, ROW, Segment, Summary, gain_at};
 use ermine_core::error::Result;
 use ermine_core::matrix::sorted::TIE;
 use ermine_core::progress::{Event, Observer, report};
@@ -243,7 +243,7 @@ impl<C: NodeCriterion> RowGrower<C> {
                     let n_left = sorted.partition_point(|s| *s <= threshold);
                     let place = Threshold { n_left, missing_left: false };
                     let inside = n_left > 0 && n_left < sorted.len();
-                    let gain = inside.then(|| self.criterion.gain_at(&state, column, place, &limits)).flatten();
+                    let gain = inside.then(|| gain_at(&self.criterion, &state, column, place, &limits)).flatten();
                     gain.map(|gain| (gain, threshold))
                 }
             };

@@ -11,7 +11,7 @@ use super::grow::{GrowOptions, Pending};
 use super::orders::Orders;
 use crate::split::bipartition::{Bipartition, Search, best_bipartition, groups};
 use crate::split::exact::Threshold;
-use crate::split::node::{Limits, NodeCriterion, ROW, Segment, TIE};
+use crate::split::node::{Limits, NodeCriterion, ROW, Segment, TIE, gain_at};
 use ermine_core::matrix::Features;
 use ermine_core::parallel;
 use ermine_core::rng::{self, Purpose, Rng, RngExt};
@@ -215,7 +215,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let n_left = segment.present.partition_point(|&entry| value(entry) <= drawn);
         let missing_left = missing_left && n_left < segment.present.len();
         let at = Threshold { n_left, missing_left };
-        let gain = self.criterion.gain_at(&pending.state, segment, at, &limits)?;
+        let gain = gain_at(self.criterion, &pending.state, segment, at, &limits)?;
         Some(Choice { feature, gain, place: Place::Threshold { at, value: Some(drawn) } })
     }
 
@@ -243,7 +243,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let n_left = order[..n_groups_left].iter().map(|&g| groups[g].len()).sum();
         let limits = self.limits(pending, feature).without_order();
         let laid_out = Segment { present: &present, missing: segment.missing };
-        let gain = self.criterion.gain_at(&pending.state, laid_out, Threshold { n_left, missing_left }, &limits)?;
+        let gain = gain_at(self.criterion, &pending.state, laid_out, Threshold { n_left, missing_left }, &limits)?;
         let parts = Bipartition { gain, left, missing_left, search: Search::Heuristic };
         Some(Choice { feature, gain, place: Place::Categories(parts) })
     }
