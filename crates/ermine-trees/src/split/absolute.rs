@@ -9,7 +9,7 @@
 //!
 //! **Cost.** O(n log n) for each column of a node. **Nominal columns**: all bipartitions if they are few, else by the order of the medians, a heuristic. **Reference.** Fenwick 1994.
 
-use super::node::{CategoryOrders, Limits, NodeCriterion, ROW, Summary};
+use super::node::{NodeCriterion, ROW, Summary};
 
 /// The absolute error around the median.
 #[derive(Debug, Clone)]
@@ -132,6 +132,12 @@ impl Side {
         }
     }
 
+    /// Adds all rows of another side, or takes them out.
+    fn add_all(&mut self, other: &Side, sign: f64) {
+        let pairs = self.sums.iter_mut().zip(&other.sums).chain(std::iter::once((&mut self.total, &other.total)));
+        pairs.for_each(|(sum, other)| *sum = (sum.0 + sign * other.0, sum.1 + sign * other.1));
+    }
+
     /// The absolute error around a median: any one gives the same. `numbers` are those of all rows, by rank.
     fn cost(&self, numbers: &[f64]) -> f64 {
         let (mut at, mut below) = (0, (0.0, 0.0));
@@ -216,12 +222,28 @@ impl NodeCriterion for Absolute {
         (sides.weight, node.weight - sides.weight)
     }
 
-    fn category_orders(&self, _: &Medians, groups: &[&[u32]], _: &[u32], _: &Limits) -> CategoryOrders {
+    fn merge(&self, _: &Medians, sides: &mut Sides, other: &Sides) {
+        sides.weight += other.weight;
+        for ([left, right], [moved, _]) in sides.outputs.iter_mut().zip(&other.outputs) {
+            left.add_all(moved, 1.0);
+            right.add_all(moved, -1.0);
+        }
+    }
+
+    fn merges_fast(&self) -> bool {
+        false
+    }
+
+    fn exact_order(&self, _: &Medians, _: &[&[u32]], _: &[u32]) -> Option<Vec<f64>> {
+        None
+    }
+
+    fn promising_orders(&self, _: &Medians, groups: &[&[u32]]) -> Vec<Vec<f64>> {
         let median = |group: &&[u32]| {
             let mut rows: Vec<usize> = group.iter().map(|e| (e & ROW) as usize).collect();
             rows.sort_unstable_by_key(|&row| self.rank[row * self.n_outputs]);
             weighted_median(rows.iter().map(|&row| (self.values[row * self.n_outputs], self.weight_of(row))))
         };
-        CategoryOrders::Heuristic(vec![groups.iter().map(median).collect()])
+        vec![groups.iter().map(median).collect()]
     }
 }

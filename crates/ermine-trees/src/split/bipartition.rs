@@ -11,9 +11,11 @@
 //! **Cost.** O(n + K log K) for an order, O(2^K n) for trying all, up to [`TRIED`]. **Reference.** Fisher 1958; Breiman, Friedman, Olshen and Stone, CART (1984), 9.4.
 
 use super::exact::Threshold;
-use super::node::{Best, CategoryOrders, Limits, NodeCriterion, Segment, TIE, gain_at};
+use super::node::{Best, Limits, NodeCriterion, Segment, TIE, allowed, gain_at};
 
-/// All bipartitions are tried by adding up rows if that adds up at most this many.
+/// Up to this many categories (with those missing as one) all bipartitions are tried,
+pub const ENUMERATED: usize = 9;
+/// and those of more where trying them adds up at most this many rows.
 pub const TRIED: usize = 1 << 16;
 
 /// How the bipartition was found.
@@ -66,17 +68,9 @@ pub fn best_bipartition<C: NodeCriterion>(
     }
     // Categories have no order that a prediction could follow.
     let limits = limits.without_order();
-    let orders = criterion.category_orders(node, &groups, column.missing, &limits);
+    let exact = criterion.exact_order(node, &groups, column.missing);
     let categories = Categories { criterion, node, groups, missing: column.missing, limits };
-    match orders {
-        CategoryOrders::Exact(keys) => categories.by_theorem(keys),
-        CategoryOrders::Heuristic(orders) => categories.without_theorem(&orders),
-        CategoryOrders::Enumerated(best) => best.map(|(gain, mut left)| {
-            let missing_left = left.len() > categories.groups.len() && left[categories.groups.len()];
-            left.truncate(categories.groups.len());
-            Bipartition { gain, left, missing_left, search: Search::Enumeration }
-        }),
-    }
+    exact.map_or_else(|| categories.without_theorem(None), |keys| categories.by_theorem(keys))
 }
 
 /// The categories of a node.
@@ -99,7 +93,7 @@ impl<C: NodeCriterion> Categories<'_, C> {
         let best = self.criterion.best_threshold(self.node, laid_out, &Limits::NONE)?;
         match gain_at(self.criterion, self.node, laid_out, best.place, &self.limits) {
             Some(_) => Some(self.cut(&order, self.evened(laid_out, best), Search::Order)),
-            None => self.without_theorem(&[keys]),
+            None => self.without_theorem(Some(keys)),
         }
     }
 
@@ -116,36 +110,48 @@ impl<C: NodeCriterion> Categories<'_, C> {
         }
     }
 
-    /// The best of all bipartitions if they are few, otherwise the best threshold of these orders.
-    fn without_theorem(&self, orders: &[Vec<f64>]) -> Option<Bipartition> {
+    /// The best of all bipartitions if they are few, otherwise the best threshold of promising orders; `keys` are those of one that would be exact without limits.
+    fn without_theorem(&self, keys: Option<Vec<f64>>) -> Option<Bipartition> {
+        // What is left out (the missing ones, or the last category) stays on the right: a set and its complement are the same split.
         let n_free = self.groups.len() - usize::from(self.missing.is_empty());
         let n_rows = self.missing.len() + self.groups.iter().map(|group| group.len()).sum::<usize>();
-        if n_free < 16 && n_rows << n_free <= TRIED {
-            return self.try_all(n_free);
+        if n_free < ENUMERATED && self.criterion.merges_fast() || n_free < 16 && n_rows << n_free <= TRIED {
+            return self.try_all(n_free, n_rows);
         }
+        let orders = keys.map_or_else(|| self.criterion.promising_orders(self.node, &self.groups), |keys| vec![keys]);
         let by_order = |keys: &Vec<f64>| self.by_order(keys, Search::Heuristic);
         orders.iter().filter_map(by_order).reduce(|best, next| if next.gain > best.gain { next } else { best })
     }
 
-    /// Every set of the first `n_free` categories on the left. What is left out (the missing ones, or the last category) stays on the right: a set and its complement are the same split.
-    fn try_all(&self, n_free: usize) -> Option<Bipartition> {
-        let mut best: Option<Bipartition> = None;
-        let mut present = Vec::new();
+    /// Every set of the first `n_free` categories on the left, in ascending order of the set as a number.
+    fn try_all(&self, n_free: usize, n_rows: usize) -> Option<Bipartition> {
+        let (criterion, node) = (self.criterion, self.node);
+        let sum = |group: &&[u32]| {
+            let mut sum = criterion.nothing(node);
+            group.iter().for_each(|&entry| criterion.push(node, &mut sum, entry));
+            sum
+        };
+        let sums: Vec<C::Left> = self.groups[..n_free].iter().map(sum).collect();
+        // Place i holds what the categories from i on add up to, of those in the set.
+        let mut from = vec![criterion.nothing(node); n_free + 1];
+        let mut best: Option<(f64, u32)> = None;
         for set in 1u32..1 << n_free {
-            let left: Vec<bool> = (0..self.groups.len()).map(|g| set >> g & 1 == 1).collect();
-            let side = |wanted: bool| self.groups.iter().zip(&left).filter(move |(_, left)| **left == wanted);
-            present.clear();
-            side(true).for_each(|(group, _)| present.extend_from_slice(group));
-            let place = Threshold { n_left: present.len(), missing_left: false };
-            side(false).for_each(|(group, _)| present.extend_from_slice(group));
-            let laid_out = Segment { present: &present, missing: self.missing };
-            let gain = gain_at(self.criterion, self.node, laid_out, place, &self.limits);
-            let gain = gain.map(|gain| self.criterion.grid(self.node).round(gain));
-            if let Some(gain) = gain.filter(|gain| best.as_ref().is_none_or(|best| *gain > best.gain)) {
-                best = Some(Bipartition { gain, left, missing_left: false, search: Search::Enumeration });
+            let first = set.trailing_zeros() as usize;
+            let mut left = from[first + 1].clone();
+            criterion.merge(node, &mut left, &sums[first]);
+            from[..=first].iter_mut().for_each(|place| place.clone_from(&left));
+            let n_left: usize = (0..n_free).filter(|g| set >> g & 1 == 1).map(|g| self.groups[g].len()).sum();
+            let enough = n_left >= self.limits.min_samples && n_rows - n_left >= self.limits.min_samples;
+            let gain = criterion.grid(node).round(criterion.gain(node, &left));
+            let better = best.is_none_or(|best| gain > best.0) && !gain.is_nan();
+            if enough && better && allowed(criterion, node, &left, &self.limits) {
+                best = Some((gain, set));
             }
         }
-        best
+        best.map(|(gain, set)| {
+            let left = (0..self.groups.len()).map(|g| set >> g & 1 == 1).collect();
+            Bipartition { gain, left, missing_left: false, search: Search::Enumeration }
+        })
     }
 
     fn by_order(&self, keys: &[f64], search: Search) -> Option<Bipartition> {

@@ -325,7 +325,8 @@ fn sweep_inside<C: Criterion>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::criterion::{Classes, Impurity, SquaredError, TwoClasses};
+    use crate::split::Impurity;
+    use crate::split::criterion::{Classes, SquaredError, TwoClasses};
     use ermine_core::table::{Column, Table};
     use proptest::prelude::*;
     use std::sync::Arc;

@@ -13,20 +13,9 @@
 //! **Exactness.** The first two add whole numbers. A number is taken in steps of its range / 2^k with k as high as the word allows (28 bits for 100,000 rows): that
 //! decides between splits only; what leaves predict comes from the numbers themselves.
 
+use super::impurity::{Impurity, score_fraction};
 use super::left_sums::add_left;
 use super::packed_scan::{Word, best_packed_cut};
-use ermine_core::choice;
-
-choice! {
-    /// What a forest's splits minimise.
-    pub enum ForestCriterion {
-        /// The Gini impurity of classes; for numbers the squared error.
-        Gini = "gini",
-        /// The entropy of classes.
-        Entropy = "entropy",
-    }
-}
-
 /// What a row brings to the statistics.
 #[derive(Debug, Clone, Copy)]
 pub struct Item {
@@ -191,13 +180,13 @@ pub trait Statistics: Sync {
 pub struct Packed {
     /// How many bits the weight has.
     shift: u32,
-    criterion: ForestCriterion,
+    criterion: Impurity,
     two_classes: bool,
 }
 
 impl Packed {
     /// For rows with this total weight; the largest step of a number that then fits is also given.
-    pub fn new(total: u64, criterion: ForestCriterion, two_classes: bool) -> (Packed, i32) {
+    pub fn new(total: u64, criterion: Impurity, two_classes: bool) -> (Packed, i32) {
         let bits = 64 - total.leading_zeros();
         let step_bits = 62u32.saturating_sub(2 * bits).min(30);
         (Packed { shift: bits, criterion, two_classes }, ((1i64 << step_bits) - 1) as i32)
@@ -303,8 +292,9 @@ impl Statistics for Packed {
         let (sum, weight) = self.parts(cell[0]);
         match self.criterion {
             _ if weight == 0.0 => 0.0,
-            ForestCriterion::Gini => sum * sum / weight,
-            ForestCriterion::Entropy => x_log2_x(sum) + x_log2_x(weight - sum) - x_log2_x(weight),
+            // One indicator, or one number, is enough.
+            Impurity::Gini => sum * sum / weight,
+            impurity => impurity.score([sum, weight - sum].into_iter(), weight),
         }
     }
 
@@ -317,12 +307,13 @@ impl Statistics for Packed {
     fn split_score(&self, all: &[u64], left: &[u64], _: &mut [u64]) -> f64 {
         let right = all[0].wrapping_sub(left[0]);
         match self.criterion {
-            ForestCriterion::Gini => {
+            Impurity::Gini => {
                 let ((a, v), (b, w)) = (self.parts(left[0]), self.parts(right));
                 // One division instead of two.
-                (a * a * w + b * b * v) / (v * w)
+                let (numerator, denominator) = score_fraction((a * a, v), (b * b, w));
+                numerator / denominator
             }
-            ForestCriterion::Entropy => self.score(left) + self.score(&[right]),
+            _ => self.score(left) + self.score(&[right]),
         }
     }
 
@@ -332,11 +323,11 @@ impl Statistics for Packed {
     }
 
     fn is_one_number(&self) -> bool {
-        self.criterion == ForestCriterion::Gini
+        self.criterion == Impurity::Gini
     }
 
     fn n_classes(&self) -> Option<usize> {
-        (self.two_classes && self.criterion == ForestCriterion::Gini).then_some(2)
+        (self.two_classes && self.criterion == Impurity::Gini).then_some(2)
     }
 
     fn add_left(&self, lines: &[u8], stride: usize, cuts: &[(u16, u8)], cells: &mut [u64]) {
@@ -355,7 +346,7 @@ impl Statistics for Packed {
     }
 
     fn best_dense_cut(&self, cells: &[u64], all: &[u64], bar: f64) -> Option<Option<u8>> {
-        if self.criterion != ForestCriterion::Gini {
+        if self.criterion != Impurity::Gini {
             return None;
         }
         let found = best_packed_cut(cells.first_chunk()?, Word { shift: self.shift }, all[0], bar);
@@ -364,7 +355,7 @@ impl Statistics for Packed {
 
     /// Compares fractions, without a division for each cut.
     fn best_cut(&self, cells: &[u64], seen: &Seen, all: &[u64], bar: f64) -> Option<Option<Cut>> {
-        if self.criterion != ForestCriterion::Gini {
+        if self.criterion != Impurity::Gini {
             return None;
         }
         let cells: &[u64; MAX_BINS] = cells.first_chunk()?;
@@ -375,7 +366,7 @@ impl Statistics for Packed {
             if let Some(before) = before {
                 let (a, v) = self.parts(left);
                 let (b, w) = (sum - a, weight - v);
-                let (num, den) = (a * a * w + b * b * v, v * w);
+                let (num, den) = score_fraction((a * a, v), (b * b, w));
                 if num * best_den > best_num * den {
                     (best_num, best_den) = (num, den);
                     best = Some((before, bin));
@@ -387,11 +378,6 @@ impl Statistics for Packed {
         let score = best_num / best_den;
         Some(best.map(|(before, after)| Cut { score, before, after }))
     }
-}
-
-/// x log2 x, which is 0 for 0.
-pub(super) fn x_log2_x(x: f64) -> f64 {
-    if x > 0.0 { x * x.log2() } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -407,7 +393,7 @@ mod tests {
         fn all_statistics_score_two_classes_alike(
             left in prop::collection::vec((0i32..2, 1u32..9), 1..40), right in prop::collection::vec((0i32..2, 1u32..9), 1..40), entropy in any::<bool>(),
         ) {
-            let criterion = if entropy { ForestCriterion::Entropy } else { ForestCriterion::Gini };
+            let criterion = if entropy { Impurity::Entropy } else { Impurity::Gini };
             let rows: Vec<(i32, u32)> = left.iter().chain(&right).copied().collect();
             let classes: Vec<u32> = rows.iter().map(|r| r.0 as u32).collect();
             let ones = vec![1.0; rows.len()];
@@ -423,7 +409,7 @@ mod tests {
         #[test]
         fn packed_sums_of_signed_numbers_come_back(rows in prop::collection::vec((-(1i32 << 28)..(1 << 28), 1u32..9), 1..40)) {
             let total: u64 = rows.iter().map(|r| u64::from(r.1)).sum();
-            let (packed, most) = Packed::new(total, ForestCriterion::Gini, false);
+            let (packed, most) = Packed::new(total, Impurity::Gini, false);
             let mut cell = [0u64];
             let (mut sum, mut weight) = (0i64, 0i64);
             for (row, &(target, w)) in rows.iter().enumerate() {

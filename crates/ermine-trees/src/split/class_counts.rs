@@ -2,14 +2,15 @@
 //!
 //! **Formula.** For counts l and r of the two sides: sum l^2 / sum l + sum r^2 / sum r, in whole numbers as long as possible; fractions are compared without dividing.
 
-use super::cells::{Cut, ForestCriterion, Item, MAX_BINS, Seen, Statistics, bits, x_log2_x};
+use super::cells::{Cut, Item, MAX_BINS, Seen, Statistics, bits};
+use super::impurity::{Impurity, score_fraction};
 
 /// A count for each class.
 pub struct Counts {
     /// How many classes.
     pub n_classes: usize,
     /// Gini or entropy.
-    pub criterion: ForestCriterion,
+    pub criterion: Impurity,
 }
 
 impl Statistics for Counts {
@@ -52,11 +53,7 @@ impl Statistics for Counts {
     #[inline(always)]
     fn score(&self, cell: &[u32]) -> f64 {
         let weight = self.weight(cell);
-        match self.criterion {
-            _ if weight == 0.0 => 0.0,
-            ForestCriterion::Gini => cell.iter().map(|&c| f64::from(c) * f64::from(c)).sum::<f64>() / weight,
-            ForestCriterion::Entropy => cell.iter().map(|&c| x_log2_x(f64::from(c))).sum::<f64>() - x_log2_x(weight),
-        }
+        self.criterion.score(cell.iter().map(|&c| f64::from(c)), weight)
     }
 
     /// The share of the node's most frequent class.
@@ -66,7 +63,7 @@ impl Statistics for Counts {
     }
 
     fn n_classes(&self) -> Option<usize> {
-        (self.criterion == ForestCriterion::Gini && self.n_classes <= 32).then_some(self.n_classes)
+        (self.criterion == Impurity::Gini && self.n_classes <= 32).then_some(self.n_classes)
     }
 
     fn is_pure(&self, cell: &[u32]) -> bool {
@@ -88,7 +85,7 @@ impl Statistics for Counts {
     }
 
     fn best_cut(&self, cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Option<Cut>> {
-        if self.criterion != ForestCriterion::Gini {
+        if self.criterion != Impurity::Gini {
             return None;
         }
         match self.width() {
@@ -128,7 +125,7 @@ fn best_class_cut_plain<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32],
                 squares_right += right * right;
             }
             let (v, w) = (weight_left as f64, (total - weight_left) as f64);
-            let (num, den) = (squares_left as f64 * w + squares_right as f64 * v, v * w);
+            let (num, den) = score_fraction((squares_left as f64, v), (squares_right as f64, w));
             if num * best_den > best_num * den {
                 (best_num, best_den) = (num, den);
                 best = Some((before, bin));

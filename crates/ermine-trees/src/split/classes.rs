@@ -3,23 +3,18 @@
 //! **Idea.** The class weights of both sides are kept, and with them what the impurity needs of them: the sums of squares (Gini) or of
 //! x log2 x (entropy) change in one term when a row moves; the largest weight (training error) is looked up again.
 //!
-//! **Formula.** Cost of a node with class weights w_k and W their sum: Gini W - sum w_k^2 / W, entropy W log2 W - sum w_k log2 w_k, error W - max w_k.
-//!
 //! **Nominal columns.** With two classes the best bipartition is a threshold in the order of the class shares (Breiman et al. 1984, theorem 4.5). With more,
-//! up to [`ENUMERATED`] categories all bipartitions are tried, each from the one before by moving one category (Gray code); above, the
+//! up to [`ENUMERATED`](super::bipartition::ENUMERATED) categories all bipartitions are tried; above, the
 //! thresholds of several orders: by the first principal component of the class shares (Coppersmith, Hong and Hosking 1999) and by the share
 //! of each class.
 //!
 //! **Cost.** O(1) for each entry (error: O(K)); enumeration O(2^c K) for c categories.
 
-use super::criterion::Impurity;
-use super::node::{CategoryOrders, Grid, Limits, NodeCriterion, ROW, Summary};
+use super::impurity::{Impurity, x_log2_x};
+use super::node::{NodeCriterion, ROW, Summary};
 use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit};
 use super::two_classes::x_log2_x_table;
 use std::sync::Arc;
-
-/// Up to this many categories (with those missing as one) all bipartitions are tried.
-pub const ENUMERATED: usize = 9;
 
 /// Classes by weight.
 #[derive(Debug, Clone)]
@@ -68,8 +63,7 @@ impl ClassWeights {
     fn x_log2_x(&self, x: f64) -> f64 {
         match self.logs.get(x as usize) {
             Some(&tabled) => tabled,
-            None if x > 0.0 => x * x.log2(),
-            None => 0.0,
+            None => x_log2_x(x),
         }
     }
 
@@ -108,45 +102,11 @@ impl ClassWeights {
     /// What the impurity needs of the weights of a side: their squares, x log2 x, or the largest.
     fn part(&self, weights: impl Iterator<Item = f64>) -> f64 {
         match self.impurity {
-            Impurity::Gini => weights.map(|w| w * w).sum(),
             Impurity::Entropy => weights.map(|w| self.x_log2_x(w)).sum(),
-            Impurity::Error => weights.fold(0.0, f64::max),
+            impurity => impurity.part(weights),
         }
     }
 
-    /// The best bipartition of all, by Gray code: step t moves the group that is the number of trailing zeros of t. The last group stays on the right.
-    fn enumerate(
-        &self,
-        node: &Weights,
-        groups: &[Vec<f64>],
-        sizes: &[usize],
-        limits: &Limits,
-    ) -> Option<(f64, Vec<bool>)> {
-        let n_rows: usize = sizes.iter().sum();
-        let mut left = vec![0.0; self.n_classes];
-        let mut is_left = vec![false; groups.len()];
-        let mut n_left = 0;
-        let mut best: Option<(f64, Vec<bool>)> = None;
-        let grid = Grid::new(node.cost);
-        for step in 1u32..1 << (groups.len() - 1) {
-            let g = step.trailing_zeros() as usize;
-            is_left[g] = !is_left[g];
-            let sign = if is_left[g] { 1.0 } else { -1.0 };
-            left.iter_mut().zip(&groups[g]).for_each(|(l, w)| *l += sign * w);
-            n_left = if is_left[g] { n_left + sizes[g] } else { n_left - sizes[g] };
-            let right: Vec<f64> = node.classes.iter().zip(&left).map(|(a, l)| (a - l).max(0.0)).collect();
-            let (a, b): (f64, f64) = (left.iter().sum(), right.iter().sum());
-            let few = n_left < limits.min_samples || n_rows - n_left < limits.min_samples;
-            if few || a < limits.min_weight || b < limits.min_weight {
-                continue;
-            }
-            let gain = grid.round(node.cost - self.impurity.cost(&left) - self.impurity.cost(&right));
-            if best.as_ref().is_none_or(|best| gain > best.0) {
-                best = Some((gain, is_left.clone()));
-            }
-        }
-        best
-    }
 }
 
 impl NodeCriterion for ClassWeights {
@@ -224,24 +184,31 @@ impl NodeCriterion for ClassWeights {
         (sides.left[1] / sides.left_total, sides.right[1] / (node.total - sides.left_total))
     }
 
-    fn category_orders(&self, node: &Weights, groups: &[&[u32]], missing: &[u32], limits: &Limits) -> CategoryOrders {
-        let mut weights: Vec<Vec<f64>> = groups.iter().map(|group| self.class_weights(group)).collect();
-        let share = |k: usize| move |w: &Vec<f64>| w[k] / w.iter().sum::<f64>();
-        if self.n_classes == 2 {
-            return CategoryOrders::Exact(weights.iter().map(share(1)).collect());
+    fn merge(&self, _: &Weights, sides: &mut Sides, other: &Sides) {
+        for ((left, right), moved) in sides.left.iter_mut().zip(&mut sides.right).zip(&other.left) {
+            (*left, *right) = (*left + moved, (*right - moved).max(0.0));
         }
-        let n_groups = groups.len() + usize::from(!missing.is_empty());
-        if n_groups <= ENUMERATED {
-            let mut sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-            if !missing.is_empty() {
-                weights.push(self.class_weights(missing));
-                sizes.push(missing.len());
-            }
-            return CategoryOrders::Enumerated(self.enumerate(node, &weights, &sizes, limits));
-        }
-        let mut orders = vec![principal_scores(&weights, node)];
-        orders.extend((0..self.n_classes).map(|k| weights.iter().map(share(k)).collect()));
-        CategoryOrders::Heuristic(orders)
+        sides.left_total += other.left_total;
+        sides.left_part = self.part(sides.left.iter().copied());
+        sides.right_part = self.part(sides.right.iter().copied());
+    }
+
+    /// Two classes: by the share of the second.
+    fn exact_order(&self, _: &Weights, groups: &[&[u32]], _: &[u32]) -> Option<Vec<f64>> {
+        let share = |group: &&[u32]| {
+            let weights = self.class_weights(group);
+            weights[1] / weights.iter().sum::<f64>()
+        };
+        (self.n_classes == 2).then(|| groups.iter().map(share).collect())
+    }
+
+    /// By the first principal component of the class shares, and by the share of each class.
+    fn promising_orders(&self, node: &Weights, groups: &[&[u32]]) -> Vec<Vec<f64>> {
+        let weights: Vec<Vec<f64>> = groups.iter().map(|group| self.class_weights(group)).collect();
+        let share = |k: usize| weights.iter().map(move |w| w[k] / w.iter().sum::<f64>()).collect();
+        let component = (self.n_classes > 2).then(|| principal_scores(&weights, node));
+        let classes = if self.n_classes == 2 { 1..2 } else { 0..self.n_classes };
+        component.into_iter().chain(classes.map(share)).collect()
     }
 
     fn twig_marks(&self, entries: &[u32]) -> Option<[u8; ROWS]> {

@@ -1,63 +1,13 @@
 //! What is added up over the rows of a node, and what a node costs.
 //!
-//! **Formula.** A split's cost is the sum of its children's costs; a node's cost is its weight times its impurity, with w_k the weight of class k in the
-//! node and W the sum of them:
-//!
-//! | impurity | cost of a node |
-//! |---|---|
-//! | training error | W - max_k w_k |
-//! | Gini | W - sum_k w_k^2 / W |
-//! | entropy | sum_k w_k log2(W / w_k) |
-//! | fixed polarity (two classes) | the weight of the class that the side is not for |
-//! | squared error | sum_i w_i y_i^2 - (sum_i w_i y_i)^2 / W |
+//! **Formula.** A split's cost is the sum of its children's costs; a node's cost is its weight times its impurity (see [`impurity`](super::impurity)), the weight of the class that the side is not for
+//! (fixed polarity), or the squared error sum_i w_i y_i^2 - (sum_i w_i y_i)^2 / W.
 //!
 //! The weights of the children add up to that of the node, so that each child counts by its share of the sample.
 //!
 //! **Cost.** Adding a row is O(1); the cost of a split is O(K) for K classes. Two classes have code of their own, without a loop.
 
-use ermine_core::choice;
-
-choice! {
-    /// How mixed the classes of a node are.
-    pub enum Impurity {
-        /// The share of rows that the majority class gets wrong: the 0-1 risk.
-        Error = "error",
-        /// The chance that two rows drawn from the node have different classes.
-        Gini = "gini",
-        /// The bits needed to tell the class of a row.
-        Entropy = "entropy",
-    }
-}
-
-impl Impurity {
-    /// The cost of a node with these class weights: its weight times its impurity.
-    #[inline]
-    pub fn cost(self, weights: &[f64]) -> f64 {
-        let total: f64 = weights.iter().sum();
-        if total <= 0.0 {
-            return 0.0;
-        }
-        match self {
-            Impurity::Error => total - weights.iter().fold(0.0, |a: f64, &b| a.max(b)),
-            Impurity::Gini => total - weights.iter().map(|w| w * w).sum::<f64>() / total,
-            Impurity::Entropy => weights.iter().filter(|&&w| w > 0.0).map(|w| w * (total / w).log2()).sum(),
-        }
-    }
-
-    /// What a node with these class weights costs that says these shares, which need not be its own: errors, squared distances to the classes, or bits.
-    pub fn cost_of(self, weights: &[f64], shares: &[f64]) -> f64 {
-        let total: f64 = weights.iter().sum();
-        let pairs = weights.iter().zip(shares);
-        match self {
-            Impurity::Error => {
-                let best = (1..shares.len()).fold(0, |best, k| if shares[k] > shares[best] { k } else { best });
-                total - weights[best]
-            }
-            Impurity::Gini => self.cost(weights) + pairs.map(|(w, q)| total * (w / total - q).powi(2)).sum::<f64>(),
-            Impurity::Entropy => pairs.filter(|(w, _)| **w > 0.0).map(|(w, q)| -w * q.log2()).sum(),
-        }
-    }
-}
+use super::impurity::Impurity;
 
 /// What a split search needs to know about the rows: how to add one up, and what two sides cost.
 pub trait Criterion: Sync {
@@ -127,7 +77,7 @@ impl Criterion for Classes<'_> {
 
     #[inline]
     fn cost(&self, all: &Vec<f64>, left: &Vec<f64>) -> f64 {
-        cost_of_two(self.impurity, all, left)
+        self.impurity.cost_of_two(all, left)
     }
 
     /// The cost is concave in the class weights of the left side, which lie in a box: it is lowest in one of the corners. Where they are
@@ -144,54 +94,15 @@ impl Criterion for Classes<'_> {
             for (k, place) in corner.iter_mut().enumerate() {
                 *place = if chosen >> k & 1 == 1 { left[k] + inside[k] } else { left[k] };
             }
-            lowest = lowest.min(cost_of_two(self.impurity, all, &corner));
+            lowest = lowest.min(self.impurity.cost_of_two(all, &corner));
         }
         lowest
     }
 
     /// Of several splits with the same error, the one with the purer sides.
     fn tie_break(&self, all: &Vec<f64>, left: &Vec<f64>) -> f64 {
-        if self.impurity == Impurity::Error { cost_of_two(Impurity::Gini, all, left) } else { 0.0 }
+        if self.impurity == Impurity::Error { Impurity::Gini.cost_of_two(all, left) } else { 0.0 }
     }
-}
-
-/// The cost of `left` and `all - left` in one pass over the classes.
-#[inline]
-pub fn cost_of_two(impurity: Impurity, all: &[f64], left: &[f64]) -> f64 {
-    let (mut left_total, mut right_total) = (0.0, 0.0);
-    let (mut left_part, mut right_part) = (0.0f64, 0.0f64);
-    for (a, l) in all.iter().zip(left) {
-        let r = (a - l).max(0.0);
-        left_total += l;
-        right_total += r;
-        match impurity {
-            Impurity::Error => {
-                left_part = left_part.max(*l);
-                right_part = right_part.max(r);
-            }
-            Impurity::Gini => {
-                left_part += l * l;
-                right_part += r * r;
-            }
-            Impurity::Entropy => {
-                left_part += x_log2_x(*l);
-                right_part += x_log2_x(r);
-            }
-        }
-    }
-    match impurity {
-        Impurity::Error => (left_total - left_part) + (right_total - right_part),
-        Impurity::Gini => (left_total - ratio(left_part, left_total)) + (right_total - ratio(right_part, right_total)),
-        Impurity::Entropy => (x_log2_x(left_total) - left_part) + (x_log2_x(right_total) - right_part),
-    }
-}
-
-fn ratio(a: f64, b: f64) -> f64 {
-    if b > 0.0 { a / b } else { 0.0 }
-}
-
-fn x_log2_x(x: f64) -> f64 {
-    if x > 0.0 { x * x.log2() } else { 0.0 }
 }
 
 /// Two classes: the same as [`Classes`], in registers.
@@ -239,7 +150,7 @@ impl Criterion for TwoClasses<'_> {
     fn cost(&self, all: &[f64; 2], left: &[f64; 2]) -> f64 {
         match self.left_class {
             Some(class) => left[1 - class] + (all[class] - left[class]).max(0.0),
-            None => cost_of_two(self.impurity, all, left),
+            None => self.impurity.cost_of_two(all, left),
         }
     }
 
@@ -256,7 +167,7 @@ impl Criterion for TwoClasses<'_> {
     }
 
     fn tie_break(&self, all: &[f64; 2], left: &[f64; 2]) -> f64 {
-        if self.impurity == Impurity::Error { cost_of_two(Impurity::Gini, all, left) } else { 0.0 }
+        if self.impurity == Impurity::Error { Impurity::Gini.cost_of_two(all, left) } else { 0.0 }
     }
 }
 
@@ -336,25 +247,14 @@ impl Criterion for SquaredError<'_> {
     }
 }
 
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_fast_costs_are_the_costs_of_both_sides(
-            all in prop::collection::vec(0.0..9.0f64, 2..5), share in prop::collection::vec(0.0..1.0f64, 5),
-        ) {
-            let left: Vec<f64> = all.iter().zip(&share).map(|(a, s)| a * s).collect();
-            let right: Vec<f64> = all.iter().zip(&left).map(|(a, l)| a - l).collect();
-            for impurity in [Impurity::Error, Impurity::Gini, Impurity::Entropy] {
-                let both = impurity.cost(&left) + impurity.cost(&right);
-                prop_assert!((cost_of_two(impurity, &all, &left) - both).abs() < 1e-9);
-                prop_assert!(both <= impurity.cost(&all) + 1e-9, "a split never costs more than its node");
-            }
-        }
-    }
 
     /// Splits the rows `from..to` in every prefix of every order that a shuffle gives, and compares with the bound.
     fn check_bound<C: Criterion>(criterion: &C, n: usize, (from, to): (usize, usize), order: &[u32]) {
@@ -401,10 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_the_textbook_ones() {
-        assert_eq!(Impurity::Error.cost(&[3.0, 1.0]), 1.0);
-        assert_eq!(Impurity::Gini.cost(&[2.0, 2.0]), 4.0 * 0.5);
-        assert_eq!(Impurity::Entropy.cost(&[2.0, 2.0]), 4.0 * 1.0);
+    fn the_squared_error_is_the_textbook_one() {
         let values = [1.0, 2.0, 6.0];
         let criterion = SquaredError { values: &values, weight: None };
         let mut all = criterion.zero();

@@ -11,6 +11,8 @@
 //!
 //! **Same bits everywhere.** All sums are whole numbers; wide units only make the comparisons faster.
 
+use super::impurity::score_fraction;
+
 /// The bins of a column for up to 64 rows.
 pub type Bins64 = [u8; 64];
 
@@ -95,7 +97,7 @@ impl Sets for TwoClassSets {
     fn fraction(&self, all: &(u32, u32), left: &(u32, u32)) -> (f64, f64) {
         let (v, a) = (f64::from(left.0), f64::from(left.1));
         let (w, b) = (f64::from(all.0 - left.0), f64::from(all.1 - left.1));
-        (a * a * w + b * b * v, v * w)
+        score_fraction((a * a, v), (b * b, w))
     }
 
     fn score(&self, sums: &(u32, u32)) -> f64 {
@@ -158,7 +160,7 @@ impl<const B: usize> Sets for ClassSets<B> {
             }
         }
         let (v, w) = (v as f64, w as f64);
-        (squares_left as f64 * w + squares_right as f64 * v, v * w)
+        score_fraction((squares_left as f64, v), (squares_right as f64, w))
     }
 
     fn score(&self, sums: &Self::Sums) -> f64 {

@@ -11,6 +11,7 @@
 //! | [`histogram`] | the best split from sums by bin, for gradient boosting |
 //! | [`bucket`] | the best threshold of many columns of a large table, without sorting them |
 //! | [`few`] | the best cuts of all columns of a few rows at once |
+//! | [`impurity`] | Gini, entropy and training error |
 //! | [`masks`] | splits of at most 64 rows, as sets of rows in one word |
 //! | [`left_sums`] | what is left of one cut for each of some columns |
 //! | [`packed_scan`] | the best cut of a column of many rows, for one target number |
@@ -38,6 +39,7 @@ pub mod criterion;
 pub mod exact;
 pub mod few;
 pub mod histogram;
+pub mod impurity;
 pub mod left_sums;
 pub mod masks;
 pub mod node;
@@ -52,6 +54,7 @@ pub mod twig;
 pub mod two_classes;
 pub mod variance;
 
-pub use criterion::{Criterion, Impurity};
+pub use criterion::Criterion;
 pub use exact::{Candidate, Split, best_split};
+pub use impurity::Impurity;
 pub use test::Test;

@@ -143,18 +143,6 @@ pub struct Summary {
     pub pure: bool,
 }
 
-/// In which orders the categories of a nominal column are tried.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CategoryOrders {
-    /// Ascending by these keys: the best bipartition is among the thresholds of this order.
-    Exact(Vec<f64>),
-    /// Ascending by each of these keys in turn: a good bipartition is among their thresholds.
-    Heuristic(Vec<Vec<f64>>),
-    /// The best bipartition itself, found by enumeration: its gain and which groups are on the left. The rows without a value are the last group if
-    /// there are any.
-    Enumerated(Option<(f64, Vec<bool>)>),
-}
-
 /// What is minimised when a tree is grown.
 pub trait NodeCriterion: Send + Sync + Sized {
     /// What is known about a node and shared by the sweeps of all columns.
@@ -205,9 +193,21 @@ pub trait NodeCriterion: Send + Sync + Sized {
         found.extend(columns.iter().map(one));
     }
 
-    /// The orders in which to try the categories with these entries.
-    fn category_orders(&self, node: &Self::Node, groups: &[&[u32]], missing: &[u32], limits: &Limits)
-    -> CategoryOrders;
+    /// Moves all rows of another left side to the left too.
+    fn merge(&self, node: &Self::Node, left: &mut Self::Left, other: &Self::Left);
+
+    /// A key for each category with these entries, such that the best bipartition is a threshold in the order of the keys, provably; `None` where there is no such order.
+    fn exact_order(&self, node: &Self::Node, groups: &[&[u32]], missing: &[u32]) -> Option<Vec<f64>>;
+
+    /// Keys of orders among whose thresholds a good bipartition usually is.
+    fn promising_orders(&self, node: &Self::Node, groups: &[&[u32]]) -> Vec<Vec<f64>> {
+        self.exact_order(node, groups, &[]).into_iter().collect()
+    }
+
+    /// Whether merging costs no more than a few rows do, however many were added up.
+    fn merges_fast(&self) -> bool {
+        true
+    }
 
     /// What a node costs that predicts `value` instead of what is best for it; for one number, or two classes.
     fn cost_of(&self, _node: &Self::Node, _value: &[f64]) -> f64 {
@@ -236,7 +236,7 @@ pub trait NodeCriterion: Send + Sync + Sized {
 }
 
 /// Whether the limits on weights and predictions allow a split.
-fn allowed<C: NodeCriterion>(criterion: &C, node: &C::Node, left: &C::Left, limits: &Limits) -> bool {
+pub(super) fn allowed<C: NodeCriterion>(criterion: &C, node: &C::Node, left: &C::Left, limits: &Limits) -> bool {
     let (a, b) = criterion.weights(node, left);
     if a < limits.min_weight || b < limits.min_weight {
         return false;

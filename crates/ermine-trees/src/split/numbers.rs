@@ -4,12 +4,11 @@
 //! were a row's share. Counts: half the Poisson deviance, sum w (y ln(y / m) - y + m), with m the mean of the side; a side whose counts are all zero predicts
 //! zero, which is impossible for any later count, and is not allowed.
 //!
-//! **Nominal columns.** One number: by the order of the means, which is exact. Several: all bipartitions of up to [`ENUMERATED`] categories, above the orders of the means of each number.
+//! **Nominal columns.** One number: by the order of the means, which is exact. Several: all bipartitions of up to [`ENUMERATED`](super::bipartition::ENUMERATED) categories, above the orders of the means of each number.
 //!
 //! **Cost.** O(outputs) for each entry.
 
-use super::classes::ENUMERATED;
-use super::node::{CategoryOrders, Grid, Limits, NodeCriterion, ROW, Summary};
+use super::node::{NodeCriterion, ROW, Summary};
 
 /// What is this share of the left side's sum, or less, is nothing.
 const NOTHING: f64 = 1e-12;
@@ -65,35 +64,6 @@ impl Numbers {
             numbers.for_each(|((sum, y), mean)| *sum += w * (y - mean));
         }
         (weight, sums)
-    }
-
-    /// The best of all bipartitions of groups with these sums: its gain and who is on the left. The last group stays on the right.
-    fn enumerate(
-        &self,
-        node: &Sums,
-        groups: &[(f64, Vec<f64>)],
-        sizes: &[usize],
-        limits: &Limits,
-    ) -> Option<(f64, Vec<bool>)> {
-        let grid = Grid::new(node.cost);
-        let n_rows: usize = sizes.iter().sum();
-        let mut best: Option<(f64, u32)> = None;
-        for set in 1u32..1 << (groups.len() - 1) {
-            let chosen = || (0..groups.len()).filter(|g| set >> g & 1 == 1);
-            let n_left: usize = chosen().map(|g| sizes[g]).sum();
-            if n_left < limits.min_samples || n_rows - n_left < limits.min_samples {
-                continue;
-            }
-            let weight: f64 = chosen().map(|g| groups[g].0).sum();
-            let square = |k: usize| chosen().map(|g| groups[g].1[k]).sum::<f64>().powi(2);
-            let squares: f64 = (0..self.n_outputs).map(square).sum();
-            let right = node.weight - weight;
-            let gain = grid.round(squares * node.weight / (weight * right) / self.n_outputs as f64);
-            if right > 0.0 && best.is_none_or(|best| gain > best.0) {
-                best = Some((gain, set));
-            }
-        }
-        best.map(|(gain, set)| (gain, (0..groups.len()).map(|g| set >> g & 1 == 1).collect()))
     }
 
     /// What a number `y` costs where `mean` is predicted.
@@ -211,25 +181,24 @@ impl NodeCriterion for Numbers {
         }
     }
 
-    fn category_orders(&self, node: &Sums, groups: &[&[u32]], missing: &[u32], limits: &Limits) -> CategoryOrders {
+    fn merge(&self, _: &Sums, (weight, sums): &mut (f64, Vec<f64>), other: &(f64, Vec<f64>)) {
+        *weight += other.0;
+        sums.iter_mut().zip(&other.1).for_each(|(sum, other)| *sum += other);
+    }
+
+    /// With one output the order of the means is provably enough, for the deviance as for the squared error; but not where a side of nothing but zeros, which is forbidden, could be the best.
+    fn exact_order(&self, node: &Sums, groups: &[&[u32]], missing: &[u32]) -> Option<Vec<f64>> {
+        let all_zero = |group: &[u32]| group.iter().all(|e| self.of_row((e & ROW) as usize)[0] == 0.0);
+        let zeros = || groups.iter().any(|group| all_zero(group)) || !missing.is_empty() && all_zero(missing);
+        let is_exact = self.n_outputs == 1 && !(self.loss == Loss::Poisson && zeros());
+        is_exact.then(|| self.promising_orders(node, groups).swap_remove(0))
+    }
+
+    /// By the means of each output.
+    fn promising_orders(&self, node: &Sums, groups: &[&[u32]]) -> Vec<Vec<f64>> {
         let sums: Vec<(f64, Vec<f64>)> = groups.iter().map(|group| self.sums(group, &node.means)).collect();
         let mean = |k: usize| sums.iter().map(move |(weight, sums)| sums[k] / weight).collect::<Vec<f64>>();
-        // With one output the order of the means is provably enough, for the deviance as for the squared error; but not where a side of nothing but zeros, which is forbidden, could be the best.
-        let all_zero = |group: &[u32]| group.iter().all(|e| self.of_row((e & ROW) as usize)[0] == 0.0);
-        let zeros = groups.iter().any(|group| all_zero(group)) || !missing.is_empty() && all_zero(missing);
-        if self.n_outputs == 1 && !(self.loss == Loss::Poisson && zeros) {
-            return CategoryOrders::Exact(mean(0));
-        }
-        let n_groups = groups.len() + usize::from(!missing.is_empty());
-        if n_groups <= ENUMERATED && self.loss == Loss::Squared && limits.only_samples() {
-            let (mut sums, mut sizes) = (sums, groups.iter().map(|group| group.len()).collect::<Vec<usize>>());
-            if !missing.is_empty() {
-                sums.push(self.sums(missing, &node.means));
-                sizes.push(missing.len());
-            }
-            return CategoryOrders::Enumerated(self.enumerate(node, &sums, &sizes, limits));
-        }
-        CategoryOrders::Heuristic((0..self.n_outputs).map(mean).collect())
+        (0..self.n_outputs).map(mean).collect()
     }
 
     fn cost_of(&self, node: &Sums, value: &[f64]) -> f64 {

@@ -8,6 +8,7 @@
 //! **Same bits everywhere.** The loops are plain Rust, compiled again for wider vector units.
 
 use super::cells::MAX_BINS;
+use super::impurity::score_fraction;
 
 /// Target sum above, weight in the lowest `shift` bits.
 #[derive(Debug, Clone, Copy)]
@@ -39,8 +40,8 @@ fn best_packed_cut_plain(cells: &[u64; MAX_BINS], word: Word, all: u64, bar: f64
     for (score, &left) in scores.iter_mut().zip(&left) {
         let (a, v) = parts(left);
         let (b, w) = (total - a, weight - v);
-        let denominator = v * w;
-        let fraction = (a * a * w + b * b * v) / denominator;
+        let (numerator, denominator) = score_fraction((a * a, v), (b * b, w));
+        let fraction = numerator / denominator;
         *score = if denominator > 0.0 { fraction.to_bits() as i64 } else { -1 };
     }
     let most = scores.iter().fold(-1, |most, &score| if score > most { score } else { most });

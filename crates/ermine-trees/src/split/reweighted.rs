@@ -15,7 +15,7 @@
 //! **Cost.** O(n) for each column and round, at about a nanosecond a row and column. **Reference.** Bounds for intervals: Alsabti, Ranka
 //! and Singh, CLOUDS: a decision tree classifier for large datasets, KDD 1998.
 
-use super::criterion::{Impurity, cost_of_two};
+use super::impurity::Impurity;
 use super::exact::{Threshold, threshold_value};
 use super::test::Test;
 use ermine_core::linalg::lanes::{LANES, fold};
@@ -317,7 +317,7 @@ impl Reweighted {
         let cost = self.cost(&histogram.all, left);
         if best.as_ref().is_none_or(|b| cost <= b.cost) {
             let tie_break =
-                if self.impurity == Impurity::Error { cost_of_two(Impurity::Gini, &histogram.all, left) } else { 0.0 };
+                if self.impurity == Impurity::Error { Impurity::Gini.cost_of_two(&histogram.all, left) } else { 0.0 };
             let found = Found { cost, tie_break, feature: histogram.feature, place: Some(place), left: left.to_vec() };
             *best = Found::better(best.take(), Some(found));
         }
@@ -328,8 +328,8 @@ impl Reweighted {
         match (self.impurity, all, left) {
             // The same number as below, as all sums are exact.
             (Impurity::Error, &[a0, a1], &[l0, l1]) => l0.min(l1) + (a0 - l0).min(a1 - l1),
-            (impurity, &[a0, a1], &[l0, l1]) => cost_of_two(impurity, &[a0, a1], &[l0, l1]),
-            (impurity, ..) => cost_of_two(impurity, all, left),
+            (impurity, &[a0, a1], &[l0, l1]) => impurity.cost_of_two(&[a0, a1], &[l0, l1]),
+            (impurity, ..) => impurity.cost_of_two(all, left),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Rows, weight and target sums in f64: the statistics of forests for any weights, and for several numbers at once.
 
-use super::cells::{ForestCriterion, Item, Statistics, x_log2_x};
+use super::cells::{Item, Statistics};
+use super::impurity::Impurity;
 use std::borrow::Cow;
 
 /// Rows, weight and target sums in f64.
@@ -14,7 +15,7 @@ pub struct Sums<'a> {
     /// How many target sums: classes or numbers.
     pub n_targets: usize,
     /// Gini or entropy.
-    pub criterion: ForestCriterion,
+    pub criterion: Impurity,
 }
 
 impl Statistics for Sums<'_> {
@@ -61,10 +62,8 @@ impl Statistics for Sums<'_> {
     fn score(&self, cell: &[f64]) -> f64 {
         match self.criterion {
             _ if cell[0] == 0.0 || cell[1] <= 0.0 => 0.0,
-            ForestCriterion::Entropy if self.classes.is_some() => {
-                cell[2..].iter().map(|&s| x_log2_x(s)).sum::<f64>() - x_log2_x(cell[1])
-            }
-            _ => cell[2..].iter().map(|s| s * s).sum::<f64>() / cell[1],
+            // The squared error that means explain has the form of the Gini score.
+            _ => self.criterion.score(cell[2..].iter().copied(), cell[1]),
         }
     }
 

@@ -12,10 +12,10 @@
 //! intervals.
 
 use super::blocks::{Block, could_win};
-use super::criterion::Impurity;
+use super::impurity::{Impurity, two_class_gini_gain, x_log2_x};
 use super::exact::Threshold;
 use super::node::{
-    Best, CategoryOrders, Grid, LABEL, Limits, NodeCriterion, ROW, Segment, Summary, TIE, sweep,
+    Best, Grid, LABEL, Limits, NodeCriterion, ROW, Segment, Summary, TIE, sweep,
 };
 use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit, low_bits};
 use std::sync::Arc;
@@ -52,10 +52,7 @@ impl TwoClassCounts {
     #[inline(always)]
     fn gain_of(&self, node: &Counts, n: f64, p: f64) -> f64 {
         match self.impurity {
-            Impurity::Gini => {
-                let d = p * node.n - n * node.p;
-                2.0 * d * d / (node.n * n * (node.n - n))
-            }
+            Impurity::Gini => two_class_gini_gain((n, p), (node.n, node.p)),
             Impurity::Entropy => node.cost - self.entropy_cost(n, p) - self.entropy_cost(node.n - n, node.p - p),
             Impurity::Error => {
                 let right = node.p - p;
@@ -141,7 +138,7 @@ impl TwoClassCounts {
 
 /// x log2 x for x from 0 to n.
 pub(super) fn x_log2_x_table(n: usize) -> Arc<[f64]> {
-    (0..=n).map(|x| if x > 0 { x as f64 * (x as f64).log2() } else { 0.0 }).collect()
+    (0..=n).map(|x| x_log2_x(x as f64)).collect()
 }
 
 /// From which to which number of values on the left a threshold is allowed, where `n_missing_left` rows are there already.
@@ -245,9 +242,13 @@ impl NodeCriterion for TwoClassCounts {
         }
     }
 
-    fn category_orders(&self, _: &Counts, groups: &[&[u32]], _: &[u32], _: &Limits) -> CategoryOrders {
+    fn merge(&self, _: &Counts, left: &mut (f64, f64), other: &(f64, f64)) {
+        *left = (left.0 + other.0, left.1 + other.1);
+    }
+
+    fn exact_order(&self, _: &Counts, groups: &[&[u32]], _: &[u32]) -> Option<Vec<f64>> {
         let share = |group: &&[u32]| group.iter().filter(|&&e| e & LABEL != 0).count() as f64 / group.len() as f64;
-        CategoryOrders::Exact(groups.iter().map(share).collect())
+        Some(groups.iter().map(share).collect())
     }
 
     fn twig_marks(&self, entries: &[u32]) -> Option<[u8; ROWS]> {

@@ -10,7 +10,7 @@
 
 use super::exact::Threshold;
 use super::node::{
-    Best, CategoryOrders, Grid, Limits, NodeCriterion, ROW, Segment, Summary, TIE,
+    Best, Grid, Limits, NodeCriterion, ROW, Segment, Summary, TIE,
 };
 use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit};
 use super::two_classes::positions;
@@ -267,7 +267,11 @@ impl NodeCriterion for Variance {
         rest.chunks(1).for_each(|one| self.sweep_group::<1>(one, range, grid, found));
     }
 
-    fn category_orders(&self, _: &Moments, groups: &[&[u32]], _: &[u32], _: &Limits) -> CategoryOrders {
+    fn merge(&self, _: &Moments, left: &mut (f64, f64), other: &(f64, f64)) {
+        *left = (left.0 + other.0, left.1 + other.1);
+    }
+
+    fn exact_order(&self, _: &Moments, groups: &[&[u32]], _: &[u32]) -> Option<Vec<f64>> {
         let mean = |group: &&[u32]| {
             let (mut weight, mut sum) = (0.0, 0.0);
             for row in group.iter().map(|e| (e & ROW) as usize) {
@@ -276,7 +280,7 @@ impl NodeCriterion for Variance {
             }
             sum / weight
         };
-        CategoryOrders::Exact(groups.iter().map(mean).collect())
+        Some(groups.iter().map(mean).collect())
     }
 
     fn twig_marks(&self, _: &[u32]) -> Option<[u8; ROWS]> {

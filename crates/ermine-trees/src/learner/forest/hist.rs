@@ -4,7 +4,8 @@ use super::fitted::FittedForest;
 use super::train::Job;
 use super::{ForestClassWeight, train};
 use crate::learner::decision_tree::TreeCriterion;
-use crate::split::cells::{ForestCriterion, Item, Packed, Statistics};
+use crate::split::Impurity;
+use crate::split::cells::{Item, Packed, Statistics};
 use crate::split::class_counts::Counts;
 use crate::split::target_sums::Sums;
 use crate::tree::{DEEPEST, Forest};
@@ -27,10 +28,10 @@ impl Job<'_> {
         }
     }
 
-    fn bin_criterion(&self) -> ForestCriterion {
+    fn bin_criterion(&self) -> Impurity {
         match self.settings.criterion {
-            Some(TreeCriterion::Entropy | TreeCriterion::LogLoss) => ForestCriterion::Entropy,
-            _ => ForestCriterion::Gini,
+            Some(TreeCriterion::Entropy | TreeCriterion::LogLoss) => Impurity::Entropy,
+            _ => Impurity::Gini,
         }
     }
 
@@ -83,7 +84,7 @@ struct OnBins<'a> {
     job: &'a Job<'a>,
     lines: &'a Lines<'a>,
     limits: Limits,
-    criterion: ForestCriterion,
+    criterion: Impurity,
 }
 
 impl OnBins<'_> {
@@ -130,7 +131,7 @@ impl OnBins<'_> {
             sums.iter_mut().for_each(|sum| *sum /= total);
         };
         if n_outputs == 1 && whole_weights {
-            let (packed, most) = Packed::new(self.job.most_weight(), ForestCriterion::Gini, false);
+            let (packed, most) = Packed::new(self.job.most_weight(), Impurity::Gini, false);
             let steps = Steps::new(values, most);
             return self.grow(fitted, &packed, |row| steps.of(values[row]), |items, _, out| mean(items, out));
         }
@@ -141,7 +142,7 @@ impl OnBins<'_> {
         // Whole weights are in the draws already.
         let weight = weight.filter(|_| !whole_weights).map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let sums =
-            Sums { weight, classes: None, values: &centred, n_targets: n_outputs, criterion: ForestCriterion::Gini };
+            Sums { weight, classes: None, values: &centred, n_targets: n_outputs, criterion: Impurity::Gini };
         self.grow(fitted, &sums, |_| 0, |items, _, out| mean(items, out))
     }
 
