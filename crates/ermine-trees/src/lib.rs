@@ -5,6 +5,7 @@
 pub mod boost;
 pub mod ensemble;
 pub mod learner;
+mod parallel;
 pub mod shap;
 pub mod split;
 pub mod tree;

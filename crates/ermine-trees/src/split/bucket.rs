@@ -17,8 +17,8 @@
 
 use super::criterion::Criterion;
 use super::exact::{Candidate, Threshold, best_threshold as sweep_sorted};
+use crate::parallel;
 use ermine_core::matrix::{Features, SortedColumn};
-use ermine_core::parallel;
 
 /// Rows that are read at a time: their part of a block of columns stays in the first cache.
 const CHUNK: usize = 256;
@@ -154,19 +154,17 @@ pub fn best_threshold<C: Criterion>(
 ) -> Option<(usize, Candidate<Threshold>)> {
     let (sparse, dense): (Vec<usize>, Vec<usize>) =
         columns.iter().partition(|&&j| !features.columns()[j].part_into(features.rows(), 0, &mut []));
-    let blocks = parallel::consume(dense.chunks(BLOCK), |_, block| count(criterion, features, block));
-    let counted: Vec<Counted<C::Sum>> = blocks.into_iter().flatten().collect();
-    let between = |column: &Counted<C::Sum>| (column.feature, column.best_between(criterion, all));
-    let sorted = |&feature: &usize| (feature, by_sorting(criterion, features, feature, all));
-    let mut found: Vec<_> = parallel::map_items(&counted, between);
-    found.extend(parallel::map_items(&sparse, sorted));
+    let blocks: Vec<&[usize]> = dense.chunks(BLOCK).collect();
+    let counted = parallel::map(blocks.len(), |i| count(criterion, features, blocks[i]));
+    let counted: Vec<Counted<C::Sum>> = counted.into_iter().flatten().collect();
+    let mut found = parallel::map(counted.len(), |i| (counted[i].feature, counted[i].best_between(criterion, all)));
+    let sorted = |feature: usize| (feature, by_sorting(criterion, features, feature, all));
+    found.extend(parallel::map(sparse.len(), |i| sorted(sparse[i])));
     // Bounds and costs are rounded differently; what differs by less than this may be better.
     let slack = 1e-9 * criterion.node_cost(all).abs();
     let least = found.iter().fold(f64::INFINITY, |least, (_, best)| least.min(best.cost)) + slack;
-    let inside = |column: &Counted<C::Sum>| {
-        column.best_inside(criterion, features, all, least).map(|best| (column.feature, best))
-    };
-    found.extend(parallel::map_items(&counted, inside).into_iter().flatten());
+    let inside = parallel::map(counted.len(), |i| counted[i].best_inside(criterion, features, all, least));
+    found.extend(counted.iter().zip(inside).filter_map(|(column, best)| Some((column.feature, best?))));
     // Of one column, the order of thresholds decides; of several, the lower column.
     found.sort_by(|(i, a), (j, b)| i.cmp(j).then_with(|| b.precedes(a).cmp(&a.precedes(b))));
     found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })

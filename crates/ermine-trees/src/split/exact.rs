@@ -15,6 +15,7 @@
 use super::criterion::Criterion;
 use super::test::Test;
 use super::{bucket, nominal};
+use crate::parallel;
 use ermine_core::matrix::sorted::TIE;
 use ermine_core::matrix::{Features, SortedColumn, binned};
 use ermine_core::parallel;
@@ -159,7 +160,7 @@ pub fn best_split<C: Criterion>(criterion: &C, features: &Features, max_categori
         Some((feature, Candidate { cost, tie_break, place: None }))
     };
     let mut found: Vec<(usize, Candidate<Option<Threshold>>)> =
-        parallel::map_items(&nominal, each_category).into_iter().flatten().collect();
+        parallel::map(nominal.len(), |i| each_category(&nominal[i])).into_iter().flatten().collect();
     let best_ordered = if features.n_rows() < BUCKETS_FROM {
         every_threshold(criterion, features, &ordered, &all)
     } else {
@@ -187,8 +188,8 @@ fn every_threshold<C: Criterion>(
     all: &C::Sum,
 ) -> Option<(usize, Candidate<Threshold>)> {
     let sorted = features.sorted();
-    let search = |&feature: &usize| (feature, best_threshold(criterion, &sorted.columns[feature], all));
-    let found: Vec<_> = parallel::map_items(columns, search);
+    let search = |feature: usize| (feature, best_threshold(criterion, &sorted.columns[feature], all));
+    let found = parallel::map(columns.len(), |i| search(columns[i]));
     found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })
 }
 

@@ -14,6 +14,7 @@ use super::orders::{OrderedColumn, Orders, Parting, RowSet};
 use super::queue::{Policy, Queue};
 use super::search::{Choice, Place, Searcher};
 use super::twig::TwigRoom;
+use crate::parallel;
 use crate::split::Test;
 use crate::split::bipartition::{Search, groups};
 use crate::split::node::{NodeCriterion, ROW, Summary};
@@ -22,7 +23,6 @@ use ermine_core::error::Result;
 use ermine_core::matrix::{Features, binned};
 use ermine_core::progress::{Event, Observer, Silent, report};
 use ermine_core::rng;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Nodes of at most this many rows are grown as subtrees by one thread each.
@@ -104,8 +104,9 @@ pub fn grow<C: NodeCriterion>(
     options: &GrowOptions,
     observer: &dyn Observer,
 ) -> Result<Grown> {
-    let orders = Orders::new(features, features.sorted_once(), |row| criterion.mark(row))?;
     let n = features.n_rows();
+    let marks: Vec<u32> = (0..n).map(|row| criterion.mark(row)).collect();
+    let orders = Orders::new(features, features.sorted_once(), &marks)?;
     let rows = (0..n as u32).collect();
     let mut grower = Grower::new(criterion, orders, features, rows, options);
     let root = grower.root();
@@ -403,10 +404,9 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         for pending in subtrees {
             self.rows_of(pending).iter().enumerate().for_each(|(i, &row)| new_row[row as usize] = i as u32);
         }
-        let grow = |pending: &Pending<C::Node>| self.subtree(pending, &new_row);
-        let grown: Vec<Grown> = subtrees.par_iter().map(grow).collect::<Result<_>>()?;
+        let grown = parallel::map(subtrees.len(), |i| self.subtree(&subtrees[i], &new_row));
         for (pending, grown) in subtrees.iter().zip(grown) {
-            self.graft(pending.node as usize, grown);
+            self.graft(pending.node as usize, grown?);
         }
         Ok(())
     }
@@ -424,7 +424,8 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         };
         if wide {
             let each = self.orders.columns.len().div_ceil(rayon::current_num_threads());
-            self.orders.columns.par_chunks_mut(each).for_each(|columns| part(columns, &mut Vec::new()));
+            let shares = self.orders.columns.chunks_mut(each).collect();
+            parallel::for_each_mut(shares, |columns| part(columns, &mut Vec::new()));
         } else {
             part(&mut self.orders.columns, &mut self.buffer);
         }

@@ -84,12 +84,11 @@ impl RowSet {
 }
 
 impl Orders {
-    /// The orders of all rows; `mark(row)` are marks that the entries of a row carry.
-    pub fn new(features: &Features, sorted: Arc<Sorted>, mark: impl Fn(usize) -> u32 + Sync) -> Result<Orders> {
+    /// The orders of all rows; `marks` are those that the entries of each row carry.
+    pub fn new(features: &Features, sorted: Arc<Sorted>, marks: &[u32]) -> Result<Orders> {
         if features.n_rows() > ROW as usize {
             return Err(Error::data(format!("a tree can be grown on at most {ROW} rows, not {}", features.n_rows())));
         }
-        let marks: Vec<u32> = (0..features.n_rows()).map(mark).collect();
         let marked = marks.iter().any(|mark| *mark != 0);
         // What nobody else holds is taken as it is: no second copy of all orders.
         let sorted = Arc::unwrap_or_clone(sorted);

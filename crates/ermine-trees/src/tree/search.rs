@@ -9,6 +9,7 @@
 
 use super::grow::{GrowOptions, Pending};
 use super::orders::Orders;
+use crate::parallel;
 use crate::split::bipartition::{Bipartition, Search, best_bipartition, groups};
 use crate::split::exact::Threshold;
 use crate::split::node::{Limits, NodeCriterion, ROW, Segment, TIE, gain_at};
@@ -80,16 +81,14 @@ impl<C: NodeCriterion> Searcher<'_, C> {
     /// The best split of each node, on all threads.
     pub fn search_level(&self, level: &[Pending<C::Node>]) -> Vec<Option<Choice>> {
         if self.draws() {
-            return parallel::map_items(level, |pending| self.search(pending));
+            return parallel::map(level.len(), |i| self.search(&level[i]));
         }
         let n_columns = self.orders.columns.len();
         let each = n_columns.div_ceil(rayon::current_num_threads());
-        let starts: Vec<usize> = (0..n_columns).step_by(each).collect();
-        let of_block = |&start: &usize| -> Vec<Option<Choice>> {
-            let columns = start..(start + each).min(n_columns);
-            level.iter().map(|pending| self.search_all(pending, columns.clone())).collect()
-        };
-        let blocks: Vec<Vec<Option<Choice>>> = parallel::map_items(&starts, of_block);
+        let blocks = parallel::map(n_columns.div_ceil(each.max(1)), |block| {
+            let columns = block * each..((block + 1) * each).min(n_columns);
+            level.iter().map(|pending| self.search_all(pending, columns.clone())).collect::<Vec<Option<Choice>>>()
+        });
         let mut best: Vec<Option<Choice>> = level.iter().map(|_| None).collect();
         for block in blocks {
             best.iter_mut().zip(block).for_each(|(best, next)| keep(best, next));
