@@ -31,6 +31,12 @@ impl Block {
     }
 }
 
+/// The lowest `n` bits, for `n` up to 64.
+#[inline(always)]
+pub fn low_bits(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
 /// A full block.
 #[inline]
 fn full(entries: &[u32; 64]) -> Block {

@@ -12,7 +12,6 @@
 
 use super::impurity::{Impurity, x_log2_x};
 use super::node::{NodeCriterion, ROW, Summary};
-use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit};
 use super::two_classes::x_log2_x_table;
 use std::sync::Arc;
 
@@ -209,24 +208,6 @@ impl NodeCriterion for ClassWeights {
         let component = (self.n_classes > 2).then(|| principal_scores(&weights, node));
         let classes = if self.n_classes == 2 { 1..2 } else { 0..self.n_classes };
         component.into_iter().chain(classes.map(share)).collect()
-    }
-
-    fn twig_marks(&self, entries: &[u32]) -> Option<[u8; ROWS]> {
-        let plain = self.weight.is_none() && self.impurity == Impurity::Gini;
-        if !plain || self.n_classes > twig::classes::CLASSES || !twig::available() {
-            return None;
-        }
-        let mut marks = [0; ROWS];
-        for (mark, entry) in marks.iter_mut().zip(entries) {
-            *mark = 8 * self.codes[(entry & ROW) as usize] as u8;
-        }
-        Some(marks)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn best_in_twig(&self, state: &Weights, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
-        let counts = state.classes.iter().rev().fold(0u64, |word, &count| word << 8 | count as u64);
-        twig::classes::best(twig, node, counts, state.cost, self.grid(state))
     }
 
     fn cost_of(&self, node: &Weights, value: &[f64]) -> f64 {

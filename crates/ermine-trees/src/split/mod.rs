@@ -22,7 +22,6 @@
 //! | `blocks` | the labels of 64 entries as the bits of a word |
 //! | [`classes`] | any number of classes, with weights |
 //! | [`variance`] | the squared error of one number, swept several columns at a time |
-//! | [`twig`] | small nodes, all of whose columns fit into registers |
 //! | [`numbers`] | several numbers at once; Poisson deviance |
 //! | [`absolute`] | the absolute error around medians |
 //! | [`bipartition`] | the best way to cut categories in two |
@@ -50,7 +49,6 @@ pub mod ranges;
 pub mod reweighted;
 pub mod target_sums;
 pub mod test;
-pub mod twig;
 pub mod two_classes;
 pub mod variance;
 

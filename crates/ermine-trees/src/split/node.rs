@@ -16,7 +16,6 @@
 //! **Ties** between thresholds: the lower one wins, missing values on the left before missing values on the right.
 
 use super::exact::Threshold;
-use super::twig::{ROWS, Twig, TwigNode, TwigSplit};
 
 /// The part of an entry that is the row.
 pub const ROW: u32 = (1 << 29) - 1;
@@ -217,16 +216,6 @@ pub trait NodeCriterion: Send + Sync + Sized {
     /// The grid on which the gains of a node lie.
     fn grid(&self, node: &Self::Node) -> Grid {
         Grid::new(self.cost(node))
-    }
-
-    /// What a search in [twigs](super::twig) wants to know of the rows of these entries; `None` if there is no such search.
-    fn twig_marks(&self, _entries: &[u32]) -> Option<[u8; ROWS]> {
-        None
-    }
-
-    /// The best split of a node of a twig whose rows have these entries; only asked where [`twig_marks`](Self::twig_marks) gave marks (others may panic).
-    fn best_in_twig(&self, _state: &Self::Node, _twig: &Twig, _node: TwigNode, _entries: &[u32]) -> Option<TwigSplit> {
-        None
     }
 
     /// The marks that the entries of a row carry: [`LABEL`] or nothing.

@@ -11,13 +11,12 @@
 //! **Cost.** A fraction of a nanosecond for each entry. **Reference.** Alsabti, Ranka and Singh, CLOUDS (1998), for bounds on
 //! intervals.
 
-use super::blocks::{Block, could_win};
+use super::blocks::{Block, could_win, low_bits};
 use super::impurity::{Impurity, two_class_gini_gain, x_log2_x};
 use super::exact::Threshold;
 use super::node::{
     Best, Grid, LABEL, Limits, NodeCriterion, ROW, Segment, Summary, TIE, sweep,
 };
-use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit, low_bits};
 use std::sync::Arc;
 
 /// How many entries are counted before their bound is looked at: as many as a word has bits.
@@ -249,21 +248,6 @@ impl NodeCriterion for TwoClassCounts {
     fn exact_order(&self, _: &Counts, groups: &[&[u32]], _: &[u32]) -> Option<Vec<f64>> {
         let share = |group: &&[u32]| group.iter().filter(|&&e| e & LABEL != 0).count() as f64 / group.len() as f64;
         Some(groups.iter().map(share).collect())
-    }
-
-    fn twig_marks(&self, entries: &[u32]) -> Option<[u8; ROWS]> {
-        if self.impurity != Impurity::Gini || !twig::available() {
-            return None;
-        }
-        let mut marks = [0; ROWS];
-        marks.iter_mut().zip(entries).for_each(|(mark, entry)| *mark = if entry & LABEL != 0 { 255 } else { 0 });
-        Some(marks)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn best_in_twig(&self, state: &Counts, twig: &Twig, node: TwigNode, _: &[u32]) -> Option<TwigSplit> {
-        let (counts, grid) = (twig::counts::TwoClasses { n: state.n, p: state.p }, self.grid(state));
-        twig::counts::best(twig, node, counts, |n, p| grid.round(self.gain_of(state, n, p)))
     }
 
     fn cost_of(&self, node: &Counts, value: &[f64]) -> f64 {

@@ -12,7 +12,6 @@ use super::exact::Threshold;
 use super::node::{
     Best, Grid, Limits, NodeCriterion, ROW, Segment, Summary, TIE,
 };
-use super::twig::{self, ROWS, Twig, TwigNode, TwigSplit};
 use super::two_classes::positions;
 
 /// How many columns are swept at once.
@@ -281,19 +280,6 @@ impl NodeCriterion for Variance {
             sum / weight
         };
         Some(groups.iter().map(mean).collect())
-    }
-
-    fn twig_marks(&self, _: &[u32]) -> Option<[u8; ROWS]> {
-        (self.weight.is_none() && twig::available()).then_some([0; ROWS])
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn best_in_twig(&self, state: &Moments, twig: &Twig, node: TwigNode, entries: &[u32]) -> Option<TwigSplit> {
-        let mut centred = [0.0; ROWS];
-        for &row in twig.rows(node, 0) {
-            centred[row as usize % ROWS] = self.centred[(entries[row as usize] & ROW) as usize];
-        }
-        twig::variance::best(twig, node, &centred, self.grid(state))
     }
 
     fn cost_of(&self, node: &Moments, value: &[f64]) -> f64 {

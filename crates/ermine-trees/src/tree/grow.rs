@@ -13,7 +13,6 @@ use super::{DEEPEST, Tree};
 use super::orders::{OrderedColumn, Orders, Parting, RowSet};
 use super::queue::{Policy, Queue};
 use super::search::{Choice, Place, Searcher};
-use super::twig::TwigRoom;
 use crate::parallel;
 use crate::split::Test;
 use crate::split::bipartition::{Search, groups};
@@ -331,7 +330,6 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
     ) -> Result<()> {
         let mut queue = Queue::new(policy);
         let (mut subtrees, mut n_leaves) = (Vec::new(), 1);
-        let mut room = TwigRoom::default();
         let mut arrivals: Vec<Pending<C::Node>> = root.into_iter().collect();
         // Small trees have nothing to report, and nothing to share out to threads.
         let is_wide = policy != Policy::DepthFirst;
@@ -362,7 +360,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
                 report(observer, Event::Step { done: self.out.tree.n_nodes() as u64, score: None })?;
             }
             let mut parted = Vec::new();
-            for (pending, choice) in self.choose(batch, policy, &mut room) {
+            for (pending, choice) in self.choose(batch, policy) {
                 n_leaves += 1;
                 let (children, parting) = self.split(&pending, choice);
                 parted.extend(parting);
@@ -374,12 +372,11 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         if is_wide { report(observer, Event::End) } else { Ok(()) }
     }
 
-    /// The nodes that are split, with their splits. A node that ends in a twig is grown on the way.
+    /// The nodes that are split, with their splits.
     fn choose(
-        &mut self,
+        &self,
         batch: Vec<(Pending<C::Node>, Option<Choice>)>,
         policy: Policy,
-        room: &mut TwigRoom,
     ) -> Vec<(Pending<C::Node>, Choice)> {
         if policy == Policy::ByLevel {
             let level: Vec<Pending<C::Node>> = batch.into_iter().map(|(pending, _)| pending).collect();
@@ -387,11 +384,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
             return level.into_iter().zip(choices).filter_map(|(pending, choice)| Some((pending, choice?))).collect();
         }
         let one = |(pending, choice): (Pending<C::Node>, Option<Choice>)| {
-            if let Some(choice) = choice {
-                return Some((pending, choice));
-            }
-            let pending = if self.is_twig(&pending) { self.grow_twig(pending, room)? } else { pending };
-            let choice = self.searcher().search(&pending)?;
+            let choice = choice.or_else(|| self.searcher().search(&pending))?;
             Some((pending, choice))
         };
         batch.into_iter().filter_map(one).collect()

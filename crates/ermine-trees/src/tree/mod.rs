@@ -13,7 +13,6 @@
 //! | [`prune`] | pruning: cost-complexity, greedy, reduced error, pessimistic |
 //! | [`queue`] | the growth policy: in which order nodes are split |
 //! | `search` | the best split of a node over all columns, or over some drawn at random |
-//! | `twig` | growing the last branches in registers |
 //! | [`draw`] | the tree for people: questions, answers, text |
 //! | [`picture`] | the tree as SVG, as a page that folds, for Graphviz |
 //! | [`rules`] | the tree as rules; the reasons for one row |
@@ -40,7 +39,6 @@ pub mod queue;
 pub mod rows;
 pub mod rules;
 mod search;
-mod twig;
 
 pub use grow::{GrowOptions, Grown, grow};
 pub mod forest;
