@@ -170,7 +170,11 @@ impl<'a, const W: usize> Grower<'a, W> {
         let shares = share_out(soil.store, soil.columns, soil.team.size());
         let tree = Grown::default();
         let mut grower = Grower { growth, soil, shards, pool, rule, caution, shares, held: 0, tree };
-        if growth.symmetric { grower.run_symmetric() } else { grower.run() }
+        if growth.symmetric {
+            grower.run_symmetric()
+        } else {
+            grower.run()
+        }
         grower.tree
     }
 

@@ -15,7 +15,6 @@
 
 use super::impurity::{Impurity, score_fraction};
 use super::left_sums::add_left;
-use super::packed_scan::{Word, best_packed_cut};
 /// What a row brings to the statistics.
 #[derive(Debug, Clone, Copy)]
 pub struct Item {
@@ -163,11 +162,6 @@ pub trait Statistics: Sync {
                 }
             }
         }
-    }
-
-    /// The bin after which the best cut of a column lies, if its score is above `bar`, from all of its cells at once; the outer `None` where there is no such way.
-    fn best_dense_cut(&self, _cells: &[Self::Number], _all: &[Self::Number], _bar: f64) -> Option<Option<u8>> {
-        None
     }
 
     /// The best cut of a column with a score above `bar`, where there is a faster way to it than one cut after the other; the outer `None` where there is none.
@@ -343,14 +337,6 @@ impl Statistics for Packed {
             (128, Some(seen)) => self.add_and_mark::<128>(lines, columns, columns_of_cells, seen),
             (_, seen) => self.add_any(lines, stride, columns, columns_of_cells, seen),
         }
-    }
-
-    fn best_dense_cut(&self, cells: &[u64], all: &[u64], bar: f64) -> Option<Option<u8>> {
-        if self.criterion != Impurity::Gini {
-            return None;
-        }
-        let found = best_packed_cut(cells.first_chunk()?, Word { shift: self.shift }, all[0], bar);
-        Some(found.map(|(bin, _)| bin))
     }
 
     /// Compares fractions, without a division for each cut.

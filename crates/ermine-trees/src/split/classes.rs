@@ -105,7 +105,6 @@ impl ClassWeights {
             impurity => impurity.part(weights),
         }
     }
-
 }
 
 impl NodeCriterion for ClassWeights {
@@ -243,4 +242,3 @@ fn principal_scores(groups: &[Vec<f64>], node: &Weights) -> Vec<f64> {
     }
     shares.iter().map(|(_, share)| dot(share, &axis)).collect()
 }
-

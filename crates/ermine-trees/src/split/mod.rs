@@ -14,7 +14,6 @@
 //! | [`impurity`] | Gini, entropy and training error |
 //! | [`masks`] | splits of at most 64 rows, as sets of rows in one word |
 //! | [`left_sums`] | what is left of one cut for each of some columns |
-//! | [`packed_scan`] | the best cut of a column of many rows, for one target number |
 //! | [`ranges`] | the range of the bins of some columns over many lines |
 //! | [`nominal`] | the split of a nominal column with a branch for each category |
 //! | [`node`] | what growing a tree asks of a criterion; the plain sweep over the thresholds of a node |
@@ -44,7 +43,6 @@ pub mod masks;
 pub mod node;
 pub mod nominal;
 pub mod numbers;
-pub mod packed_scan;
 pub mod ranges;
 pub mod reweighted;
 pub mod target_sums;

@@ -211,4 +211,3 @@ impl NodeCriterion for Numbers {
         node.cost + node.weight * more
     }
 }
-

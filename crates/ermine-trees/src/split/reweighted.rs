@@ -15,8 +15,8 @@
 //! **Cost.** O(n) for each column and round, at about a nanosecond a row and column. **Reference.** Bounds for intervals: Alsabti, Ranka
 //! and Singh, CLOUDS: a decision tree classifier for large datasets, KDD 1998.
 
-use super::impurity::Impurity;
 use super::exact::{Threshold, threshold_value};
+use super::impurity::Impurity;
 use super::test::Test;
 use ermine_core::linalg::lanes::{LANES, fold};
 use ermine_core::matrix::sorted::TIE;

@@ -12,11 +12,9 @@
 //! intervals.
 
 use super::blocks::{Block, could_win, low_bits};
-use super::impurity::{Impurity, two_class_gini_gain, x_log2_x};
 use super::exact::Threshold;
-use super::node::{
-    Best, Grid, LABEL, Limits, NodeCriterion, ROW, Segment, Summary, TIE, sweep,
-};
+use super::impurity::{Impurity, two_class_gini_gain, x_log2_x};
+use super::node::{Best, Grid, LABEL, Limits, NodeCriterion, ROW, Segment, Summary, TIE, sweep};
 use std::sync::Arc;
 
 /// How many entries are counted before their bound is looked at: as many as a word has bits.
@@ -258,4 +256,3 @@ impl NodeCriterion for TwoClassCounts {
         if self.codes[row] != 0 { LABEL } else { 0 }
     }
 }
-

@@ -9,9 +9,7 @@
 //! **Cost.** About a nanosecond for each entry. **Accuracy.** Sums are in double precision, centred at every node: no cancellation of squares.
 
 use super::exact::Threshold;
-use super::node::{
-    Best, Grid, Limits, NodeCriterion, ROW, Segment, Summary, TIE,
-};
+use super::node::{Best, Grid, Limits, NodeCriterion, ROW, Segment, Summary, TIE};
 use super::two_classes::positions;
 
 /// How many columns are swept at once.

@@ -9,10 +9,10 @@
 //!
 //! **Cost.** O(d n) for each level, O(d n log n) for a balanced tree; the limit on levels keeps it linear in n for any tree. Memory: 4 bytes for each value, and a tree.
 
-use super::{DEEPEST, Tree};
 use super::orders::{OrderedColumn, Orders, Parting, RowSet};
 use super::queue::{Policy, Queue};
 use super::search::{Choice, Place, Searcher};
+use super::{DEEPEST, Tree};
 use crate::parallel;
 use crate::split::Test;
 use crate::split::bipartition::{Search, groups};
@@ -137,13 +137,7 @@ pub(super) struct Grower<'a, C> {
 }
 
 impl<'a, C: NodeCriterion> Grower<'a, C> {
-    fn new(
-        criterion: C,
-        orders: Orders,
-        features: &'a Features,
-        rows: Vec<u32>,
-        options: &'a GrowOptions,
-    ) -> Self {
+    fn new(criterion: C, orders: Orders, features: &'a Features, rows: Vec<u32>, options: &'a GrowOptions) -> Self {
         let set = RowSet::new(rows.len());
         Grower { criterion, orders, features, rows, options, set, buffer: Vec::new(), out: Grown::default() }
     }

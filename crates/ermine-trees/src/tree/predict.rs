@@ -90,8 +90,7 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
-        let engine =
-            if Engine::pays(n, trees.len()) { self.engine(features.n_columns()) } else { &Engine::Plain };
+        let engine = if Engine::pays(n, trees.len()) { self.engine(features.n_columns()) } else { &Engine::Plain };
         match engine {
             Engine::Sliced(sliced) => {
                 let mut scratch = sliced.scratch(0);

@@ -381,7 +381,8 @@ fn chains_end_at_the_default_depth() {
         assert_eq!(model.fitted::<FittedTree>().unwrap().tree().depth(), DEEPEST);
         let notes = &model.certificate().notes;
         assert!(notes.iter().any(|note| note.contains("ends at 1024 levels")), "{notes:?}");
-        let rows = vec![Id3::default().fit(&chain(2_500, k)).unwrap(), RandomForest::default().fit(&chain(2_500, k)).unwrap()];
+        let rows =
+            vec![Id3::default().fit(&chain(2_500, k)).unwrap(), RandomForest::default().fit(&chain(2_500, k)).unwrap()];
         for model in rows {
             assert_eq!(model.predict_data(&chain(2_500, k)).unwrap().n_rows(), 2_500);
         }

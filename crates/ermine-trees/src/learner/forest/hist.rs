@@ -8,8 +8,8 @@ use crate::split::Impurity;
 use crate::split::cells::{Item, Packed, Statistics};
 use crate::split::class_counts::Counts;
 use crate::split::target_sums::Sums;
-use crate::tree::{DEEPEST, Forest};
 use crate::tree::lines::{Limits, Lines};
+use crate::tree::{DEEPEST, Forest};
 use ermine_core::error::Result;
 use ermine_core::matrix::Target;
 use ermine_core::matrix::ranked::ranked_bins;
@@ -141,8 +141,7 @@ impl OnBins<'_> {
         let centred: Vec<f64> = values.iter().enumerate().map(|(i, y)| y - means[i % n_outputs]).collect();
         // Whole weights are in the draws already.
         let weight = weight.filter(|_| !whole_weights).map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
-        let sums =
-            Sums { weight, classes: None, values: &centred, n_targets: n_outputs, criterion: Impurity::Gini };
+        let sums = Sums { weight, classes: None, values: &centred, n_targets: n_outputs, criterion: Impurity::Gini };
         self.grow(fitted, &sums, |_| 0, |items, _, out| mean(items, out))
     }
 

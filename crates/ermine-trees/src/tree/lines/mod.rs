@@ -284,4 +284,3 @@ impl<N> LineSplit<N> {
 
 /// A node and its best split.
 type Candidate<N> = (Open<N>, LineSplit<N>);
-

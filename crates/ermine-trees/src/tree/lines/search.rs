@@ -206,9 +206,7 @@ impl<'a, S: Statistics> Grower<'a, S> {
     ) {
         let (seen, width) = (self.seen[slot], self.statistics.width());
         let base = slot * MAX_BINS * width;
-        if !self.search_dense(base, feature, all, own, best) {
-            self.search_seen(slot, feature, all, own, best);
-        }
+        self.search_seen(slot, feature, all, own, best);
         // A few cells one by one, many all together.
         let zero = S::Number::default();
         if self.dense || seen.iter().map(|w| w.count_ones()).sum::<u32>() as usize * FEW_CELLS > MAX_BINS {
@@ -216,35 +214,6 @@ impl<'a, S: Statistics> Grower<'a, S> {
         } else {
             bits(&seen).for_each(|bin| self.cells[base + bin as usize * width..][..width].fill(zero));
         }
-    }
-
-    /// Looks at all bins of a column at once, where that can be done.
-    fn search_dense(
-        &mut self,
-        base: usize,
-        feature: usize,
-        all: &[S::Number],
-        own: f64,
-        best: &mut Option<LineSplit<S::Number>>,
-    ) -> bool {
-        let (column, width) = (&self.lines.columns[feature], self.statistics.width());
-        let free = self.limits.min_samples_leaf <= 1.0 && self.limits.min_weight_leaf <= 0.0;
-        let cells = &self.cells[base..base + MAX_BINS * width];
-        let empty = |bin: usize| cells[bin * width..(bin + 1) * width].iter().all(|n| *n == S::Number::default());
-        if !self.dense || !free || column.nominal || self.limits.random_splits || !empty(column.missing as usize) {
-            return false;
-        }
-        let bar = best.as_ref().map_or(-1.0, |best| best.gain + own);
-        let Some(found) = self.statistics.best_dense_cut(cells, all, bar) else { return false };
-        let Some(cut) = found.map(usize::from) else { return true };
-        let before = (0..=cut).rev().find(|&bin| !empty(bin)).unwrap_or(cut);
-        let after = (cut + 1..MAX_BINS).find(|&bin| !empty(bin)).unwrap_or(cut + 1);
-        self.scratch[0].fill(S::Number::default());
-        cells[..(before + 1) * width]
-            .chunks_exact(width)
-            .for_each(|cell| self.statistics.merge(&mut self.scratch[0], cell));
-        self.consider(Place::between(feature, before as u8, after as u8), all, own, best);
-        true
     }
 
     /// Looks at the bins of a column that occur.
