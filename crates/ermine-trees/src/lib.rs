@@ -5,7 +5,6 @@
 pub mod boost;
 pub mod ensemble;
 pub mod learner;
-mod parallel;
 pub mod shap;
 pub mod split;
 pub mod tree;

@@ -17,8 +17,8 @@
 
 use super::criterion::Criterion;
 use super::exact::{Candidate, Threshold, best_threshold as sweep_sorted};
-use crate::parallel;
 use ermine_core::matrix::{Features, SortedColumn};
+use ermine_core::parallel;
 
 /// Rows that are read at a time: their part of a block of columns stays in the first cache.
 const CHUNK: usize = 256;

@@ -15,7 +15,6 @@
 use super::criterion::Criterion;
 use super::test::Test;
 use super::{bucket, nominal};
-use crate::parallel;
 use ermine_core::matrix::sorted::TIE;
 use ermine_core::matrix::{Features, SortedColumn, binned};
 use ermine_core::parallel;

@@ -13,13 +13,13 @@ use super::orders::{OrderedColumn, Orders, Parting, RowSet};
 use super::queue::{Policy, Queue};
 use super::search::{Choice, Place, Searcher};
 use super::{DEEPEST, Tree};
-use crate::parallel;
 use crate::split::Test;
 use crate::split::bipartition::{Search, groups};
 use crate::split::node::{NodeCriterion, ROW, Summary};
 use crate::split::test::CodeSet;
 use ermine_core::error::Result;
 use ermine_core::matrix::{Features, binned};
+use ermine_core::parallel;
 use ermine_core::progress::{Event, Observer, Silent, report};
 use ermine_core::rng;
 use std::ops::Range;
@@ -411,8 +411,7 @@ impl<'a, C: NodeCriterion> Grower<'a, C> {
         };
         if wide {
             let each = self.orders.columns.len().div_ceil(rayon::current_num_threads());
-            let shares = self.orders.columns.chunks_mut(each).collect();
-            parallel::for_each_mut(shares, |columns| part(columns, &mut Vec::new()));
+            parallel::for_each_chunk(&mut self.orders.columns, each, |_, columns| part(columns, &mut Vec::new()));
         } else {
             part(&mut self.orders.columns, &mut self.buffer);
         }

@@ -9,7 +9,6 @@
 
 use super::grow::{GrowOptions, Pending};
 use super::orders::Orders;
-use crate::parallel;
 use crate::split::bipartition::{Bipartition, Search, best_bipartition, groups};
 use crate::split::exact::Threshold;
 use crate::split::node::{Limits, NodeCriterion, ROW, Segment, TIE, gain_at};
