@@ -103,7 +103,7 @@ purposes! {
     /// Rows kept aside for early stopping of stochastic gradient descent.
     SgdValidation = 1041,
     /// Rows of a round of AdaBoost over a learner that takes no weights.
-    AdaBoostSample = 1042,
+    AdaBoostSample = 47,
     /// First direction of the search for a negative eigenvalue of a kernel matrix.
     MercerStart = 1046,
     /// Perturbations of the targets that break ties in quantile regression.

@@ -16,7 +16,7 @@ fn succeeds_or_needs_memory(said: Said) {
 fn a_limit_is_a_number_of_bytes() {
     let place = Place::new("limit");
     for wrong in ["0", "much", "-1", "101%"] {
-        place.run(&["learners", "--max-memory", wrong]).fails(2, &["--max-memory", "2G, 500M"]);
+        place.run(&["learners", &format!("--max-memory={wrong}")]).fails(2, &["--max-memory", "2G, 500M"]);
     }
     place.run(&["learners", "--max-memory", "1.5GiB", "--json"]).succeeds();
     let said = place.command(&["learners"]).env("ERMINE_MAX_MEMORY", "lots").output().unwrap();
@@ -34,8 +34,8 @@ fn identifiers_as_features_do_not_end_the_program() {
     let file = place.write("ids.csv", &format!("id,number,y\n{rows}"));
     for learner in ["ridge", "linear-svc", "svc", "sgd", "nearest-neighbors", "halfspace", "logistic-regression"] {
         let regression = learner == "ridge";
-        let task = if regression { "numeric" } else { "nominal" };
-        let words = ["train", &file, "-t", "y", "--type", &format!("y={task}"), "--learner", learner];
+        let task = if regression { "regression" } else { "classification" };
+        let words = ["train", &file, "-t", "y", "--task", task, "--learner", learner];
         let more = ["-o", "m.ermine", "--max-memory", "1G", "--quiet"];
         succeeds_or_needs_memory(place.run(&[&words[..], &more].concat()));
     }
@@ -47,7 +47,7 @@ fn many_classes_are_an_error_at_once_where_they_do_not_fit() {
     let rows: String = (0..30_000).map(|i| format!("{},{},c{}\n", i % 977, i * 37 % 1009, i % 10_000)).collect();
     let file = place.write("classes.csv", &format!("a,b,y\n{rows}"));
     for learner in ["decision-tree", "random-forest", "extra-trees", "gradient-boosting"] {
-        let words = ["train", &file, "-t", "y", "--learner", learner, "-o", "m.ermine", "--max-memory", "2G"];
+        let words = ["train", &file, "-t", "y", "--learner", learner, "-o", "m.ermine", "--max-memory", "2G", "-q"];
         place.run(&words).fails(1, &["needs", "10000 classes", "GiB"]);
     }
 }

@@ -199,6 +199,9 @@ fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
         found.trials.iter().map(|t| (t.setting.clone(), t.folds.clone())).collect()
     };
     assert_eq!((told(&resumed), resumed.best, resumed.stopped), (told(&whole), whole.best, false));
+    // Only one search at a time may have it open.
+    assert!(open(Measure::Accuracy).is_err());
+    drop(journal);
     assert_eq!(open(Measure::Accuracy).unwrap().len(), whole.trials.len());
 
     let other = open(Measure::MacroF1).map(|_| ()).unwrap_err().to_string();
