@@ -56,7 +56,20 @@ fn many_classes_are_an_error_at_once_where_they_do_not_fit() {
 fn a_line_of_libsvm_does_not_become_millions_of_columns() {
     let place = Place::new("libsvm");
     let file = place.write("tiny.libsvm", "1 4194303:1\n0 1:1\n");
-    let words = ["train", &file, "-t", "label", "--learner", "ridge", "-o", "m.ermine", "--max-memory", "200M"];
+    let words = [
+        "train",
+        &file,
+        "-t",
+        "label",
+        "--task",
+        "regression",
+        "--learner",
+        "ridge",
+        "-o",
+        "m.ermine",
+        "--max-memory",
+        "200M",
+    ];
     place.run(&words).succeeds();
     assert!(place.read("m.ermine").len() < 10_000, "{} bytes", place.read("m.ermine").len());
     place.run(&["predict", "m.ermine", &file, "--max-memory", "200M"]).succeeds().says(&["predicted_label"]);
