@@ -12,7 +12,10 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const TARGETS: [(&str, fn(&[u8])); 5] = [
+/// A target: its name, and what it does with some bytes.
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: [Target; 5] = [
     ("model_file", ermine_fuzz::model_file),
     ("table", ermine_fuzz::table),
     ("columnar", ermine_fuzz::columnar),

@@ -300,7 +300,7 @@ def test_a_search_is_scored_by_its_score(scoring):
 
 def test_trees_deeper_than_the_stack_are_exported():
     n = 3000
-    deep = tree.DecisionTreeClassifier().fit(np.arange(n)[:, None], np.arange(n) % 2)
+    deep = tree.DecisionTreeClassifier(max_depth=n).fit(np.arange(n)[:, None], np.arange(n) % 2)
     assert deep.get_depth() == n - 1
     assert tree.export_graphviz(deep).count("->") == 2 * n - 2
     # As long as what was left out, and the three levels that were not.

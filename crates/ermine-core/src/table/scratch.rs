@@ -12,7 +12,7 @@ impl Scratch {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("ermine-{}-{}.{ending}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, bytes).unwrap();
+        std::fs::write(&path, bytes).expect("the folder for temporary files can be written to");
         Scratch(path)
     }
 }
