@@ -24,7 +24,7 @@ pub struct Paired {
 }
 
 /// Differences beyond so many times their median size count as that much.
-pub const WIDEST: f64 = 4.0;
+pub const WIDEST: f64 = 2.0;
 
 /// Compares the scores of two learners on the same splits.
 pub fn paired_test(first: &[f64], second: &[f64], splits: &Splits) -> Paired {
