@@ -8,6 +8,7 @@ What neither of them has (calibration error, reciprocal rank, omega losses) is c
 """
 
 import warnings
+from itertools import combinations
 
 import golden_file
 import numpy as np
@@ -95,6 +96,8 @@ def numbers(rng, n, k, weighted, corner=None):
         "rmse": m.root_mean_squared_error(truth, predicted, **kw),
         "mae": m.mean_absolute_error(truth, predicted, **kw),
         "median-ae": m.median_absolute_error(truth, predicted, **kw),
+        "mape": m.mean_absolute_percentage_error(truth, predicted, **kw),
+        "rmsle": m.root_mean_squared_log_error(truth, predicted, **kw) if min(truth.min(), predicted.min()) > -1 else None,
         "r2": m.r2_score(truth, predicted, **kw),
         **{f"pinball-{q}": m.mean_pinball_loss(truth, predicted, alpha=q / 100, **kw) for q in (10, 50, 90)},
     }
@@ -116,6 +119,15 @@ def omega_loss(scores, grades, cost):
     return total / pairs if pairs else 0.0
 
 
+def reciprocal_rank(scores, grades):
+    """The mean of 1 / rank of the first relevant row over all orders of the rows tied with it: `r` of `t` tied rows are relevant, C(t, r) placements are equally likely."""
+    if not (grades > 0).any():
+        return 0.0
+    first = scores[grades > 0].max()
+    above, tied, relevant = (scores > first).sum(), (scores == first).sum(), ((scores == first) & (grades > 0)).sum()
+    return np.mean([1 / (above + 1 + min(places)) for places in combinations(range(tied), relevant)])
+
+
 def queries(rng, n_queries, n, weighted):
     grades = rng.integers(0, 4, (n_queries, n)).astype(float)
     grades[:, 0], grades[:, 1] = 0.0, 2.0
@@ -124,9 +136,9 @@ def queries(rng, n_queries, n, weighted):
     mean = lambda f: np.average([f(s, g) for s, g in zip(scores, grades)], weights=weight)
     discount = lambda place: 1 / np.log2(place + 2)
     named = {
-        **{name: m.ndcg_score(2**grades - 1, scores, k=k, sample_weight=weight) for name, k in {"ndcg": 10, "ndcg-5": 5, "ndcg-all": None}.items()},
+        **{name: m.ndcg_score(2**grades - 1, scores, k=k, sample_weight=weight) for name, k in {"ndcg-1": 1, "ndcg-3": 3, "ndcg-5": 5, "ndcg": 10, "ndcg-20": 20, "ndcg-all": None}.items()},
         "map": mean(lambda s, g: m.average_precision_score(g > 0, s)),
-        "mrr": mean(lambda s, g: 1 / (s >= s[g > 0].max()).sum()),
+        "mrr": mean(reciprocal_rank),
         "roc-auc": mean(lambda s, g: m.roc_auc_score(g > 0, s)),
         "kendall-tau": mean(lambda s, g: kendalltau(s, g).statistic),
         "omega-loss": mean(lambda s, g: omega_loss(s, g, lambda a, b: 1.0)),

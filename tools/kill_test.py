@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Kills running programs at random moments and looks for lost, damaged and left-over files.
 
-Four processes at once train, tune, predict, report and export into one directory, all to the same few files. Each is killed (SIGKILL) after a random part of the time it takes. After every kill,
-every output file must be whole: the old one or a new one. At the end the same commands run without being killed, and nothing but their files may be left.
+Four processes at once train, tune, predict, report and export into one directory, all to the same few files. Each is killed (SIGKILL) after a random part of the time it takes, every second one as
+soon as it has begun to write. After every kill, every output file must be whole: the old one or a new one. At the end the same commands run without being killed, and nothing but their files may be left.
 
     tools/kill_test.py [--ermine target/release/ermine] [--kills 100] [--seed 1]
 """
@@ -11,6 +11,7 @@ import argparse
 import gzip
 import json
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,14 @@ class Place:
     def leftovers(self) -> list[str]:
         return sorted(path.name for path in self.folder.iterdir() if path.name.endswith(".ermine-part"))
 
+    def is_writing(self, process: subprocess.Popen) -> bool:
+        """Whether a process holds a partial file open."""
+        try:
+            files = [link.readlink().name for link in Path(f"/proc/{process.pid}/fd").iterdir()]
+        except OSError:
+            return False
+        return any(name.endswith(".ermine-part") for name in files)
+
     def damage(self) -> list[str]:
         """What is wrong with the output files."""
         wrong = []
@@ -89,7 +98,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    lock, problems, counts = threading.Lock(), [], {"kills": 0, "finished": 0, "failed": 0}
+    lock, problems, counts = threading.Lock(), [], {"kills": 0, "while writing": 0, "finished": 0}
 
     with tempfile.TemporaryDirectory(prefix="ermine-kills-") as folder:
         place = Place(args.ermine.resolve(), Path(folder))
@@ -100,20 +109,26 @@ def main() -> int:
             while counts["kills"] < args.kills:
                 name = rng.choice(list(place.commands))
                 process = place.start(place.commands[name])
-                try:
-                    # Processes disturb each other, so they take longer than they took alone.
-                    _, told = process.communicate(timeout=rng.uniform(0, 1.5 * PROCESSES * place.seconds[name]))
-                    with lock:
-                        counts["finished"] += 1
-                        if process.returncode != 0:
-                            counts["failed"] += 1
-                            problems.append(f"{name}: exit code {process.returncode}: {told.decode().strip()}")
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.communicate()
-                    with lock:
+                writing = False
+                # Processes disturb each other, so they take longer than they took alone.
+                end = time.monotonic() + rng.uniform(0, 1.5 * PROCESSES * place.seconds[name])
+                if rng.random() < 0.5:
+                    while process.poll() is None and not writing:
+                        writing = place.is_writing(process)
+                else:
+                    while process.poll() is None and time.monotonic() < end:
+                        time.sleep(0.001)
+                process.kill()
+                _, errors = process.communicate()
+                with lock:
+                    if process.returncode == -signal.SIGKILL:
                         counts["kills"] += 1
+                        counts["while writing"] += writing
                         problems.extend(f"after killing {name}: {what}" for what in place.damage())
+                        continue
+                    counts["finished"] += 1
+                    if process.returncode != 0:
+                        problems.append(f"{name}: exit code {process.returncode}: {errors.decode().strip()}")
 
         threads = [threading.Thread(target=work, args=(number,)) for number in range(PROCESSES)]
         [thread.start() for thread in threads]
@@ -125,7 +140,7 @@ def main() -> int:
         if place.outputs() != expected or place.leftovers():
             problems.append(f"files are {place.outputs()} and {place.leftovers()} instead of {expected}")
 
-    print(f"{counts['kills']} kills, {counts['finished']} runs that finished first, {left} partial files swept, {len(problems)} problems")
+    print(f"{counts['kills']} kills ({counts['while writing']} while writing), {counts['finished']} runs that finished first, {left} partial files swept, {len(problems)} problems")
     print("\n".join(problems[:20]), end="\n" if problems else "")
     return 1 if problems else 0
 

@@ -54,7 +54,7 @@ FAMILIES = {
     "baseline": Family("dummy", "Predictors that ignore the features: the baseline that any other model must beat."),
     "calibration": Family("calibration", "Calibrated probabilities."),
     "ensemble": Family("ensemble", "Forests, boosting and bagging.", forwarded=("StackingClassifier", "StackingRegressor", "VotingClassifier", "VotingRegressor")),
-    "linear": Family("linear_model", "Linear models.", exports=(("_path", ("enet_path", "lasso_path")),)),
+    "linear": Family("linear_model", "Linear models.", exports=(("_regularization_path", ("enet_path", "lasso_path")),)),
     "multiclass": Family("multiclass", "Multiclass classification by binary classifiers."),
     "multilabel": Family("multioutput", "Multilabel classification by classifiers.", forwarded=("MultiOutputRegressor", "RegressorChain")),
     "neighbors": Family("neighbors", "Nearest neighbors.", exports=(("_neighbors", ("NearestNeighbors",)),)),
@@ -75,130 +75,141 @@ SKLEARN_BOOSTING = ("max_features", "n_iter_no_change", "warm_start")
 #: Parameters of scikit-learn's coordinate descent.
 SKLEARN_DESCENT = ("precompute", "copy_X", "warm_start", "random_state", "selection")
 
-EXPLAINED = ("_ensemble.Explained",)
-COMPARISONS = ("_comparison.Comparisons",)
+EXPLAINED = ("_ensemble.TreeExplanations",)
+COMPARISONS = ("_comparison.ComparisonMethods",)
+SEVERAL_TARGETS = ("_several_targets.SeveralTargetsByGini",)
 METRIC = ("metric",)
 NEIGHBORS = {"callables": ("metric", "weights"), "without_effect": ("leaf_size",), "translated": ("metric_params",)}
 
 CLASSES = (
     Class(
         "baseline", "classification", "DummyClassifier", hidden=("quantile",), poor_score=True, seeded=True,
-        defaults=(("strategy", "prior"), ("constant", None)), mixins=("_dummy.Prior",),
+        defaults=(("strategy", "prior"), ("constant", None)), mixins=("_dummy.DummyClassifierMethods",),
     ),
     Class(
         "baseline", "regression", "DummyRegressor", poor_score=True, defaults=(("strategy", "mean"), ("constant", None)),
-        mixins=("_dummy.Constant",),
+        mixins=("_dummy.DummyRegressorMethods",),
     ),
     Class("decision-stump", "classification", poor_score=True, mixins=EXPLAINED),
     Class("decision-stump", "regression", hidden=("criterion", "polarity"), poor_score=True, mixins=EXPLAINED),
-    Class("decision-tree", "classification", seeded=True, mixins=EXPLAINED),
-    Class("decision-tree", "regression", hidden=("class_weight", "confidence_factor"), seeded=True, mixins=EXPLAINED),
+    Class("decision-tree", "classification", defaults=(("criterion", "gini"), ("monotonic_cst", None),), seeded=True, mixins=(*EXPLAINED, *SEVERAL_TARGETS)),
+    Class("decision-tree", "regression", defaults=(("criterion", "squared_error"), ("monotonic_cst", None),), hidden=("class_weight", "confidence_factor"), seeded=True, mixins=EXPLAINED),
     Class("id3", "classification", mixins=EXPLAINED),
     Class("optimal-tree", "classification", mixins=EXPLAINED),
-    Class("density-tree", "classification", poor_score=True, mixins=("_density.Densities",)),
+    Class("density-tree", "classification", poor_score=True, mixins=("_density.DensityMethods",)),
     Class("comparison-tree", "classification", callables=METRIC, mixins=COMPARISONS),
     Class("comparison-tree", "regression", callables=METRIC, mixins=COMPARISONS),
-    Class("random-forest", "classification", hidden=("quantiles",), warm_start=True, positional=("n_estimators",), mixins=("_ensemble.Forest",)),
     Class(
-        "random-forest", "regression", hidden=("class_weight",), warm_start=True, positional=("n_estimators",),
-        mixins=("_ensemble.QuantileForest",),
+        "random-forest", "classification", defaults=(("criterion", "gini"), ("monotonic_cst", None), ("max_features", "sqrt"),), hidden=("quantiles",), warm_start=True, positional=("n_estimators",),
+        mixins=("_ensemble.ForestMethods", *SEVERAL_TARGETS),
     ),
-    Class("extra-trees", "classification", hidden=("quantiles",), warm_start=True, positional=("n_estimators",), mixins=("_ensemble.Forest",)),
-    Class("extra-trees", "regression", hidden=("class_weight",), warm_start=True, positional=("n_estimators",), mixins=("_ensemble.QuantileForest",)),
+    Class(
+        "random-forest", "regression", defaults=(("criterion", "squared_error"), ("monotonic_cst", None), ("max_features", 1.0),), hidden=("class_weight",), warm_start=True, positional=("n_estimators",),
+        mixins=("_ensemble.RegressionForestMethods",),
+    ),
+    Class(
+        "extra-trees", "classification", defaults=(("criterion", "gini"), ("monotonic_cst", None), ("max_features", "sqrt"),), hidden=("quantiles",), warm_start=True, positional=("n_estimators",),
+        mixins=("_ensemble.ForestMethods", *SEVERAL_TARGETS),
+    ),
+    Class("extra-trees", "regression", defaults=(("criterion", "squared_error"), ("monotonic_cst", None), ("max_features", 1.0),), hidden=("class_weight",), warm_start=True, positional=("n_estimators",), mixins=("_ensemble.RegressionForestMethods",)),
     Class("comparison-forest", "classification", callables=METRIC, mixins=COMPARISONS),
     Class("comparison-forest", "regression", callables=METRIC, mixins=COMPARISONS),
     Class(
-        "gradient-boosting", "classification", hidden=REGRESSION_LOSSES, base="_boosting.BoostingClassifier", without_effect=("criterion",),
+        "gradient-boosting", "classification", hidden=REGRESSION_LOSSES, defaults=(("n_estimators", "auto"),), base="_boosting.BoostingClassifier", without_effect=("criterion",),
         translated=SKLEARN_BOOSTING,
     ),
     Class(
-        "gradient-boosting", "regression", base="_boosting.BoostingRegressor", without_effect=("criterion",),
+        "gradient-boosting", "regression", defaults=(("n_estimators", "auto"),), base="_boosting.BoostingRegressor", without_effect=("criterion",),
         translated=("alpha", *SKLEARN_BOOSTING),
     ),
-    Class("gradient-boosting", "ranking", hidden=REGRESSION_LOSSES, base="_boosting.BoostingRanker"),
+    Class("gradient-boosting", "ranking", hidden=REGRESSION_LOSSES, defaults=(("n_estimators", "auto"),), base="_boosting.BoostingRanker"),
     Class(
-        "adaboost", "classification", "AdaBoostClassifier", hidden=("loss",), seeded=True, positional=("estimator",),
-        mixins=("_ensemble.BoostedClasses",),
+        "adaboost", "classification", "AdaBoostClassifier", defaults=(("estimator", None),), hidden=("loss",), seeded=True, positional=("estimator",),
+        mixins=("_ensemble.AdaBoostClassifierMethods",),
     ),
     Class(
         "adaboost", "regression", "AdaBoostRegressor", hidden=("algorithm", "criterion", "max_categories"), seeded=True, positional=("estimator",),
-        mixins=("_ensemble.BoostedNumbers",),
+        defaults=(("estimator", None),),
+        mixins=("_ensemble.AdaBoostRegressorMethods",),
     ),
     Class("linear-regression", "regression", "LinearRegression", without_effect=("copy_X", "tol")),
     Class(
         "ridge", "regression", "Ridge", positional=("alpha",), without_effect=("copy_X", "max_iter", "tol", "solver", "random_state"),
-        mixins=("_linear.Direct",),
+        mixins=("_linear.ClosedFormMethods",),
     ),
     Class(
         "ridge-cv", "regression", "RidgeCV", positional=("alphas",), without_effect=("gcv_mode",),
-        translated=("cv", "scoring", "store_cv_results", "alpha_per_target"), mixins=("_folds.LeaveOneOut",),
+        translated=("cv", "scoring", "store_cv_results", "alpha_per_target"), mixins=("_cross_validated.RidgeCVMethods",),
     ),
-    Class("lasso", "regression", "Lasso", positional=("alpha",), without_effect=SKLEARN_DESCENT, mixins=("_linear.Penalised",)),
-    Class("lasso-cv", "regression", "LassoCV", without_effect=("precompute", "copy_X", "selection"), mixins=("_folds.PenalisedCV",)),
-    Class("elastic-net", "regression", "ElasticNet", positional=("alpha",), without_effect=SKLEARN_DESCENT, mixins=("_linear.Penalised",)),
-    Class("elastic-net-cv", "regression", "ElasticNetCV", without_effect=("precompute", "copy_X", "selection"), mixins=("_folds.PenalisedCV",)),
+    Class("lasso", "regression", "Lasso", positional=("alpha",), without_effect=SKLEARN_DESCENT, mixins=("_linear.CoordinateDescentMethods",)),
+    Class("lasso-cv", "regression", "LassoCV", defaults=(("alphas", 100), ("cv", None),), without_effect=("precompute", "copy_X", "selection"), mixins=("_cross_validated.CoordinateDescentCVMethods",)),
+    Class("elastic-net", "regression", "ElasticNet", positional=("alpha",), without_effect=SKLEARN_DESCENT, mixins=("_linear.CoordinateDescentMethods",)),
+    Class("elastic-net-cv", "regression", "ElasticNetCV", defaults=(("alphas", 100), ("cv", None), ("l1_ratio", 0.5),), without_effect=("precompute", "copy_X", "selection"), mixins=("_cross_validated.CoordinateDescentCVMethods",)),
     Class(
         "logistic-regression", "classification", "LogisticRegression", base="_estimator.LogOddsClassifier", positional=("penalty",),
         without_effect=("solver", "dual", "intercept_scaling", "warm_start", "random_state"), translated=("penalty",),
-        mixins=("_linear.PenaltyByName",),
+        mixins=("_linear.LogisticPenalty",),
     ),
     Class("least-absolute-deviations", "regression", "LADRegressor"),
     Class("quantile-regression", "regression", "QuantileRegressor", without_effect=("solver", "solver_options")),
-    Class("huber-regression", "regression", "HuberRegressor", without_effect=("warm_start",), mixins=("_linear.Robust",)),
+    Class("huber-regression", "regression", "HuberRegressor", without_effect=("warm_start",), mixins=("_linear.HuberMethods",)),
     Class("halfspace", "classification", "HalfspaceLP"),
     Class(
         "perceptron", "classification", "Perceptron", without_effect=("eta0", "tol", "alpha", "l1_ratio", "validation_fraction"),
-        translated=("penalty", "early_stopping", "warm_start"), mixins=("_linear.Unpenalised",),
+        translated=("penalty", "early_stopping", "warm_start"), mixins=("_linear.PerceptronMethods",),
     ),
     Class(
-        "sgd", "classification", "SGDClassifier", hidden=("quantile",), base="_linear.OddsIfLogistic", positional=("loss",),
-        translated=("warm_start",), mixins=("_streaming.Streaming",),
+        "sgd", "classification", "SGDClassifier", defaults=(("loss", "hinge"), ("learning_rate", "optimal"), ("power_t", 0.5),), hidden=("quantile",), base="_linear.SGDClassifierMethods", positional=("loss",),
+        translated=("warm_start",), mixins=("_streaming.PartialFitMethods",),
     ),
     Class(
-        "sgd", "regression", "SGDRegressor", hidden=("class_weight",), positional=("loss",), translated=("warm_start",),
-        mixins=("_linear.InterceptInArray", "_streaming.Streaming"),
+        "sgd", "regression", "SGDRegressor", defaults=(("loss", "squared_error"), ("learning_rate", "invscaling"),), hidden=("class_weight",), positional=("loss",), translated=("warm_start",),
+        mixins=("_linear.InterceptInArray", "_streaming.PartialFitMethods"),
     ),
     Class("gradient-descent", "classification", hidden=("quantile",)),
     Class("gradient-descent", "regression", hidden=("class_weight",)),
     Class(
-        "calibrated", "classification", "CalibratedClassifierCV", positional=("estimator",), translated=("ensemble",),
-        mixins=("_folds.Calibrated",),
+        "calibrated", "classification", "CalibratedClassifierCV", defaults=(("estimator", None), ("cv", None),), positional=("estimator",), translated=("ensemble",),
+        mixins=("_cross_validated.CalibratedMethods",),
     ),
-    Class("one-vs-rest", "classification", base="_reduction.CodedClassifier", positional=("estimator",)),
-    Class("one-vs-one", "classification", base="_reduction.CodedClassifier", positional=("estimator",)),
-    Class("output-code", "classification", base="_reduction.CodedClassifier", positional=("estimator",)),
+    Class("one-vs-rest", "classification", base="_reduction.MulticlassReduction", positional=("estimator",)),
+    Class("one-vs-one", "classification", base="_reduction.MulticlassReduction", positional=("estimator",)),
+    Class("output-code", "classification", base="_reduction.MulticlassReduction", positional=("estimator",)),
     Class(
         "nearest-neighbors", "classification", "KNeighborsClassifier", hidden=("radius",), positional=("n_neighbors",),
-        mixins=("_neighbors.NeighborClasses",), **NEIGHBORS,
+        mixins=("_neighbors.NeighborClassifierMethods",), **NEIGHBORS,
     ),
     Class(
         "nearest-neighbors", "regression", "KNeighborsRegressor", hidden=("radius", *VOTES), positional=("n_neighbors",),
-        mixins=("_neighbors.Neighbors",), **NEIGHBORS,
+        mixins=("_neighbors.NeighborMethods",), **NEIGHBORS,
     ),
     Class(
         "nearest-neighbors", "classification", "RadiusNeighborsClassifier", hidden=("n_neighbors", "max_neighbors"), defaults=(("radius", 1.0),),
-        positional=("radius",), mixins=("_neighbors.NeighborClasses",), **NEIGHBORS,
+        positional=("radius",), mixins=("_neighbors.NeighborClassifierMethods",), **NEIGHBORS | {"translated": ("metric_params", "outlier_label")},
     ),
     Class(
         "nearest-neighbors", "regression", "RadiusNeighborsRegressor", hidden=("n_neighbors", "max_neighbors", *VOTES),
-        defaults=(("radius", 1.0),), positional=("radius",), mixins=("_neighbors.Neighbors",), **NEIGHBORS,
+        defaults=(("radius", 1.0),), positional=("radius",), mixins=("_neighbors.NeighborMethods",), **NEIGHBORS,
     ),
-    Class("svc", "classification", "SVC", base="_svm.KernelClassifier", without_effect=("shrinking", "random_state"), callables=("kernel",)),
-    Class("svr", "regression", "SVR", base="_svm.KernelRegressor", without_effect=("shrinking",), callables=("kernel",)),
+    Class("svc", "classification", "SVC", defaults=(("cache_size", 200), ("max_iter", -1),), base="_svm.KernelClassifier", without_effect=("shrinking", "random_state"), callables=("kernel",)),
+    Class("svr", "regression", "SVR", defaults=(("cache_size", 200), ("max_iter", -1),), base="_svm.KernelRegressor", without_effect=("shrinking",), callables=("kernel",)),
     Class("linear-svc", "classification", "LinearSVC", positional=("penalty", "loss"), translated=("multi_class",), mixins=("_linear.Coefficients",)),
     Class("linear-svr", "regression", "LinearSVR", mixins=("_linear.InterceptInArray",)),
-    Class("binary-relevance", "multilabel", "MultiOutputClassifier", base="_labels.LabelByLabelClassifier", positional=("estimator",)),
-    Class("classifier-chain", "multilabel", "ClassifierChain", base="_labels.ChainClassifier", positional=("estimator",)),
-    Class("label-powerset", "multilabel", base="_labels.ProbabilisticLabelClassifier", positional=("estimator",)),
+    Class("binary-relevance", "multilabel", "MultiOutputClassifier", base="_multilabel.BinaryRelevance", positional=("estimator",)),
+    Class(
+        "classifier-chain", "multilabel", "ClassifierChain", base="_multilabel.ChainClassifier", positional=("estimator",), translated=("cv", "chain_method"),
+        defaults=(("order", None),),
+    ),
+    Class("label-powerset", "multilabel", base="_multilabel.ProbabilisticLabelClassifier", positional=("estimator",)),
     Class("rank-svm", "ranking", "RankSVM", base="_ranking.Ranker"),
     Class("rank-svm", "classification", "BipartiteRanker", hidden=("pair_weight",)),
     Class("pairwise-ranking", "ranking", "PairwiseRanker", base="_ranking.Ranker", positional=("estimator",)),
     Class("omega-ranking", "ranking", "OmegaRanker", base="_ranking.CostRanker", positional=("estimator",)),
     Class(
-        "bagging", "classification", base="_reduction.OverClassifier", warm_start=True, positional=("estimator", "n_estimators"),
-        mixins=("_ensemble.Bag",),
+        "bagging", "classification", defaults=(("estimator", None), ("max_samples", None),), base="_reduction.MetaClassifier", warm_start=True, positional=("estimator", "n_estimators"),
+        mixins=("_ensemble.BaggingMethods",),
     ),
-    Class("bagging", "regression", warm_start=True, positional=("estimator", "n_estimators"), mixins=("_ensemble.Bag",)),
+    Class("bagging", "regression", defaults=(("estimator", None), ("max_samples", None),), warm_start=True, positional=("estimator", "n_estimators"), mixins=("_ensemble.BaggingMethods",)),
 )
 
 #: Parameters that have another form in Python than in Rust and on the command line: type hint, type for the documentation, documentation.
@@ -209,9 +220,10 @@ PYTHON_FORM = {
         "the class).",
     ),
     "estimator": (
-        "str | Estimator", "str or estimator",
-        "The base learner: another estimator of this package, or the name of a learner with its parameters in parentheses, such as "
-        "'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of this estimator.",
+        "Any", "str or estimator",
+        "The base estimator. An estimator of this package (or the name of a learner with its parameters in parentheses, such as "
+        "'decision-tree(max_depth=3)') is fitted in the core, with random_state, n_jobs and verbose of this estimator. Any other estimator, such as a "
+        "pipeline, is fitted by scikit-learn's class of the same name; the model can then be pickled, but not saved.",
     ),
     "omega": (
         "Any", "str, callable or array-like of shape (n_places, n_places)",
@@ -239,6 +251,12 @@ PYTHON_FORM = {
         "Covariance for the mahalanobis metric (of the encoded columns); estimated from the training rows if None.",
     ),
 }
+
+#: The documentation of ``estimator`` where scikit-learn has no class of the name, so that only estimators of this package are taken.
+OWN_ESTIMATOR = (
+    "The base estimator: another estimator of this package, or the name of a learner with its parameters in parentheses, such as "
+    "'decision-tree(max_depth=3)'. Its random_state, n_jobs and verbose are those of this estimator."
+)
 
 #: Parameters that may be functions: the type of the function and what it computes.
 CALLABLES = {
@@ -313,13 +331,26 @@ TRANSLATED = {
     "CalibratedClassifierCV": {
         "ensemble": (
             "bool | Literal[\"auto\"]", "\"auto\"", "bool or 'auto'",
-            "One model of all rows is calibrated on out-of-fold predictions, which is what False means in scikit-learn.",
+            "If False, one model of all rows is calibrated on out-of-fold predictions. If True, scikit-learn fits and calibrates one model per fold. 'auto' is False for "
+            "estimators of this package, and True for others.",
+        ),
+    },
+    "ClassifierChain": {
+        "cv": ("Any", "None", "int, splitter, iterable or None", "If given, each estimator learns from out-of-fold predictions of the labels before it, fitted by scikit-learn; by default from the true labels."),
+        "chain_method": (
+            "str | Sequence[str]", "\"predict\"", "{'predict', 'predict_proba', 'predict_log_proba', 'decision_function'} or list of them",
+            "What estimators learn from and predict with the labels before theirs; other methods than 'predict' are fitted by scikit-learn.",
         ),
     },
     "LinearSVC": {"multi_class": ("Literal[\"ovr\"]", "\"ovr\"", "{'ovr'}", "More than two classes are handled one-vs-rest.")},
     "KNeighborsClassifier": _METRIC_PARAMS,
     "KNeighborsRegressor": _METRIC_PARAMS,
-    "RadiusNeighborsClassifier": _METRIC_PARAMS,
+    "RadiusNeighborsClassifier": _METRIC_PARAMS | {
+        "outlier_label": (
+            "Any", "None", "label, 'most_frequent' or None",
+            "The class of rows without neighbors, fitted by scikit-learn. None for the most frequent class.",
+        ),
+    },
     "RadiusNeighborsRegressor": _METRIC_PARAMS,
     "GradientBoostingClassifier": _BOOSTING,
     "GradientBoostingRegressor": _BOOSTING,

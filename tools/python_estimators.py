@@ -10,6 +10,7 @@ installed package, built from the same sources (``make python``).
 """
 
 import json
+import re
 import sys
 import textwrap
 from functools import cache
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from python_catalog import (
-    CALLABLES, CHOICES, CLASSES, COMMON, FAMILIES, LEFT_OUT, PROBABILITY, PYTHON_FORM, RANDOM_STATE, SOLVERS, TRANSLATED, WARM_START, WITHOUT_EFFECT, Class,
+    CALLABLES, CHOICES, CLASSES, COMMON, FAMILIES, LEFT_OUT, OWN_ESTIMATOR, PROBABILITY, PYTHON_FORM, RANDOM_STATE, SOLVERS, TRANSLATED, WARM_START, WITHOUT_EFFECT, Class,
 )
 
 from ermine import _data, _ranking, _target
@@ -30,7 +31,7 @@ LEARNERS = {learner["info"]["name"]: learner for learner in json.loads(learners(
 WIDTH = 120
 
 SUFFIX = {"classification": "Classifier", "multilabel": "Classifier", "ranking": "Ranker", "regression": "Regressor"}
-BASE = {"multilabel": "_labels.LabelByLabelClassifier", "ranking": "_ranking.Ranker", "regression": "_estimator.Regressor"}
+BASE = {"multilabel": "_multilabel.BinaryRelevance", "ranking": "_ranking.Ranker", "regression": "_estimator.Regressor"}
 
 
 class Entry(NamedTuple):
@@ -148,6 +149,8 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
         if p["name"] in differences.hidden:
             continue
         hint, words, doc = PYTHON_FORM.get(p["name"], (type_hint(p["kind"]), type_words(p["kind"]), p["doc"]))
+        if p["name"] == "estimator" and entry.name in ("LabelPowersetClassifier", "OmegaRanker", "PairwiseRanker"):
+            doc = OWN_ESTIMATOR
         if p["name"] == "class_weight" and entry.module in ("tree", "ensemble"):
             doc += " Sample weights are taken into account."
         if "balanced_subsample" in json.dumps(p["kind"]):
@@ -164,8 +167,14 @@ def parameters(entry: Entry) -> list[tuple[str, str, str, str, str]]:
             choices = ("loss", *measures(entry.task))
             hint, words = type_hint({"choice": choices}), type_words({"choice": choices})
         default = dict(differences.defaults).get(p["name"], p["default"])
-        if default is not p["default"]:
+        if default is None and not hint.endswith(("None", "Any")):
+            hint, words = f"{hint} | None", f"{words} or None"
+        elif default is not None and default is not p["default"]:
             hint, words = hint.removesuffix(" | None"), words.removesuffix(" or None")
+        if default == "auto" and hint == "int":
+            hint, words, doc = 'int | Literal["auto"]', "int or 'auto'", doc.replace("0 for", "'auto' for").replace("; 0 ", "; 'auto' ")
+        if isinstance(default, (int, float)) and hint.startswith("Sequence"):
+            hint, words = f"{type(default).__name__} | {hint}", f"{type(default).__name__} or {words}"
         own.append((p["name"], hint, literal(default), words, doc))
     for name in differences.without_effect:
         hint, default, words, why = WITHOUT_EFFECT[name]
@@ -236,7 +245,8 @@ def bases(entry: Entry) -> list[str]:
     base = entry.differences.base or BASE.get(entry.task)
     if base is None:
         base = "_estimator.ProbabilisticClassifier" if LEARNERS[entry.learner]["info"]["capabilities"]["probabilities"] else "_estimator.MarginClassifier"
-    return ["_tree.Tree"] * ({"n_leaves", "depth"} <= shown) + [*entry.differences.mixins, base]
+    named = entry.module == "linear_model" and "coef" in shown
+    return ["_linear.CoefficientNames"] * named + ["_tree.TreeMethods"] * ({"n_leaves", "depth"} <= shown) + [*entry.differences.mixins, base]
 
 
 def facts(entry: Entry) -> list[str]:
@@ -256,7 +266,7 @@ def facts(entry: Entry) -> list[str]:
 
 def class_source(entry: Entry) -> str:
     params = parameters(entry)
-    names = [base.split(".")[1] for base in bases(entry)]
+    names = bases(entry)
     # Nearest neighbors take no weights.
     narrower = "  # type: ignore[misc]" * (entry.module == "neighbors")
     lines = [f"class {entry.name}({', '.join(names)}):{narrower}", docstring(entry, params), "", *facts(entry), "", "    def __init__(", "        self,"]
@@ -276,23 +286,22 @@ def module_source(family: str, all_entries: list[Entry]) -> str:
     mine = [entry for entry in all_entries if entry.module == module]
     body = "\n\n\n".join(class_source(entry) for entry in mine)
     exported = [(source, name) for source, names in exports for name in names]
-    ours = {tuple(base.split(".")) for entry in mine for base in bases(entry)} | set(exported)
-    ours |= {("_estimator", "Estimator")} if "| Estimator" in body else set()
-    ours |= {("_elsewhere", "handed_over")} if forwarded else set()
-    imports = []
+    sources = sorted({base.split(".")[0] for entry in mine for base in bases(entry)})
+    imports = ["import typing as _typing", "", f"from ermine import {', '.join(sources)}"]
+    imports += ["from ermine._forwarding import forward_names as _forward_names"] * bool(forwarded)
+    imports += [f"from ermine.{source} import {', '.join(sorted(name for there, name in exported if there == source))}" for source in sorted({source for source, _ in exported})]
+    hints = []
     for source, names_there in (("collections.abc", ("Callable", "Mapping", "Sequence")), ("typing", ("Any", "Literal"))):
-        used = [name for name in names_there if f"{name}[" in body or f"[{name}," in body or f": {name} =" in body]
-        imports += [f"from {source} import {', '.join(used)}"] * bool(used)
-    imports += [""] * bool(imports)
-    imports += ["import numpy as np", ""] * ("np." in body)
-    for source in sorted({source for source, _ in ours}):
-        imports.append(f"from ermine.{source} import {', '.join(sorted(name for there, name in ours if there == source))}")
+        used = [name for name in names_there if re.search(rf"(: |\| |\[){name}\b", body)]
+        hints += [f"    from {source} import {', '.join(used)}"] * bool(used)
+    hints += [""] * bool(hints) + ["    import numpy as np"] * ("np." in body)
+    imports += ["", "if _typing.TYPE_CHECKING:", *hints] if hints else []
     head = (
         f'"""{title}\n\nGenerated by tools/python_estimators.py from what the learners declare: change them there.\n"""\n\n'
-        "# Annotations stay text, so that numpy.random is loaded only when it is needed.\nfrom __future__ import annotations\n"
+        "# Annotations stay text: what only they need is not imported, and the module has public names only.\nfrom __future__ import annotations\n"
     )
     names = quoted([*(entry.name for entry in mine), *(name for _, name in exported)])
-    handed = [f"__getattr__ = handed_over({literal(module)}, __all__, {literal(forwarded)})", "", ""] if forwarded else [""]
+    handed = [f"__getattr__ = _forward_names({literal(module)}, __all__, {literal(forwarded)})", "", ""] if forwarded else [""]
     return "\n".join([head, *imports, "", "__all__ = [", names, "]", "", *handed, body, ""])
 
 

@@ -1,0 +1,128 @@
+"""Checks spelling and style: American spelling, and the vocabulary of the field instead of words of our own.
+
+    python tools/check_language.py              fails if a crate or folder has more findings than tools/language_exceptions.txt allows
+    python tools/check_language.py --all        lists all findings, those that are allowed too
+    python tools/check_language.py FILE ...     lists all findings in these files
+    python tools/check_language.py --update     lowers the allowance of those that have improved; it never raises one
+
+Checked are the documentation, the README, the changelog, the examples, and source code (comments, messages and names). Add a word to WORDS when you see it a second time.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ALLOWED = ROOT / "tools" / "language_exceptions.txt"
+FILES = [
+    "*.md", "docs/**/*.md", "docs/**/*.py", "examples/**/*.md", "examples/**/*.py", "examples/**/*.sh", "crates/*/src/**/*.rs", "crates/ermine/examples/*.rs",
+    "crates/ermine-python/python/**/*.py", "crates/ermine-python/python/**/*.pyi", "tools/*.md", "tools/site/*.py", "bench/*.md",
+]
+
+#: A pattern, and what to write instead. British spellings end in the American one.
+WORDS = {
+    # Spelling.
+    r"(?:minim|maxim|optim|regular|normal|standard|general|initial|final|summar|visual|random|penal|serial|vector|discret|categor|recogn|organ|parallel|factor|symmetr|local|special|memor|quant|binar|equal|real|util|emphas|character|monoton|linear|token|stabil|central|synchron|custom|prior)is(?:e|ed|es|er|ers|ing|ation|ations)\b": "-ize, -ization",
+    r"(?:neighbour|colour|behaviour|favour|honour|labour|flavour|rigour)\w*": "-or-",
+    r"\b(?:centre|metre|fibre|calibre|theatre)\w*": "-er",
+    r"(?:labell|modell|cancell(?!ation)|travell|signall|levell|fuell)(?:ed|ing|er)\w*": "a single l",
+    r"\banalys(?:e|ed|es|ing)\b": "analyze",
+    r"\b(?:grey|greys)\b": "gray",
+    r"\bartefacts?\b": "artifact",
+    r"\bjudgement\w*": "judgment",
+    r"\bwhilst\b": "while",
+    r"\bcatalogues?\b": "catalog",
+    r"\blicence\b": "license",
+    r"\bdefence\b": "defense",
+    # Words of our own.
+    r"\bsaid\b": "the verb that fits: printed, predicted, documented",
+    r"\b(?:say|says|saying) (?:it|so|nothing|all|what|which|how|that|where|why|whether|in)\b": "state, print, report, show",
+    r"\b(?:is|are|was|were|be|being|been|must be) told\b": "is given, is passed",
+    r"\btells? (?:it|so|them)\b": "states, reports",
+    r"\bask(?:s|ed|ing)? for\b": "request, give, pass",
+    r"\b(?:go|goes|going|went|gone) on\b": "continue, resume",
+    r"\bmanners?\b": "way, mode, conventions",
+    r"\bsoil\b": "inputs",
+    r"\bwords of\b": "terms, names",
+    r"\b(?:kept|keep|keeps|put) aside\b": "held out",
+    r"\bwatch(?:es|ed|ing)?\b": "monitor, validation",
+    r"\bwhat it lacks\b": "1 - score",
+    r"\bnot surely\b": "not significantly",
+    r"\bof one's own\b": "custom",
+    r"\bof the house\b": "built-in",
+    r"\bits kin\b": "its variants",
+    r"\blongest way\b": "depth",
+    r"\bevery random choice\b": "random seed",
+    r"\bdealt (?:to|into)\b": "assigned to",
+    r"\banew\b": "again",
+    r"\bhand(?:s|ed)? (?:itself|themselves) over\b": "provides",
+    r"\bfollows? from this\b": "random seed",
+    r"\bfar off\b": "uncertain",
+    r"\bdoes best\b|\bdo best\b": "scores best",
+}
+PATTERNS = [(re.compile(pattern), instead) for pattern, instead in WORDS.items()]
+#: Names of other projects and of golden data, and this list.
+IGNORED = re.compile(r"https?://\S+|sklearn\S*")
+#: What a program printed, on a page; it is checked where it comes from.
+OUTPUT = re.compile(r"^```(?:text|console)\n.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def files():
+    found = {path for pattern in FILES for path in ROOT.glob(pattern) if path.is_file() and "target" not in path.relative_to(ROOT).parts}
+    return sorted(found)
+
+
+def findings(path):
+    """Line, word and what to write instead, for each finding in a file."""
+    text = IGNORED.sub("", path.read_text(encoding="utf-8").lower())
+    if path.suffix == ".md":
+        text = OUTPUT.sub(lambda block: "\n" * block[0].count("\n"), text)
+    found = [(text.count("\n", 0, match.start()) + 1, match[0], instead) for pattern, instead in PATTERNS for match in pattern.finditer(text)]
+    return sorted(found)
+
+
+def area(path):
+    """A crate, or a folder of documentation: files may be renamed within one."""
+    return "/".join(path.relative_to(ROOT).parts[:2])
+
+
+def allowance():
+    lines = ALLOWED.read_text().splitlines() if ALLOWED.exists() else []
+    return {name: int(count) for count, name in (line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))}
+
+
+def write_allowance(counts):
+    head = "# Findings of tools/check_language.py that each crate or folder is still allowed. `--update` lowers the numbers.\n"
+    ALLOWED.write_text(head + "".join(f"{count} {name}\n" for name, count in sorted(counts.items()) if count))
+
+
+def show(path, found):
+    for number, word, instead in found:
+        print(f"{path.relative_to(ROOT)}:{number}: “{word}”; better: {instead}")
+
+
+def main(arguments):
+    named = [Path(name).resolve() for name in arguments if not name.startswith("--")]
+    if named:
+        counts = [show(path, found) or len(found) for path in named if (found := findings(path))]
+        return 1 if counts else 0
+    allowed, areas = allowance(), {}
+    for path in files():
+        areas.setdefault(area(path), []).append((path, findings(path)))
+    counts = {name: sum(len(found) for _, found in listed) for name, listed in areas.items()}
+    excess = [name for name, count in counts.items() if count > allowed.get(name, 0)]
+    for name in areas if "--all" in arguments else excess:
+        for path, found in areas[name]:
+            show(path, found)
+    for name in excess:
+        print(f"{name} has {counts[name]} findings, and tools/language_exceptions.txt allows {allowed.get(name, 0)}")
+    improved = [name for name in allowed if counts.get(name, 0) < allowed[name]]
+    if "--update" in arguments:
+        write_allowance({name: counts[name] if not allowed else min(counts[name], allowed.get(name, 0)) for name in counts})
+    elif improved and not excess:
+        print(f"fewer findings than allowed in {', '.join(improved)}: run `python tools/check_language.py --update`")
+    return 1 if excess else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
