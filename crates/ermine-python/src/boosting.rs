@@ -105,7 +105,7 @@ pub fn boost(
         let judge = |data: &Dataset, said: &[f64]| judged(data, said, metric.as_ref(), &errors);
         let save = |model: &CoreModel| checkpoint.as_ref().map_or(Ok(()), |(path, _)| model.save(path));
         let boosting = Boosting {
-            from: from.as_deref(),
+            init_model: from.as_deref(),
             validation: validation.as_ref(),
             objective: if objective.is_some() { Some(&loss) } else { None },
             metric: if metric.is_some() { Some(&judge) } else { None },

@@ -9,7 +9,9 @@ use crate::target::Target;
 use crate::value;
 use ermine::registry;
 use ermine_core::learner::Context;
+use ermine_core::learner::raw_columns::{STANDARDIZE, standardize_by_default};
 use ermine_core::measure::Measure;
+use ermine_core::param::Value;
 use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, compare as core_compare, is_suitable};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -51,6 +53,7 @@ pub fn compare(
     let mut learners =
         learners.iter().map(|(name, params)| value::learner(name, params)).collect::<PyResult<Vec<_>>>()?;
     learners.retain(|learner| !only_suitable || is_suitable(&**learner, &data, registry::DEFAULT));
+    learners.iter_mut().try_for_each(|learner| standardize_by_default(&mut **learner, &data)).map_err(python)?;
     let work = move |watch: &job::Watch| {
         let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
         let comparison = Comparison {
@@ -60,6 +63,7 @@ pub fn compare(
             trials,
             deadline: budget.and_then(|budget| Instant::now().checked_add(budget)),
             preferred: registry::DEFAULT,
+            on_entry: None,
         };
         core_compare(&comparison, &data, &context)
     };
@@ -72,7 +76,11 @@ fn listed(board: &Leaderboard) -> PyResult<(Vec<Entry>, Vec<Skipped>)> {
 }
 
 fn entry(entry: &LeaderboardEntry) -> PyResult<Entry> {
-    let setting = serde_json::to_string(&entry.setting).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let mut setting = entry.setting.clone();
+    if entry.standardized {
+        setting.entry(STANDARDIZE.into()).or_insert(Value::Bool(true));
+    }
+    let setting = serde_json::to_string(&setting).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let folds = entry.scores.first().map(|score| score.folds.clone()).unwrap_or_default();
     Ok((entry.learner.to_string(), setting, folds, entry.seconds, entry.not_converged == 0))
 }

@@ -206,7 +206,7 @@ pub fn threads_of(n_jobs: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
 /// How many threads `n_jobs` stands for: all cores for `None` (or what OMP_NUM_THREADS allows, which joblib's workers set), and counted
 /// from the number of cores where it is negative, as in joblib.
 pub fn threads(n_jobs: Option<i64>) -> PyResult<usize> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = ermine_core::parallel::available_threads();
     match n_jobs {
         None => {
             let allowed = std::env::var("OMP_NUM_THREADS").ok().and_then(|text| text.trim().parse::<usize>().ok());

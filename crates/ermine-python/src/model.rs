@@ -8,17 +8,17 @@ use crate::wanted::Wanted;
 use crate::{array, job, one_row, value};
 use ermine::exchange::Format;
 use ermine::prelude::NeighborModel;
-use ermine_core::learner::fit::run;
 use ermine_core::learner::{self, Context};
 use ermine_core::matrix::{Dataset, Features, Splits, Task};
 use ermine_core::model::{
     Attribute, AttributeKind, ImportanceKind, Model as CoreModel, Output, Prediction, Predictor, Status,
 };
+use ermine_core::parallel::run;
 use ermine_core::param::Parameters;
 use ermine_core::table::{Column, ColumnKind};
 use ermine_linear::learner::linear::lasso::{ElasticNet, path};
 use ermine_linear::learner::linear::sgd::StochasticGradientDescent;
-use ermine_linear::learner::linear::sgd_model::Stream;
+use ermine_linear::learner::linear::sgd_model::SgdStream;
 use ermine_neighbors::search::nearest::Neighbors;
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
@@ -116,7 +116,7 @@ pub fn partial_fit(
     let before = before.map(Model::core);
     let work = move |watch: &job::Watch| {
         let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
-        Stream { params: sgd, from: before.as_deref() }.fit(&data, &context)
+        SgdStream { params: sgd, from: before.as_deref() }.fit(&data, &context)
     };
     let mut model = job::run(py, None, work)?.map_err(python)?;
     model.set_note(PROGRAM, note);
@@ -335,7 +335,8 @@ impl Model {
             return Ok(None);
         }
         // The model goes by the order of the columns, not by names.
-        let column = |values| Column { name: String::new(), kind: ColumnKind::Numeric, values };
+        let column =
+            |values| Column { name: String::new(), kind: ColumnKind::Numeric, values, notation: Default::default() };
         let columns = columns.into_iter().map(column).collect();
         self.predict(py, columns, n_rows, wanted, n_jobs, None).map(Some)
     }

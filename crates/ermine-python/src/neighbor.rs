@@ -9,11 +9,11 @@ use ermine_core::distance::rows::Rows;
 use ermine_core::distance::whiten::Whitening;
 use ermine_core::error::Error;
 use ermine_core::learner::Learner;
-use ermine_core::learner::fit::run;
 use ermine_core::matrix::SparseRows;
+use ermine_core::parallel::run;
 use ermine_core::section::Sections;
-use ermine_neighbors::learner::nearest_neighbors::{NearestNeighbors, Own};
-use ermine_neighbors::search::choice::Kind;
+use ermine_neighbors::learner::nearest_neighbors::{CustomFunctions, NearestNeighbors};
+use ermine_neighbors::search::choice::IndexKind;
 use ermine_neighbors::search::codes::CodeIndex;
 use ermine_neighbors::search::index::Index;
 use ermine_neighbors::search::nearest::Neighbors;
@@ -100,7 +100,7 @@ pub fn learner_with(
     let mut learner = NearestNeighbors::default();
     value::set(&mut learner, params)?;
     let weights = own.get_item("weights")?.map(|f| Arc::new(trouble.weights(f.unbind())) as _);
-    Ok(Box::new(learner.with(Own { metric, weights })))
+    Ok(Box::new(learner.with(CustomFunctions { metric, weights })))
 }
 
 /// Rows and distances of neighbours as arrays: of shape (queries, k) where all queries have as many, else with where each query's begin.
@@ -279,8 +279,8 @@ impl NeighborIndex {
         let name: String = if own.is_some() { String::new() } else { metric.extract()? };
         let kind = kind(algorithm, search_width)?;
         let only = match &seen {
-            Seen::Codes(..) | Seen::Sparse(_) => Some(Kind::Scan),
-            Seen::Texts(_) => Some(Kind::VantageTree),
+            Seen::Codes(..) | Seen::Sparse(_) => Some(IndexKind::Scan),
+            Seen::Texts(_) => Some(IndexKind::VantageTree),
             Seen::Rows(_) => None,
         };
         if let (Some(only), Some(asked)) = (only, kind)
@@ -369,10 +369,10 @@ impl NeighborIndex {
                 (choice.kind.name().into(), choice.reason.clone(), choice.recall)
             }
             Inner::Codes(_) => {
-                (Kind::Scan.name().into(), "codes are compared faster than a tree is climbed".into(), None)
+                (IndexKind::Scan.name().into(), "codes are compared faster than a tree is climbed".into(), None)
             }
-            Inner::Sparse(_) => (Kind::Scan.name().into(), "rows are sparse".into(), None),
-            Inner::Texts(_) => (Kind::VantageTree.name().into(), "the triangle inequality holds".into(), None),
+            Inner::Sparse(_) => (IndexKind::Scan.name().into(), "rows are sparse".into(), None),
+            Inner::Texts(_) => (IndexKind::VantageTree.name().into(), "the triangle inequality holds".into(), None),
         }
     }
 
@@ -478,13 +478,13 @@ fn dense_only() -> Error {
     Error::Unsupported { learner: "neighbours among sparse rows".into(), need }
 }
 
-fn kind(algorithm: &str, search_width: usize) -> PyResult<Option<Kind>> {
+fn kind(algorithm: &str, search_width: usize) -> PyResult<Option<IndexKind>> {
     match algorithm {
         "auto" => Ok(None),
-        "kd_tree" => Ok(Some(Kind::BoxTree)),
-        "ball_tree" => Ok(Some(Kind::VantageTree)),
-        "brute" => Ok(Some(Kind::Scan)),
-        "hnsw" => Ok(Some(Kind::Graph { width: search_width })),
+        "kd_tree" => Ok(Some(IndexKind::BoxTree)),
+        "ball_tree" => Ok(Some(IndexKind::VantageTree)),
+        "brute" => Ok(Some(IndexKind::Scan)),
+        "hnsw" => Ok(Some(IndexKind::Graph { width: search_width })),
         other => Err(PyValueError::new_err(format!(
             "algorithm = '{other}': expected auto, kd_tree, ball_tree, brute or hnsw"
         ))),

@@ -10,7 +10,7 @@ use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::measure::Measure;
 use ermine_eval::evaluate::journal::Journal;
-use ermine_eval::evaluate::search::{Found, Search, Strategy, Trial, search as core_search};
+use ermine_eval::evaluate::search::{Search, SearchResult, Strategy, Trial, search as core_search};
 use ermine_eval::evaluate::space::{Setting, Space};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -59,7 +59,7 @@ pub fn search(
         let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
         let space = match listed {
             Some(listed) => Space::of_settings(listed),
-            None => Space::declared(&*base).suited(&*base, &data, &context)?,
+            None => Space::declared(&*base).supported_by(&*base, &data, &context)?,
         };
         let what = Search { learner: &*base, space: &space, strategy, splits: &splits, measure, pool: false };
         core_search(&what, &data, &context, &mut Journal::none())
@@ -89,7 +89,7 @@ pub fn splits_of(data: &Dataset, splits: &Bound<'_, PyAny>) -> PyResult<Splits> 
 }
 
 /// The trials on all rows, in the order in which they were asked for.
-fn in_order(found: Found, listed: &[Setting]) -> Vec<Trial> {
+fn in_order(found: SearchResult, listed: &[Setting]) -> Vec<Trial> {
     let mut trials: Vec<Trial> = found.trials.into_iter().filter(|trial| trial.rows.is_none()).collect();
     trials.sort_by_key(|trial| listed.iter().position(|setting| *setting == trial.setting));
     trials

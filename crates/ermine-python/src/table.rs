@@ -32,7 +32,8 @@ impl Table {
     fn from_array(array: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<Option<Table>> {
         let Some((columns, _)) = array::columns(array) else { return Ok(None) };
         let name = |j: usize| names.as_ref().and_then(|names| names.get(j).cloned()).unwrap_or_else(|| plain_name(j));
-        let named = |(j, values)| Column { name: name(j), kind: ColumnKind::Numeric, values };
+        let named =
+            |(j, values)| Column { name: name(j), kind: ColumnKind::Numeric, values, notation: Default::default() };
         Table::new(columns.into_iter().enumerate().map(named).collect()).map(Some)
     }
 
@@ -107,7 +108,14 @@ fn is_ascending_below(rows: &Buffer<u32>, n_rows: usize) -> bool {
 
 fn column((name, kind, values, levels): ColumnParts<'_>) -> PyResult<Column> {
     let kind = match kind.as_str() {
-        "numeric" => return Ok(Column { name, kind: ColumnKind::Numeric, values: array::column(&values)? }),
+        "numeric" => {
+            return Ok(Column {
+                name,
+                kind: ColumnKind::Numeric,
+                values: array::column(&values)?,
+                notation: Default::default(),
+            });
+        }
         "boolean" => ColumnKind::Boolean,
         "ordinal" => ColumnKind::Ordinal,
         "nominal" => ColumnKind::Nominal,
@@ -125,5 +133,5 @@ fn column((name, kind, values, levels): ColumnParts<'_>) -> PyResult<Column> {
     }
     // Copied: a code that changes later would point outside of the levels.
     let codes = array::numbers(codes)?.into();
-    Ok(Column { name, kind, values: Values::Codes { codes, levels: Arc::new(known) } })
+    Ok(Column { name, kind, values: Values::Codes { codes, levels: Arc::new(known) }, notation: Default::default() })
 }

@@ -448,7 +448,7 @@ ERRORS = [
     (lambda: DecisionStumpClassifier().fit(X, np.c_[Y, Y]), ValueError, "1d array"),
     (lambda: DecisionStumpClassifier().fit(X, np.array(["a", 1] * 40, dtype=object)), TypeError, "one type"),
     (lambda: DecisionStumpClassifier().fit(X, ["a", None] * 40), ValueError, "NaN"),
-    (lambda: DecisionStumpClassifier().fit(X, Y, sample_weight=-np.ones(80)), ValueError, "weight of row 1"),
+    (lambda: DecisionStumpClassifier().fit(X, Y, sample_weight=-np.ones(80)), ValueError, "Negative values in data passed to `sample_weight`: -1.0 in row 0"),
     (lambda: DecisionStumpClassifier().fit(X, Y, sample_weight=np.ones(3)), ValueError, "sample_weight.shape"),
     (lambda: DecisionStumpClassifier().fit(np.matrix(X), Y), TypeError, "np.matrix"),
     (lambda: PLAIN.predict(X[:, :2]), ValueError, "X has 2 features, but DecisionStumpClassifier is expecting 5"),

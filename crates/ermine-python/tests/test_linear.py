@@ -206,3 +206,25 @@ def test_parameters_may_be_arrays(regression):
     model = ours.RidgeCV(alphas=alphas).fit(X, y)
     assert model.alpha_ == twin.RidgeCV(alphas=alphas).fit(X, y).alpha_
     assert ours.ElasticNetCV(l1_ratio=np.array([0.5, 1.0])).fit(X, y).l1_ratio_ in (0.5, 1.0)
+
+
+def test_coefficients_have_names():
+    """Missing values add an indicator column, and categories one for each: which coefficient is which has to be known."""
+    import pandas as pd
+
+    from ermine.linear_model import LogisticRegression, Ridge
+
+    frame = pd.DataFrame({"size": [1.0, 2.0, None, 4.0] * 10, "color": ["red", "blue", "green", "red"] * 10})
+    model = Ridge().fit(frame, [1.0, 2.0, 3.0, 4.0] * 10)
+    assert model.coef_names_.tolist() == ["size", "size is missing", "color=blue", "color=green", "color=red"] and len(model.coef_) == 5
+    several = LogisticRegression().fit(frame, [0, 1, 2, 0] * 10)
+    assert several.coef_.shape == (3, len(several.coef_names_))
+
+
+def test_separable_classes_without_a_penalty_are_reported():
+    from ermine.linear_model import LogisticRegression
+
+    X = np.linspace(-1, 1, 40).reshape(-1, 1)
+    with pytest.warns(UserWarning, match="separable"):
+        model = LogisticRegression(C=np.inf).fit(X, X[:, 0] > 0)
+    assert not model.certificate_.converged and "separable" in str(model.certificate_)

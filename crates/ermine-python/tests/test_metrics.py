@@ -1,5 +1,6 @@
 """Scores are scikit-learn's."""
 
+import itertools
 import numpy as np
 import pytest
 import sklearn.calibration
@@ -284,7 +285,16 @@ def test_orders_of_queries():
     assert ours.mean_average_precision(grades, scores) == pytest.approx(np.mean(of_query))
     weight = rng.random(6)
     assert ours.mean_average_precision(grades, scores, sample_weight=weight) == pytest.approx(np.average(of_query, weights=weight))
-    first = [1 / (s >= s[g > 0].max()).sum() if g.any() else 0.0 for g, s in zip(grades, scores)]
+
+    def first_relevant(g, s):
+        # The mean over all placements of the relevant rows among those tied with the first one.
+        if not g.any():
+            return 0.0
+        top = s[g > 0].max()
+        above, tied, relevant = (s > top).sum(), (s == top).sum(), ((s == top) & (g > 0)).sum()
+        return np.mean([1 / (above + 1 + min(places)) for places in itertools.combinations(range(tied), relevant)])
+
+    first = [first_relevant(g, s) for g, s in zip(grades, scores)]
     flat = {"qid": np.repeat(range(6), 12)}
     assert ours.mean_reciprocal_rank(grades.ravel(), scores.ravel(), **flat) == pytest.approx(np.mean(first))
 

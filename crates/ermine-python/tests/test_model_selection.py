@@ -294,3 +294,9 @@ def test_train_test_split_draws_the_rows_of_scikit_learn(more):
         ours.train_test_split(X, test_size=1.5)
     with pytest.raises(ValueError, match="inconsistent"):
         ours.train_test_split(X, y[:-1])
+
+
+def test_compare_takes_the_first_class_of_a_learner():
+    X, y = np.arange(40.0)[:, None], ["a", "b"] * 20
+    board = ours.compare(X, y, learners=["nearest-neighbors"], n_iter=0)
+    assert [type(entry.estimator).__name__ for entry in board] == ["KNeighborsClassifier"]

@@ -117,7 +117,7 @@ def test_mistakes_are_explained(data):
         KNeighborsClassifier(metric=broken).fit(X, labels).predict(Q)
     with pytest.raises(ZeroDivisionError, match="my own"):
         KNeighborsClassifier(weights=lambda d: broken(d, d)).fit(X, labels).predict(Q)
-    with pytest.raises(ValueError, match="weights of 5 neighbours"):
+    with pytest.raises(ValueError, match="weights of 5 neighbors"):
         KNeighborsClassifier(weights=lambda d: d[:1]).fit(X, labels).predict(Q)
     with pytest.raises(ValueError, match="function"):
         pickle.dumps(KNeighborsClassifier(weights=np.sqrt).fit(X, labels)._model)
@@ -210,7 +210,7 @@ def test_several_classes_for_each_row_at_once(tmp_path):
     for wrong in ([["up", "d"]], [["up"]], [["up", "a", "b"]], ["up"]):
         with pytest.raises(ValueError, match="not among the classes|expected 2 classes"):
             again.add(X[:1], wrong)
-    with pytest.raises(ValueError, match="tie is for one class"):
+    with pytest.raises(ValueError, match="is for one target"):
         KNeighborsClassifier(tie="distance").fit(X, Y)
     assert not ours.fit(X, Y[:, 0]).outputs_2d_
 

@@ -226,7 +226,7 @@ def test_progress_is_shown_as_a_line(capsys, monkeypatch):
     from ermine import _progress
     from ermine._progress import Bar
 
-    monkeypatch.setattr(_progress, "_is_watched", lambda: True)
+    monkeypatch.setattr(_progress, "_is_interactive", lambda: True)
     bar = Bar()
     bar("trees", 5, 10, ("loss", 0.25))
     bar("trees", 10, 10, None)

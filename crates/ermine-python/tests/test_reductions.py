@@ -93,7 +93,7 @@ def test_what_is_no_label_is_refused(labels):
     with pytest.raises(ValueError, match="a column for each label"):
         ClassifierChain().fit(X, y[:, 0])
     with pytest.raises(ValueError, match="Only binary classification is supported"):
-        ClassifierChain().fit(X, y + y[:, [0]])
+        LabelPowersetClassifier().fit(X, y + y[:, [0]])
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         ClassifierChain().fit(X, y + 0.5)
     with pytest.raises(ValueError, match="NaN"):
@@ -147,7 +147,7 @@ def test_what_is_no_ranking_is_refused(queries):
         OmegaRanker(omega=lambda i, j: i).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="square matrix"):
         OmegaRanker(omega=[[0, 1, 2], [1, 0, 1]]).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="no order to learn"):
+    with pytest.raises(ValueError, match="nothing to learn"):
         PairwiseRanker().fit(X, np.ones(400), qid=qid)
 
 
@@ -184,12 +184,11 @@ def test_coupled_duels_are_probabilities():
     assert not hasattr(OneVsOneClassifier(LogisticRegression()).fit(X, y), "predict_proba")
 
 
-def test_functions_are_no_part_of_a_model():
+def test_estimators_with_functions_are_fitted_outside_the_core():
     X, y = load_iris(return_X_y=True)
     for base in (SVC(kernel=lambda a, b: a @ b.T), KNeighborsClassifier(metric=lambda a, b: abs(a - b).sum())):
         for reduction in (OneVsRestClassifier, CalibratedClassifierCV):
-            with pytest.raises(ValueError, match="is a function"):
-                reduction(base).fit(X, y)
+            assert reduction(base).fit(X, y).score(X, y) > 0.9
 
 
 @pytest.mark.parametrize("cls", [OneVsRestClassifier, OneVsOneClassifier, OutputCodeClassifier, CalibratedClassifierCV])
@@ -221,7 +220,7 @@ def test_queries_and_grades_that_are_none(queries):
     X, y, qid = queries
     with pytest.raises(ValueError, match="qid contains NaN"):
         RankSVM().fit(X, y, qid=np.where(qid == 3, np.nan, qid))
-    with pytest.raises(ValueError, match="no order to learn"):
+    with pytest.raises(ValueError, match="nothing to learn"):
         RankSVM().fit(X, np.ones(400), qid=qid)
     model = RankSVM().fit(X, y, qid=qid)
     assert model.score(X, -y, qid=qid) >= 0
@@ -235,4 +234,4 @@ def test_queries_and_grades_that_are_none(queries):
 def test_a_matrix_of_labels_is_shown_the_way(labels):
     X, y = labels
     with pytest.raises(ValueError, match="MultiOutputClassifier"):
-        DecisionTreeClassifier().fit(X, y)
+        LogisticRegression().fit(X, y)

@@ -71,14 +71,14 @@ LABELS = dict.fromkeys(
 LABELS_SPARSE = dict.fromkeys(("check_estimator_sparse_array", "check_estimator_sparse_matrix"), ONE_COLUMN)
 OF_LABELS = {
     "MultiOutputClassifier": LABELS | LABELS_SPARSE | {"check_decision_proba_consistency": ONE_COLUMN, "check_methods_sample_order_invariance": "predict_proba is a list, as the twin's is"},
-    "ClassifierChain": LABELS | LABELS_SPARSE | {"check_decision_proba_consistency": ONE_COLUMN},
+    "ClassifierChain": LABELS | LABELS_SPARSE | {"check_decision_proba_consistency": ONE_COLUMN}
+    | dict.fromkeys((DENSE, SPARSE), "the check sets cv, which scikit-learn's chain does, without weights"),
     "LabelPowersetClassifier": LABELS,
 }
 
 #: Where the twin is not asked, or is asked something else.
 ASKED_OTHERWISE: dict[str, dict[str, str]] = {
     "OneVsOneClassifier": dict.fromkeys((DENSE, SPARSE), "its usual estimator draws rows for early stopping; the twin takes no weights, so it is not asked"),
-    "CalibratedClassifierCV": dict.fromkeys((DENSE, SPARSE), "its usual estimator draws rows; over logistic regression, as scikit-learn asks its twin, it passes (below)"),
     "OneQuery": {check: "a query counts as its first row does" for check in DRAWS_SPARSE},
 }
 
@@ -86,8 +86,6 @@ EXPECTED_FAILURES = GRANTED | WITHOUT_TWIN | OF_LABELS | ASKED_OTHERWISE
 
 
 def expected(estimator):
-    if isinstance(estimator, CalibratedClassifierCV) and isinstance(estimator.estimator, LogisticRegression):
-        return {}
     return EXPECTED_FAILURES.get(type(estimator).__name__, {})
 
 

@@ -267,3 +267,21 @@ def test_a_one_class_model_comes_back_from_its_file(two, tmp_path):
     # The command line notes no class in its files.
     header = {"learner": "one-class-svm", "schema": {"task": "regression"}}
     assert _estimator.class_for(header, {}) is OneClassSVM
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_rows_give_sparse_support_vectors(kernel):
+    import scipy.sparse
+    import sklearn.svm
+    from sklearn.datasets import load_iris
+
+    from ermine.svm import SVC, OneClassSVM
+
+    X, y = load_iris(return_X_y=True)
+    rows = scipy.sparse.csr_matrix(X)
+    ours, theirs = SVC(kernel=kernel, tol=1e-8).fit(rows, y), sklearn.svm.SVC(kernel=kernel, tol=1e-8).fit(rows, y)
+    assert scipy.sparse.issparse(ours.support_vectors_) and scipy.sparse.issparse(ours.dual_coef_) and ours.dual_coef_.shape == theirs.dual_coef_.shape
+    np.testing.assert_array_equal(ours.predict(rows), theirs.predict(rows))
+    ours, theirs = OneClassSVM(kernel=kernel).fit(rows), sklearn.svm.OneClassSVM(kernel=kernel).fit(rows)
+    np.testing.assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=1e-4)
+    assert scipy.sparse.issparse(ours.support_vectors_)

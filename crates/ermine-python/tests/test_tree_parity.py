@@ -140,7 +140,7 @@ def test_a_learner_is_given_as_an_estimator_or_by_name(tmp_path):
     given = ensemble.BaggingClassifier(estimator=DecisionTreeClassifier(max_depth=2), random_state=3)
     np.testing.assert_array_equal(clone(given).fit(X, y).predict_proba(X), by_name.predict_proba(X))
     given.fit(X, y).save(tmp_path / "model.ermine")
-    assert ermine.load(tmp_path / "model.ermine").estimator == "decision-tree(max_depth=2)"
+    assert ermine.load(tmp_path / "model.ermine").estimator == "decision-tree(criterion=gini,max_depth=2)"
     search = GridSearchCV(given, {"estimator__max_depth": [1, 3]}, cv=2).fit(X, y)
     assert search.best_params_["estimator__max_depth"] == 3
     with pytest.raises(ValueError, match="decision-tree: max_depth = 0"):
@@ -298,7 +298,7 @@ def test_trees_tell_what_they_are():
     X, y = load_wine(return_X_y=True)
     for name in ("DecisionStumpClassifier", "ObliqueTreeClassifier", "QuadTreeClassifier", "ComparisonTreeClassifier"):
         model = getattr(tree, name)().fit(X[:, :4], y)
-        assert "<svg" in model.svg() and "if " in model.rules() and "->" in model.dot() and "at first" in model.reasons(X[:, :4])
+        assert "<svg" in model.svg() and "if " in model.rules() and "->" in model.dot() and "root: " in model.reasons(X[:, :4])
     density = tree.DensityTreeClassifier().fit(X[:, :2], y)
     inside, outside = density.score_samples([X[0, :2], [1e6, 1e6]])
     assert np.isfinite(inside) and outside == -np.inf and "log density" in density.describe()
@@ -331,7 +331,7 @@ def test_what_can_not_be_is_said():
         ensemble.AdaBoostClassifier(estimator=DecisionTreeRegressor()).fit(X, y)
     with pytest.raises(ValueError, match="weights above 0"):
         DecisionTreeClassifier(class_weight={0: -1.0}).fit(X, y)
-    with pytest.warns(UserWarning, match="not judged out of bag"):
+    with pytest.warns(UserWarning, match="do not have OOB scores"):
         ensemble.RandomForestClassifier(n_estimators=1, oob_score=True, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="oob_score"):
         ensemble.BaggingClassifier(bootstrap=False, oob_score=True).fit(X, y)

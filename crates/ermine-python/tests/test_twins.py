@@ -16,6 +16,7 @@ from sklearn.utils import all_estimators
 
 from ermine._catalog import CATALOG
 from ermine.linear_model import LogisticRegression
+from sklearn_differences import DEFAULTS, FREE_LENGTH, GUIDE, NO_ATTRIBUTE, NO_METHOD, NO_PARAMETER, OTHER_SHAPE, in_guide
 
 THEIRS = dict(all_estimators())
 TWINS = [entry for entry in CATALOG if entry.name in THEIRS]
@@ -72,51 +73,6 @@ PARITY = {
     "ClassifierChain": ({"estimator": LogisticRegression()}, {"estimator": TheirLogistic(**SURE)}, "exact"),
 }
 
-#: Parameters of twins that are not there: {class: {parameter: why}}.
-POSITIVE = {"positive": "coefficients have either sign"}
-OF_TREES = "boosting's own limits have XGBoost's names"
-BOOSTED = {
-    **dict.fromkeys(("ccp_alpha", "min_impurity_decrease", "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf"), OF_TREES),
-    "init": "fit takes init_score", "tol": "early_stopping_rounds",
-}
-NO_PARAMETER = {
-    "GradientBoostingClassifier": BOOSTED, "GradientBoostingRegressor": BOOSTED,
-    "LinearRegression": POSITIVE, "Ridge": POSITIVE, "Lasso": POSITIVE, "ElasticNet": POSITIVE,
-    "LassoCV": POSITIVE, "ElasticNetCV": POSITIVE,
-    "RadiusNeighborsClassifier": {"outlier_label": "a row without neighbours gets the most frequent class"},
-    "ClassifierChain": {"chain_method": "the labels before are those predicted", "cv": "a chain learns from the true labels"},
-}
-
-#: Attributes of fitted twins that are not there: {class: {attribute: why}}.
-DRAWS = {"estimators_samples_": "draws follow from the seed and are not kept"}
-SUM = {
-    "init_": "a number in the sum",
-    "train_score_": "the loss of the training rows is not computed; validation_loss_ is that of rows kept aside",
-}
-NO_ATTRIBUTE = {
-    "RandomForestClassifier": DRAWS, "RandomForestRegressor": DRAWS, "ExtraTreesClassifier": DRAWS, "ExtraTreesRegressor": DRAWS,
-    "BaggingClassifier": DRAWS, "BaggingRegressor": DRAWS,
-    "GradientBoostingClassifier": SUM, "GradientBoostingRegressor": SUM,
-    "LinearRegression": {"singular_": "no singular values are computed"},
-    "Ridge": {"solver_": "there is one way"},
-    "CalibratedClassifierCV": {"calibrated_classifiers_": "one model of all rows"},
-    "OneVsRestClassifier": {"label_binarizer_": "classes_ says it"},
-    "OutputCodeClassifier": {"code_book_": "describe() shows the codes"},
-    "RadiusNeighborsClassifier": {"outlier_label_": "see the parameter"},
-    "SVC": {"probA_": "deprecated", "probB_": "deprecated"},
-    "ClassifierChain": {"chain_method_": "see the parameter"},
-}
-
-#: Methods of twins that are not there.
-IN_PARTS = {"set_partial_fit_request": "SGDClassifier learns in parts"}
-NO_METHOD = {
-    "DummyRegressor": {"set_predict_request": "predict takes X only"},
-    "Perceptron": IN_PARTS | {"partial_fit": "SGDClassifier learns in parts"},
-    "OneVsRestClassifier": IN_PARTS,
-    "OneVsOneClassifier": IN_PARTS, "MultiOutputClassifier": IN_PARTS,
-}
-
-
 def data(entry, seed=0):
     """Single precision, since scikit-learn's trees round to it."""
     if entry.task == "regression":
@@ -145,7 +101,7 @@ def pair(entry, **more):
 
 def test_all_twins_are_compared():
     assert set(PARITY) == {entry.name for entry in TWINS}
-    for table in (NO_PARAMETER, NO_ATTRIBUTE, NO_METHOD):
+    for table in (DEFAULTS, NO_PARAMETER, NO_ATTRIBUTE, NO_METHOD, OTHER_SHAPE):
         assert set(table) <= set(PARITY) and all(why for of_class in table.values() for why in of_class.values())
 
 
@@ -174,8 +130,6 @@ def test_the_same_answers(entry, weighted):
     for name, want in said(b, X, (a, b)).items():
         got = said(a, X, (a, b))[name]
         assert got.shape == want.shape
-        if name == "decision_function" and entry.name == "OneVsOneClassifier":
-            continue  # votes: scikit-learn adds confidences to them
         np.testing.assert_allclose(got, want, atol=1e-6 * max(1.0, np.abs(want).max()), rtol=0, err_msg=name)
 
 
@@ -206,6 +160,17 @@ def test_parameters(entry):
 
 
 @twins
+def test_constructor_defaults(entry):
+    of_theirs, of_ours = (inspect.signature(cls).parameters for cls in (THEIRS[entry.name], type(ours(entry))))
+    different = {name for name, p in of_theirs.items() if name in of_ours and of_ours[name].default != p.default}
+    assert different == set(DEFAULTS.get(entry.name, {}))
+
+
+def test_the_table_of_differences_in_the_guide_is_that_of_the_list():
+    assert GUIDE.read_text() == in_guide()
+
+
+@twins
 def test_the_defaults_of_twins_are_taken(entry):
     """Programs write defaults out: None for the usual estimator, -1 for no limit, and so on."""
     given = {name: p.default for name, p in inspect.signature(THEIRS[entry.name]).parameters.items() if p.default is not p.empty}
@@ -229,28 +194,32 @@ def test_methods(entry):
     assert public(b) - public(a) - set(b.get_params()) == set(NO_METHOD.get(entry.name, {}))
 
 
-SHAPES = [
-    "classes_", "n_classes_", "n_outputs_", "n_features_in_", "coef_", "intercept_", "feature_importances_", "support_", "n_support_", "dual_coef_", "support_vectors_", "oob_score_",
-    "oob_decision_function_", "oob_prediction_", "n_iter_", "estimator_weights_", "estimator_errors_", "class_prior_", "constant_", "alphas_", "sparse_coef_", "outliers_", "class_weight_", "shape_fit_",
-    "fit_status_", "order_", "max_features_", "n_samples_fit_", "effective_metric_", "effective_metric_params_", "scale_",
-]
+def form(name, value):
+    """The shape of an attribute and what it holds: numbers with a fraction, whole numbers, or anything else."""
+    if name in FREE_LENGTH:
+        return np.ndim(value) if isinstance(value, np.ndarray) else "sequence"
+    kind = getattr(value, "dtype", np.asarray(value).dtype if np.isscalar(value) else np.dtype(object)).kind
+    return np.shape(value) if not isinstance(value, (list, dict)) else type(value).__name__, {"u": "i", "U": "O"}.get(kind, kind)
 
 
 @twins
 def test_attributes_have_the_same_form(entry):
     a, b = pair(entry, oob_score=True, bootstrap=True) if "bootstrap" in ours(entry).get_params() else pair(entry)
-    for name in SHAPES:
-        if hasattr(a, name) and hasattr(b, name):
-            mine, their = getattr(a, name), getattr(b, name)
-            # How many rounds there are may differ, and so may support vectors on the edge; one number for all classes, or one for each.
-            if name in ("estimator_weights_", "estimator_errors_", "n_iter_", "alphas_"):
-                assert np.ndim(mine) <= 1 and np.ndim(their) <= 1, name
-            else:
-                assert np.shape(mine) == np.shape(their), (name, np.shape(mine), np.shape(their))
-    if hasattr(b, "estimators_") and hasattr(a, "estimators_"):
+    names = [name for name in dir(b) if name.endswith("_") and not name.startswith("_") and hasattr(a, name) and hasattr(b, name) and name not in ("tree_", "estimator_", "label_binarizer_")]
+    different = {name for name in names if form(name, getattr(a, name)) != form(name, getattr(b, name))}
+    assert different == set(OTHER_SHAPE.get(entry.name, {}))
+    if hasattr(b, "estimators_"):
         assert len(a.estimators_) == len(b.estimators_) or "AdaBoost" in entry.name
         first = a.estimators_.ravel()[0] if isinstance(a.estimators_, np.ndarray) else a.estimators_[0]
         assert first.predict(data(entry)[0][:, : first.n_features_in_]).shape[0] == 240 or entry.task == "multilabel"
+
+
+@twins
+def test_answers_have_the_same_shape(entry):
+    a, b = pair(entry)
+    for name in ("apply", "predict", "predict_proba", "predict_log_proba", "decision_function"):
+        if hasattr(a, name) and hasattr(b, name):
+            assert np.shape(getattr(a, name)(data(entry)[0])) == np.shape(getattr(b, name)(data(entry)[0])), name
 
 
 @pytest.mark.parametrize("name", ["DecisionTreeClassifier", "DecisionTreeRegressor"])
@@ -336,7 +305,7 @@ def test_parts_say_what_the_whole_says():
     labels = MultiOutputClassifier(LogisticRegression()).fit(X, marks)
     np.testing.assert_allclose(labels.estimators_[1].predict_proba(X), labels.predict_proba(X)[1])
     chain = ClassifierChain(LogisticRegression(), order=[1, 0]).fit(X, marks)
-    assert chain.order_ == [1, 0] and [part.n_features_in_ for part in chain.estimators_] == [4, 5]
+    assert chain.order_.tolist() == [1, 0] and [part.n_features_in_ for part in chain.estimators_] == [4, 5]
 
     stumps = AdaBoostClassifier(n_estimators=8).fit(X, y > 0)
     votes = np.stack([np.where(part.predict(X), 1.0, -1.0) for part in stumps.estimators_]) * stumps.estimator_weights_[:, None]

@@ -1,4 +1,4 @@
-"""Ermine: supervised learning for tables, with scikit-learn's manners and a certificate on every fit.
+"""Ermine: supervised learning for tables, with scikit-learn's interface and a certificate on every fit.
 
 >>> from ermine.tree import DecisionStumpClassifier
 >>> model = DecisionStumpClassifier().fit([[1.0], [2.0], [3.0], [4.0]], ["low", "low", "high", "high"])
@@ -6,7 +6,7 @@
 ['low' 'high']
 >>> print(model.certificate_)
 minimised: weighted 0-1 risk on the training data = 0
-proven: optimal over all columns, their thresholds and the labels of the answers
+proven: optimal over all columns, their thresholds and the labels of the branches
 
 Modules carry scikit-learn's names (``ermine.tree``, ``ermine.ensemble``, ...), and are loaded when they are first used.
 """

@@ -1,6 +1,6 @@
 """What gradient boosting takes and tells beside its parameters.
 
-Query groups, scores to start from, rows to watch, losses and metrics of one's own, checkpoints, training that goes on from a model; and predictions after each round.
+Query groups, initial scores, validation sets, custom losses and metrics, checkpoints, continued training; and predictions after each round.
 """
 
 import json
@@ -12,43 +12,45 @@ import numpy as np
 
 from ermine import _ranking, _target
 from ermine._ermine import Model, Staged, Table, Target, boost, boosted_quantiles, draw_curves, threads
-from ermine._ensemble import Explained
+from ermine._ensemble import TreeExplanations
 from ermine._estimator import Estimator, LogOddsClassifier, Regressor
 from ermine._progress import Bar
-from ermine._reduction import Parts
+from ermine._reduction import MetaEstimator
 from ermine._report import Report
 
 #: What ``fit`` takes beside the data.
 EXTRAS = """
         eval_set : (X, y) or (X, y, sample_weight), or a list of such, default=None
-            Rows that early stopping watches instead of a share of the training rows; their loss after each round is in ``validation_loss_``. Of several sets the last is watched;
+            Validation sets for early stopping, instead of a share of the training rows; their loss after each round is in ``validation_loss_``. Of several sets the last decides;
             how the others fare is in ``evals_result_``.
         init_score : array-like of shape (n_samples,) or (n_samples, n_scores), default=None
             Where the scores of the rows start (log odds for two classes, logarithms for Poisson, Gamma and Tweedie losses); the model learns, and predicts, what is to be added.
         eval_init_score : array-like of the same form, default=None
             The same for the rows of ``eval_set``: they need it where there is an ``init_score``. A list of such for several sets.
         init_model : estimator or path, default=None
-            A fitted estimator of the same kind, or a model file, to go on from. Its rounds count among ``n_estimators``.
+            A fitted estimator of the same kind, or a model file, to continue training from. Its rounds count toward ``n_estimators``.
         checkpoint : path, default=None
-            Where the model so far is kept, every ``checkpoint_every`` rounds; needs ``n_estimators``, or rows to watch. ``init_model=path`` goes on from there, to the same model.
+            Where the model is saved every ``checkpoint_every`` rounds; needs ``n_estimators`` or a validation set. ``init_model=path`` continues from there, to the same model.
         checkpoint_every : int, default=10
             See ``checkpoint``.
         objective : callable, default=None
             A loss of your own: ``objective(y, score)`` gives gradient and curvature in the shape of ``score``. Of classes, ``y`` are their codes. Scores start from ``base_score``, or
-            from 0 where it is None: the best constant, from which losses of the house start, can't be told from gradients. With the same start the same loss gives the same model.
+            from 0 if it is None: the best constant, from which built-in losses start, does not follow from gradients. With the same start the same loss gives the same model.
         eval_metric : callable, default=None
-            What early stopping watches: ``eval_metric(y, prediction)`` gives a number, lower is better. Measures that have a name are a parameter of the estimator."""
+            The metric of early stopping: ``eval_metric(y, prediction)`` returns a number, lower is better. Metrics that have a name are a parameter of the estimator."""
 
 
-class Boosting(Explained):
+class Boosting(TreeExplanations):
     """What the estimators of gradient boosting share."""
 
     validation_loss_: np.ndarray
     n_estimators_: int
 
     def _learner_params(self) -> dict[str, Any]:
-        """The parameters, with what scikit-learn's gradient boosting calls otherwise said in the words of the learner."""
+        """The parameters, with those of scikit-learn's gradient boosting translated."""
         params = super()._learner_params()
+        if params["n_estimators"] == "auto":
+            params["n_estimators"] = 0
         monotone = getattr(self, "monotone_constraints", ())
         if isinstance(monotone, Mapping):
             params["monotone_constraints"] = [f"{column}={direction}" for column, direction in monotone.items()]
@@ -78,25 +80,25 @@ class Boosting(Explained):
 
     @property
     def estimators_(self) -> np.ndarray:
-        """The trees, as an array of regressors of shape (n_estimators_, n_trees_per_iteration_), made when it is asked for.
+        """The trees, as an array of regressors of shape (n_estimators_, n_trees_per_iteration_), made on access.
 
         What they predict adds up, with where the scores start, to the decision function, or to the number predicted: the learning rate is in it. Where a column has so many categories that it
-        was seen by its mean targets (``min_cat_to_statistic``), trees can't be told apart from that.
+        was seen by its mean targets (``min_cat_to_statistic``), there are no separate trees.
         """
-        trees = Parts.estimators_.fget(self)  # type: ignore[attr-defined]
+        trees = MetaEstimator._made_members(self)  # type: ignore[arg-type]
         if not trees:
             raise AttributeError(f"{type(self).__name__!r} has no estimators_ where a column of many categories was seen by its mean targets")
         return np.array(trees, dtype=object).reshape(self.n_estimators_, -1)
 
     @property
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
-        """What was measured after each round, by the number of the ``eval_set`` and the name of the measure; empty where no rows are kept aside.
+        """The metric after each round, by the number of the ``eval_set`` and the name of the metric; empty without a validation set.
 
-        Of the set that was watched, all rounds that were tried, as ``validation_loss_`` has them; of others those that the model has.
+        Of the set that decides on early stopping, all rounds that were tried, as ``validation_loss_`` has them; of others those that the model has.
         """
         header = json.loads(self._fitted().header())
-        watched = self.validation_loss_.tolist()
-        histories = [*header.get("notes", {}).get("python", {}).get("other_sets", []), watched] if watched else []
+        losses = self.validation_loss_.tolist()
+        histories = [*header.get("notes", {}).get("python", {}).get("other_sets", []), losses] if losses else []
         return {f"validation_{number}": {header["params"]["eval_metric"]: history} for number, history in enumerate(histories)}
 
     @property
@@ -112,15 +114,15 @@ class Boosting(Explained):
         return self.n_features_in_ if most is None else round(self._share_of_columns(most, self.n_features_in_) * self.n_features_in_)
 
     def _grow(self, table: Table, names: list[str] | None, target: Target, sample_weight: Any, note: dict[str, Any], extras: dict[str, Any]) -> Model:
-        note = {"class": type(self).__name__, "names": names is not None, **note}
         progress = Bar() if self.verbose else None
         self._n_columns = table.n_columns
         if getattr(self, "warm_start", False) and extras["model"] is None:
             extras["model"] = self.__dict__.get("_model")
         try:
-            return self._named(boost)(
-                self._learner_params(), table, target, _target.weights(sample_weight, table.n_rows), extras,
-                seed=self._seed(), threads=threads(self.n_jobs), note=json.dumps(note), progress=progress, callback=self._callback(),
+            params = self._learner_params()
+            return self._with_sklearn_errors(boost)(
+                params, table, target, _target.weights(sample_weight, table.n_rows), extras,
+                seed=self._seed(), threads=threads(self.n_jobs), note=self._note(names, params, note), progress=progress, callback=self._callback(),
             )
         finally:
             self.__dict__.pop("_n_columns", None)
@@ -143,15 +145,15 @@ class Boosting(Explained):
         }
 
     def _picture(self) -> str | None:
-        """The loss on the rows kept aside after each round, as an SVG picture, where rows are kept aside."""
+        """The loss on the validation set after each round, as an SVG picture; None without a validation set."""
         loss = self.validation_loss_ if self._fitted() else np.empty(0)
         if not len(loss):
             return None
         rounds = np.arange(1, len(loss) + 1, dtype=np.float64)
-        return draw_curves("on the rows kept aside", ("round", "loss"), [("", rounds.tolist(), loss.tolist())])
+        return draw_curves("on the validation set", ("round", "loss"), [("", rounds.tolist(), loss.tolist())])
 
     def _sets(self, eval_set: Any, make: Callable[[Any, Table], Target], **beside: Any) -> list[tuple[Any, ...]] | None:
-        """The sets of rows that are watched: table, target, weight, queries, scores to start from. ``make`` makes the target of a table."""
+        """The validation sets: table, target, weight, queries, initial scores. ``make`` makes the target of a table."""
         if eval_set is None:
             for name, value in beside.items():
                 if value is not None:
@@ -226,6 +228,11 @@ class BoostingClassifier(Boosting, LogOddsClassifier):
         self._adopt(model, table.n_columns, names)
         return self
 
+    def apply(self, X: Any) -> np.ndarray:
+        """The index of the leaf of each row in each tree, as an array of shape (n_samples, n_estimators_, n_trees_per_iteration_)."""
+        leaves = super().apply(X)
+        return leaves.reshape(len(leaves), self.n_estimators_, -1)
+
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """The probabilities after each round, one after the other."""
         return self._rounds(X)
@@ -290,8 +297,7 @@ class BoostingRegressor(Boosting, Regressor):
     def predict_quantiles(self, X: Any) -> np.ndarray:
         """All quantiles of ``quantile_alpha`` for each row, in their order, as an array of shape (n_samples, n_quantiles). They never cross."""
         model = self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
+        table = self._read_like_fitted(X)
         shares = json.loads(model.header())["params"]["quantile_alpha"]
         ascending = boosted_quantiles(model, table)
         if self.loss != "quantile" or ascending.shape[1] != len(shares):
@@ -341,7 +347,7 @@ class BoostingRanker(Boosting):
     def report(  # type: ignore[override]
         self, X: Any, y: Any, *, group: Any = None, qid: Any = None, sample_weight: Any = None, random_state: int = 0,
     ) -> Report:
-        """Judges the fitted model on queries it has not seen, as other estimators do; ``group`` or ``qid`` say which query a row is of."""
+        """Judges the fitted model on queries it has not seen, as other estimators do; ``group`` or ``qid`` give the query of each row."""
         return self._report(X, y, sample_weight, _ranking.queries(group, qid, len(np.asarray(y))), random_state)
 
     def predict(self, X: Any) -> np.ndarray:

@@ -1,15 +1,15 @@
-"""The certificate of a fit: what was minimised, its value, and what is proven about it."""
+"""The certificate of a fit: what was minimized, its value, and what is proven about it."""
 
 from typing import Any, NamedTuple
 
 
 class Certificate(NamedTuple):
-    """What was minimised, how it ended and what is proven.
+    """What was minimized, how it ended and what is proven.
 
     Attributes
     ----------
     objective : str
-        What was minimised.
+        What was minimized.
     value : float or None
         Its value on the training data.
     converged : bool

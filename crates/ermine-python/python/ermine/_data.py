@@ -9,25 +9,36 @@ values boolean, and missing values stay missing. Messages are those that users o
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ermine._ermine import Table
+from ermine._sklearn import warn
 
 #: A column for ``Table.from_columns``: name, kind, values, levels.
 Column = tuple[str, str, np.ndarray, list[str] | None]
 
+#: The categories of the column of this index in the data fitted on; None for numbers.
+Levels = Callable[[int], list[str] | None]
+
 #: The code of a missing category.
 MISSING = np.uint32(0xFFFFFFFF)
+
+#: The only category of a text column that is ignored, because nearly every row has a text of its own.
+IGNORED = ["(ignored identifier)"]
+#: A text column with more categories per row than this is ignored, unless there are fewer rows than the second number.
+IDENTIFIER_SHARE, IDENTIFIER_ROWS = 0.9, 50
+#: From this many different numbers on, a text column with fewer other texts is taken for numbers with mistakes.
+MANY_NUMBERS = 10
 
 #: A frame with fewer rows is read as one array where its columns are of one type: going column by column would take longer.
 SMALL = 10_000
 
 
-def read(X: Any, owner: str, takes_sparse: bool) -> tuple[Table, list[str] | None]:
-    """The table of ``X``, and the names of its columns where it has names."""
+def read(X: Any, owner: str, takes_sparse: bool, fitted: Levels | None = None) -> tuple[Table, list[str] | None]:
+    """The table of ``X``, and the names of its columns where it has names. Text means what it meant in the data ``fitted`` on, if any."""
     if is_sparse(X):
         if not takes_sparse:
             raise TypeError(
@@ -36,11 +47,11 @@ def read(X: Any, owner: str, takes_sparse: bool) -> tuple[Table, list[str] | Non
         return _from_sparse(X, owner), None
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(f"X is a {type(X).__name__}, which holds no data yet: call its collect().")
-    columns = _frame_columns(X)
+    columns = _frame_columns(X, fitted)
     if columns is not None:
         return _from_frame(*columns, X, owner)
-    read = _from_arrow(X, owner) if _speaks_arrow(X) else None
-    return read if read is not None else (_from_array(X, owner), None)
+    read = _from_arrow(X, owner, fitted) if _speaks_arrow(X) else None
+    return read if read is not None else (_from_array(X, owner, fitted), None)
 
 
 def check_shape(shape: tuple[int, ...], owner: str) -> None:
@@ -61,7 +72,7 @@ def check_shape(shape: tuple[int, ...], owner: str) -> None:
 # Arrays
 
 
-def _from_array(X: Any, owner: str) -> Table:
+def _from_array(X: Any, owner: str, fitted: Levels | None) -> Table:
     if isinstance(X, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
     array = _unmasked(X) if _is_masked(X) else np.asarray(X)
@@ -69,7 +80,7 @@ def _from_array(X: Any, owner: str) -> Table:
         raise ValueError(f"Complex data not supported\n{array}\n")
     check_shape(array.shape, owner)
     if array.dtype.kind in "OUS":
-        return Table.from_columns([_object_column(f"x{j}", array[:, j]) for j in range(array.shape[1])])
+        return Table.from_columns([_object_column(f"x{j}", array[:, j], j, fitted) for j in range(array.shape[1])])
     table = Table.from_array(array)
     if table is None:
         table = Table.from_array(_as_float(array, "X"))
@@ -99,15 +110,15 @@ def _as_float(array: np.ndarray, what: str) -> np.ndarray:
     return np.array(array, dtype=np.float64)
 
 
-def _object_column(name: str, values: np.ndarray) -> Column:
-    """A column of Python objects: numbers, or categories where there is text among them."""
-    if values.dtype.kind in "US" or any(isinstance(value, str) for value in values):
-        return _text_column(name, values.tolist())
+def _object_column(name: str, values: np.ndarray, j: int, fitted: Levels | None) -> Column:
+    """A column of Python objects: numbers, or categories if there is text among them."""
+    if values.dtype.kind in "US" or any(isinstance(value, (str, bytes)) for value in values):
+        return _text_column(name, values.tolist(), j, fitted)
     try:
         return (name, "numeric", np.array([_number(value) for value in values], dtype=np.float64), None)
     except TypeError as error:
         kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
-        raise TypeError(f"column {name!r} holds {', '.join(kinds)}; expected numbers, text, truth values or categories ({error})") from None
+        raise TypeError(f"column {name!r} holds {', '.join(kinds)}; expected numbers, text, booleans or categories ({error})") from None
 
 
 def _number(value: Any) -> float:
@@ -118,12 +129,50 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
 
 
-def _text_column(name: str, values: Iterable[Any]) -> Column:
+def _text_column(name: str, values: Iterable[Any], j: int, fitted: Levels | None) -> Column:
+    """A column of text: numbers if all texts are numbers, as in scikit-learn; else categories."""
+    values = list(values)
     texts = [None if _is_missing(value) else _text(value) for value in values]
-    levels = sorted({text for text in texts if text is not None})
+    distinct = {text for text in texts if text is not None}
+    known = None if fitted is None else fitted(j)
+    if known is None and distinct:
+        numbers: dict[str | None, float] = {text: number for text in distinct if (number := _parsed(text)) is not None}
+        others = sorted(distinct - numbers.keys())
+        mixed = any(not isinstance(value, (str, bytes)) for value in values if not _is_missing(value))
+        if not others:
+            numbers[None] = np.nan
+            return (name, "numeric", np.fromiter((numbers[text] for text in texts), np.float64, len(texts)), None)
+        if fitted is not None or (numbers and mixed) or len(others) < len(numbers) >= MANY_NUMBERS:
+            raise ValueError(
+                f"could not convert string to float: {others[0]!r} (row {texts.index(others[0])} of column {name!r}, whose other values are numbers). Replace it by None or NaN "
+                "if the value is missing; convert the column to a categorical type if these are categories."
+            )
+    levels = sorted(distinct)
+    if known == IGNORED or (fitted is None and _is_identifier(name, len(levels), len(texts))):
+        return (name, "nominal", np.array([MISSING if text is None else 0 for text in texts], np.uint32), list(IGNORED))
     place: dict[str | None, Any] = {text: code for code, text in enumerate(levels)}
     place[None] = MISSING
     return (name, "nominal", np.fromiter((place[text] for text in texts), np.uint32, len(texts)), levels)
+
+
+def _parsed(text: str) -> float | None:
+    """The number that a text is, as numpy reads it."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _is_identifier(name: str, n_levels: int, n_rows: int) -> bool:
+    """Whether a text column identifies rows instead of describing them; warns if so."""
+    if n_rows < IDENTIFIER_ROWS or n_levels <= IDENTIFIER_SHARE * n_rows:
+        return False
+    warn(
+        "UserWarning",
+        f"column {name!r} is text with {n_levels} different values in {n_rows} rows: it looks like an identifier and is ignored. Drop it; or convert it to numbers, dates or a "
+        "categorical type to learn from it.",
+    )
+    return True
 
 
 def _text(value: Any) -> str:
@@ -133,31 +182,50 @@ def _text(value: Any) -> str:
 # Data frames: those of pandas column by column, which needs nothing else; all others by Arrow's capsules.
 
 
-def _frame_columns(X: Any) -> tuple[list[Any], Iterator[Column] | np.ndarray] | None:
+def _frame_columns(X: Any, fitted: Levels | None) -> tuple[list[Any], Iterator[Column] | np.ndarray] | None:
     """The names of a frame of pandas, and its columns (or all of them as one array); ``None`` if ``X`` is something else."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         dtypes = set(X.dtypes)
         if len(X) < SMALL and len(dtypes) == 1 and dtypes <= {np.dtype(np.float64), np.dtype(np.float32)}:
             return list(X.columns), X.to_numpy()
-        return list(X.columns), (_pandas_column(str(name), X.iloc[:, j]) for j, name in enumerate(X.columns))
+        return list(X.columns), (_pandas_column(str(name), X.iloc[:, j], j, fitted) for j, name in enumerate(X.columns))
     return None
 
 
 def _speaks_arrow(X: Any) -> bool:
-    """Whether it hands itself over by Arrow's capsules; a single column, which may do so too, is no frame."""
+    """Whether it is a frame with Arrow's capsule interface; a single column, which may have it too, is no frame."""
     speaks = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
     return speaks and len(getattr(X, "shape", (0, 0))) == 2 and not hasattr(X, "type")
 
 
-def _from_arrow(X: Any, owner: str) -> tuple[Table, list[str] | None] | None:
+def _from_arrow(X: Any, owner: str, fitted: Levels | None) -> tuple[Table, list[str] | None] | None:
     """The table of a frame of any library that speaks Arrow, which need not be installed; ``None`` where it turns out to be no frame."""
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(X, polars.DataFrame):
         # Columns without a value and of wide integers are types of its own in Arrow.
         X = X.cast({polars.Null: polars.Float64, polars.Int128: polars.Float64})
+        text = [name for name, dtype in X.schema.items() if dtype == polars.String]
+        if text:
+            return _from_polars_text(X, text, owner, fitted)
     table = Table.from_arrow(X)
     if table is None:
         return None
+    check_shape((table.n_rows, table.n_columns), owner)
+    return table, table.names
+
+
+def _from_polars_text(X: Any, text: list[str], owner: str, fitted: Levels | None) -> tuple[Table, list[str] | None]:
+    """The table of a polars frame with text columns, of which those that hold numbers become numbers."""
+    import polars  # type: ignore[import-not-found]
+
+    for name in text:
+        column = _text_column(name, X[name].to_list(), X.columns.index(name), fitted)
+        if column[1] == "numeric":
+            X = X.with_columns(polars.Series(name, column[2]))
+        elif column[3] == IGNORED:
+            X = X.with_columns(polars.Series(name, [None if code == MISSING else IGNORED[0] for code in column[2]]))
+    table = Table.from_arrow(X)
+    assert table is not None
     check_shape((table.n_rows, table.n_columns), owner)
     return table, table.names
 
@@ -188,7 +256,7 @@ def _text_names(names: list[Any]) -> list[str] | None:
     return None
 
 
-def _pandas_column(name: str, series: Any) -> Column:
+def _pandas_column(name: str, series: Any, j: int, fitted: Levels | None) -> Column:
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         codes = series.cat.codes.to_numpy()
@@ -204,11 +272,11 @@ def _pandas_column(name: str, series: Any) -> Column:
         return _numeric(name, values)
     if dtype.kind == "O" or str(dtype).startswith(("str", "large_str")):
         if str(dtype).startswith("string_view"):  # which pandas can't turn into objects
-            return _text_column(name, series.tolist())
+            return _text_column(name, series.tolist(), j, fitted)
         values = np.asarray(series.astype(object))
         if series.isna().all() or {type(v) for v in values[:100] if not _is_missing(v)} == {bool}:
             return _boolean(name, np.array([_number(value) for value in values]))
-        return _object_column(name, values)
+        return _object_column(name, values, j, fitted)
     raise TypeError(f"column {name!r} holds {dtype}; expected numbers, text, truth values or categories")
 
 

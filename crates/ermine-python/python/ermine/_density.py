@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ermine import _ermine
-from ermine._ensemble import Part
+from ermine._ensemble import EnsembleMethods
 
 
-class Densities(Part):
+class DensityMethods(EnsembleMethods):
     """An estimator that is a density of the features."""
 
     def score_samples(self, X: Any) -> np.ndarray:

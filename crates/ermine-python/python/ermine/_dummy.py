@@ -19,8 +19,8 @@ def _random(state: Any) -> np.random.RandomState:
     return state if isinstance(state, np.random.RandomState) else np.random.RandomState(state)
 
 
-class Prior(ProbabilisticClassifier):
-    """A baseline of classes. Two of its strategies draw classes anew for every prediction, by ``random_state``."""
+class DummyClassifierMethods(ProbabilisticClassifier):
+    """A baseline of classes. Two of its strategies draw classes for every prediction, by ``random_state``."""
 
     strategy: str | None
     constant: Any
@@ -39,7 +39,7 @@ class Prior(ProbabilisticClassifier):
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
         super()._restore(model, header, note)
         named = dict(zip(header["schema"]["classes"], self.classes_.tolist()))
-        self.constant = next((named[text] for text in self.constant if text in named), None)
+        self.constant = next((named[text] for text in self.constant or () if text in named), None)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         super().fit(X, y, sample_weight)
@@ -49,7 +49,7 @@ class Prior(ProbabilisticClassifier):
 
     @property
     def class_prior_(self) -> np.ndarray:
-        """The share of each class in the training rows. A model file tells it where it says the shares for every row."""
+        """The share of each class in the training rows. Restored from a model file if its strategy predicts them."""
         self._fitted()
         shares = self.__dict__.get("_shares")
         if shares is None and self.strategy not in (None, "prior", "stratified"):
@@ -58,10 +58,10 @@ class Prior(ProbabilisticClassifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class for each row: the same for all, or, where the strategy is ``"stratified"``, 1 for a class that is drawn."""
-        said = super().predict_proba(X)
+        probabilities = super().predict_proba(X)
         if self.strategy != "stratified":
-            return said
-        return _random(self.random_state).multinomial(1, said[0], size=len(said)).astype(np.float64)
+            return probabilities
+        return _random(self.random_state).multinomial(1, probabilities[0], size=len(probabilities)).astype(np.float64)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row: the same for all, or one that is drawn."""
@@ -72,7 +72,7 @@ class Prior(ProbabilisticClassifier):
         return super().predict(X)
 
 
-class Constant(Regressor):
+class DummyRegressorMethods(Regressor):
     """A baseline of numbers."""
 
     strategy: str
@@ -88,7 +88,7 @@ class Constant(Regressor):
 
     def _restore(self, model: Model, header: dict[str, Any], note: dict[str, Any]) -> None:
         super()._restore(model, header, note)
-        numbers = [float(text) for text in self.constant]
+        numbers = [float(text) for text in self.constant or ()]
         self.constant = numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
     @property

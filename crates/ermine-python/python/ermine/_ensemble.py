@@ -2,37 +2,38 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ermine import _ermine, _target
 from ermine._ermine import Table
 from ermine._estimator import Classifier, Estimator, Regressor
-from ermine._reduction import Parts
+from ermine._fallback import AnyEstimator
+from ermine._reduction import MetaEstimator
+from ermine._sklearn import warn
 from ermine._tree import paths, tree_arrays
 
 
-class Part(Estimator):
+class EnsembleMethods(Estimator):
     """Reads data for what the parts tell."""
 
     def _table(self, X: Any) -> Table:
         self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
+        table = self._read_like_fitted(X)
         return table
 
     def _stages(self, X: Any, wanted: str) -> Iterator[np.ndarray]:
         return iter(_ermine.stages(self._fitted(), self._table(X), wanted))
 
 
-class Explained(Part):
+class TreeExplanations(EnsembleMethods):
     """An estimator that is a sum of trees."""
 
     def shap_values(self, X: Any) -> np.ndarray:
-        """How much each column adds to what is said about each row: exact SHAP values.
+        """Exact SHAP values: how much each column adds to the prediction for each row.
 
-        They add up to the difference between what is said about a row and ``expected_value_``. They explain the probabilities of a forest, the votes of boosted stumps, and numbers.
+        They add up to the difference between the prediction for a row and ``expected_value_``. They explain the probabilities of a forest, the votes of boosted stumps, and numbers.
 
         Parameters
         ----------
@@ -48,7 +49,7 @@ class Explained(Part):
         return values[:, :, 0] if values.shape[2] == 1 else values
 
     def shap_interaction_values(self, X: Any) -> np.ndarray:
-        """How much pairs of columns add to what is said about each row together: exact SHAP interaction values.
+        """Exact SHAP interaction values: how much pairs of columns together add to the prediction for each row.
 
         The values of a column's row add up to its SHAP value; on the diagonal is what it adds by itself.
 
@@ -86,7 +87,7 @@ class Explained(Part):
         return _ermine.leaves(self._fitted(), self._table(X), self.n_jobs)
 
 
-class Committee(Part, Parts):
+class MemberEnsemble(EnsembleMethods, MetaEstimator):
     """An estimator whose members all learn the same."""
 
     def _learner_params(self) -> dict[str, Any]:
@@ -94,20 +95,34 @@ class Committee(Part, Parts):
         for ours, other, what in ((Classifier, Regressor, "classes"), (Regressor, Classifier, "numbers")):
             if isinstance(self, ours) and isinstance(member, other):
                 raise ValueError(f"{type(self).__name__} is for {what}: its estimator can't be {type(member).__name__}")
+        if getattr(self, "warm_start", False) and "_model" in self.__dict__ and len(self.estimators_) == self.n_estimators:  # type: ignore[attr-defined]
+            warn("UserWarning", "Warm-start fitting without increasing n_estimators does not fit new trees.")
         return super()._learner_params()
 
-    @property
-    def estimators_(self) -> list[Any]:
-        """The fitted estimators that it is made of, each made when it is asked for."""
-        parts = super().estimators_
-        for part in parts:
-            if "classes_" in self.__dict__:
-                part.classes_ = self.classes_  # type: ignore[attr-defined]
-        return parts
+    def _made_members(self) -> list[Any]:
+        members = super()._made_members()
+        if isinstance(classes := self.__dict__.get("classes_"), np.ndarray):
+            for member in members:
+                member.classes_ = classes
+        return members
+
+    def __len__(self) -> int:
+        """The number of members."""
+        return len(self.estimators_)
+
+    def __getitem__(self, index: Any) -> Any:
+        """The fitted member of this index."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The fitted members, one after the other."""
+        return iter(self.estimators_)
 
 
-class Bag(Committee):
-    """Members that may know some of the columns only."""
+class BaggingMethods(AnyEstimator, MemberEnsemble):
+    """Members on rows and columns drawn at random."""
+
+    _default_estimator = "decision-tree"
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:
@@ -121,8 +136,33 @@ def _column_names(model: _ermine.Model) -> list[str]:
     return [feature["name"] for feature in json.loads(model.header())["schema"]["features"]]
 
 
-class Forest(Explained, Committee):
+class ForestMethods(TreeExplanations, MemberEnsemble):
     """A forest."""
+
+    oob_score: Any
+    oob_score_: float
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        super().fit(X, y, sample_weight)  # type: ignore[misc]
+        if callable(self.oob_score):
+            self.oob_score_ = float(self.oob_score(_target.labels_like(y) if np.ndim(y) == 1 else np.asarray(y), self._out_of_bag()))
+        return self
+
+    def _out_of_bag(self) -> np.ndarray:
+        """The prediction for each training row by the trees that were not trained on it."""
+        if "oob_prediction_" in self.__dict__ and "_n_classes" not in self.__dict__:
+            return self.oob_prediction_  # type: ignore[attr-defined]
+        if "oob_decision_function_" in self.__dict__:
+            return self.classes_.take(np.nan_to_num(self.oob_decision_function_).argmax(axis=1))  # type: ignore[attr-defined]
+        parts = np.split(np.nan_to_num(self.oob_prediction_), np.cumsum(self._n_classes)[:-1], axis=1)  # type: ignore[attr-defined]
+        return np.column_stack([classes.take(part.argmax(axis=1)) for classes, part in zip(self.classes_, parts)])  # type: ignore[attr-defined]
+
+    def _functions(self) -> list[str]:
+        return [name for name in super()._functions() if name != "oob_score"]
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()
+        return params | ({"oob_score": True} if callable(params["oob_score"]) else {})
 
     def decision_path(self, X: Any) -> tuple[Any, np.ndarray]:
         """The nodes on the way of each row in all trees.
@@ -158,7 +198,7 @@ class Forest(Explained, Committee):
         return _ermine.proximity(self._fitted(), self._table(X), self.n_jobs)
 
 
-class QuantileForest(Forest):
+class RegressionForestMethods(ForestMethods):
     """A forest of numbers, which can predict quantiles."""
 
     def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> np.ndarray:
@@ -180,8 +220,11 @@ class QuantileForest(Forest):
         return _ermine.quantiles(self._fitted(), self._table(X), levels, self.n_jobs)
 
 
-class BoostedNumbers(Committee):
+class AdaBoostRegressorMethods(AnyEstimator, MemberEnsemble):
     """Boosted regressors, round by round."""
+
+    # As in scikit-learn.
+    _default_estimator = "decision-tree(max_depth=3)"
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -202,8 +245,10 @@ class BoostedNumbers(Committee):
             yield float(1 - np.average((true - predicted) ** 2, weights=weights) / spread)
 
 
-class BoostedClasses(Explained, Committee):
+class AdaBoostClassifierMethods(AnyEstimator, TreeExplanations, MemberEnsemble):
     """Boosted classifiers, round by round."""
+
+    _default_estimator = "decision-stump"
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Half the log odds of the second of two classes; of more classes, half the logarithm of each probability."""

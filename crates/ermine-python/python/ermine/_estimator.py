@@ -1,29 +1,31 @@
-"""What all estimators share: fit, predict, score, save, and the manners of scikit-learn.
+"""What all estimators share: fit, predict, score, save, and the interface of scikit-learn.
 
-``Estimator`` stands on ``Plain`` (see ``_plain``) until scikit-learn is imported, and then on its ``BaseEstimator`` (see ``_sklearn``). The classes that users see
+``Estimator`` stands on ``ParamsBase`` (see ``_base``) until scikit-learn is imported, and then on its ``BaseEstimator`` (see ``_sklearn``). The classes that users see
 are written into ``ermine.tree`` and so on by ``tools/python_estimators.py``; they add a signature, documentation and a few facts.
 """
 
 import importlib
+import inspect
 import json
 import re
 import sys
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from functools import update_wrapper
+from types import FunctionType, ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ermine import _catalog, _data, _target
+from ermine import _catalog, _data, _ignored_params, _target
 from ermine._ermine import Model, Table, Target, fit, learners, threads
-from ermine._plain import Bare, Plain, PlainMixin
+from ermine._base import EstimatorBase, ParamsBase, MixinPlaceholder
 from ermine._progress import Bar, Step, each
-from ermine._shown import Shown
+from ermine._inspection import Inspectable
 from ermine._sklearn import not_fitted, warn, when_imported
 
 
-#: Words of scikit-learn for what a learner calls otherwise: Friedman's improvement is the fall of the squared error, and SAMME is discrete boosting of many classes.
-ALSO_SAID = {("criterion", "friedman_mse"): "squared_error", ("algorithm", "SAMME"): "discrete"}
+#: scikit-learn's names of values that a learner calls otherwise: Friedman's improvement is the decrease of the squared error, and SAMME is discrete boosting of many classes.
+VALUE_ALIASES = {("criterion", "friedman_mse"): "squared_error", ("algorithm", "SAMME"): "discrete"}
 
 
 def _plain_value(value: Any) -> Any:
@@ -33,7 +35,11 @@ def _plain_value(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value
 
 
-class Estimator(Shown):
+#: Functions of the user, and what is made from the model on first access.
+NOT_PICKLED = ("_callbacks", "_cache")
+
+
+class Estimator(Inspectable):
     """An estimator for a learner of the registry."""
 
     # What the generated classes say about their learner.
@@ -42,32 +48,39 @@ class Estimator(Shown):
     _takes_sparse: ClassVar[bool] = False
     _is_random: ClassVar[bool] = False
     _poor_score: ClassVar[bool] = False
+    #: The learner that ``estimator=None`` stands for.
+    _default_estimator: ClassVar[str | None] = None
 
     n_jobs: int | None
     verbose: int
     n_features_in_: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__module__.startswith("ermine._"):
+            _name_methods_after(cls)
 
     # Fitting
 
     def _learn(
         self, table: Table, names: list[str] | None, target: Target, sample_weight: Any, note: dict[str, Any], group: np.ndarray | None = None,
     ) -> Model:
-        note = {"class": type(self).__name__, "names": names is not None, **note}
+        params = self._learner_params()
         progress = Bar() if self.verbose else None
         try:
-            model = self._named(fit)(
+            model = self._with_sklearn_errors(fit)(
                 self._learner,
-                self._learner_params(),
+                params,
                 table,
                 target,
                 _target.weights(sample_weight, table.n_rows),
                 seed=self._seed(),
                 threads=threads(self.n_jobs),
-                note=json.dumps(note),
+                note=self._note(names, params, note),
                 progress=progress,
                 callback=self._callback(),
-                own=self._own(),
-                previous=self.__dict__.get("_model") if getattr(self, "warm_start", False) else None,
+                own=self._function_params(),
+                previous=self.__dict__.get("_model") if getattr(self, "warm_start", False) and not _ignored_params.is_ignored(self, "warm_start") else None,
                 group=group,
                 **self._folds(),
             )
@@ -78,6 +91,12 @@ class Estimator(Shown):
         if stopped_at is not None:
             warn("ConvergenceWarning", f"{type(self).__name__} did not converge: stopped at {stopped_at}. See certificate_.")
         return model
+
+    def _note(self, names: list[str] | None, params: dict[str, Any], more: dict[str, Any]) -> str:
+        """What the model file keeps for Python: the class, types of labels, and which parameters had a default that the learner has in another form."""
+        defaults = {name: parameter.default for name, parameter in inspect.signature(type(self)).parameters.items()}
+        translated = [name for name in self._parameters if name in defaults and getattr(self, name) is defaults[name] and (name not in params or params[name] != defaults[name])]
+        return json.dumps({"class": type(self).__name__, "names": names is not None, **({"defaults": translated} if translated else {}), **more})
 
     def set_callbacks(self, *callbacks: Callable[[Step], Any]) -> Self:
         """Sets functions that are called in every step of a fit: a round of boosting, a tree of a forest, a pass over the rows.
@@ -107,20 +126,20 @@ class Estimator(Shown):
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_callbacks"} if isinstance(state, dict) else state
+        return {name: value for name, value in state.items() if name not in NOT_PICKLED} if isinstance(state, dict) else state
 
     def _learner_params(self) -> dict[str, Any]:
         """The parameters as the learner takes them. It takes other estimators as they are."""
+        _ignored_params.check(self)
         params = {name: getattr(self, name) for name in self._parameters}
         estimator = params.get("estimator")
         if not (estimator is None or isinstance(estimator, (str, Estimator))):
-            raise ValueError(
-                f"The 'estimator' parameter of {type(self).__name__} must be an estimator of ermine, or the name of a learner. Got {estimator!r} instead. "
-                f"scikit-learn's own {type(self).__name__} takes any estimator, a pipeline among them, also one that ends in an estimator of ermine."
-            )
-        # None is scikit-learn's word for the usual one.
+            raise ValueError(f"The 'estimator' parameter of {type(self).__name__} must be an estimator of Ermine or the name of a learner. Got {estimator!r} instead.")
+        if estimator is None and self._default_estimator is not None:
+            params["estimator"] = self._default_estimator
+        # None stands for the default in scikit-learn.
         given = {name: value for name, value in params.items() if not (value is None and name in ("cv", "estimator", "max_samples", "monotonic_cst"))}
-        given = {name: ALSO_SAID.get((name, value), value) if isinstance(value, str) else value for name, value in given.items()}
+        given = {name: VALUE_ALIASES.get((name, value), value) if isinstance(value, str) else value for name, value in given.items()}
         return {name: _plain_value(value) for name, value in given.items()}
 
     def _refuse(self, name: str, allowed: tuple[Any, ...], instead: str) -> None:
@@ -129,7 +148,7 @@ class Estimator(Shown):
         if not any(value is one or (isinstance(value, (str, bool, np.bool_)) and value == one) for one in allowed):
             raise ValueError(f"The {name!r} parameter of {type(self).__name__} must be {' or '.join(map(repr, allowed))}: {instead}. Got {value!r} instead.")
 
-    def _named(self, work: Callable[..., Any]) -> Callable[..., Any]:
+    def _with_sklearn_errors(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """The same work, whose complaints about parameters are those that users of scikit-learn know."""
 
         def named(*args: Any, **options: Any) -> Any:
@@ -158,7 +177,7 @@ class Estimator(Shown):
             )
         return self._learner_params()
 
-    def _own(self) -> dict[str, Any]:
+    def _function_params(self) -> dict[str, Any]:
         """Functions that stand in the place of parameters."""
         return {}
 
@@ -180,11 +199,39 @@ class Estimator(Shown):
         raise ValueError(f"{state!r} cannot be used to seed: random_state must be None, a whole number from 0, a RandomState or a Generator")
 
     def _read(self, X: Any) -> tuple[Table, list[str] | None]:
+        """The table of training data, and its feature names if it has any."""
         return _data.read(X, type(self).__name__, self._reads_sparse())
+
+    def _read_like_fitted(self, X: Any) -> Table:
+        """The table of data to predict for: its columns are those fitted on, and text means what it meant there."""
+        table, names = _data.read(X, type(self).__name__, self._reads_sparse(), self._fitted_levels)
+        self._check_features(table.n_columns, names)
+        return table
+
+    def _fitted_levels(self, column: int) -> list[str] | None:
+        """The categories of a column that was fitted on; None for numbers."""
+        levels = self._cached("levels", self._read_levels)
+        return levels[column] if column < len(levels) else None
+
+    def _read_levels(self) -> list[list[str] | None]:
+        features = json.loads(self._model.header())["schema"]["features"]
+        return [None if feature["kind"] == "numeric" else feature.get("levels", []) for feature in features]
+
+    def _cached(self, name: str, make: Callable[[], Any]) -> Any:
+        """What is made from the model on first access."""
+        cache = self.__dict__.setdefault("_cache", {})
+        if name not in cache:
+            cache[name] = make()
+        return cache[name]
+
+    def _estimator_below(self) -> Any:
+        """The base estimator of a meta-estimator."""
+        given = getattr(self, "estimator", None)
+        return self._default_estimator if given is None else given
 
     def _reads_sparse(self) -> bool:
         """Whether it takes sparse matrices; one over another estimator does if that one does."""
-        below = getattr(self, "estimator", None)
+        below = self._estimator_below()
         if isinstance(below, Estimator):
             return self._takes_sparse and below._reads_sparse()
         if isinstance(below, str):
@@ -204,12 +251,13 @@ class Estimator(Shown):
             setattr(self, f"{name}_", value)
         judged = self.__dict__.get("oob_decision_function_", self.__dict__.get("oob_prediction_"))
         if judged is not None and (lost := int(np.isnan(judged).reshape(len(judged), -1)[:, 0].sum())):
-            warn("UserWarning", f"{lost} rows were drawn for every member, and are not judged out of bag; more members leave each row out at least once")
+            warn("UserWarning", f"Some inputs do not have OOB scores. This probably means too few estimators were used to compute any reliable oob estimates. ({lost} rows were drawn for every member.)")
         self.n_features_in_ = n_features
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         self._model = model
+        self._cache: dict[str, Any] = {}
 
     # Predicting
 
@@ -222,8 +270,7 @@ class Estimator(Shown):
             answer = model.predict_array(X, wanted, self.n_jobs)
             if answer is not None:
                 return answer
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
+        table = self._read_like_fitted(X)
         return model.predict_table(table, wanted, self.n_jobs)
 
     def _check_features(self, n_features: int, names: list[str] | None) -> None:
@@ -246,7 +293,7 @@ class Estimator(Shown):
         return model
 
     def __getattr__(self, name: str) -> Any:
-        # Only called for what is not there. A property that is not to be had says itself why.
+        # Only called for what is not there. A property that is not available raises its own error.
         for cls in type(self).__mro__:
             found = cls.__dict__.get(name)
             if hasattr(type(found), "__get__"):
@@ -267,7 +314,25 @@ class Estimator(Shown):
         return tags
 
 
-class Classifier(PlainMixin, Estimator):
+#: Methods that users call with arguments.
+NAMED_METHODS = ("fit", "partial_fit", "predict", "predict_proba", "decision_function", "score", "kneighbors", "radius_neighbors", "apply")
+
+
+def _name_methods_after(cls: type) -> None:
+    """Gives a public class its own copies of inherited methods, so that Python's messages about arguments name it and not an internal base class."""
+    for name in NAMED_METHODS:
+        method = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        if isinstance(method, FunctionType) and method.__module__.startswith("ermine._"):
+            copy = FunctionType(method.__code__, method.__globals__, name, method.__defaults__, method.__closure__)
+            update_wrapper(copy, method)
+            del copy.__wrapped__  # type: ignore[attr-defined]
+            copy.__kwdefaults__ = method.__kwdefaults__
+            copy.__qualname__ = f"{cls.__name__}.{name}"
+            copy.__doc__ = next((doc for base in cls.__mro__ if name in vars(base) and (doc := vars(base)[name].__doc__)), None)
+            setattr(cls, name, copy)
+
+
+class Classifier(MixinPlaceholder, Estimator):
     """An estimator for classes."""
 
     classes_: np.ndarray
@@ -368,7 +433,7 @@ class MarginClassifier(Classifier):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
-class Regressor(PlainMixin, Estimator):
+class Regressor(MixinPlaceholder, Estimator):
     """An estimator for numbers."""
 
     _multi_output: ClassVar[bool] = False
@@ -440,7 +505,7 @@ def _sparse_learners() -> set[str]:
 
 
 def from_file(path: str) -> Any:
-    """The fitted estimator of a model file, or the neighbours of a file of an index."""
+    """The fitted estimator of a model file, or the neighbors of a file of an index."""
     if _starts_as_index(path):
         from ermine._neighbors import NearestNeighbors
 
@@ -453,7 +518,7 @@ def _starts_as_index(path: str) -> bool:
         with open(path, "rb") as file:
             return file.read(6) == b"ERMINX"
     except OSError:
-        return False  # What is wrong with the file is told by whoever reads all of it.
+        return False  # Reading all of it reports what is wrong with the file.
 
 
 def from_foreign(path: str) -> Estimator:
@@ -497,7 +562,7 @@ def from_model(model: Model) -> Estimator:
 def _from_header(model: Model, header: dict[str, Any]) -> Estimator:
     note = header.get("notes", {}).get("python", {})
     cls = class_for(header, note)
-    params = {name: value for name, value in header["params"].items() if name in cls._parameters}
+    params = {name: value for name, value in header["params"].items() if name in cls._parameters and name not in note.get("defaults", ())}
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
     if cls._is_random:
         params["random_state"] = header["seed"]
@@ -545,20 +610,20 @@ _JOINED: list[tuple[type, str]] = [(Classifier, "ClassifierMixin"), (Regressor, 
 
 
 def join_as(cls: type, mixin: str) -> None:
-    """Puts a class that stands on ``PlainMixin`` and another on scikit-learn's mixin of this name, now or when it comes."""
+    """Puts a class that stands on ``MixinPlaceholder`` and another on scikit-learn's mixin of this name, now or when it comes."""
     _JOINED.append((cls, mixin))
     base = sys.modules.get("sklearn.base")
-    if base is not None and Bare.__bases__ != (Plain,):
+    if base is not None and EstimatorBase.__bases__ != (ParamsBase,):
         cls.__bases__ = (getattr(base, mixin), *cls.__bases__[1:])
         _request_metadata(cls)
 
 
 def _join(sklearn_base: ModuleType) -> None:
     """Puts all estimators on scikit-learn's base classes."""
-    Bare.__bases__ = (sklearn_base.BaseEstimator,)
+    EstimatorBase.__bases__ = (sklearn_base.BaseEstimator,)
     for cls, mixin in _JOINED:
         cls.__bases__ = (getattr(sklearn_base, mixin), *cls.__bases__[1:])
-    _request_metadata(Bare)
+    _request_metadata(EstimatorBase)
 
 
 def _request_metadata(first: type) -> None:

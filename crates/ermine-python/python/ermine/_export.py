@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ermine._tree import LEAF_FEATURE, Tree, TreeArrays
+from ermine._tree import LEAF_FEATURE, TreeMethods, TreeArrays
 
 
 def _tree_of(decision_tree: Any) -> TreeArrays:
-    if not isinstance(decision_tree, Tree):
+    if not isinstance(decision_tree, TreeMethods):
         raise TypeError(f"expected a decision tree of ermine.tree, got {type(decision_tree).__name__}")
     return decision_tree.tree_
 
@@ -35,7 +35,7 @@ def _class_names(decision_tree: Any, class_names: Any) -> list[str] | None:
     return [str(name) for name in class_names]
 
 
-class _Words:
+class _NodeText:
     """What is written about the nodes of a tree."""
 
     def __init__(self, decision_tree: Any, feature_names: Sequence[str] | None, class_names: Any, decimals: int, usual: str = "feature_{}") -> None:
@@ -54,8 +54,8 @@ class _Words:
             yield from zip(children, (f"{name} <= {number}", f"{name} >  {number}"))
         elif tree.categories[node] is not None:
             chosen = [levels[code] for code in tree.categories[node] or [] if code < len(levels)]
-            said = f"{name} in {{{', '.join(chosen)}}}"
-            yield from zip(children, (said, f"not {said}"))
+            answer = f"{name} in {{{', '.join(chosen)}}}"
+            yield from zip(children, (answer, f"not {answer}"))
         else:
             yield from zip(children, [*(f"{name} = {level}" for level in levels), f"{name} missing"])
 
@@ -68,7 +68,7 @@ class _Words:
         return (f" weights: [{weights}]" if show_weights else "") + f" class: {self.classes[int(np.argmax(value))]}"
 
     def heights(self) -> np.ndarray:
-        """How many nodes lie on the longest way down from each node. Children have higher numbers than their parents; a tree may be as deep as it has rows."""
+        """The height of each node. Children have higher numbers than their parents; a tree may be as deep as it has rows."""
         height = np.ones(self.tree.node_count, dtype=np.int64)
         for node in range(self.tree.node_count - 1, -1, -1):
             height[node] += max((height[child] for child in self.tree.children(node)), default=0)
@@ -113,7 +113,7 @@ def export_text(
     |   |--- class: high
     <BLANKLINE>
     """
-    words = _Words(decision_tree, feature_names, class_names, decimals)
+    words = _NodeText(decision_tree, feature_names, class_names, decimals)
     heights = words.heights()
     lines: list[str] = []
     # Nodes to write with their depth and what leads to them, the next one last: a list in place of recursion.
@@ -129,19 +129,19 @@ def export_text(
         elif leaf:
             lines.append(f"{indent}{words.value(node, show_weights)}")
         else:
-            waiting += [(child, depth + 1, f"{indent} {said}") for child, said in words.answers(node)][::-1]
+            waiting += [(child, depth + 1, f"{indent} {answer}") for child, answer in words.answers(node)][::-1]
 
     return "\n".join(lines) + "\n"
 
 
-def _box(words: _Words, node: int, impurity: bool) -> list[str]:
+def _box(words: _NodeText, node: int, impurity: bool) -> list[str]:
     """The lines in the box of a node."""
     tree = words.tree
-    asked = [said for _, said in words.answers(node)][:1] if tree.feature[node] != LEAF_FEATURE else []
+    asked = [answer for _, answer in words.answers(node)][:1] if tree.feature[node] != LEAF_FEATURE else []
     seen = [f"samples = {tree.n_node_samples[node]}"]
     shares = ", ".join(f"{v:.{words.decimals}f}" for v in tree.value[node][0])
-    said = [f"value = [{shares}]", f"class = {words.classes[int(np.argmax(tree.value[node][0]))]}"] if words.classes else [f"value = {shares}"]
-    return asked + [f"impurity = {tree.impurity[node]:.{words.decimals}f}"] * impurity + seen + said
+    answer = [f"value = [{shares}]", f"class = {words.classes[int(np.argmax(tree.value[node][0]))]}"] if words.classes else [f"value = {shares}"]
+    return asked + [f"impurity = {tree.impurity[node]:.{words.decimals}f}"] * impurity + seen + answer
 
 
 def export_graphviz(
@@ -183,7 +183,7 @@ def export_graphviz(
     >>> export_graphviz(model).startswith("digraph Tree {")
     True
     """
-    words = _Words(decision_tree, feature_names, class_names, precision, "x[{}]")
+    words = _NodeText(decision_tree, feature_names, class_names, precision, "x[{}]")
     styles = ", ".join(["filled"] * filled + ["rounded"] * rounded)
     lines = ["digraph Tree {", f'node [shape=box{f", style={chr(34)}{styles}{chr(34)}" if styles else ""}, color="black", fontname="helvetica"] ;', 'edge [fontname="helvetica"] ;']
 
@@ -199,13 +199,13 @@ def export_graphviz(
             continue
         node, depth = item
         label = "\\n".join(quoted(line) for line in _box(words, node, impurity))
-        colour = f', fillcolor="{_shade(words, node)}"' if filled else ""
-        lines.append(f'{node} [label="{label}"{colour}] ;')
+        color = f', fillcolor="{_shade(words, node)}"' if filled else ""
+        lines.append(f'{node} [label="{label}"{color}] ;')
         if words.tree.feature[node] == LEAF_FEATURE or (max_depth is not None and depth >= max_depth):
             continue
         many = len(words.tree.children(node)) > 2
-        for child, said in [*words.answers(node)][::-1]:
-            waiting += [f'{node} -> {child} [label="{quoted(said)}"] ;' if many else f"{node} -> {child} ;", (child, depth + 1)]
+        for child, answer in [*words.answers(node)][::-1]:
+            waiting += [f'{node} -> {child} [label="{quoted(answer)}"] ;' if many else f"{node} -> {child} ;", (child, depth + 1)]
     graph = "\n".join([*lines, "}"]) + "\n"
     if out_file is None:
         return graph
@@ -217,21 +217,21 @@ def export_graphviz(
     return None
 
 
-#: Colours of the classes, which come again after the last.
+#: Colors of the classes, which come again after the last.
 COLOURS = ((229, 129, 57), (57, 157, 229), (57, 229, 129), (129, 57, 229), (229, 57, 157), (157, 229, 57))
 
 
-def _shade(words: _Words, node: int) -> str:
-    """The colour of a node: of its class, the surer the darker; of numbers, the higher the darker."""
+def _shade(words: _NodeText, node: int) -> str:
+    """The color of a node: of its class, the surer the darker; of numbers, the higher the darker."""
     value = words.tree.value[node][0]
     if words.classes is None:
         all_values = words.tree.value[:, 0, 0]
         spread = float(np.ptp(all_values))
-        sure, colour = (float(value[0] - all_values.min()) / spread if spread > 0 else 0.0), COLOURS[0]
+        sure, color = (float(value[0] - all_values.min()) / spread if spread > 0 else 0.0), COLOURS[0]
     else:
         first, second = np.sort(value)[::-1][:2] if len(value) > 1 else (1.0, 0.0)
-        sure, colour = float(first - second), COLOURS[int(np.argmax(value)) % len(COLOURS)]
-    return "#" + "".join(f"{round(255 - sure * (255 - part)):02x}" for part in colour)
+        sure, color = float(first - second), COLOURS[int(np.argmax(value)) % len(COLOURS)]
+    return "#" + "".join(f"{round(255 - sure * (255 - part)):02x}" for part in color)
 
 
 def plot_tree(
@@ -268,7 +268,7 @@ def plot_tree(
     list of matplotlib annotations
         The boxes, from the root on.
     """
-    words = _Words(decision_tree, feature_names, class_names, precision, "x[{}]")
+    words = _NodeText(decision_tree, feature_names, class_names, precision, "x[{}]")
     if ax is None:
         import matplotlib.pyplot  # type: ignore[import-not-found]
 

@@ -5,10 +5,22 @@ from typing import Any, Self
 
 import numpy as np
 
+from ermine._conditional import available_if
 from ermine._ermine import Model
 from ermine._estimator import Estimator, MarginClassifier
-from ermine._path import enet_path, lasso_path
-from ermine._reduction import only_if
+from ermine._regularization_path import enet_path, lasso_path
+
+
+class CoefficientNames(Estimator):
+    """A linear model whose coefficients have names."""
+
+    @property
+    def coef_names_(self) -> np.ndarray:
+        """The name of each coefficient, in the order of the last axis of ``coef_``: a feature; "x1 is missing" for its indicator; "color=red" for a category; products of features."""
+        names = json.loads(self._fitted().export("json"))["sections"].get("names")
+        if names is None:
+            raise AttributeError(f"the coefficients of this {type(self).__name__!r} have no names")
+        return np.array(names, dtype=object)
 
 
 class Coefficients(Estimator):
@@ -36,12 +48,17 @@ class Coefficients(Estimator):
         return super()._learner_params()
 
 
-class PenaltyByName(Coefficients):
-    """A linear model whose penalty may also be said as in earlier scikit-learn."""
+class LogisticPenalty(Coefficients):
+    """A linear model whose penalty may also be given as in earlier versions of scikit-learn."""
 
     penalty: str | None
     l1_ratio: float | None
     C: float
+    n_iter_: np.ndarray
+
+    def _adopt(self, model: Model, n_features: int, names: list[str] | None) -> None:
+        super()._adopt(model, n_features, names)
+        self.n_iter_ = np.atleast_1d(self.n_iter_).astype(np.int32)
 
     def _learner_params(self) -> dict[str, Any]:
         params = super()._learner_params()
@@ -54,13 +71,13 @@ class PenaltyByName(Coefficients):
         return params | {"l1_ratio": 0.0 if ratio is None else ratio} | ({"C": np.inf} if self.penalty is None else {})
 
 
-class Unpenalised(Coefficients):
+class PerceptronMethods(Coefficients):
     """A perceptron."""
 
     def _learner_params(self) -> dict[str, Any]:
         self._refuse("penalty", (None,), "a perceptron has none; SGDClassifier has")
         self._refuse("early_stopping", (False,), "SGDClassifier can keep rows aside")
-        self._refuse("warm_start", (False,), "SGDClassifier goes on with partial_fit")
+        self._refuse("warm_start", (False,), "partial_fit of SGDClassifier continues")
         return super()._learner_params()
 
     @property
@@ -74,7 +91,7 @@ def steps(estimator: Any) -> int:
     return int(estimator.n_iter_ * json.loads(estimator._fitted().header())["n_rows"] + 1)
 
 
-class Penalised(Estimator):
+class CoordinateDescentMethods(Estimator):
     """A linear model with an L1 penalty, solved to a duality gap."""
 
     coef_: np.ndarray
@@ -106,12 +123,12 @@ class InterceptInArray(Coefficients):
         self.intercept_ = np.atleast_1d(self.intercept_)
 
 
-class OddsIfLogistic(Coefficients, MarginClassifier):
+class SGDClassifierMethods(Coefficients, MarginClassifier):
     """A linear model of classes that gives probabilities if its loss is the logistic one."""
 
     loss: str | None
 
-    @only_if(lambda self: self.loss == "log_loss", "only loss='log_loss' makes probabilities")
+    @available_if(lambda self: self.loss == "log_loss", "only loss='log_loss' makes probabilities")
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class for each row, in the order of ``classes_``. Of more than two classes the odds of each against the rest, made to sum to 1. Only for the logistic loss."""
         scores = self.decision_function(X)
@@ -121,14 +138,14 @@ class OddsIfLogistic(Coefficients, MarginClassifier):
         total = odds.sum(axis=1, keepdims=True)
         return np.where(total > 0, odds / np.where(total > 0, total, 1), 1 / odds.shape[1])
 
-    @only_if(lambda self: self.loss == "log_loss", "only loss='log_loss' makes probabilities")
+    @available_if(lambda self: self.loss == "log_loss", "only loss='log_loss' makes probabilities")
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
 
-class Direct(Estimator):
+class ClosedFormMethods(Estimator):
     """A linear model that is solved at once."""
 
     @property
@@ -137,7 +154,7 @@ class Direct(Estimator):
         return 1 if self._fitted() else 0
 
 
-class Robust(Estimator):
+class HuberMethods(Estimator):
     """A linear model that tells which rows are outliers."""
 
     outliers_: np.ndarray
@@ -146,6 +163,7 @@ class Robust(Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         super().fit(X, y, sample_weight)  # type: ignore[misc]
-        distance = np.abs(np.asarray(y, dtype=np.float64).ravel() - self.predict(X))  # type: ignore[attr-defined]
+        predicted = self.predict(X)  # type: ignore[attr-defined]
+        distance = np.abs(np.asarray(y, dtype=np.float64).reshape(predicted.shape) - predicted)
         self.outliers_ = distance > self.scale_ * self.epsilon
         return self

@@ -1,34 +1,38 @@
-"""Who is near: what estimators of nearest neighbours can tell beside their predictions, and an index without a target."""
+"""Who is near: what estimators of nearest neighbors can tell beside their predictions, and an index without a target."""
 
-import inspect
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from ermine import _target
 from ermine._data import check_shape, is_sparse
-from ermine._estimator import labels_of
-from ermine._plain import Bare
+from ermine._several_targets import SeveralTargets, one_hot_of_known
+from ermine._base import EstimatorBase
 from ermine._ermine import NeighborIndex
+from ermine._fallback import SklearnFallback
 from ermine._sklearn import not_fitted
 
-#: Where each row's neighbours begin, their rows, their distances.
+#: Where each row's neighbors begin, their rows, their distances.
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-
-#: Parameters about voting among classes, which don't apply to several classes per row.
-VOTES = ("tie", "tie_metric", "keep")
 
 #: Names that others give to metrics.
 ALIASES = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
+#: Metrics that scikit-learn has and the core hasn't.
+SKLEARN_METRICS = frozenset({
+    "precomputed", "haversine", "jaccard", "nan_euclidean", "canberra", "braycurtis", "correlation", "seuclidean", "sqeuclidean", "dice", "matching", "rogerstanimoto",
+    "russellrao", "sokalmichener", "sokalsneath", "yule", "infinity", "p", "pyfunc",
+})
+
+
 def _ranked(found: Found, k: int, return_distance: bool) -> Any:
-    """The k neighbours of each row, as matrices."""
+    """The k neighbors of each row, as matrices."""
     starts, rows, distances = found
     shape = (len(starts) - 1, k)
     return (distances.reshape(shape), rows.reshape(shape)) if return_distance else rows.reshape(shape)
@@ -112,19 +116,52 @@ def _texts(X: Any) -> list[str]:
     return [str(text) for text in texts]
 
 
+def _effective_metric(metric: Any, p: float) -> Any:
+    """The metric by its own name: minkowski with p = 2 is euclidean."""
+    if callable(metric):
+        return metric
+    return {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(p, metric) if metric == "minkowski" else ALIASES.get(metric, metric)
+
+
 def _metric_params(given: Any) -> dict[str, Any]:
-    """What a metric needs, as scikit-learn says it, in the words of the learner."""
+    """The parameters of a metric in scikit-learn's form, as the learner takes them."""
     params = dict(given or {})
-    said: dict[str, Any] = {"p": float(params.pop("p"))} if "p" in params else {}
+    translated: dict[str, Any] = {"p": float(params.pop("p"))} if "p" in params else {}
     if "VI" in params:
-        said["covariance"] = np.linalg.inv(np.asarray(params.pop("VI"), dtype=np.float64))
+        translated["covariance"] = np.linalg.inv(np.asarray(params.pop("VI"), dtype=np.float64))
     if params:
         raise ValueError(f"metric_params may hold 'p' and 'VI', not {sorted(params)}")
-    return said
+    return translated
 
 
-class Neighbors:
-    """What estimators of nearest neighbours share."""
+class OtherMetrics(SklearnFallback):
+    """Estimators of nearest neighbors whose other metrics are scikit-learn's."""
+
+    metric: Any
+    metric_params: Any
+    p: Any
+
+    def _needs_sklearn(self) -> bool:
+        # Also scikit-learn's objects that measure distances.
+        other = self.metric in SKLEARN_METRICS if isinstance(self.metric, str) else hasattr(self.metric, "pairwise")
+        below_one = isinstance(self.metric, str) and self.metric == "minkowski" and isinstance(self.p, (int, float)) and 0 < self.p < 1
+        return other or below_one or getattr(self, "outlier_label", None) is not None or bool(set(self.metric_params or {}) - {"p", "VI"})
+
+    def _fit_by_sklearn(self, X: Any, *y: Any) -> bool:
+        """Fits scikit-learn's class if only it can, and returns whether it did."""
+        self.__dict__.pop("_delegate", None)
+        if not (self._needs_sklearn() or self._sklearn_rows(X)):
+            return False
+        self._take_delegate(self._make_delegate().fit(X, *y))
+        return True
+
+    def _sklearn_rows(self, X: Any) -> bool:
+        """Whether only scikit-learn's class takes such rows."""
+        return False
+
+
+class NeighborMethods(OtherMetrics):
+    """Methods of estimators by nearest neighbors."""
 
     n_samples_fit_: int
     n_neighbors_: int
@@ -145,7 +182,10 @@ class Neighbors:
         self
             The fitted estimator.
         """
-        return super().fit(X, y)  # type: ignore[misc]
+        return self if self._fit_by_sklearn(X, y) else super().fit(X, y)  # type: ignore[misc]
+
+    def _sklearn_rows(self, X: Any) -> bool:
+        return is_sparse(X) and not self._reads_sparse()  # type: ignore[attr-defined]
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """The nearest training rows of each row.
@@ -153,7 +193,7 @@ class Neighbors:
         Parameters
         ----------
         X : array-like or data frame of shape (n_queries, n_features), default=None
-            The rows. None for the training rows, none of which is then its own neighbour.
+            The rows. None for the training rows, none of which is then its own neighbor.
         n_neighbors : int, default=None
             How many; as many as predictions use if None.
         return_distance : bool, default=True
@@ -174,13 +214,13 @@ class Neighbors:
         Parameters
         ----------
         X : array-like or data frame of shape (n_queries, n_features), default=None
-            The rows. None for the training rows, none of which is then its own neighbour.
+            The rows. None for the training rows, none of which is then its own neighbor.
         radius : float, default=None
             The largest distance; the estimator's own if None.
         return_distance : bool, default=True
             Whether distances are given too.
         sort_results : bool, default=True
-            Taken as scikit-learn takes it, and without effect: neighbours are always sorted.
+            Taken as scikit-learn takes it, and without effect: neighbors are always sorted.
 
         Returns
         -------
@@ -210,9 +250,7 @@ class Neighbors:
     def effective_metric_(self) -> Any:
         """The metric, by the name of the one that it is: minkowski with p = 2 is euclidean."""
         self._fitted()  # type: ignore[attr-defined]
-        params = self._learner_params()
-        metric, p = self.metric if callable(self.metric) else params["metric"], params.get("p")  # type: ignore[attr-defined]
-        return {1.0: "manhattan", 2.0: "euclidean"}.get(float(p or 2), metric) if metric == "minkowski" else metric
+        return _effective_metric(self.metric, float(_metric_params(getattr(self, "metric_params", None)).get("p", self.p)))  # type: ignore[attr-defined]
 
     @property
     def effective_metric_params_(self) -> dict[str, Any]:
@@ -220,7 +258,7 @@ class Neighbors:
         return {"p": self.p} if self.effective_metric_ == "minkowski" else {}  # type: ignore[attr-defined]
 
     def add(self, X: Any, y: Any) -> Self:
-        """Adds rows with known answers, without building the index anew. How rows are encoded and how many neighbours count stays as it was fitted;
+        """Adds rows with known answers, without rebuilding the index. How rows are encoded and how many neighbors count stays as it was fitted;
         classes must be among those fitted on. What was measured before (``recall_``) is dropped."""
         model = self._fitted()  # type: ignore[attr-defined]
         table = self._queries(X)
@@ -247,11 +285,10 @@ class Neighbors:
     def _queries(self, X: Any) -> Any:
         if X is None:
             return None
-        table, names = self._read(X)  # type: ignore[attr-defined]
-        self._check_features(table.n_columns, names)  # type: ignore[attr-defined]
+        table = self._read_like_fitted(X)  # type: ignore[attr-defined]
         return table
 
-    def _own(self) -> dict[str, Any]:
+    def _function_params(self) -> dict[str, Any]:
         return {name: value for name in ("metric", "weights") if callable(value := self.__dict__.get(name))}
 
     def _learner_params(self) -> dict[str, Any]:
@@ -266,22 +303,22 @@ class Neighbors:
                 params[name] = ALIASES.get(params[name], params[name])
         if params.get("p") == np.inf and params.get("metric") == "minkowski":
             params |= {"p": 2.0, "metric": "chebyshev"}
-        return {name: value for name, value in params.items() if name not in self._own()}
+        return {name: value for name, value in params.items() if name not in self._function_params()}
 
 
-class NeighborClasses(Neighbors):
-    """What classifiers by nearest neighbours share: several classes for each row at once.
+class NeighborClassifierMethods(NeighborMethods, SeveralTargets):  # type: ignore[misc]
+    """Methods of classifiers by nearest neighbors: one class for each row, or several."""
 
-    The marks of all classes of all targets (1 for a row's class, else 0) are numbers, and the weighted mean of the neighbours' marks are the shares of their votes.
-    """
+    #: Parameters about voting among the classes of one target.
+    _one_target_only = ("tie", "tie_metric", "keep")
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keeps rows with known classes.
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+        """Stores the training rows and their classes.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The features. Categories, truth values and missing values may be left as they are.
+            The features. Categories, booleans and missing values may be left as they are.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The class, or classes, of each row.
 
@@ -290,52 +327,13 @@ class NeighborClasses(Neighbors):
         self
             The fitted estimator.
         """
-        self.__dict__.pop("_n_classes", None)
-        several = None if y is None else _target.several(y)
-        if several is None:
-            return super().fit(X, y)
-        table, names = self._read(X)  # type: ignore[attr-defined]
-        _target.check_rows(table.n_rows, len(several))
-        classes, marks = zip(*(_marks(column) for column in several.T))
-        target, _ = _target.values(np.hstack(marks), table.n_rows, True)
-        note = {"several": [[_target.label_text(label) for label in found.tolist()] for found in classes], "labels": classes[0].dtype.str}
-        self._classes_of(list(classes))
-        model = self._learn(table, names, target, None, note)  # type: ignore[attr-defined]
-        self._adopt(model, table.n_columns, names)
-        return self
+        return self if self._fit_by_sklearn(X, y) else SeveralTargets.fit(self, X, y)
 
     @property
     def outputs_2d_(self) -> bool:
         """Whether each row has several classes."""
-        self._fitted()  # type: ignore[attr-defined]
+        self._fitted()
         return "_n_classes" in self.__dict__
-
-    @property
-    def n_outputs_(self) -> int:
-        """How many classes each row has."""
-        self._fitted()  # type: ignore[attr-defined]
-        return len(self.__dict__.get("_n_classes", [1]))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row of ``X``, as an array of shape (n_samples,); or its classes, of shape (n_samples, n_outputs)."""
-        if not self.outputs_2d_:
-            return super().predict(X)  # type: ignore[misc]
-        said = [classes.take(shares.argmax(axis=1)) for classes, shares in zip(self.classes_, self.predict_proba(X))]
-        return np.column_stack(said)
-
-    def predict_proba(self, X: Any) -> Any:
-        """The probability of each class for each row, in the order of ``classes_``, as an array of shape (n_samples, n_classes); a list of such arrays where each row has
-        several classes."""
-        if not self.outputs_2d_:
-            return super().predict_proba(X)  # type: ignore[misc]
-        return np.split(self._predict(X, "numbers"), np.cumsum(self._n_classes)[:-1], axis=1)  # type: ignore[attr-defined]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted right; where each row has several, all of them."""
-        if not self.outputs_2d_:
-            return super().score(X, y, sample_weight)  # type: ignore[misc]
-        right = (self.predict(X) == np.asarray(y)).all(axis=1)
-        return float(np.average(right, weights=_target.weights(sample_weight, len(right))))
 
     def _more(self, y: Any, n_rows: int) -> Any:
         if not self.outputs_2d_:
@@ -344,68 +342,34 @@ class NeighborClasses(Neighbors):
         if several is None or several.shape[1] != len(self.classes_):
             raise ValueError(f"y: expected {len(self.classes_)} classes for each row, as in fit")
         _target.check_rows(n_rows, len(several))
-        marks = [_known_marks(column, classes) for column, classes in zip(several.T, self.classes_)]
+        marks = [one_hot_of_known(column, classes) for column, classes in zip(several.T, self.classes_)]
         return _target.values(np.hstack(marks), n_rows, True)[0]
 
-    def _learner_params(self) -> dict[str, Any]:
-        params = super()._learner_params()
-        if self.__dict__.get("_n_classes"):
-            usual = {name: parameter.default for name, parameter in inspect.signature(type(self)).parameters.items()}
-            for name in (name for name in VOTES if name in params):
-                if params.pop(name) != usual[name]:
-                    raise ValueError(f"{name} is for one class of each row, not for several")
-        return params
 
-    def _classes_of(self, classes: list[np.ndarray]) -> None:
-        self.classes_: Any = classes
-        self._n_classes = [len(found) for found in classes]
-
-    def _restore(self, model: Any, header: dict[str, Any], note: dict[str, Any]) -> None:
-        if "several" in note:
-            self._classes_of([labels_of(texts, note["labels"]) for texts in note["several"]])
-        else:
-            super()._restore(model, header, note)  # type: ignore[misc]
-
-
-def _marks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels of a column, and a column of 0 and 1 for each."""
-    classes, codes = _target.coded(np.ascontiguousarray(column))
-    return classes, (codes[:, None] == np.arange(len(classes))[None, :]).astype(np.float64)
-
-
-def _known_marks(column: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """A column of 0 and 1 for each of the known labels."""
-    found, codes = _target.coded(np.ascontiguousarray(column))
-    known = {label: place for place, label in enumerate(classes.tolist())}
-    strange = [label for label in found.tolist() if label not in known]
-    if strange:
-        raise ValueError(f"y holds the labels {strange}, which are not among the classes {classes.tolist()}")
-    places = np.array([known[label] for label in found.tolist()])[codes]
-    return (places[:, None] == np.arange(len(classes))[None, :]).astype(np.float64)
-
-
-class NearestNeighbors(Bare):
+class NearestNeighbors(OtherMetrics, EstimatorBase):
     """Finds the nearest of given rows, without a target. Exact, unless algorithm is 'hnsw'. Rows may be a sparse matrix of scipy, which is searched by brute force without making it dense.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbours to find, where ``kneighbors`` isn't told.
+        How many neighbors to find, where ``kneighbors`` isn't told.
     radius : float, default=1.0
         How far to look, where ``radius_neighbors`` isn't told.
-    metric : str or callable, default='euclidean'
-        How far apart two rows are: 'euclidean' (or 'l2'), 'manhattan' (or 'l1'), 'chebyshev', 'minkowski', 'cosine', 'mahalanobis' or 'hamming' (the share
+    metric : str or callable, default='minkowski'
+        How far apart two rows are: 'minkowski' (euclidean for p = 2), 'euclidean' (or 'l2'), 'manhattan' (or 'l1'), 'chebyshev', 'cosine', 'mahalanobis' or 'hamming' (the share
         of columns that differ) for rows of numbers; 'bits' (the number of bits that differ) for rows of bytes (uint8); 'edit' or 'hamming_text' for
         a list of strings; or a function of two rows of numbers, which must be symmetric and not negative. A function with an attribute
         ``triangle_inequality`` that is true is taken to obey that inequality, and is searched with a tree.
     p : float, default=2
         The power of the minkowski metric, from 1 up; infinity is chebyshev.
+    metric_params : dict, default=None
+        Parameters of the metric: 'p' for minkowski, or 'VI' for mahalanobis, the inverse of ``covariance``.
     covariance : array-like of shape (n_features, n_features), default=None
         The covariance of the mahalanobis metric; estimated from the rows if None.
     algorithm : {'auto', 'kd_tree', 'ball_tree', 'brute', 'hnsw'}, default='auto'
-        The kind of index. All but 'hnsw', which is approximate, give the same neighbours.
+        The kind of index. All but 'hnsw', which is approximate, give the same neighbors.
     search_width : int, default=100
-        How many places a search with 'hnsw' keeps to go on from: more find more neighbours, later.
+        How many candidates a search with 'hnsw' keeps: more find more neighbors, but take longer.
     leaf_size : int, default=30
         Taken as scikit-learn takes it, and without effect: the index chooses its own.
     n_jobs : int, default=None
@@ -432,14 +396,16 @@ class NearestNeighbors(Bare):
 
     #: Whether the rows are sparse.
     _sparse: bool = False
+    _sklearn_module = "neighbors"
 
     def __init__(
         self,
         *,
         n_neighbors: int = 5,
         radius: float = 1.0,
-        metric: str | Callable[[np.ndarray, np.ndarray], float] = "euclidean",
+        metric: str | Callable[[np.ndarray, np.ndarray], float] = "minkowski",
         p: float = 2.0,
+        metric_params: Mapping[str, Any] | None = None,
         covariance: Any = None,
         algorithm: Literal["auto", "kd_tree", "ball_tree", "brute", "hnsw"] = "auto",
         search_width: int = 100,
@@ -450,6 +416,7 @@ class NearestNeighbors(Bare):
         self.radius = radius
         self.metric = metric
         self.p = p
+        self.metric_params = metric_params
         self.covariance = covariance
         self.algorithm = algorithm
         self.search_width = search_width
@@ -459,19 +426,38 @@ class NearestNeighbors(Bare):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Indexes rows. ``y`` is not looked at."""
+        """Indexes rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or list of strings
+            The rows.
+        y : ignored
+            Only there for pipelines.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        if self._fit_by_sklearn(X):
+            return self
         k = _check_k(self.n_neighbors, sys.maxsize, False)
         width = self.search_width
         if not isinstance(width, (int, np.integer)) or isinstance(width, bool) or not 1 <= width <= 1_000_000:
             raise ValueError(f"search_width = {width!r}: expected a whole number from 1 to 1000000")
         if not (callable(self.metric) or isinstance(self.metric, str)):
             raise TypeError(f"metric: expected a name or a function, not {self.metric!r}")
-        metric = self.metric if callable(self.metric) else ALIASES.get(self.metric, self.metric)
-        covariance = None if self.covariance is None else np.asarray(self.covariance, dtype=np.float64).ravel().tolist()
-        options: dict[str, Any] = {"p": float(self.p), "covariance": covariance, "algorithm": self.algorithm, "search_width": int(width), "n_neighbors": k}
+        more = _metric_params(self.metric_params)
+        covariance = more.get("covariance", self.covariance)
+        covariance = None if covariance is None else np.asarray(covariance, dtype=np.float64).ravel().tolist()
+        metric, p = self.effective_metric_, float(more.get("p", self.p))
+        # Ignored by other metrics, and finite for them.
+        options: dict[str, Any] = {"p": p if metric == "minkowski" else 2.0, "covariance": covariance, "algorithm": self.algorithm, "search_width": int(width), "n_neighbors": k}
         self.__dict__.pop("n_features_in_", None)
         self._sparse = is_sparse(X)
         rows = self._rows(X)
@@ -508,7 +494,7 @@ class NearestNeighbors(Bare):
         return _ragged_graph(self.radius_neighbors(X, radius), mode, self.n_samples_fit_)
 
     def add(self, X: Any) -> Self:
-        """Adds rows, without building the index anew."""
+        """Adds rows, without rebuilding the index."""
         self._fitted().add(self._rows(X))
         return self
 
@@ -531,6 +517,16 @@ class NearestNeighbors(Bare):
         return self
 
     @property
+    def effective_metric_(self) -> Any:
+        """The metric by its own name: minkowski with p = 2 is euclidean."""
+        return _effective_metric(self.metric, float(_metric_params(self.metric_params).get("p", self.p)))
+
+    @property
+    def effective_metric_params_(self) -> dict[str, Any]:
+        """The power of a minkowski metric that has no name of its own."""
+        return {"p": self.p} if self.effective_metric_ == "minkowski" else {}
+
+    @property
     def index_(self) -> tuple[str, str, float | None]:
         """The kind of index, why it was chosen, and for 'hnsw' its recall."""
         return self._fitted().choice()
@@ -546,9 +542,11 @@ class NearestNeighbors(Bare):
         return self._fitted().bytes()
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_index" in self.__dict__
+        return "_index" in self.__dict__ or "_delegate" in self.__dict__
 
     def _fitted(self) -> NeighborIndex:
+        if "_delegate" in self.__dict__:
+            return super()._fitted()
         index = self.__dict__.get("_index")
         if index is None:
             raise not_fitted(self)

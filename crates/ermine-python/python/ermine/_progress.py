@@ -22,7 +22,7 @@ class Step(NamedTuple):
     total: int | None
     #: What the score is called; None where there is none.
     score_name: str | None
-    #: A score after this step, such as the loss on the rows kept aside.
+    #: A score after this step, such as the loss on the validation set.
     score: float | None
 
 
@@ -37,7 +37,7 @@ def each(callbacks: Sequence[Callable[[Step], Any]]) -> Callable[..., None]:
     return tell
 
 
-def _is_watched() -> bool:
+def _is_interactive() -> bool:
     """Whether a line that is drawn over itself is seen so: on a terminal, and in a notebook."""
     return "ipykernel" in sys.modules or sys.stderr.isatty()
 
@@ -49,17 +49,17 @@ class Bar:
         self.start = time.monotonic()
         self.drawn = 0
         self.last = ""
-        self.watched = _is_watched()
+        self.interactive = _is_interactive()
         self.written = self.start
 
     def __call__(self, what: str, done: int, total: int | None, score: tuple[str, float] | None) -> None:
         what = what or "iterations"
         seconds = time.monotonic() - self.start
         bar = f"[{'=' * (WIDTH * done // total):{WIDTH}}] {done}/{total}" if total else f"{done}"
-        said = f"  {score[0]} {score[1]:.6g}" if score else ""
+        score_text = f"  {score[0]} {score[1]:.6g}" if score else ""
         left = f", {seconds * (total - done) / done:.0f}s left" if total and 0 < done < total and seconds > 1 else ""
-        self.last = f"{what} {bar}{said}  {seconds:.1f}s{left}"
-        if self.watched:
+        self.last = f"{what} {bar}{score_text}  {seconds:.1f}s{left}"
+        if self.interactive:
             self._draw()
         elif time.monotonic() - self.written > SELDOM:
             self.written = time.monotonic()
@@ -77,5 +77,5 @@ class Bar:
     def close(self) -> None:
         """Ends the line."""
         if self.last:
-            sys.stderr.write("\n" if self.watched else self.last + "\n")
+            sys.stderr.write("\n" if self.interactive else self.last + "\n")
             sys.stderr.flush()

@@ -94,15 +94,14 @@ class Ranker(Estimator):
     def report(  # type: ignore[override]
         self, X: Any, y: Any, *, group: Any = None, qid: Any = None, sample_weight: Any = None, random_state: int = 0,
     ) -> Report:
-        """Judges the fitted model on queries it has not seen, as other estimators do; ``group`` or ``qid`` say which query a row is of."""
+        """Judges the fitted model on queries it has not seen, as other estimators do; ``group`` or ``qid`` give the query of each row."""
         return self._report(X, y, sample_weight, one_or_more(group, qid, len(np.asarray(y))), random_state)
 
     def predict(self, X: Any, *, group: Any = None, qid: Any = None) -> np.ndarray:
-        """A score for each row; within a query, the higher the earlier. Where rows are compared with those of their query, ``group`` or ``qid`` say which these are;
+        """A score for each row; within a query, the higher the earlier. Where rows are compared with those of their query, ``group`` or ``qid`` give them;
         without them all rows are one query."""
         model = self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
+        table = self._read_like_fitted(X)
         return model.predict_table(table, "numbers", self.n_jobs, one_or_more(group, qid, table.n_rows))[:, 0]
 
     def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None) -> float:

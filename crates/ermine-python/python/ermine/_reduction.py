@@ -1,34 +1,14 @@
 """Estimators over other estimators: their parts, and answers that depend on what the parts can say."""
 
 import json
-from collections.abc import Callable
-from types import MethodType
 from typing import Any
 
 import numpy as np
 
-from ermine import _catalog, _ermine
-from ermine._estimator import Estimator, ProbabilisticClassifier, class_of, from_model
-
-
-class OnlyIf:
-    """A method that is there only under a condition: without it there is no such attribute, which is how scikit-learn finds out what an estimator can do."""
-
-    def __init__(self, can: Callable[[Any], bool], why_not: str, method: Callable[..., Any]) -> None:
-        self.can, self.why_not, self.method = can, why_not, method
-        self.__doc__ = method.__doc__
-
-    def __get__(self, owner: Any, cls: type | None = None) -> Any:
-        if owner is None:
-            return self.method
-        if not self.can(owner):
-            raise AttributeError(f"this {type(owner).__name__!r} has no {self.method.__name__!r}: {self.why_not}")
-        return MethodType(self.method, owner)
-
-
-def only_if(can: Callable[[Any], bool], why_not: str) -> Callable[[Callable[..., Any]], Any]:
-    """Makes a method that is there only under a condition."""
-    return lambda method: OnlyIf(can, why_not, method)
+from ermine import _catalog, _ermine, _target
+from ermine._conditional import available_if
+from ermine._estimator import Estimator, ProbabilisticClassifier, Regressor, class_of, from_model
+from ermine._fallback import AnyEstimatorInParts
 
 
 def gives_probabilities(estimator: Any, task: str = "classification") -> bool:
@@ -42,17 +22,21 @@ def gives_probabilities(estimator: Any, task: str = "classification") -> bool:
     return hasattr(estimator, "predict_proba")
 
 
-class Parts(Estimator):
+class MetaEstimator(Estimator):
     """An estimator that is made of others."""
 
     @property
     def estimators_(self) -> list[Any]:
-        """The fitted estimators that it is made of, each made when it is asked for."""
-        parts = [from_model(model) for model in _ermine.members(self._fitted())]
-        for part in parts:
+        """The fitted members, made on first access."""
+        self._fitted()
+        return self._cached("members", self._made_members)
+
+    def _made_members(self) -> list[Any]:
+        members = [from_model(model) for model in _ermine.members(self._fitted())]
+        for member in members:
             if "feature_names_in_" not in self.__dict__:
-                part.__dict__.pop("feature_names_in_", None)
-        return parts
+                member.__dict__.pop("feature_names_in_", None)
+        return members
 
     @property
     def estimator_(self) -> Any:
@@ -64,29 +48,29 @@ class Parts(Estimator):
         return json.loads(self._fitted().export("json"))["sections"]
 
 
-def _can_say_probabilities(self: Any) -> bool:
+def _has_probabilities(self: Any) -> bool:
     model = self.__dict__.get("_model")
     return self._would_give_probabilities() if model is None else model.gives_probabilities()
 
 
-class OverClassifier(ProbabilisticClassifier):
+class MetaClassifier(ProbabilisticClassifier):
     """A classifier that gives probabilities if what it is made of does, and else scores."""
 
     def _would_give_probabilities(self) -> bool:
-        return gives_probabilities(self.estimator) and getattr(self, "vote", "coupling") == "coupling" and not hasattr(self, "code_size")
+        return gives_probabilities(self._estimator_below()) and getattr(self, "vote", "coupling") == "coupling" and not hasattr(self, "code_size")
 
-    @only_if(_can_say_probabilities, "what it is made of gives no probabilities")
+    @available_if(_has_probabilities, "what it is made of gives no probabilities")
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class for each row, in the order of ``classes_``, as an array of shape (n_samples, n_classes). Only where the parts give probabilities."""
         return self._predict(X, "numbers")
 
-    @only_if(_can_say_probabilities, "what it is made of gives no probabilities")
+    @available_if(_has_probabilities, "what it is made of gives no probabilities")
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    @only_if(lambda self: not _can_say_probabilities(self), "it gives probabilities, see predict_proba")
+    @available_if(lambda self: not _has_probabilities(self), "it gives probabilities, see predict_proba")
     def decision_function(self, X: Any) -> np.ndarray:
         """The score of each class for each row; for two classes one score, which is positive for the second of them. Only where there are no probabilities."""
         scores = self._predict(X, "numbers")
@@ -95,8 +79,17 @@ class OverClassifier(ProbabilisticClassifier):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
-class CodedClassifier(Parts, OverClassifier):
-    """Many classes by parts for two."""
+class MulticlassReduction(AnyEstimatorInParts, MetaEstimator, MetaClassifier):
+    """Many classes by estimators for two."""
+
+    def _sklearn_target(self, y: Any) -> bool:
+        """Rows with several labels, by one against the rest; and one class only."""
+        several = _target.several(y)
+        return self._learner == "one-vs-rest" if several is not None else len(set(_target.labels_like(y).tolist())) < 2
+
+    def _sklearn_options(self) -> bool:
+        """Regressors, whose sign decides between two classes."""
+        return isinstance(self.estimator, Regressor)
 
     @property
     def multilabel_(self) -> bool:
@@ -108,8 +101,34 @@ class CodedClassifier(Parts, OverClassifier):
         """Of which rows each part saw the kernel values: kernels that are given are not cut."""
         self._fitted()
 
+    @property
+    def label_binarizer_(self) -> Any:
+        """scikit-learn's encoder of the classes, as its one-against-rest classifier has it."""
+        self._fitted()
+        if self._learner != "one-vs-rest":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'label_binarizer_'")
+        from sklearn.preprocessing import LabelBinarizer  # type: ignore[import-untyped]
+
+        return LabelBinarizer(sparse_output=True).fit(self.classes_)
+
+    def _votes(self, X: Any) -> np.ndarray:
+        """The votes of all pairs of classes, and their confidences squeezed to less than half a vote, as in scikit-learn."""
+        n = len(self.classes_)
+        votes, confidence = np.zeros((2, len(self._predict(X, "classes")), n))
+        pairs = ((first, second) for first in range(n) for second in range(first + 1, n))
+        for (first, second), member in zip(pairs, self.estimators_, strict=True):
+            score = member.decision_function(X) if hasattr(member, "decision_function") else member.predict_proba(X)[:, 1]
+            wins = member.predict(X) == member.classes_[1]
+            votes[:, first] += ~wins
+            votes[:, second] += wins
+            confidence[:, first] -= score
+            confidence[:, second] += score
+        return votes + confidence / (3 * (np.abs(confidence) + 1))
+
     def decision_function(self, X: Any) -> np.ndarray:
-        """How sure the estimator is of each class for each row, in the order of ``classes_``; for two classes one number, which is positive for the second of them."""
+        """The score of each class for each row, in the order of ``classes_``; for two classes one score, which is positive for the second of them."""
+        if self._learner == "one-vs-one" and len(self.classes_) > 2 and self.vote == "majority":  # type: ignore[attr-defined]
+            return self._votes(X)
         scores = self._predict(X, "margins")
         if scores.shape[1] == 1:
             return scores[:, 0]

@@ -39,7 +39,7 @@ def score_by(scoring: str, estimator: Any, X: Any, y: Any) -> float:
         return sign * float(function(y, estimator.predict(X), **options))
     function, sign = OF_PROBABILITIES[scoring]
     orders = sign > 0 and not hasattr(estimator, "predict_proba")
-    said = estimator.decision_function(X) if orders else estimator.predict_proba(X)
-    two = len(estimator.classes_) == 2 and said.ndim == 2
+    scores = estimator.decision_function(X) if orders else estimator.predict_proba(X)
+    two = len(estimator.classes_) == 2 and scores.ndim == 2
     labels = {} if len(estimator.classes_) == 2 and sign > 0 else {"labels": estimator.classes_}
-    return sign * float(function(y, said[:, 1] if two and sign > 0 else said, **labels))
+    return sign * float(function(y, scores[:, 1] if two and sign > 0 else scores, **labels))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ermine import _target
 from ermine._estimator import Classifier, Estimator
+from ermine._fallback import runs_in_core
 
 #: scikit-learn's names of scores: the measure behind each, and whether its sign is turned.
 SCORERS: dict[str, tuple[str, bool]] = {
@@ -47,19 +48,26 @@ def check(estimator: Any) -> None:
     if not isinstance(estimator, Estimator):
         raise TypeError(f"{estimator!r} is not an estimator of Ermine; scikit-learn's own search takes any estimator")
     if estimator._functions():
-        raise ValueError("functions of one's own are not searched here; scikit-learn's own search takes them")
+        raise ValueError("custom functions are not searched here; scikit-learn's own search takes them")
 
 
 def scikit_learn(estimator: Any, scoring: Any, *more: bool) -> Any:
-    """``sklearn.model_selection`` where the core can't do what is asked for, or else ``None``."""
-    ours = isinstance(estimator, Estimator) and not estimator._functions() and (scoring is None or (isinstance(scoring, str) and scoring in SCORERS))
+    """``sklearn.model_selection`` if the core can't do it, or else ``None``."""
+    ours = isinstance(estimator, Estimator) and runs_in_core(estimator) and (scoring is None or (isinstance(scoring, str) and scoring in SCORERS))
     if ours and not any(more):
         return None
     try:
         import sklearn.model_selection  # type: ignore[import-untyped]
     except ImportError:
-        return None  # what follows says why it can't be done
+        return None  # what follows raises the error
     return sklearn.model_selection
+
+
+def seed(random_state: Any) -> int:
+    """The seed that ``random_state`` stands for."""
+    if random_state is None:
+        random_state = np.random.mtrand._rand
+    return int(random_state.randint(2**31)) if isinstance(random_state, np.random.RandomState) else int(random_state)
 
 
 def copy(estimator: Estimator, params: Mapping[str, Any]) -> Any:

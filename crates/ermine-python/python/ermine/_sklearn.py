@@ -24,11 +24,11 @@ def when_imported(join: Callable[[ModuleType], None]) -> None:
 
         join(sklearn.base)
     else:
-        sys.meta_path.insert(0, _Watch(join))
+        sys.meta_path.insert(0, _ImportHook(join))
 
 
-class _Watch:
-    """Stands first among Python's finders until ``sklearn.base`` is asked for."""
+class _ImportHook:
+    """Stands first among Python's finders until ``sklearn.base`` is imported."""
 
     def __init__(self, join: Callable[[ModuleType], None]) -> None:
         self.join = join
@@ -39,16 +39,16 @@ class _Watch:
         sys.meta_path.remove(self)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:
-            spec.loader = _ThenJoin(spec.loader, self)  # type: ignore[assignment]
+            spec.loader = _LoaderThenJoin(spec.loader, self)  # type: ignore[assignment]
         return spec
 
 
-class _ThenJoin:
+class _LoaderThenJoin:
     """The loader of ``sklearn.base``, with one more thing to do at the end."""
 
-    def __init__(self, loader: Any, watch: _Watch) -> None:
+    def __init__(self, loader: Any, hook: _ImportHook) -> None:
         self._loader = loader
-        self._watch = watch
+        self._hook = hook
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -63,10 +63,10 @@ class _ThenJoin:
         try:
             self._loader.exec_module(module)
         except BaseException:
-            sys.meta_path.insert(0, self._watch)
+            sys.meta_path.insert(0, self._hook)
             raise
         try:
-            self._watch.join(module)
+            self._hook.join(module)
         except Exception as error:  # an import of scikit-learn must never fail because of us
             warnings.warn(f"ermine can't join this scikit-learn: {error!r}", RuntimeWarning, stacklevel=2)
 

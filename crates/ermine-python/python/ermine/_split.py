@@ -193,7 +193,7 @@ class LeaveOneOut(_Splitter):
 
 
 class ShuffleSplit(_Splitter):
-    """Random splits, each drawn anew.
+    """Random splits, drawn independently.
 
     >>> [(len(train), len(test)) for train, test in ShuffleSplit(2, test_size=0.3, random_state=0).split(range(10))]
     [(7, 3), (7, 3)]

@@ -1,6 +1,5 @@
-"""Estimators that go on learning."""
+"""Estimators with ``partial_fit``."""
 
-import json
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +10,13 @@ from ermine._estimator import Classifier, Estimator
 from ermine._linear import steps
 
 
-class Streaming(Estimator):
-    """Estimators that go on learning from rows that come in pieces."""
+class PartialFitMethods(Estimator):
+    """Estimators that continue training on rows that arrive in batches."""
 
     classes_: np.ndarray
 
     def _learner_params(self) -> dict[str, Any]:
-        self._refuse("warm_start", (False,), "partial_fit goes on")
+        self._refuse("warm_start", (False,), "partial_fit continues")
         return super()._learner_params()
 
     @property
@@ -45,10 +44,12 @@ class Streaming(Estimator):
             The estimator, which has learned more.
         """
         self._require_y(y)
-        table, names = self._read(X)
         before = self.__dict__.get("_model")
-        if before is not None:
-            self._check_features(table.n_columns, names)
+        if before is None:
+            table, names = self._read(X)
+        else:
+            table = self._read_like_fitted(X)
+            names = list(self.feature_names_in_) if "feature_names_in_" in self.__dict__ else None
         if isinstance(self, Classifier):
             if before is not None and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
                 raise ValueError(f"classes={list(classes)} are not those of the first call to partial_fit, {self.classes_.tolist()}")
@@ -58,15 +59,16 @@ class Streaming(Estimator):
         else:
             target, n_dimensions = _target.values(y, table.n_rows, self._multi_output)  # type: ignore[attr-defined]
             note = {"y_dimensions": n_dimensions}
-        model = self._named(partial_fit)(
-            self._learner_params(),
+        params = self._learner_params()
+        model = self._with_sklearn_errors(partial_fit)(
+            params,
             table,
             target,
             _target.weights(sample_weight, table.n_rows),
             before,
             seed=self._seed(),
             threads=threads(self.n_jobs),
-            note=json.dumps({"class": type(self).__name__, "names": names is not None, **note}),
+            note=self._note(names, params, note),
         )
         if isinstance(self, Classifier):
             self.classes_ = labels

@@ -8,11 +8,12 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ermine import _target
+from ermine._data import is_sparse
 from ermine._estimator import Estimator, MarginClassifier, Regressor
-from ermine._ermine import Model
+from ermine._ermine import Model, Table
 from ermine._ermine import is_psd as _is_psd
 from ermine._ermine import string_kernel as _string_kernel
-from ermine._plain import PlainMixin
+from ermine._base import MixinPlaceholder
 from ermine._sklearn import warn
 
 #: A user's own kernel: the values of each row of the first table with each row of the second.
@@ -116,7 +117,7 @@ class StringKernel:
         return f"StringKernel(kind={self.kind!r}, length={self.length}, decay={self.decay})"
 
 
-class Machine(Estimator):
+class KernelMachine(Estimator):
     """A sum of kernels over support vectors. A kernel that is a function is called with two tables, as scikit-learn does it."""
 
     support_: np.ndarray
@@ -126,7 +127,7 @@ class Machine(Estimator):
 
     def _learner_params(self) -> dict[str, Any]:
         params = super()._learner_params()
-        # -1 is how scikit-learn says that there is no limit.
+        # -1 means no limit in scikit-learn.
         params |= {"max_iter": None} if params.get("max_iter") == -1 else {}
         return params | {"kernel": "precomputed"} if callable(params.get("kernel")) else params
 
@@ -145,7 +146,18 @@ class Machine(Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         self.__dict__.pop("_model", None)
         self.__dict__.pop("_rows", None)
-        return super().fit(X, y, sample_weight)  # type: ignore[misc]
+        super().fit(X, y, sample_weight)  # type: ignore[misc]
+        self._show_sparse(X)
+        return self
+
+    def _show_sparse(self, X: Any) -> None:
+        """Shows support vectors and coefficients as sparse matrices if the rows were sparse, as in scikit-learn. Predictions don't depend on it."""
+        if is_sparse(X):
+            from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+            for name in ("support_vectors_", "dual_coef_", "coef_"):
+                if name in self.__dict__:
+                    setattr(self, name, csr_matrix(getattr(self, name)))
 
     def _adopt(self, model: Model, n_features: int, names: list[str] | None) -> None:
         super()._adopt(model, n_features, names)
@@ -168,12 +180,13 @@ class Machine(Estimator):
         """How many rows and columns there were."""
         return int(json.loads(self._fitted().header())["n_rows"]), self.n_features_in_
 
+    def _read_like_fitted(self, X: Any) -> Table:
+        return self._read(X)[0] if callable(getattr(self, "kernel", None)) else super()._read_like_fitted(X)
+
     def _predict(self, X: Any, wanted: str) -> np.ndarray:
         if not callable(getattr(self, "kernel", None)):
             return super()._predict(X, wanted)
-        model = self._fitted()
-        table, _ = self._read(X)
-        return model.predict_table(table, wanted, self.n_jobs)
+        return self._fitted().predict_table(self._read_like_fitted(X), wanted, self.n_jobs)
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         if callable(getattr(self, "kernel", None)):
@@ -190,7 +203,7 @@ class Machine(Estimator):
         return tags
 
 
-class KernelClassifier(Machine, MarginClassifier):
+class KernelClassifier(KernelMachine, MarginClassifier):
     """A kernel machine for classes."""
 
     class_weight: Any
@@ -237,11 +250,11 @@ class KernelClassifier(Machine, MarginClassifier):
         return self._calibrated.predict_proba(X)
 
 
-class KernelRegressor(Machine, Regressor):
+class KernelRegressor(KernelMachine, Regressor):
     """A kernel machine for numbers."""
 
 
-class OneClassSVM(PlainMixin, Machine):
+class OneClassSVM(MixinPlaceholder, KernelMachine):
     """What belongs to the data: a boundary around it, with at most a share ``nu`` of the training rows outside.
 
     Parameters
@@ -258,10 +271,12 @@ class OneClassSVM(PlainMixin, Machine):
         What is added in the kernels "poly" and "sigmoid".
     tol : float, default=0.001
         Stop when no pair of rows violates the optimality conditions by more than this.
-    cache_size : float, default=500.0
+    cache_size : float, default=200
         Megabytes for kernel rows that are kept.
-    max_iter : int or None, default=None
-        Most steps over pairs of rows.
+    max_iter : int or None, default=-1
+        Most steps over pairs of rows; -1 or None for no limit.
+    shrinking : bool, default=True
+        Accepted for compatibility with scikit-learn, without effect: shrinking is always used, and the solution is the same.
     standardize : bool, default=False
         Bring columns to mean 0 and deviation 1 first.
     n_jobs : int, default=None
@@ -287,6 +302,7 @@ class OneClassSVM(PlainMixin, Machine):
     """
 
     _learner = "one-class-svm"
+    _takes_sparse = True
     _parameters = ("nu", "kernel", "degree", "gamma", "coef0", "tol", "cache_size", "max_iter", "standardize")
 
     def __init__(
@@ -298,8 +314,9 @@ class OneClassSVM(PlainMixin, Machine):
         gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
-        cache_size: float = 500.0,
-        max_iter: int | None = None,
+        cache_size: float = 200,
+        max_iter: int | None = -1,
+        shrinking: bool = True,
         standardize: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -312,17 +329,34 @@ class OneClassSVM(PlainMixin, Machine):
         self.tol = tol
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.shrinking = shrinking
         self.standardize = standardize
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns where the rows of ``X`` are; ``y`` is not looked at."""
+        """Fits a boundary around the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features.
+        y : ignored
+            Only there for pipelines.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self.__dict__.pop("_model", None)
         self.__dict__.pop("_rows", None)
         table, names = self._read(X)
         target, _ = _target.values(np.zeros(table.n_rows), table.n_rows, False)
         self._adopt(self._learn(table, names, target, sample_weight, {}), table.n_columns, names)
+        self._show_sparse(X)
         return self
 
     @property

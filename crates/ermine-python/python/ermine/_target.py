@@ -147,7 +147,7 @@ def labels(y: Any, n_rows: int, known: list[np.ndarray] | None = None) -> tuple[
 
 
 def _two_values(column: np.ndarray) -> np.ndarray:
-    """The two values of a label, of which the greater one says that a row has it: 0 and 1 where there are no others."""
+    """The two values of a label, of which the greater one means that a row has it: 0 and 1 where there are no others."""
     if column.dtype.kind == "O":
         _refuse_missing(column)
     _refuse_not_finite(column, "y")
@@ -172,6 +172,9 @@ def weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     if len(array) != n_rows:
         raise ValueError(f"sample_weight.shape == {array.shape}, expected {(n_rows,)}!")
     _refuse_not_finite(array, "sample_weight")
+    if (array < 0).any():
+        row = int(np.argmax(array < 0))
+        raise ValueError(f"Negative values in data passed to `sample_weight`: {array[row]} in row {row}.")
     return array
 
 

@@ -1,6 +1,8 @@
 """What estimators that are one tree can tell: its nodes in arrays, the leaves of rows, their paths, the path of pruning."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +35,7 @@ class TreeArrays:
     node_count : int
         How many nodes.
     n_leaves, max_depth : int
-        How many leaves, and how many questions lie on the longest way to one.
+        The number of leaves, and the depth.
     children_left, children_right : ndarray of shape (node_count,)
         The first and the second child of each node; -1 for a leaf. A branch for each category has more: see ``children``.
     feature : ndarray of shape (node_count,)
@@ -48,9 +50,20 @@ class TreeArrays:
         How impure the training rows of a node are.
     n_node_samples, weighted_n_node_samples : ndarray of shape (node_count,)
         How many training rows a node has, and their weight.
-    value : ndarray of shape (node_count, 1, n_values)
+    value : ndarray of shape (node_count, n_outputs, max_n_classes)
         What a node predicts: the shares of the classes, or a number.
+    n_features, n_outputs, max_n_classes : int
+        The numbers of features and targets, and the largest number of classes (1 in regression).
+    n_classes : ndarray of shape (n_outputs,)
+        The number of classes of each target (1 in regression).
     """
+
+    n_features: int
+    #: Finds the leaves of rows.
+    _leaves: Callable[[Any], np.ndarray]
+    n_outputs: int = 1
+    max_n_classes: int
+    n_classes: np.ndarray
 
     def __init__(self, sections: dict[str, Any]) -> None:
         kinds, first = np.array(sections["test"]), np.array(sections["child"])
@@ -59,7 +72,8 @@ class TreeArrays:
         self.n_leaves = int(leaf.sum())
         self._n_children = np.where(leaf, 0, 2)
         branches = np.isin(kinds, EACH)
-        numbers = np.array(sections["number"])
+        # Infinite thresholds, which only separate missing values, are text in JSON.
+        numbers = np.array(sections["number"], dtype=object).astype(np.float64)
         # A branch for each category, and one for missing values where there is one.
         self._n_children[branches] = numbers[branches].astype(int) + (kinds[branches] == EACH[1])
         self.children_left = np.where(leaf, -1, first)
@@ -76,6 +90,33 @@ class TreeArrays:
         self.categories = self._sets(kinds, numbers, sections["set"])
         self.max_depth = int(self._depths().max())
 
+    def set_targets(self, n_classes: list[int], n_outputs: int) -> None:
+        """Brings values to scikit-learn's shape (node_count, n_outputs, max_n_classes); regression has one value per output."""
+        self.n_outputs, self.n_classes, self.max_n_classes = n_outputs, np.array(n_classes if len(n_classes) == n_outputs else [1] * n_outputs), max(n_classes)
+        if n_outputs > 1:
+            flat, parts = self.value[:, 0], np.cumsum(self.n_classes)[:-1]
+            self.value = np.zeros((self.node_count, n_outputs, int(self.n_classes.max())))
+            for output, values in enumerate(np.split(flat, parts, axis=1)):
+                self.value[:, output, : values.shape[1]] = values
+
+    @property
+    def capacity(self) -> int:
+        """The number of nodes."""
+        return self.node_count
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The index of the leaf of each row, as an array of shape (n_samples,)."""
+        return self._leaves(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The value of the leaf of each row, as an array of shape (n_samples, n_outputs, max_n_classes) without its axes of length 1 beside the first."""
+        values = self.value[self.apply(X)]
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def decision_path(self, X: Any) -> Any:
+        """The nodes on the path of each row, as a sparse matrix of shape (n_samples, node_count)."""
+        return paths(self, self.apply(X))
+
     def children(self, node: int) -> list[int]:
         """The children of a node."""
         first = int(self.children_left[node])
@@ -83,7 +124,7 @@ class TreeArrays:
 
     @staticmethod
     def _sets(kinds: np.ndarray, numbers: np.ndarray, halves: list[int]) -> list[list[int] | None]:
-        """The sets of categories, which stand in the file as words of 64 bits, in halves."""
+        """The sets of categories, stored in the file as 64-bit integers, in halves."""
         sets: list[list[int] | None] = [None] * len(kinds)
         at = 0
         for node in np.flatnonzero(np.isin(kinds, IN_SET)).tolist():
@@ -133,7 +174,7 @@ def paths(tree: TreeArrays, leaves: np.ndarray) -> Any:
     return csr_matrix((np.ones(starts[-1], dtype=np.int64), np.concatenate(columns), starts), shape=(len(leaves), tree.node_count))
 
 
-class Tree(Estimator):
+class TreeMethods(Estimator):
     """What estimators that are one tree can tell."""
 
     depth_: int
@@ -141,8 +182,17 @@ class Tree(Estimator):
 
     @property
     def tree_(self) -> TreeArrays:
-        """The nodes of the tree in arrays, made when it is asked for."""
-        return tree_arrays(self._fitted())
+        """The nodes of the tree in arrays, made on first access."""
+        self._fitted()
+        return self._cached("tree", self._make_tree)
+
+    def _make_tree(self) -> TreeArrays:
+        tree = tree_arrays(self._fitted())
+        tree.n_features, tree._leaves = self.n_features_in_, partial(TreeMethods.apply, self)
+        # A number for each class of one target; several targets learn the indicators of theirs.
+        counts = self.__dict__.get("_n_classes", [len(classes)] if (classes := self.__dict__.get("classes_")) is not None else [1])
+        tree.set_targets(counts, getattr(self, "n_outputs_", 1))
+        return tree
 
     def _levels(self) -> list[list[str]]:
         """The names of the categories of each column; none for numbers."""
@@ -160,7 +210,7 @@ class Tree(Estimator):
         return d if most is None else int(most)
 
     def get_depth(self) -> int:
-        """How many questions lie on the longest way from the root to a leaf."""
+        """The depth of the tree: the largest number of splits from the root to a leaf."""
         self._fitted()
         return self.depth_
 
@@ -172,8 +222,7 @@ class Tree(Estimator):
     def apply(self, X: Any) -> np.ndarray:
         """The number of the leaf in which each row ends, as an array of shape (n_samples,)."""
         model = self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
+        table = self._read_like_fitted(X)
         return _ermine.leaves(model, table, self.n_jobs)[:, 0]
 
     def decision_path(self, X: Any) -> Any:
@@ -187,7 +236,7 @@ class Tree(Estimator):
         """
         params = self.get_params()
         if "ccp_alpha" not in params:
-            raise AttributeError(f"{type(self).__name__!r} has no ccp_alpha to choose")
+            raise AttributeError(f"{type(self).__name__!r} has no parameter ccp_alpha")
         whole: Any = type(self)(**{**params, "ccp_alpha": 0.0, "pruning": None})
         alphas, impurities = whole.fit(X, y, sample_weight=sample_weight)._fitted().pruning_path()
         return PruningPath(np.asarray(alphas), np.asarray(impurities))

@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ermine import _ermine, _rates, _target
-from ermine._elsewhere import handed_over
-from ermine._orders import Interval, confidence_interval, kendall_tau, mean_average_precision, mean_reciprocal_rank, ndcg_score, omega_loss
+from ermine import _ermine, _class_metrics, _target
+from ermine._forwarding import forward_names
+from ermine._ranking_metrics import Interval, confidence_interval, kendall_tau, mean_average_precision, mean_reciprocal_rank, ndcg_score, omega_loss
 from ermine._sklearn import warn
 
 __all__ = [
@@ -25,8 +25,8 @@ __all__ = [
     "recall_score", "roc_auc_score", "roc_curve", "root_mean_squared_error", "zero_one_loss",
 ]
 
-Average = Literal["micro", "macro", "weighted"]
-Averages = Literal["binary", "micro", "macro", "weighted"]
+Average = Literal["micro", "macro", "weighted", "samples"]
+Averages = Literal["binary", "micro", "macro", "weighted", "samples"]
 
 # Classes
 
@@ -50,7 +50,7 @@ def _confusion(y_true: Any, y_pred: Any, sample_weight: Any) -> _Confusion:
     if true.dtype.kind != predicted.dtype.kind and "U" in (true.dtype.kind + predicted.dtype.kind).replace("O", "U") and "O" not in true.dtype.kind + predicted.dtype.kind:
         raise ValueError(f"Labels in y_true and y_pred should be of the same type. Got y_true={np.unique(true)} and y_pred={np.unique(predicted)}.")
     labels, codes = _target.coded(np.concatenate([true, predicted]))
-    weights = _rates.weights(sample_weight, len(true))
+    weights = _class_metrics.weights(sample_weight, len(true))
     counts, read = _ermine.confusion(codes[: len(true)].copy(), codes[len(true) :].copy(), len(labels), weights)
     return _Confusion(labels, counts, *read)
 
@@ -62,7 +62,7 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
         predicted = np.asarray(y_pred)
         _target.check_rows(len(true), len(predicted))
         right = (true == predicted).all(axis=1)
-        weights = _rates.weights(sample_weight, len(true))
+        weights = _class_metrics.weights(sample_weight, len(true))
         return float(np.average(right, weights=weights)) if normalize else float(right @ (np.ones(len(true)) if weights is None else weights))
     found = _confusion(y_true, y_pred, sample_weight)
     return found.accuracy if normalize else float(np.trace(found.counts))
@@ -73,7 +73,7 @@ def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_we
     right = accuracy_score(y_true, y_pred, normalize=normalize, sample_weight=sample_weight)
     if normalize:
         return 1.0 - right
-    weights = _rates.weights(sample_weight, len(np.asarray(y_true)))
+    weights = _class_metrics.weights(sample_weight, len(np.asarray(y_true)))
     return float(len(np.asarray(y_true)) if weights is None else weights.sum()) - right
 
 
@@ -113,7 +113,7 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
     if true.ndim == 1:
         return zero_one_loss(y_true, y_pred, sample_weight=sample_weight)
     wrong = (true != np.asarray(y_pred)).mean(axis=1)
-    return float(np.average(wrong, weights=_rates.weights(sample_weight, len(wrong))))
+    return float(np.average(wrong, weights=_class_metrics.weights(sample_weight, len(wrong))))
 
 
 def confusion_matrix(
@@ -153,14 +153,14 @@ def confusion_matrix(
     return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
 
 
-def _counts(y_true: Any, y_pred: Any, sample_weight: Any) -> _rates.Counts:
+def _counts(y_true: Any, y_pred: Any, sample_weight: Any) -> _class_metrics.Counts:
     """How much of each class, or of each label of a matrix, is right, true and predicted."""
-    if _rates.is_marks(y_true):
+    if _class_metrics.is_marks(y_true):
         true, predicted = np.asarray(y_true), np.asarray(y_pred)
         _target.check_rows(len(true), len(predicted))
-        return _rates.of_marks(true, predicted, _rates.weights(sample_weight, len(true)))
+        return _class_metrics.of_marks(true, predicted, _class_metrics.weights(sample_weight, len(true)))
     found = _confusion(y_true, y_pred, sample_weight)
-    return _rates.of_matrix(found.labels, found.counts)
+    return _class_metrics.of_matrix(found.labels, found.counts)
 
 
 def precision_recall_fscore_support(
@@ -179,8 +179,9 @@ def precision_recall_fscore_support(
         The classes that count, in this order; None for all that occur, ascending.
     pos_label : default=1
         See ``average``.
-    average : {"binary", "micro", "macro", "weighted"}, default=None
-        None for each class; "binary" for ``pos_label`` alone; or a mean: over rows, over classes, over classes by their weight.
+    average : {"binary", "micro", "macro", "weighted", "samples"}, default=None
+        None for each class; "binary" for ``pos_label`` alone; or a mean: over rows, over classes, over classes by their weight, or over the rows of a matrix of labels
+        ("samples").
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts.
     zero_division : {"warn", 0, 1, nan}, default="warn"
@@ -191,23 +192,32 @@ def precision_recall_fscore_support(
     precision, recall, f, support
         Arrays of shape (n_classes,); or numbers, and None for the last.
     """
-    if average not in (None, "binary", "micro", "macro", "weighted"):
-        raise ValueError(f"average must be one of {{None, 'binary', 'micro', 'macro', 'weighted'}}, got {average!r}")
+    if average not in (None, "binary", "micro", "macro", "weighted", "samples"):
+        raise ValueError(f"average must be one of {{None, 'binary', 'micro', 'macro', 'weighted', 'samples'}}, got {average!r}")
+    if average == "samples":
+        if not _class_metrics.is_marks(y_true):
+            raise ValueError("Samplewise metrics are not available outside of multilabel classification.")
+        columns = slice(None) if labels is None else np.asarray(labels)
+        true, predicted = np.asarray(y_true)[:, columns], np.asarray(y_pred)[:, columns]
+        _target.check_rows(len(true), len(predicted))
+        per_row = _class_metrics.rates(_class_metrics.of_marks(true.T, predicted.T, None), float(beta), zero_division, _only)
+        weights = _class_metrics.weights(sample_weight, len(true))
+        return *(_class_metrics.mean_of_defined(rate, weights) for rate in per_row), None  # type: ignore[return-value]
     counts = _counts(y_true, y_pred, sample_weight)
     if average == "binary":
         known = counts.labels.tolist()
-        if len(known) > 2 or _rates.is_marks(y_true):
-            what = "multilabel-indicator" if _rates.is_marks(y_true) else "multiclass"
+        if len(known) > 2 or _class_metrics.is_marks(y_true):
+            what = "multilabel-indicator" if _class_metrics.is_marks(y_true) else "multiclass"
             raise ValueError(f"Target is {what} but average='binary'. Please choose another average setting, one of ['micro', 'macro', 'weighted', None].")
         if pos_label not in known and len(known) == 2:
             raise ValueError(f"pos_label={pos_label} is not a valid label: It should be one of {known}")
         labels = [pos_label]
     if labels is not None:
-        counts = _rates.chosen(counts, labels)
+        counts = _class_metrics.chosen(counts, labels)
     if average is None:
         support = counts.actual.astype(np.int64) if sample_weight is None else counts.actual
-        return *_rates.rates(counts, float(beta), zero_division, _only), support  # type: ignore[return-value]
-    means = _rates.averaged(counts, "macro" if average == "binary" else average, float(beta), zero_division, _only)
+        return *_class_metrics.rates(counts, float(beta), zero_division, _only), support  # type: ignore[return-value]
+    means = _class_metrics.averaged(counts, "macro" if average == "binary" else average, float(beta), zero_division, _only)
     return *means, None  # type: ignore[return-value]
 
 
@@ -244,17 +254,17 @@ def classification_report(
     """Precision, recall and F1 of each class (or of ``labels``, called ``target_names``) and their means, as text, or as a dict if ``output_dict``."""
     counts = _counts(y_true, y_pred, sample_weight)
     # Where all classes count, the micro mean is the accuracy.
-    whole = not _rates.is_marks(y_true) and (labels is None or set(counts.labels.tolist()) <= set(np.asarray(labels).tolist()))
-    counts = counts if labels is None else _rates.chosen(counts, labels)
+    whole = not _class_metrics.is_marks(y_true) and (labels is None or set(counts.labels.tolist()) <= set(np.asarray(labels).tolist()))
+    counts = counts if labels is None else _class_metrics.chosen(counts, labels)
     shown = [str(label) for label in (counts.labels.tolist() if target_names is None else target_names)]
     if len(shown) != len(counts.labels):
         raise ValueError(f"Number of classes, {len(counts.labels)}, does not match size of target_names, {len(shown)}. Try specifying the labels parameter")
     names = ("precision", "recall", "f1-score", "support")
-    each = zip(*_rates.rates(counts, 1.0, zero_division), counts.actual)
+    each = zip(*_class_metrics.rates(counts, 1.0, zero_division), counts.actual)
     rows = {name: dict(zip(names, map(float, numbers))) for name, numbers in zip(shown, each)}
     total = float(counts.actual.sum())
     silent = 0.0 if zero_division == "warn" else zero_division
-    of = lambda average: dict(zip(names, (*_rates.averaged(counts, average, 1.0, silent, ()), total)))
+    of = lambda average: dict(zip(names, (*_class_metrics.averaged(counts, average, 1.0, silent, ()), total)))
     micro, means = of("micro"), {f"{average} avg": of(average) for average in ("macro", "weighted")}
     if output_dict:
         return rows | ({"accuracy": micro["f1-score"]} if whole else {"micro avg": micro}) | means
@@ -291,7 +301,7 @@ def _probabilities(y_true: Any, y_proba: Any, labels: Any) -> tuple[np.ndarray, 
     return np.require(values.reshape(-1), requirements=["C", "A"]), places.astype(np.uint32), len(distinct)
 
 
-def log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, labels: Any = None) -> float:
+def log_loss(y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight: Any = None, labels: Any = None) -> float:
     """The mean of -ln p(true class).
 
     Parameters
@@ -301,6 +311,8 @@ def log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, labels: An
     y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
         The probabilities of the classes in ascending order; of two classes that of the second is enough. Probabilities of 0 count as the least number that
         isn't rounded away.
+    normalize : bool, default=True
+        The mean over the rows if true, else the sum.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts.
     labels : array-like, default=None
@@ -310,7 +322,9 @@ def log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, labels: An
     sums = values.reshape(-1, n_classes).sum(axis=1)
     if not np.allclose(sums, 1, rtol=1e-6):
         warn("UserWarning", "The y_prob values do not sum to one. Make sure to pass probabilities.")
-    return _ermine.probability_losses(values, n_classes, codes, _rates.weights(sample_weight, len(codes)))[0]
+    weights = _class_metrics.weights(sample_weight, len(codes))
+    mean = _ermine.probability_losses(values, n_classes, codes, weights)[0]
+    return mean if normalize else mean * (len(codes) if weights is None else float(weights.sum()))
 
 
 def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> float:
@@ -327,17 +341,17 @@ def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, po
                 raise ValueError(f"pos_label={pos_label} is not a valid label: It should be one of {distinct.tolist()}")
             y_true, labels = (true == (1 if pos_label is None else pos_label)).astype(int), [0, 1]
     flat, codes, n_classes = _probabilities(y_true, y_proba, labels)
-    return _ermine.probability_losses(flat, n_classes, codes, _rates.weights(sample_weight, len(codes)))[1]
+    return _ermine.probability_losses(flat, n_classes, codes, _class_metrics.weights(sample_weight, len(codes)))[1]
 
 
 def calibration_curve(y_true: Any, y_prob: Any, *, n_bins: int = 5, pos_label: Any = None, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """How often it happens (first array), against how often it was said to (second array), in bins of equal width that have rows."""
+    """The observed frequency (first array) and the mean predicted probability (second array) in bins of equal width that have rows."""
     bins = _bins(y_true, y_prob, n_bins, pos_label, sample_weight)
     return bins[1], bins[0]
 
 
 def expected_calibration_error(y_true: Any, y_prob: Any, *, n_bins: int = 10, pos_label: Any = None, sample_weight: Any = None) -> float:
-    """The mean distance between what was said and what happened, over bins of equal width."""
+    """The expected calibration error: the mean distance between predicted probability and observed frequency, over bins of equal width."""
     return _bins(y_true, y_prob, n_bins, pos_label, sample_weight)[3]
 
 
@@ -369,7 +383,7 @@ def _found(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tup
             what = "multiclass format is not supported" if len(distinct) > 2 else f"y_true takes value in {known} and pos_label is not specified: either make y_true take value in {{0, 1}} or {{-1, 1}} or pass pos_label explicitly."
             raise ValueError(what)
         pos_label = 1
-    return np.require(true == pos_label, np.bool_, ["C", "A"]), scores, _rates.weights(sample_weight, len(true))
+    return np.require(true == pos_label, np.bool_, ["C", "A"]), scores, _class_metrics.weights(sample_weight, len(true))
 
 
 def _swept(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -386,7 +400,7 @@ def roc_curve(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The ROC curve: false-alarm rates, hit rates and the thresholds at which they are reached, from (0, 0) to (1, 1).
 
-    Points on a straight line between others are left out, unless ``drop_intermediate`` is False. What can't be told, of rows of one class, is NaN.
+    Points on a straight line between others are left out, unless ``drop_intermediate`` is False. Rates that are undefined, because all rows are of one class, are NaN.
     """
     thresholds, hits, alarms = _swept(y_true, y_score, pos_label, sample_weight)
     if drop_intermediate and len(hits) > 2:
@@ -414,8 +428,8 @@ def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, 
 
 
 def roc_auc_score(
-    y_true: Any, y_score: Any, *, average: Average = "macro", sample_weight: Any = None, max_fpr: float | None = None, multi_class: Literal["ovr", "ovo"] = "ovr", labels: Any = None,
-) -> float:
+    y_true: Any, y_score: Any, *, average: Average | None = "macro", sample_weight: Any = None, max_fpr: float | None = None, multi_class: Literal["ovr", "ovo"] = "ovr", labels: Any = None,
+) -> Any:
     """The area under the ROC curve: how often a row of the class scores higher than another row.
 
     Parameters
@@ -424,8 +438,9 @@ def roc_auc_score(
         The true classes, or a matrix of 0 and 1 with a column for each label.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
         Scores or probabilities: of two classes those of the second; of more those of each, in ascending order.
-    average : {"macro", "weighted"}, default="macro"
-        The mean over classes, which count alike, or by their weight.
+    average : {"micro", "macro", "weighted", "samples"} or None, default="macro"
+        The mean over classes, which count alike, or by their weight; None for the area of each. "micro" takes all labels of all rows together, "samples" the mean over
+        the rows of a matrix of labels.
     multi_class : {"ovr", "ovo"}, default="ovr"
         Of more than two classes, each against the rest, or each pair.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -454,18 +469,26 @@ def _partial_area(y_true: Any, y_score: Any, max_fpr: float, sample_weight: Any)
     return 0.5 * (1 + (area - least) / (max_fpr - least))
 
 
-def average_precision_score(y_true: Any, y_score: Any, *, average: Average = "macro", pos_label: Any = 1, sample_weight: Any = None, labels: Any = None) -> float:
+def average_precision_score(y_true: Any, y_score: Any, *, average: Average | None = "macro", pos_label: Any = 1, sample_weight: Any = None, labels: Any = None) -> Any:
     """The mean precision over the positive rows, each at its own threshold: the area under the precision-recall curve; 0 where no row is positive. See ``roc_auc_score``."""
     return _area(1, y_true, y_score, average, "ovr", sample_weight, labels, pos_label)
 
 
 def _area(
-    which: int, y_true: Any, y_score: Any, average: str, multi_class: str, sample_weight: Any, labels: Any, pos_label: Any = 1,
-) -> float:
+    which: int, y_true: Any, y_score: Any, average: str | None, multi_class: str, sample_weight: Any, labels: Any, pos_label: Any = 1,
+) -> Any:
     true, scores = np.asarray(y_true), np.asarray(y_score, dtype=np.float64)
-    if average not in ("macro", "weighted"):
-        raise ValueError(f"average must be 'macro' or 'weighted', got {average!r}")
+    if average not in ("micro", "macro", "weighted", "samples", None):
+        raise ValueError(f"average must be 'micro', 'macro', 'weighted', 'samples' or None, got {average!r}")
     if true.ndim == 2 and true.shape[1] > 1:
+        if true.shape != scores.shape:
+            raise ValueError(f"y_true has shape {true.shape} and y_score has shape {scores.shape}")
+        if average == "micro":
+            repeated = None if sample_weight is None else np.repeat(np.asarray(sample_weight, dtype=np.float64), true.shape[1])
+            return _mean_area(which, [true.ravel() == 1], scores.reshape(-1, 1), "macro", repeated)
+        if average == "samples":
+            of_rows = _mean_area(which, list(true == 1), scores.T, None, None)
+            return float(np.average(of_rows, weights=_class_metrics.weights(sample_weight, len(true))))
         marks = [true[:, k] == 1 for k in range(true.shape[1])]
         return _mean_area(which, marks, scores, average, sample_weight)
     true = _target.labels_like(true)
@@ -473,7 +496,12 @@ def _area(
     if scores.ndim == 2 and len(distinct) > 2:
         if scores.shape[1] != len(distinct):
             raise ValueError(f"Number of classes in y_true not equal to the number of columns in 'y_score': {len(distinct)} and {scores.shape[1]}")
+        if average == "samples" or (average is None and multi_class == "ovo"):
+            raise ValueError(f"average={average!r} is not defined for more than two classes with multi_class={multi_class!r}")
+        if average == "micro":
+            return _mean_area(which, [(true[:, None] == distinct[None, :]).ravel()], scores.reshape(-1, 1), "macro", None if sample_weight is None else np.repeat(sample_weight, len(distinct)))
         if multi_class == "ovo":
+            assert average is not None
             return _pairwise_area(true, scores, distinct, average)
         return _mean_area(which, [true == label for label in distinct], scores, average, sample_weight)
     if scores.ndim == 2 and scores.shape[1] == 2:
@@ -483,13 +511,13 @@ def _area(
     if which == 0 and len(distinct) < 2:
         warn("UndefinedMetricWarning", "Only one class is present in y_true. ROC AUC score is not defined in that case.")
         return float("nan")
-    # Of one class alone it is told by its name whether it is the positive one.
+    # If there is only one class, its name decides whether it is the positive one.
     positive = pos_label if which == 1 and (len(distinct) < 2 or (pos_label != 1 and pos_label in distinct.tolist())) else distinct[-1]
     return _mean_area(which, [true == positive], scores.reshape(-1, 1), "macro", sample_weight)
 
 
-def _mean_area(which: int, marks: Sequence[np.ndarray], scores: np.ndarray, average: str, sample_weight: Any) -> float:
-    """The mean of the areas of some columns of scores."""
+def _mean_area(which: int, marks: Sequence[np.ndarray], scores: np.ndarray, average: str | None, sample_weight: Any) -> Any:
+    """The mean of the areas of some columns of scores; the area of each if ``average`` is None."""
     areas, sizes = [], []
     for k, positive in enumerate(marks):
         of_class, numbers, weights = _found(positive.astype(int), np.ascontiguousarray(scores[:, k]), 1, sample_weight)
@@ -502,6 +530,8 @@ def _mean_area(which: int, marks: Sequence[np.ndarray], scores: np.ndarray, aver
         # Where nothing is to be found, nothing is found.
         areas.append((np.nan, 0.0)[which] if area is None else area)
         sizes.append(float(of_class.sum() if weights is None else weights[of_class].sum()))
+    if average is None:
+        return np.array(areas)
     return float(np.mean(areas) if average == "macro" else np.average(areas, weights=sizes))
 
 
@@ -533,7 +563,7 @@ def _outputs(
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     if not (np.isfinite(true).all() and np.isfinite(predicted).all()):
         raise ValueError("Input contains NaN or infinity.")
-    weights = _rates.weights(sample_weight, len(true))
+    weights = _class_metrics.weights(sample_weight, len(true))
     each = np.array([score(np.ascontiguousarray(predicted[:, k]), np.ascontiguousarray(true[:, k]), weights) for k in range(true.shape[1])])
     if isinstance(multioutput, str):
         if multioutput not in ("raw_values", "uniform_average"):
@@ -561,7 +591,7 @@ r2_score = _one_error(4, "r2_score", "The share of the variance that is explaine
 
 
 def mean_pinball_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, alpha: float = 0.5, multioutput: Any = "uniform_average") -> Any:
-    """The mean pinball loss, which the ``alpha`` quantile minimises."""
+    """The mean pinball loss, which the ``alpha`` quantile minimizes."""
     if not 0 <= alpha <= 1:
         raise ValueError(f"The 'alpha' parameter of mean_pinball_loss must be a float in the range [0, 1]. Got {alpha!r} instead.")
     return _outputs(y_true, y_pred, sample_weight, multioutput, lambda p, t, w: _ermine.pinball_loss(p, t, float(alpha), w))
@@ -589,4 +619,4 @@ def mean_gamma_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) 
     return mean_tweedie_deviance(y_true, y_pred, sample_weight=sample_weight, power=2)
 
 
-__getattr__ = handed_over("metrics", __all__)
+__getattr__ = forward_names("metrics", __all__)

@@ -1,7 +1,7 @@
 """Ways to split rows; the best setting of an estimator, by cross-validation; learning and validation curves.
 
 ``GridSearchCV`` and ``RandomizedSearchCV`` have scikit-learn's names and attributes, and search inside the core: where one fit gives the models of many settings (the rounds of
-boosting, the strength of ridge, of the lasso or of pruning, the number of neighbours, the price of slack) it is shared among them. What the core can't do (a pipeline, a score of one's own,
+boosting, the strength of ridge, of the lasso or of pruning, the number of neighbors, the price of slack) it is shared among them. What the core can't do (a pipeline, a custom score,
 distributions to draw from) is done by scikit-learn, where it is installed; so are all names of ``sklearn.model_selection`` that are not here.
 """
 
@@ -19,15 +19,15 @@ import numpy as np
 
 from ermine import _selection, _target
 from ermine._catalog import CATALOG, Entry
-from ermine._elsewhere import handed_over
+from ermine._forwarding import forward_names
 from ermine._ermine import compare as _compare
 from ermine._ermine import curve as _curve
 from ermine._ermine import search as _search
 from ermine._ermine import threads
 from ermine._estimator import Estimator
-from ermine._plain import Bare
+from ermine._base import EstimatorBase
 from ermine._progress import Bar
-from ermine._reduction import only_if
+from ermine._reduction import available_if
 from ermine._scoring import score_by
 from ermine._selection import SCORERS  # noqa: F401
 from ermine._sklearn import not_fitted, warn
@@ -62,10 +62,10 @@ def _tried(
 
 def _best_has(name: str) -> Any:
     """A method that is there where the best estimator, or before there is one the searched estimator, has it."""
-    return only_if(lambda search: hasattr(search.__dict__.get("best_estimator_", search.estimator), name), f"the estimator has no {name}")
+    return available_if(lambda search: hasattr(search.__dict__.get("best_estimator_", search.estimator), name), f"the estimator has no {name}")
 
 
-class _SearchCV(Bare):
+class _SearchCV(EstimatorBase):
     """What searches share: results, the best estimator, and predicting with it."""
 
     estimator: Any
@@ -126,7 +126,7 @@ class _SearchCV(Bare):
         self.best_params_ = params[self.best_index_]
         self.best_score_ = float(means[self.best_index_])
 
-    def _search_elsewhere(self, theirs: Any, name: str, X: Any, y: Any, sample_weight: Any, groups: Any, **own: Any) -> Self:
+    def _search_with_sklearn(self, theirs: Any, name: str, X: Any, y: Any, sample_weight: Any, groups: Any, **own: Any) -> Self:
         """Searches by scikit-learn, and takes on what it found."""
         search = getattr(theirs, name)(
             self.estimator, **own, scoring=self.scoring, n_jobs=self.n_jobs, refit=self.refit, cv=self.cv, verbose=self.verbose, error_score=self.error_score,
@@ -138,7 +138,7 @@ class _SearchCV(Bare):
         self.__dict__.update({name: value for name, value in vars(search).items() if name.endswith("_") and name not in of_best})
         return self
 
-    def _must_be_elsewhere(self) -> bool:
+    def _needs_sklearn(self) -> bool:
         raises = isinstance(self.error_score, str)
         if raises and self.error_score != "raise":
             raise ValueError(f"error_score must be 'raise' or a number, got {self.error_score!r}")
@@ -297,9 +297,9 @@ class GridSearchCV(_SearchCV):
         """Searches; ``groups`` says which rows belong together, for splitters that ask."""
         self.__dict__.pop("scorer_", None)
         self.__dict__.pop("best_estimator_", None)
-        theirs = _selection.scikit_learn(self.estimator, self.scoring, self._must_be_elsewhere())
+        theirs = _selection.scikit_learn(self.estimator, self.scoring, self._needs_sklearn())
         if theirs is not None:
-            return self._search_elsewhere(theirs, "GridSearchCV", X, y, sample_weight, groups, param_grid=self.param_grid, pre_dispatch=self.pre_dispatch)
+            return self._search_with_sklearn(theirs, "GridSearchCV", X, y, sample_weight, groups, param_grid=self.param_grid, pre_dispatch=self.pre_dispatch)
         grids = [self.param_grid] if isinstance(self.param_grid, Mapping) else list(self.param_grid)
         # The order of scikit-learn: names in the order of the alphabet, the last one running fastest.
         axes = [{name: _listed(grid[name]) for name in sorted(grid)} for grid in grids]
@@ -333,10 +333,10 @@ class RandomizedSearchCV(_SearchCV):
     param_distributions : dict, or list of dicts, default=None
         Values or distributions of each parameter to draw from, which is left to scikit-learn; None for the ranges that the learner declares.
     n_iter : int, default=10
-        How many settings; along a path (rounds, strengths, neighbours) each is tried with several values.
+        How many settings; along a path (rounds, strengths, neighbors) each is tried with several values.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in ``GridSearchCV``.
-    random_state : int, default=0
+    random_state : int, RandomState instance or None, default=None
         The seed of the settings.
     """
 
@@ -346,7 +346,7 @@ class RandomizedSearchCV(_SearchCV):
 
     def __init__(
         self, estimator: Any, param_distributions: Any = None, *, n_iter: int = 10, scoring: Any = None, n_jobs: int | None = None, refit: Any = True, cv: Any = None,
-        verbose: int = 0, pre_dispatch: Any = "2*n_jobs", random_state: Any = 0, error_score: Any = np.nan, return_train_score: bool = False,
+        verbose: int = 0, pre_dispatch: Any = "2*n_jobs", random_state: Any = None, error_score: Any = np.nan, return_train_score: bool = False,
     ) -> None:
         self.estimator = estimator
         self.param_distributions = param_distributions
@@ -365,23 +365,23 @@ class RandomizedSearchCV(_SearchCV):
         """Searches; ``groups`` says which rows belong together, for splitters that ask."""
         self.__dict__.pop("scorer_", None)
         self.__dict__.pop("best_estimator_", None)
-        if self.param_distributions is not None or _selection.scikit_learn(self.estimator, self.scoring, self._must_be_elsewhere()) is not None:
-            return self._draw_elsewhere(X, y, sample_weight, groups)
+        if self.param_distributions is not None or _selection.scikit_learn(self.estimator, self.scoring, self._needs_sklearn()) is not None:
+            return self._draw_with_sklearn(X, y, sample_weight, groups)
         trials = _tried(
             self.estimator, X, y, sample_weight, settings=None, trials=self._n_settings(), factor=self._factor(), cv=self.cv, scoring=self.scoring,
-            seed=0 if self.random_state is None else self.random_state, n_jobs=self.n_jobs, verbose=self.verbose, groups=groups,
+            seed=_selection.seed(self.random_state), n_jobs=self.n_jobs, verbose=self.verbose, groups=groups,
         )
         self._keep([setting for setting, _, _, _ in trials], trials)
         self._refit(X, y, sample_weight)
         return self
 
-    def _draw_elsewhere(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+    def _draw_with_sklearn(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         theirs = _selection.scikit_learn(self.estimator, self.scoring, True)
         if theirs is None or self.param_distributions is None:
             what = "needs scikit-learn's own search, which isn't installed" if theirs is None else "is left to scikit-learn's own search, which needs param_distributions"
-            raise ValueError(f"{type(self).__name__}: what is asked for {what}; the core draws from the ranges that learners of Ermine declare")
+            raise ValueError(f"{type(self).__name__}: this {what}; the core draws from the ranges that learners of Ermine declare")
         name, own = self._theirs(theirs)
-        return self._search_elsewhere(theirs, name, X, y, sample_weight, groups, param_distributions=self.param_distributions, random_state=self.random_state, **own)
+        return self._search_with_sklearn(theirs, name, X, y, sample_weight, groups, param_distributions=self.param_distributions, random_state=self.random_state, **own)
 
     def _n_settings(self) -> int:
         return self.n_iter
@@ -417,7 +417,7 @@ class HalvingRandomSearchCV(RandomizedSearchCV):
     def __init__(
         self, estimator: Any, param_distributions: Any = None, *, n_candidates: Any = "exhaust", factor: Any = 3, resource: str = "n_samples", max_resources: Any = "auto",
         min_resources: Any = "smallest", aggressive_elimination: bool = False, cv: Any = 5, scoring: Any = None, refit: Any = True, error_score: Any = np.nan,
-        return_train_score: bool = False, random_state: Any = 0, n_jobs: int | None = None, verbose: int = 0,
+        return_train_score: bool = False, random_state: Any = None, n_jobs: int | None = None, verbose: int = 0,
     ) -> None:
         super().__init__(
             estimator, param_distributions, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose, random_state=random_state, error_score=error_score,
@@ -500,7 +500,7 @@ def compare(
     X: Any, y: Any, *, task: str = "auto", learners: Sequence[str] | None = None, scoring: str | None = None, cv: Any = None, n_iter: int = 10,
     budget: float | None = None, sample_weight: Any = None, groups: Any = None, random_state: int = 0, n_jobs: int | None = None, verbose: int = 0,
 ) -> Leaderboard:
-    """Find out which estimator is best: each is cross-validated with its defaults, then ``n_iter`` settings of each of the best three are tried.
+    """Find out which estimator is best: each is cross-validated with its defaults (and ``standardize=True`` where it has that parameter and the columns are dense), then ``n_iter`` settings of each of the best three are tried.
 
     ``learners`` are names as ``ermine learners`` lists them; without it, all that make sense for the task are compared. ``task`` is ``"classification"``, ``"regression"`` or ``"auto"``,
     which takes text, truth values and up to 20 different whole numbers for classes. ``budget`` is in seconds. Scores are such that higher is better.
@@ -510,7 +510,10 @@ def compare(
     (DecisionStumpClassifier(), 1.0)
     """
     kind = _task(y) if task == "auto" else task
-    classes = {entry.learner: entry for entry in CATALOG if entry.task == kind}
+    classes: dict[str, Entry] = {}
+    for entry in CATALOG:
+        if entry.task == kind:
+            classes.setdefault(entry.learner, entry)  # the first class of a learner is the one with its usual defaults
     if not classes or kind not in ("classification", "regression"):
         raise ValueError(f"task={task!r}, expected 'auto', 'classification' or 'regression'")
     unknown = [name for name in learners or () if name not in classes]
@@ -637,4 +640,4 @@ def validation_curve(
     return np.array([learned for _, learned, _ in found]), np.array([tested for _, _, tested in found])
 
 
-__getattr__ = handed_over("model_selection", __all__)
+__getattr__ = forward_names("model_selection", __all__)

@@ -30,7 +30,7 @@ def _by_query(y_true: Any, y_score: Any, group: Any, qid: Any, name: str) -> lis
 
 
 def _mean(each: list[float], sample_weight: Any) -> float:
-    from ermine._rates import weights
+    from ermine._class_metrics import weights
 
     return float(np.average(each, weights=weights(sample_weight, len(each))))
 
@@ -38,7 +38,7 @@ def _mean(each: list[float], sample_weight: Any) -> float:
 def ndcg_score(
     y_true: Any, y_score: Any, *, k: int | None = None, sample_weight: Any = None, group: Any = None, qid: Any = None, gain: Literal["linear", "exponential"] = "linear",
 ) -> float:
-    """The mean normalised discounted cumulative gain over queries: 1 is the best order.
+    """The mean normalized discounted cumulative gain over queries: 1 is the best order.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def mean_average_precision(y_true: Any, y_score: Any, *, sample_weight: Any = No
 
 
 def mean_reciprocal_rank(y_true: Any, y_score: Any, *, sample_weight: Any = None, group: Any = None, qid: Any = None) -> float:
-    """The mean over queries of 1 / place of the first relevant row (MRR), behind all that have its score; 0 of a query without any. Arguments as of ``ndcg_score``.
+    """The mean over queries of 1 / rank of the first relevant row (MRR), averaged over all orders of rows with equal scores; 0 for a query without relevant rows. Arguments as of ``ndcg_score``.
 
     >>> mean_reciprocal_rank([[0, 1], [1, 0]], [[2.0, 1.0], [2.0, 1.0]])
     0.75
@@ -122,7 +122,7 @@ def confidence_interval(
     metric: Callable[..., Any], y_true: Any, y_score: Any, *, level: float = 0.95, n_resamples: int = 1000, random_state: int = 0, sample_weight: Any = None,
     group: Any = None, qid: Any = None, **options: Any,
 ) -> Interval:
-    """How far off a score may be: the middle of its values on rows (or, of rankings, queries) drawn again with replacement (the bootstrap of Efron, 1979).
+    """A confidence interval of a score: the middle of its values on rows (or, of rankings, queries) drawn again with replacement (the bootstrap of Efron, 1979).
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ def confidence_interval(
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
     if not (isinstance(n_resamples, (int, np.integer)) and n_resamples >= 1):
         raise ValueError(f"n_resamples must be a whole number from 1 up, got {n_resamples!r}")
-    true, said = np.asarray(y_true), np.asarray(y_score)
-    _target.check_rows(len(true), len(said))
+    true, scores = np.asarray(y_true), np.asarray(y_score)
+    _target.check_rows(len(true), len(scores))
     weights = None if sample_weight is None else np.asarray(sample_weight)
     of_rows = None if group is None and qid is None else _ranking.queries(group, qid, len(true))
     units = [np.array([row]) for row in range(len(true))] if of_rows is None else [np.flatnonzero(of_rows == query) for query in np.unique(of_rows)]
@@ -166,7 +166,7 @@ def confidence_interval(
         if weights is not None:
             # Of orders it is queries that have weights.
             more["sample_weight"] = weights[drawn]
-        return float(metric(true[rows], said[rows], **more))
+        return float(metric(true[rows], scores[rows], **more))
 
     value = score(np.arange(len(units)))
     random = np.random.default_rng(random_state)

@@ -5,13 +5,15 @@ from typing import Any, Self
 import numpy as np
 
 from ermine import _target
+from ermine._base import MixinPlaceholder
+from ermine._conditional import available_if
 from ermine._ermine import Model, Target
 from ermine._estimator import Estimator, join_as
-from ermine._plain import PlainMixin
-from ermine._reduction import Parts, only_if, gives_probabilities
+from ermine._fallback import AnyEstimator, AnyEstimatorInParts
+from ermine._reduction import MetaEstimator, gives_probabilities
 
 
-class LabelClassifier(PlainMixin, Estimator):
+class LabelClassifier(MixinPlaceholder, Estimator):
     """An estimator for labels."""
 
     #: The two values of each label.
@@ -25,7 +27,7 @@ class LabelClassifier(PlainMixin, Estimator):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The features. Categories, truth values and missing values may be left as they are.
         y : array-like, data frame or sparse matrix of shape (n_samples, n_labels)
-            1 (or True) for each label that a row has, else 0; or any two values, of which the greater one says that a row has it.
+            1 (or True) for each label that a row has, else 0; or any two values, of which the greater one means that a row has it.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts.
 
@@ -78,17 +80,17 @@ class LabelClassifier(PlainMixin, Estimator):
 join_as(LabelClassifier, "ClassifierMixin")
 
 
-def _can_say_probabilities(self: Any) -> bool:
+def _has_probabilities(self: Any) -> bool:
     model = self.__dict__.get("_model")
     if model is not None:
         return model.gives_probabilities()
-    return gives_probabilities(self.estimator) and getattr(self, "decode", "marginal") == "marginal"
+    return gives_probabilities(self._estimator_below()) and getattr(self, "decode", "marginal") == "marginal"
 
 
 class ProbabilisticLabelClassifier(LabelClassifier):
     """An estimator for labels that tells how probable each is, or how sure it is of it."""
 
-    @only_if(_can_say_probabilities, "what it is made of gives no probabilities, see decision_function")
+    @available_if(_has_probabilities, "what it is made of gives no probabilities, see decision_function")
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each label for each row, as an array of shape (n_samples, n_labels). Only where the parts give probabilities."""
         return self._predict(X, "numbers")
@@ -102,25 +104,51 @@ class ProbabilisticLabelClassifier(LabelClassifier):
             return np.log(numbers) - np.log1p(-numbers)
 
 
-class ChainClassifier(Parts, ProbabilisticLabelClassifier):
+def _has_several_classes(y: Any) -> bool:
+    """Whether a column of the target has more than two classes, which the core doesn't learn."""
+    columns = _target.several(y)
+    return columns is not None and columns.dtype.kind in "biuUSO" and any(len(set(column.tolist())) > 2 for column in columns.T)
+
+
+class ChainClassifier(AnyEstimator, MetaEstimator, ProbabilisticLabelClassifier):
     """Labels one after the other."""
 
-    @property
-    def order_(self) -> list[int]:
-        """The labels in the order of the (first) chain, by number."""
-        return list(self._sections()["plan"]["orders"][0])
+    chain_method: Any
+    cv: Any
 
-    @only_if(_can_say_probabilities, "what it is made of gives no probabilities")
+    def _sklearn_options(self) -> bool:
+        return self.chain_method != "predict" or self.cv is not None
+
+    def _sklearn_target(self, y: Any) -> bool:
+        return _has_several_classes(y)
+
+    def _delegate_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        params = super()._delegate_params(params)
+        return params | {"order": None if isinstance(params["order"], str) and params["order"] == "given" else params["order"]}
+
+    def _learner_params(self) -> dict[str, Any]:
+        params = super()._learner_params()
+        return params | ({"order": "given"} if params["order"] is None else {})
+
+    @property
+    def order_(self) -> np.ndarray:
+        """The indices of the labels in the order of the (first) chain."""
+        return np.array(self._sections()["plan"]["orders"][0])
+
+    @available_if(_has_probabilities, "what it is made of gives no probabilities")
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
 
-class LabelByLabelClassifier(Parts, ProbabilisticLabelClassifier):
+class BinaryRelevance(AnyEstimatorInParts, MetaEstimator, ProbabilisticLabelClassifier):
     """An estimator for labels, each by itself."""
 
-    @only_if(_can_say_probabilities, "what it is made of gives no probabilities, see decision_function")
+    def _sklearn_target(self, y: Any) -> bool:
+        return _has_several_classes(y)
+
+    @available_if(_has_probabilities, "what it is made of gives no probabilities, see decision_function")
     def predict_proba(self, X: Any) -> list[np.ndarray]:
         """For each label the probabilities of 0 and 1 for each row: a list of arrays of shape (n_samples, 2), as in scikit-learn."""
         return [np.stack([1 - p, p], axis=1) for p in self._predict(X, "numbers").T]

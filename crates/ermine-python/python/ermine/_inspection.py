@@ -9,11 +9,11 @@ import numpy as np
 from ermine import _target
 from ermine._certificate import Certificate
 from ermine._ermine import Model, Table, Target, partial_dependence, permutation, report
-from ermine._plain import Bare
+from ermine._base import EstimatorBase
 from ermine._report import Report
 
 
-class Shown(Bare):
+class Inspectable(EstimatorBase):
     """What every fitted estimator can tell and do."""
 
     n_jobs: int | None
@@ -22,15 +22,12 @@ class Shown(Bare):
     def _fitted(self) -> Model:
         raise NotImplementedError
 
-    def _read(self, X: Any) -> tuple[Table, list[str] | None]:
-        raise NotImplementedError
-
-    def _check_features(self, n_features: int, names: list[str] | None) -> None:
+    def _read_like_fitted(self, X: Any) -> Table:
         raise NotImplementedError
 
     @property
     def certificate_(self) -> Certificate:
-        """What was minimised, and what is proven about it."""
+        """What was minimized, and what is proven about it."""
         model = self._fitted()
         return Certificate.of(json.loads(model.header())["certificate"], model.certificate())
 
@@ -43,10 +40,10 @@ class Shown(Bare):
         n_rows = json.loads(model.header())["n_rows"]
         return f"{self!r}\ntrained on {n_rows} rows and {self.n_features_in_} columns\n{model.certificate()}"
 
-    def _told(self, what: str, said: str | None) -> str:
-        if said is None:
+    def _require_result(self, what: str, result: str | None) -> str:
+        if result is None:
             raise ValueError(f"there is no {what} of this {type(self).__name__}")
-        return said
+        return result
 
     def _picture(self) -> str | None:
         """The picture, where there is one."""
@@ -54,26 +51,25 @@ class Shown(Bare):
 
     def svg(self) -> str:
         """The fitted model as an SVG picture; an error where its learner draws none."""
-        return self._told("picture", self._picture())
+        return self._require_result("picture", self._picture())
 
     def html(self) -> str:
         """The fitted model as a page (of a tree, one whose branches fold); an error where its learner makes none."""
-        return self._told("page", self._fitted().html())
+        return self._require_result("page", self._fitted().html())
 
     def dot(self) -> str:
         """The fitted model as a graph for Graphviz; an error where its learner makes none."""
-        return self._told("graph", self._fitted().dot())
+        return self._require_result("graph", self._fitted().dot())
 
     def rules(self) -> str:
-        """The fitted model as if-then rules with coverage and precision; an error where it can't be said in rules."""
-        return self._told("set of rules", self._fitted().rules())
+        """The fitted model as if-then rules with coverage and precision; an error if it has no rules."""
+        return self._require_result("set of rules", self._fitted().rules())
 
     def reasons(self, X: Any, row: int = 0) -> str:
-        """Why row ``row`` of ``X`` gets its prediction, question by question; an error where the model can't say it."""
+        """Why row ``row`` of ``X`` gets its prediction, question by question; an error if the model has no such explanation."""
         model = self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
-        return self._told("way from reasons to the prediction", model.reasons(table, row))
+        table = self._read_like_fitted(X)
+        return self._require_result("way from reasons to the prediction", model.reasons(table, row))
 
     def export(self, path: "str | os.PathLike[str]", format: str | None = None) -> None:
         """Writes the fitted model for other programs.
@@ -121,8 +117,7 @@ class Shown(Bare):
             (n_values, n_outputs); ``curves``: the predictions for single rows, of shape (n_curves, n_values), of the last output.
         """
         model = self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
+        table = self._read_like_fitted(X)
         if isinstance(column, str):
             known = list(self.__dict__.get("feature_names_in_", []))
             if column not in known:
@@ -158,11 +153,10 @@ class Shown(Bare):
 
     def _report(self, X: Any, y: Any, sample_weight: Any, of_rows: np.ndarray | None, random_state: int) -> Report:
         model = self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
+        table = self._read_like_fitted(X)
         weights = _target.weights(sample_weight, table.n_rows)
-        said = report(model, table, self._truth(y, table.n_rows), weights, of_rows, seed=random_state, n_jobs=self.n_jobs)
-        return Report(*said)
+        result = report(model, table, self._truth(y, table.n_rows), weights, of_rows, seed=random_state, n_jobs=self.n_jobs)
+        return Report(*result)
 
     def permutation_importance(self, X: Any, y: Any, *, sample_weight: Any = None, n_repeats: int = 5, random_state: int = 0) -> np.ndarray:
         """How much worse the fitted model is on these rows when the values of a column are shuffled among them.
@@ -186,8 +180,7 @@ class Shown(Bare):
             The mean loss of accuracy (classes), or growth of the root mean squared error (numbers).
         """
         model = self._fitted()
-        table, names = self._read(X)
-        self._check_features(table.n_columns, names)
+        table = self._read_like_fitted(X)
         weights = _target.weights(sample_weight, table.n_rows)
         truth = self._truth(y, table.n_rows)
         found, _ = permutation(model, table, truth, weights, None, n_repeats=n_repeats, seed=random_state, n_jobs=self.n_jobs)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 
-def handed_over(module: str, own: Iterable[str], names: Iterable[str] | None = None) -> Callable[[str], Any]:
+def forward_names(module: str, own: Iterable[str], names: Iterable[str] | None = None) -> Callable[[str], Any]:
     """A ``__getattr__`` for ``ermine.<module>`` that hands over public names of ``sklearn.<module>``: those listed, or all."""
     own, listed = set(own), None if names is None else set(names)
 

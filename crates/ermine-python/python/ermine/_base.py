@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 
-class Plain:
+class ParamsBase:
     """Parameters by name, for programs without scikit-learn. All of them have defaults."""
 
     @classmethod
@@ -36,9 +36,9 @@ class Plain:
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
-class PlainMixin:
+class MixinPlaceholder:
     """Keeps the place of scikit-learn's mixins."""
 
 
-class Bare(Plain):
+class EstimatorBase(ParamsBase):
     """All that is a ``BaseEstimator`` as soon as scikit-learn is there."""

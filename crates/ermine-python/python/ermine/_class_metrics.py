@@ -22,9 +22,9 @@ def of_marks(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None
     """The counts of a matrix of labels, each a column of 0 and 1."""
     if true.shape != predicted.shape:
         raise ValueError(f"y_true has shape {true.shape} and y_pred has shape {predicted.shape}")
-    is_there, said = true == 1, predicted == 1
+    is_true, is_predicted = true == 1, predicted == 1
     rows = np.ones(len(true)) if weights is None else weights
-    return Counts(np.arange(true.shape[1]), rows @ (is_there & said), rows @ is_there, rows @ said)
+    return Counts(np.arange(true.shape[1]), rows @ (is_true & is_predicted), rows @ is_true, rows @ is_predicted)
 
 
 def of_matrix(labels: np.ndarray, counts: np.ndarray) -> Counts:
@@ -50,7 +50,7 @@ def _ratio(above: np.ndarray, below: np.ndarray, zero_division: Any, what: str) 
 
 
 def rates(counts: Counts, beta: float, zero_division: Any, only: Sequence[int] = (0, 1, 2)) -> list[np.ndarray]:
-    """Precision, recall and F of each class; warnings are given of those that are asked for."""
+    """Precision, recall and F of each class; with warnings for those that are requested."""
     if not (zero_division == "warn" or (isinstance(zero_division, (int, float, np.number)) and (zero_division in (0, 1) or np.isnan(zero_division)))):
         raise ValueError(f"The 'zero_division' parameter must be 0, 1, nan or 'warn'. Got {zero_division!r} instead.")
     if not beta >= 0:
@@ -64,22 +64,23 @@ def rates(counts: Counts, beta: float, zero_division: Any, only: Sequence[int] =
     return [_ratio(above, below, zero_division if which in only else silent, names[which]) for which, (above, below) in enumerate(pairs)]
 
 
+def mean_of_defined(values: np.ndarray, weights: np.ndarray | None) -> float:
+    """The weighted mean of the values that are defined."""
+    there = ~np.isnan(values)
+    if not there.any():
+        return float("nan")
+    # If nothing has weight, all count alike.
+    by = weights[there] if weights is not None and weights[there].sum() > 0 else None
+    return float(np.average(values[there], weights=by))
+
+
 def averaged(counts: Counts, average: str, beta: float, zero_division: Any, only: Sequence[int]) -> list[float]:
     """The means of precision, recall and F: over rows, over classes, or over classes by their weight."""
     if average == "micro":
         whole = Counts(np.zeros(1), *(part.sum(keepdims=True) for part in counts[1:]))
         return [float(rate[0]) for rate in rates(whole, beta, zero_division, only)]
     weights = counts.actual if average == "weighted" else np.ones(len(counts.actual))
-
-    def mean(values: np.ndarray) -> float:
-        there = ~np.isnan(values)
-        if not there.any():
-            return float("nan")
-        # Where nothing has weight, all count alike.
-        by = weights[there] if weights[there].sum() > 0 else None
-        return float(np.average(values[there], weights=by))
-
-    return [mean(rate) for rate in rates(counts, beta, zero_division, only)]
+    return [mean_of_defined(rate, weights) for rate in rates(counts, beta, zero_division, only)]
 
 
 def is_marks(y: Any) -> bool:

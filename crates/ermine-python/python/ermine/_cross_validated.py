@@ -5,7 +5,8 @@ from typing import Any, Self
 import numpy as np
 
 from ermine._estimator import Estimator
-from ermine._linear import Penalised
+from ermine._fallback import AnyEstimator
+from ermine._linear import CoordinateDescentMethods
 
 
 def fold_of_rows(cv: Any, X: Any, y: Any, n_rows: int) -> np.ndarray:
@@ -48,7 +49,7 @@ class CrossValidated(Estimator):
         return {name: value for name, value in params.items() if name != "cv"} if self._gives_folds() else params
 
 
-class LeaveOneOut(Estimator):
+class RidgeCVMethods(Estimator):
     """Ridge regression that leaves each row out once; or, with ``cv``, folds of rows, as a search over Ridge does."""
 
     alphas: Any
@@ -88,27 +89,37 @@ class LeaveOneOut(Estimator):
         return float(self._searched[1]) if "_searched" in self.__dict__ else -float(np.min(self.cv_errors_))
 
 
-class PenalisedCV(CrossValidated, Penalised):
+class CoordinateDescentCVMethods(CrossValidated, CoordinateDescentMethods):
     """A linear model whose penalty is chosen by cross-validation."""
 
     alphas: Any
 
     def _learner_params(self) -> dict[str, Any]:
         params = super()._learner_params()
+        if isinstance(params.get("l1_ratio"), (int, float, np.number)):
+            params["l1_ratio"] = [float(params["l1_ratio"])]
         alphas = params.pop("alphas", None)
         if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
             return params | {"n_alphas": int(alphas)}
         return params | {"alphas": [] if alphas is None else np.asarray(alphas, dtype=np.float64).ravel().tolist()}
 
 
-class Calibrated(CrossValidated):
-    """An estimator whose probabilities are calibrated on rows left out."""
+class CalibratedMethods(AnyEstimator, CrossValidated):
+    """An estimator whose probabilities are calibrated on held-out rows."""
+
+    ensemble: Any
+    # As in scikit-learn.
+    _default_estimator = "linear-svc"
+
+    def _sklearn_options(self) -> bool:
+        """One model for each fold."""
+        return self.ensemble is True
 
     def _learner_params(self) -> dict[str, Any]:
-        self._refuse("ensemble", ("auto", False), "one model of all rows is calibrated")
+        self._refuse("ensemble", ("auto", True, False), "True fits one model per fold")
         if isinstance(self.cv, str):
             raise ValueError(
-                f"The 'cv' parameter of {type(self).__name__} must be a number of folds, a splitter, or pairs of row numbers. Got {self.cv!r} instead. "
-                "scikit-learn's own CalibratedClassifierCV(FrozenEstimator(model)) calibrates a model that is already fitted."
+                f"The 'cv' parameter of {type(self).__name__} must be a number of folds, a splitter, or pairs of row indices. Got {self.cv!r} instead. "
+                "CalibratedClassifierCV(FrozenEstimator(model)) calibrates a model that is already fitted."
             )
         return super()._learner_params()
