@@ -1,5 +1,5 @@
 # `make test` is the whole suite; `make` lists the rest.
-.PHONY: help test test-rust test-python check audit python generate wheel docs bench soak kills deny asan miri
+.PHONY: help test test-rust test-python check audit python generate wheel docs site bench soak kills deny asan miri
 
 VENV := .venv
 PYTHON ?= python3
@@ -13,12 +13,13 @@ SKIPPED := target/tmp/skipped-tests.txt
 help:
 	@echo "make test     all tests: Rust, then the Python package in a virtual environment of its own (.venv);"
 	@echo "              lists the tests that were skipped for lack of data (ERMINE_DATA)"
-	@echo "make check    formatting, lints (warnings as errors) and the list of the public API"
+	@echo "make check    formatting, lints (warnings as errors), the list of the public API, spelling and style"
 	@echo "make audit    random data sets: everything that models claim, recomputed from the outside (minutes)"
 	@echo "make python   the Python package, built into .venv"
 	@echo "make generate the Python classes and reference pages, from what the learners declare"
 	@echo "make wheel    the Python wheel in target/wheels, tested in a clean virtual environment"
 	@echo "make docs     the documentation of the crate"
+	@echo "make site     the documentation site in target/site/html; updates the output blocks of the guide and the chart of the README"
 	@echo "make bench    side by side with other libraries; appends to bench/record (long)"
 	@echo "make soak     long random testing, asan, miri and fuzzing (long; SOAK_SECONDS for the fuzzing alone)"
 	@echo "make kills    kill running programs 100 times and look for lost and damaged files"
@@ -38,13 +39,14 @@ check:
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --features ermine/ipc -- -D warnings
 	$(PYTHON) tools/public_api.py --check
+	$(PYTHON) tools/check_language.py
 
 # What models claim, over many random data sets. AUDIT is their number, AUDIT_SEED where they start.
 AUDIT ?= 100
 AUDIT_SEED ?= 1000
 audit:
 	ERMINE_AUDIT=$(AUDIT) ERMINE_AUDIT_SEED=$(AUDIT_SEED) PROPTEST_CASES=5000 cargo test -p ermine --test it -- \
-		audit:: optimal_trees_are_optimal the_certified every_round_is_as_the_theory_says no_stump_has a_fixed_polarity --include-ignored
+		audit:: optimal_trees_are_optimal the_certified every_round_matches_the_theory no_stump_has a_fixed_polarity --include-ignored
 
 $(VENV)/installed: crates/ermine-python/requirements-test.txt
 	$(PYTHON) -m venv $(VENV)
@@ -67,6 +69,17 @@ wheel: $(VENV)/installed
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p ermine --features ipc,parquet
+
+$(VENV)/site-installed: docs/requirements.txt $(VENV)/installed
+	$(PIP) install --quiet -r $<
+	touch $@
+
+# Output blocks first: they are part of the pages.
+site: python docs $(VENV)/site-installed
+	cargo build --release -p ermine-cli
+	$(VENV)/bin/python tools/docs_output.py
+	$(VENV)/bin/python tools/site/benchmarks.py
+	$(VENV)/bin/python tools/site/build.py
 
 bench:
 	bench/run

@@ -35,6 +35,7 @@ fn features(path: &str) -> Features {
         name: format!("x{j}"),
         kind: ermine_core::table::ColumnKind::Numeric,
         values,
+        notation: ermine_core::table::Notation::Plain,
     };
     let columns = if single {
         let numbers: Arc<Vec<f32>> = Arc::new(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect());

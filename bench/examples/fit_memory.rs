@@ -9,7 +9,7 @@ use ermine::prelude::*;
 use ermine_core::learner::{Context, estimator::Estimator, fit};
 use ermine_core::matrix::{Features, Target, Task};
 use ermine_core::param::{ParamType, Value};
-use ermine_core::table::{Buffer, ColumnKind, Values};
+use ermine_core::table::{Buffer, ColumnKind, Notation, Values};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn columns<T: Copy + Send + Sync + 'static>(
         let owner: Arc<dyn Any + Send + Sync> = numbers.clone();
         // SAFETY: j * across + i * down < n * d for all j < d and i < n lies inside the vector, which the owner keeps and nobody writes to.
         let buffer = unsafe { Buffer::foreign(numbers.as_ptr().add(j * across), n, down as isize, owner) };
-        Column { name: format!("x{j}"), kind: ColumnKind::Numeric, values: values(buffer) }
+        Column { name: format!("x{j}"), kind: ColumnKind::Numeric, values: values(buffer), notation: Notation::Plain }
     };
     (0..d).map(column).collect()
 }

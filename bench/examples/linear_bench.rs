@@ -45,9 +45,9 @@ impl Data {
         dense.expect("the shape fits the data").into()
     }
 
-    fn newton(&self) -> newton::Options<'static> {
+    fn newton(&self) -> newton::NewtonOptions<'static> {
         let tolerance = self.number("tolerance", 1e-10);
-        newton::Options {
+        newton::NewtonOptions {
             tolerance,
             certified: self.number("certified", 1e-6),
             max_iterations: 200,
@@ -78,7 +78,7 @@ fn squares(data: &Data) -> Answer {
 
 fn lasso(data: &Data, path: bool) -> Answer {
     let design = data.design();
-    let problem = lasso::Lasso {
+    let problem = lasso::LassoProblem {
         x: &design,
         y: &data.y,
         weights: None,
@@ -115,9 +115,9 @@ fn logistic(data: &Data) -> Answer {
     let mut w = vec![0.0; data.p + 1];
     let l1 = data.number("l1", 0.0);
     let outcome = if l1 > 0.0 {
-        prox_newton::minimise(&risk, l1, &mut w, &data.newton())?
+        prox_newton::minimize(&risk, l1, &mut w, &data.newton())?
     } else {
-        newton::minimise(&risk, &mut w, &data.newton())?
+        newton::minimize(&risk, &mut w, &data.newton())?
     };
     Ok(format!("objective {:.12e} w0 {:.9e} {outcome:?}", outcome.value, w[0]))
 }
@@ -126,7 +126,7 @@ fn multinomial(data: &Data) -> Answer {
     let classes: Vec<u32> = data.y.iter().map(|&y| y as u32).collect();
     let n_classes = classes.iter().max().map_or(0, |&k| k as usize + 1);
     let lambda = data.number("lambda", 1.0 / data.n as f64);
-    let problem = multinomial::Multinomial {
+    let problem = multinomial::MultinomialRisk {
         x: data.design(),
         y: Cow::Owned(classes),
         n_classes,
@@ -135,23 +135,22 @@ fn multinomial(data: &Data) -> Answer {
         intercept: true,
     };
     let mut w = vec![0.0; n_classes * (data.p + 1)];
-    let outcome = newton::minimise(&problem, &mut w, &data.newton())?;
+    let outcome = newton::minimize(&problem, &mut w, &data.newton())?;
     Ok(format!("objective {:.12e} {outcome:?}", outcome.value))
 }
 
 fn quantile(data: &Data) -> Answer {
     let design = data.design();
     let tau = data.number("tau", 0.5);
-    let solution =
-        quantile::QuantileRegression { x: &design, y: &data.y, weights: None, tau, intercept: true }.solve()?;
+    let solution = quantile::QuantileProblem { x: &design, y: &data.y, weights: None, tau, intercept: true }.solve()?;
     Ok(format!("objective {:.12e} {:?}", solution.outcome.value, solution.outcome))
 }
 
 fn stochastic(data: &Data) -> Answer {
     let design = data.design();
     let lambda = 1e-4;
-    let options = sgd::Options {
-        schedule: sgd::Schedule::Optimal { rate: 0.05, strength: lambda },
+    let options = sgd::SgdOptions {
+        schedule: sgd::RateSchedule::Optimal { rate: 0.05, strength: lambda },
         penalty: Penalty::L2 { lambda },
         intercept: true,
         batch: 1,
@@ -164,7 +163,7 @@ fn stochastic(data: &Data) -> Answer {
         held: &[],
         observer: &Silent,
     };
-    let mut model = sgd::Sgd::new(data.p);
+    let mut model = sgd::SgdState::new(data.p);
     match data.options.get("loss").map(String::as_str) {
         Some("squared") => model.run(Squared, &design, &data.y, None, &options)?,
         Some("logistic") => model.run(Logistic, &design, &data.y, None, &options)?,
@@ -176,8 +175,8 @@ fn stochastic(data: &Data) -> Answer {
 fn perceptron(data: &Data) -> Answer {
     let design = data.design();
     let max_passes = data.number("passes", 5.0) as usize;
-    let options = perceptron::Options {
-        form: perceptron::Form::Online,
+    let options = perceptron::PerceptronOptions {
+        form: perceptron::UpdateRule::Online,
         intercept: true,
         max_passes,
         patience: None,

@@ -5,7 +5,7 @@
 
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::Rows;
-use ermine_neighbors::search::choice::Kind;
+use ermine_neighbors::search::choice::IndexKind;
 use ermine_neighbors::search::codes::CodeIndex;
 use ermine_neighbors::search::index::Index;
 use std::time::Instant;
@@ -71,10 +71,10 @@ fn main() -> Result<(), Failure> {
     let get = |i: usize, default: &'static str| args.get(i).map_or(default, String::as_str).to_string();
     let k: usize = get(2, "5").parse()?;
     let wish = match get(3, "auto").as_str() {
-        "box_tree" => Some(Kind::BoxTree),
-        "vantage_tree" => Some(Kind::VantageTree),
-        "scan" => Some(Kind::Scan),
-        "graph" => Some(Kind::Graph { width: 100 }),
+        "box_tree" => Some(IndexKind::BoxTree),
+        "vantage_tree" => Some(IndexKind::VantageTree),
+        "scan" => Some(IndexKind::Scan),
+        "graph" => Some(IndexKind::Graph { width: 100 }),
         _ => None,
     };
     let metric = match get(4, "euclidean").as_str() {

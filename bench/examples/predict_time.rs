@@ -3,7 +3,7 @@
 //! Boosted trees of 31 leaves over 50 columns; one row at a time through `Model::predictor`, and many rows at once on one thread and on all.
 
 use ermine::prelude::*;
-use ermine_core::learner::fit::run;
+use ermine_core::parallel::run;
 use std::time::Instant;
 
 const D: usize = 50;

@@ -2,7 +2,7 @@
 //!
 //! | target | bytes |
 //! |---|---|
-//! | [`model_file`] | a model file of any learner, with the right checksum: loaded, used for everything a model can do, exported |
+//! | `model:LEARNER` | a model file of this learner, with the right checksum: loaded, used for everything a model can do, exported ([`model_file`]) |
 //! | [`table`] | CSV, CSV in gzip, libsvm |
 //! | [`columnar`] | Parquet, Arrow IPC |
 //! | [`import`] | models of XGBoost and LightGBM: imported, used, exported |
@@ -16,7 +16,23 @@ use ermine::prelude::*;
 use ermine_core::distance::rows::Rows;
 use ermine_core::section::Sections;
 use ermine_neighbors::search::index::Index;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What is done with some bytes.
+pub type Run = fn(&[u8]);
+
+/// The names of all targets, and what they do. There is one for the model file of each learner.
+pub fn targets() -> Vec<(String, Run)> {
+    let mut all: Vec<(String, Run)> = vec![
+        ("table".into(), table),
+        ("columnar".into(), columnar),
+        ("import".into(), import),
+        ("index".into(), index),
+    ];
+    let models = ermine::registry::learners().map(|entry| format!("model:{}", entry.info().name));
+    all.extend(models.map(|name| (name, model_file as Run)));
+    all
+}
 
 /// A model file. The bytes are those before the checksum, which is added.
 pub fn model_file(bytes: &[u8]) {
@@ -53,20 +69,24 @@ pub fn index(bytes: &[u8]) {
     let Ok(sections) = Sections::from_bytes(&sealed) else { return };
     let Ok(index) = Index::load(&sections) else { return };
     let width = index.n_features();
-    let queries: Vec<f64> = (0..3 * width).map(|i| [0.5, -3.0, 1e6][i % 3]).collect();
     if width == 0 || width > 1000 {
         return;
     }
+    let queries: Vec<f64> = (0..3 * width).map(|i| [0.5, -3.0, 1e6][i % 3]).collect();
     let Ok(rows) = Rows::row_major(&queries, width) else { return };
     let _ = (index.kneighbors(&rows, 3), index.radius_neighbors(&rows, 2.0), index.own_kneighbors(2));
 }
 
-/// Reads a table from a file of its own for each thread.
+/// Reads a table from a file of its own for each thread, in memory where the system has a place for that.
 fn read(bytes: &[u8], ending: &str) {
     thread_local! {
-        static FOLDER: PathBuf = std::env::temp_dir().join(format!("ermine-fuzz-{}-{:?}", std::process::id(), std::thread::current().id()));
+        static FILE: PathBuf = {
+            let shared = Path::new("/dev/shm");
+            let folder = if shared.is_dir() { shared.to_path_buf() } else { std::env::temp_dir() };
+            folder.join(format!("ermine-fuzz-{}-{:?}", std::process::id(), std::thread::current().id()))
+        };
     }
-    let path = FOLDER.with(|folder| folder.with_extension(ending));
+    let path = FILE.with(|file| file.with_extension(ending));
     if std::fs::write(&path, bytes).is_ok()
         && let Ok(table) = Table::read(&path)
     {

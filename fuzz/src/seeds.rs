@@ -1,11 +1,16 @@
-//! What is mutated: golden files of the tests, the corpus in this folder, and indexes made here.
+//! What is mutated: golden files of the tests, the corpus in this folder, and small models and indexes made here.
 
+use ermine::prelude::*;
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::rows::Rows;
+use ermine_core::learner::fit::can_learn;
+use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::matrix::{Features, Target};
 use ermine_core::section::Sections;
-use ermine_neighbors::search::choice::Kind;
+use ermine_neighbors::search::choice::IndexKind;
 use ermine_neighbors::search::index::Index;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -20,6 +25,49 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<(String, Vec<u8>)> {
     found.into_iter().filter(fits).filter_map(|path| Some((name(&path), std::fs::read(&path).ok()?))).collect()
 }
 
+/// Larger files take long and are mutated in the same places.
+const LARGEST: usize = 20_000;
+
+/// A few rows for a task: two columns of numbers, and one of categories where the learner takes such.
+fn small_data(learner: &dyn Learner, task: Task) -> Result<Dataset> {
+    const N: usize = 14;
+    let number = |row: usize, factor: usize| ((row * factor) % 11) as f64 / 2.0;
+    let mut columns = [3, 7]
+        .map(|factor| Column::numeric(format!("x{factor}"), (0..N).map(|row| number(row, factor)).collect::<Vec<_>>()))
+        .to_vec();
+    if learner.info().capabilities.nominal {
+        columns
+            .push(Column::nominal("c", &(0..N).map(|row| Some(["red", "green", "blue"][row % 3])).collect::<Vec<_>>()));
+    }
+    let grade = |row: usize| (number(row, 3) + number(row, 7)) as usize;
+    let classes = if learner.info().capabilities.binary_only { 2 } else { 3 };
+    let target = match task {
+        Task::Classification => Target::Classes {
+            codes: (0..N).map(|row| (grade(row) % classes) as u32).collect(),
+            labels: ["no", "yes", "perhaps"].iter().take(classes).map(ToString::to_string).collect(),
+        },
+        Task::Multilabel => {
+            let marks = (0..N).flat_map(|row| [grade(row) > 4, grade(row) % 2 == 0]);
+            Target::Values { values: marks.map(|mark| f64::from(u8::from(mark))).collect(), n_outputs: 2 }
+        }
+        Task::Regression | Task::Ranking => {
+            Target::Values { values: (0..N).map(|row| (grade(row) % 5) as f64).collect(), n_outputs: 1 }
+        }
+    };
+    let data = Dataset::from_parts(Features::new(Arc::new(Table::new(columns)?)), target, task)?;
+    if task == Task::Ranking { data.with_group(Some((0..N as u32).map(|row| row / 7).collect())) } else { Ok(data) }
+}
+
+/// A small model of a learner for each task that it can do.
+fn models(name: &str) -> Vec<Vec<u8>> {
+    let context = Context { seed: 1, threads: Some(1), ..ermine::context() };
+    let few = Estimator::named(name).with("n_estimators", 2usize).learner(&context);
+    let Ok(learner) = few.or_else(|_| Estimator::named(name).learner(&context)) else { return Vec::new() };
+    let tasks = Task::ALL.into_iter().filter(|&task| can_learn(&*learner, task));
+    let made = tasks.map(|task| fit(&*learner, &small_data(&*learner, task)?, &context)?.to_bytes());
+    made.filter_map(Result::ok).collect()
+}
+
 /// The seeds of a target; none for one that isn't known.
 pub fn of(target: &str) -> Vec<Vec<u8>> {
     let corpus = root().join("fuzz/corpus").join(target);
@@ -30,8 +78,14 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
         let choice = formats.iter().position(|ending| name.ends_with(ending)).unwrap_or(0);
         [&[choice as u8], &bytes[..]].concat()
     };
+    if let Some(learner) = target.strip_prefix("model:") {
+        let mut all: Vec<Vec<u8>> = models(learner).into_iter().map(|bytes| unsealed((String::new(), bytes))).collect();
+        let golden = files(&golden.join("models"), &[".ermine"]).into_iter();
+        let same = |(name, _): &(String, Vec<u8>)| name.strip_prefix(learner).is_some_and(|rest| rest.starts_with('.'));
+        all.extend(golden.filter(|file| same(file) && file.1.len() < LARGEST).map(unsealed));
+        return all;
+    }
     match target {
-        "model_file" => files(&golden.join("models"), &[".ermine"]).into_iter().map(unsealed).collect(),
         "import" => files(
             &golden.join("exchange"),
             &["lgb_named.txt", "lgb_three.txt", "lgb_categories.txt", ".ubj", "xgb_two.json", "xgb_dart.json"],
@@ -54,7 +108,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
 fn indexes() -> Vec<Vec<u8>> {
     let rows: Vec<f64> = (0..120 * 3).map(|i| f64::from((i * 7919 + i / 3) % 97) / 7.0).collect();
     let single: Vec<f32> = rows.iter().map(|&v| v as f32).collect();
-    let kinds = [Kind::BoxTree, Kind::VantageTree, Kind::Scan, Kind::Graph { width: 16 }];
+    let kinds = [IndexKind::BoxTree, IndexKind::VantageTree, IndexKind::Scan, IndexKind::Graph { width: 16 }];
     let metrics = [Metric::Euclidean, Metric::Manhattan, Metric::Cosine, Metric::Minkowski { p: 3.0 }];
     let mut made = Vec::new();
     for (kind, metric) in kinds.into_iter().flat_map(|kind| metrics.iter().map(move |metric| (kind, metric.clone()))) {

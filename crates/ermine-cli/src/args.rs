@@ -1,10 +1,11 @@
-//! Arguments that several subcommands share, and how their words are read.
+//! Arguments that several subcommands share, and how they are parsed.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::measure::{Measure, measures};
-use ermine_core::table::ColumnType;
+use ermine_core::table::read::Encoding;
+use ermine_core::table::{ColumnType, ReadOptions, StrayCells};
 use ermine_eval::evaluate::cross_validation::FoldScore;
 use ermine_eval::evaluate::{FEW_ROWS, Splits};
 use std::path::PathBuf;
@@ -13,93 +14,162 @@ use std::time::Duration;
 /// Which table, and what its columns are for.
 #[derive(Args, Debug, Clone)]
 pub struct DataArgs {
-    /// The table: .csv, .tsv, .libsvm (each also .gz), .parquet, .arrow
+    /// Table: .csv, .tsv, .jsonl, .arff, .libsvm, .letor (each also .gz), .parquet; - for CSV from standard input
+    #[arg(value_parser = table_file)]
     pub file: PathBuf,
-    /// The column to learn: a name, or several separated by commas (or --target again) to learn several numbers or labels at once; if not given,
-    /// the label of a .libsvm or .letor file
+    /// Target column; several, separated by commas or with --target repeated, for several numbers or labels [default: the label of a .libsvm or .letor file]
     #[arg(long, short, value_name = "COLUMN")]
     pub target: Vec<String>,
-    /// What to learn, where the target doesn't say it
+    /// Task [default: chosen by the target column]
     #[arg(long, value_parser = task_parser())]
     pub task: Option<Task>,
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Columns that name a row: left out of learning
-    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    /// Columns that identify rows, separated by commas, not used as features
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub id: Vec<String>,
-    /// Columns to leave out
-    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    /// Columns to ignore, separated by commas
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub ignore: Vec<String>,
+}
+
+/// How text files are written.
+#[derive(Args, Debug, Clone, Default)]
+pub struct ReadArgs {
+    /// Character between cells of a CSV file, such as ';' or tab [default: found automatically]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Reading")]
+    pub delimiter: Option<u8>,
+    /// The file has no header line; columns are named c0, c1, ...
+    #[arg(long, help_heading = "Reading")]
+    pub no_header: bool,
+    /// Decimal sign of numbers [default: found automatically]
+    #[arg(long, value_name = "CHAR", value_parser = [".", ","], help_heading = "Reading")]
+    pub decimal: Option<String>,
+    /// Encoding of text files: utf-8, utf-16, latin-1 [default: utf-8]
+    #[arg(long, value_name = "NAME", value_parser = encoding, help_heading = "Reading")]
+    pub encoding: Option<Encoding>,
+    /// More values that mean missing, separated by commas, such as -,unknown,-999
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reading")]
+    pub na_values: Vec<String>,
+    /// Refuse cells that don't fit their column, instead of reading them as missing
+    #[arg(long, help_heading = "Reading")]
+    pub strict: bool,
+}
+
+impl ReadArgs {
+    /// Options of the reader, with what is set here.
+    pub fn apply(&self, mut options: ReadOptions) -> ReadOptions {
+        options.delimiter = self.delimiter.or(options.delimiter);
+        options.header = !self.no_header;
+        options.decimal_comma = self.decimal.as_deref() == Some(",");
+        options.encoding = self.encoding.unwrap_or_default();
+        options.missing.extend(self.na_values.iter().cloned());
+        options.stray = if self.strict { StrayCells::Refused } else { StrayCells::Missing };
+        options
+    }
+
+    /// The arguments that give the same options again.
+    fn to_arguments(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        words.extend(self.delimiter.map(|byte| format!("--delimiter={}", char::from(byte))));
+        words.extend(self.no_header.then(|| "--no-header".to_string()));
+        words.extend(self.decimal.iter().map(|sign| format!("--decimal={sign}")));
+        words.extend(self.encoding.map(|encoding| format!("--encoding={}", encoding.name())));
+        if !self.na_values.is_empty() {
+            words.push(format!("--na-values={}", self.na_values.join(",")));
+        }
+        words.extend(self.strict.then(|| "--strict".to_string()));
+        words
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        _ if text.len() == 1 => Ok(text.as_bytes()[0]),
+        _ => Err("expected one character, or 'tab'".into()),
+    }
+}
+
+fn encoding(text: &str) -> Result<Encoding, String> {
+    Encoding::parse(text).map_err(|e| e.to_string())
+}
+
+/// A table file; `-` is standard input.
+pub fn table_file(text: &str) -> Result<PathBuf, String> {
+    Ok(PathBuf::from(if text == "-" { "/dev/stdin" } else { text }))
 }
 
 /// What columns other than the target are for.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ColumnArgs {
-    /// How to read a column: numeric, nominal, boolean, ignored, ordinal, ordinal:low<middle<high
+    #[command(flatten)]
+    pub reading: ReadArgs,
+    /// Type of a column: numeric, nominal, boolean, date, ignored, ordinal, ordinal:low<middle<high
     #[arg(long = "type", value_name = "COLUMN=TYPE", value_parser = column_type, help_heading = "Columns")]
     pub types: Vec<(String, ColumnType)>,
-    /// How much each row counts
+    /// Column with sample weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
-    /// Rows that belong together: the query of each row in ranking, and for all tasks what is never cut by folds, e.g. the patient of each measurement
+    /// Column with groups: the query of each row in ranking; for all tasks, folds never split a group (for example a patient)
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub group: Option<String>,
-    /// Leave out rows whose target is missing
+    /// Drop rows whose target is missing
     #[arg(long, help_heading = "Columns")]
     pub drop_missing_target: bool,
 }
 
-/// How the work is done and what is said about it.
+/// Threads, and the form of the output.
 #[derive(Args, Debug, Clone, Default)]
-pub struct Manner {
-    /// Threads to use, all cores if not given; the result is the same
+pub struct OutputArgs {
+    /// Number of threads [default: all cores]; the result doesn't depend on it
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024), help_heading = "Output")]
     pub threads: Option<u16>,
-    /// Say it in JSON
+    /// Print the result as JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 }
 
-impl Manner {
-    /// How many threads.
+impl OutputArgs {
+    /// The number of threads; `None` for all cores.
     pub fn threads(&self) -> Option<usize> {
         self.threads.map(usize::from)
     }
 
-    /// Whether people read along.
-    pub fn chatty(&self) -> bool {
+    /// Whether to print text for people.
+    pub fn is_verbose(&self) -> bool {
         !self.json && !self.quiet
     }
 }
 
-/// How rows are cut into those to learn from and those to test on.
+/// How rows are split into training and test rows.
 #[derive(Args, Debug, Clone)]
 pub struct SplitArgs {
-    /// How many parts the rows are cut into; each is predicted by models that learned from the others
+    /// Number of cross-validation folds
     #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, help_heading = "Validation")]
     pub folds: usize,
-    /// How many times the rows are dealt to folds anew
+    /// Number of times cross-validation is repeated with new folds
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, help_heading = "Validation")]
     pub repeats: usize,
-    /// Leave out each row (or group of rows) by itself
+    /// Leave-one-out (or leave-one-group-out) cross-validation
     #[arg(long, conflicts_with_all = ["folds", "repeats"], help_heading = "Validation")]
     pub leave_one_out: bool,
-    /// The rows stand in the order of time: learn from earlier ones, test on later ones
+    /// Rows are in order of time: train on earlier rows, test on later ones
     #[arg(long, conflicts_with_all = ["repeats", "leave_one_out"], help_heading = "Validation")]
     pub time_ordered: bool,
-    /// Test on this share of the rows, once, e.g. 0.2
+    /// Use one split with this share of the rows as test set, for example 0.2
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "repeats", "leave_one_out", "time_ordered"], help_heading = "Validation")]
     pub holdout: Option<f64>,
-    /// What decides which is better: accuracy, log-loss, roc-auc, rmse, mae, ndcg, ... (a wrong name lists all)
-    #[arg(long, value_name = "MEASURE", value_parser = measure, help_heading = "Validation")]
+    /// Metric that decides: accuracy, log-loss, roc-auc, rmse, mae, ndcg, ... (an unknown name lists all)
+    #[arg(long, value_name = "METRIC", value_parser = measure, help_heading = "Validation")]
     pub measure: Option<Measure>,
 }
 
 impl SplitArgs {
-    /// The rows of this data, cut.
+    /// The splits of this data.
     pub fn splits(&self, data: &Dataset, seed: u64) -> ermine::Result<Splits> {
         match self.holdout {
             Some(share) => Splits::holdout(data, share, seed),
@@ -109,7 +179,7 @@ impl SplitArgs {
         }
     }
 
-    /// What this is called.
+    /// The name of the procedure.
     pub fn title(&self) -> String {
         match self.holdout {
             Some(share) => format!("holdout of {}%", share * 100.0),
@@ -121,7 +191,7 @@ impl SplitArgs {
     }
 }
 
-/// What is said where some scores are of all tested rows together.
+/// A note on scores that are computed over all test rows together.
 pub fn pooled_note(scores: &[FoldScore]) -> String {
     let names: Vec<&str> = scores.iter().filter(|score| score.pooled).map(|score| score.name).collect();
     if names.is_empty() {
@@ -130,25 +200,26 @@ pub fn pooled_note(scores: &[FoldScore]) -> String {
     let areas = [Measure::RocAuc, Measure::AveragePrecision].map(Measure::title);
     // Of a learner that only knows how frequent classes are, each row lowers the score of its own class by being left out.
     let beware = match names.iter().any(|name| areas.contains(name)) {
-        true => {
-            "; areas under curves compare scores of different models then, and are too low for learners that know little"
-        }
+        true => "; areas under curves then compare scores of different models, and are too low for weak learners",
         false => "",
     };
-    format!("; of all tested rows together, because some part has fewer than {FEW_ROWS}: {}{beware}", names.join(", "))
+    format!(
+        "; computed over all test rows together, because some folds have fewer than {FEW_ROWS} rows: {}{beware}",
+        names.join(", ")
+    )
 }
 
-/// Reads the name of a measure; all names for a wrong one.
+/// Parses the name of a metric; the error lists all names.
 pub fn measure(word: &str) -> Result<Measure, String> {
     Measure::parse(word).map_err(|e| {
         let all: Vec<&str> = measures().map(|measure| measure.word()).collect();
-        format!("{e}; there are: {}", all.join(", "))
+        format!("{e}; the metrics are: {}", all.join(", "))
     })
 }
 
 impl DataArgs {
-    /// The words that give the same data again.
-    pub fn words(&self) -> Vec<String> {
+    /// The arguments that give the same data again.
+    pub fn to_arguments(&self) -> Vec<String> {
         let mut words = vec![self.file.display().to_string()];
         let mut add = |flag: &str, value: &str| words.extend([format!("--{flag}"), value.to_string()]);
         self.target.iter().for_each(|column| add("target", column));
@@ -161,6 +232,7 @@ impl DataArgs {
         if self.columns.drop_missing_target {
             words.push("--drop-missing-target".into());
         }
+        words.extend(self.columns.reading.to_arguments());
         words
     }
 }
@@ -185,6 +257,7 @@ fn type_word(column_type: &ColumnType) -> String {
     match column_type {
         ColumnType::Ordinal(levels) if !levels.is_empty() => format!("ordinal:{}", levels.join("<")),
         ColumnType::Ignored => "ignored".into(),
+        ColumnType::Date => "date".into(),
         other => other.kind().map_or("ignored", |kind| kind.word()).into(),
     }
 }

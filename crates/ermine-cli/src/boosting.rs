@@ -1,15 +1,15 @@
-//! What `ermine train` takes for gradient boosting alone: a model to go on from, checkpoints, rows to watch, scores to start from.
+//! Options of `ermine train` for gradient boosting: an initial model, checkpoints, a validation set, initial scores.
 //!
-//! A checkpoint is the model so far, kept beside the work: after an interruption the same command finds it and goes on to the model that it would have made without one. It is
-//! removed when the training is done.
+//! A checkpoint is the model so far. After an interruption the same command continues from it to the model that it would have made without the interruption. It is removed when training
+//! is finished.
 
-use crate::args::{DataArgs, Manner};
+use crate::args::{DataArgs, OutputArgs};
 use crate::evaluate::load_as;
 use crate::failure::Failure;
 use crate::files::check_output;
 use crate::interrupt::writing;
 use crate::progress::Progress;
-use crate::terminal::say;
+use crate::terminal::print_message;
 use clap::value_parser;
 use ermine::prelude::GradientBoosting;
 use ermine_core::learner::{Context, Learner, fit};
@@ -22,38 +22,37 @@ use std::path::{Path, PathBuf};
 /// The learner that takes these.
 const NAME: &str = "gradient-boosting";
 
-/// What only gradient boosting takes.
+/// Options of gradient boosting.
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Training of gradient-boosting")]
 pub struct BoostingArgs {
-    /// Go on from this model: its rounds count among --n-estimators
+    /// Continue training from this model; its rounds count toward --n-estimators
     #[arg(long, value_name = "FILE.ermine")]
     init_model: Option<PathBuf>,
-    /// Keep the model so far in this file (with --n-estimators, or rows to watch). After an interruption the same command goes on from it, to the same model; when training is done it is removed
+    /// Save the model so far to this file (needs --n-estimators or a validation set); the same command continues from it after an interruption, and removes it when training is finished
     #[arg(long, value_name = "FILE.ermine")]
     checkpoint: Option<PathBuf>,
-    /// Keep it every so many rounds
+    /// Number of rounds between checkpoints
     #[arg(long, value_name = "N", default_value_t = 10, requires = "checkpoint", value_parser = value_parser!(u32).range(1..))]
     checkpoint_every: u32,
-    /// Watch the rows of this table (for --early-stopping-rounds, or where --n-estimators is 0) instead of a share of the training rows
+    /// Validation set for early stopping, instead of a share of the training rows; also for adaboost with --n-iter-no-change and for decision-tree with --pruning reduced_error or greedy
     #[arg(long, value_name = "FILE")]
     validation: Option<PathBuf>,
-    /// Where the scores of the rows start: what is learned, and predicted, is what is to be added. Repeat it where a model has several scores: one column for each of
-    /// more than two classes, each target or each quantile
+    /// Column with initial raw scores; the model learns and predicts the difference. Repeat it for each of more than two classes, each target or each quantile
     #[arg(long, value_name = "COLUMN")]
     pub init_score: Vec<String>,
 }
 
-/// What is given beside the data.
-pub struct Beside {
-    /// The rows to watch.
+/// Data beside the training set.
+pub struct AuxiliaryInputs {
+    /// The validation set.
     validation: Option<Dataset>,
-    /// The model to go on from.
+    /// The model to continue from.
     from: Option<Model>,
 }
 
 impl BoostingArgs {
-    /// The options that were given.
+    /// The options that are set.
     fn given(&self) -> Vec<&'static str> {
         let all = [
             ("--init-model", self.init_model.is_some()),
@@ -64,19 +63,34 @@ impl BoostingArgs {
         all.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect()
     }
 
-    /// Refuses what the chosen learner can't use, and files that can't be written or read.
-    pub fn check(&self, learner: &dyn Learner, goes_on: bool, output: &Path, data: &DataArgs) -> Result<(), Failure> {
+    /// Rejects options that the learner doesn't have, and files that can't be written or read.
+    pub fn check(
+        &self,
+        learner: &dyn Learner,
+        supports_warm_start: bool,
+        output: &Path,
+        data: &DataArgs,
+    ) -> Result<(), Failure> {
         let name = learner.info().name;
-        if let Some(option) = self.given().first().filter(|_| name != NAME) {
+        let is_taken = |option: &&&str| name == NAME || (**option == "--validation" && learner.takes_validation());
+        if let Some(option) = self.given().iter().find(|option| !is_taken(option)) {
             let other = match *option {
-                "--init-model" if learner.goes_on() => format!("; {name} goes on from a model with --warm-start"),
+                "--init-model" if learner.supports_warm_start() => {
+                    format!("; {name} continues from a model with --warm-start")
+                }
+                "--validation" if name == "decision-tree" => {
+                    "; decision-tree takes a validation set with --pruning reduced_error or greedy".into()
+                }
+                "--validation" if name == "adaboost" => {
+                    "; adaboost takes a validation set with --n-iter-no-change".into()
+                }
                 _ => String::new(),
             };
-            return Err(Failure::Usage(format!("{option} is for {NAME}, but the learner here is {name}{other}")));
+            return Err(Failure::Usage(format!("{option} is an option of {NAME}, but the learner is {name}{other}")));
         }
-        if goes_on && name == NAME {
+        if supports_warm_start && name == NAME {
             return Err(Failure::Usage(format!(
-                "--warm-start is for forests and bagging; {NAME} goes on with --init-model"
+                "--warm-start is an option of forests and bagging; {NAME} continues from a model with --init-model"
             )));
         }
         let Some(checkpoint) = &self.checkpoint else { return Ok(()) };
@@ -88,33 +102,33 @@ impl BoostingArgs {
         check_output(checkpoint, &read)?;
         if checkpoint == output {
             return Err(Failure::Usage(
-                "--checkpoint and --output name the same file; a checkpoint is removed when training is done".into(),
+                "--checkpoint and --output are the same file; a checkpoint is removed when training is finished".into(),
             ));
         }
         Ok(())
     }
 
-    /// Learns: with what was given, or as any learner does.
+    /// Trains with these options.
     pub fn fit(
         &self,
         learner: &dyn Learner,
         data: &Dataset,
-        beside: &Beside,
+        inputs: &AuxiliaryInputs,
         context: &Context<'_>,
     ) -> ermine::Result<Model> {
-        if self.given().is_empty() {
-            return fit(learner, data, context);
+        if self.given().is_empty() || learner.info().name != NAME {
+            return fit(learner, data, &Context { validation: inputs.validation.as_ref(), ..*context });
         }
         let mut params = GradientBoosting::default();
         learner.values().iter().try_for_each(|(name, value)| params.set(name, value))?;
         let save = |model: &Model| match &self.checkpoint {
             // Work is stopped by its observer, not in the middle of writing.
-            Some(path) => writing(|| Ok(model.save(path)?)).map_err(|failure| told(failure, path)),
+            Some(path) => writing(|| Ok(model.save(path)?)).map_err(|failure| as_error(failure, path)),
             None => Ok(()),
         };
         let boosting = Boosting {
-            from: beside.from.as_ref(),
-            validation: beside.validation.as_ref(),
+            init_model: inputs.from.as_ref(),
+            validation: inputs.validation.as_ref(),
             checkpoint: self.checkpoint.as_ref().map(|_| (self.checkpoint_every as usize, &save as _)),
             ..Boosting::new(params)
         };
@@ -122,7 +136,10 @@ impl BoostingArgs {
             let kept =
                 self.checkpoint.as_ref().filter(|path| matches!(error, ermine::Error::Stopped) && path.is_file());
             if let Some(path) = kept {
-                say(format!("the rounds so far are in {}: the same command goes on from there", path.display()));
+                print_message(format!(
+                    "the rounds so far are saved in {}; the same command continues from there",
+                    path.display()
+                ));
             }
         })
     }
@@ -134,44 +151,44 @@ impl BoostingArgs {
         }
     }
 
-    /// What is given beside the data: the rows to watch, and the model to go on from.
-    pub fn beside(
+    /// Loads the validation set and the model to continue from.
+    pub fn auxiliary_inputs(
         &self,
         learner: &dyn Learner,
         args: &DataArgs,
         data: &Dataset,
-        (seed, manner): (u64, &Manner),
+        (seed, out): (u64, &OutputArgs),
         progress: &Progress,
-    ) -> Result<Beside, Failure> {
+    ) -> Result<AuxiliaryInputs, Failure> {
         match self.given().first() {
             Some(option) if data.task() == Task::Multilabel => {
-                let why = "each label is learned by a model of its own, which can't have it";
+                let why = "not available for multilabel targets, where each label has its own model";
                 Err(Failure::Usage(format!("{option}: {why}")))
             }
-            _ => Ok(Beside {
-                validation: self.watched(args, data, manner, progress)?,
+            _ => Ok(AuxiliaryInputs {
+                validation: self.validation_set(args, data, out, progress)?,
                 from: self.earlier(learner, data, seed)?,
             }),
         }
     }
 
-    /// The rows to watch.
-    fn watched(
+    /// The validation set.
+    fn validation_set(
         &self,
         args: &DataArgs,
         data: &Dataset,
-        manner: &Manner,
+        out: &OutputArgs,
         progress: &Progress,
     ) -> Result<Option<Dataset>, Failure> {
         let Some(file) = &self.validation else { return Ok(None) };
-        let watched = load_as(file, &args.columns, &self.init_score, manner, &Schema::of(data), progress);
-        watched.map(Some).map_err(|failure| match failure {
+        let loaded = load_as(file, &args.columns, &self.init_score, out, &Schema::of(data), progress);
+        loaded.map(Some).map_err(|failure| match failure {
             Failure::Usage(message) => Failure::Usage(format!("--validation {}: {message}", file.display())),
             other => other,
         })
     }
 
-    /// The model to go on from: the checkpoint of this run, where there is one.
+    /// The model to continue from: the checkpoint of this run, if there is one.
     fn earlier(&self, learner: &dyn Learner, data: &Dataset, seed: u64) -> Result<Option<Model>, Failure> {
         let Some(path) = self.checkpoint.as_ref().filter(|path| path.exists()) else {
             return Ok(self.init_model.as_ref().map(ermine::load).transpose()?);
@@ -184,18 +201,22 @@ impl BoostingArgs {
             learner.values().into_iter().find(|(name, value)| shown(header.params.get(*name)) != shown(Some(value)));
         let why = match other {
             _ if header.learner != NAME => format!("a model of {}", header.learner),
-            Some((name, value)) => format!("of a run with another {name} than {value}"),
-            _ if header.seed != seed => format!("of a run with another seed than {seed}"),
-            _ if header.schema != Schema::of(data) || header.n_rows != n_rows => "of a run on other data".into(),
+            Some((name, value)) => format!("of a run with a different {name} (not {value})"),
+            _ if header.seed != seed => format!("of a run with a different seed (not {seed})"),
+            _ if header.schema.difference(&Schema::of(data)).is_some() || header.n_rows != n_rows => {
+                "of a run on different data".into()
+            }
             None => return Ok(Some(model)),
         };
         let place = path.display();
-        Err(Failure::Work(format!("{place} is {why}: remove it to start anew, or name another file with --checkpoint")))
+        Err(Failure::Work(format!(
+            "{place} is {why}; remove it to start over, or choose another file with --checkpoint"
+        )))
     }
 }
 
-/// A failure to write as the work that fails by it sees it.
-fn told(failure: Failure, path: &Path) -> ermine::Error {
+/// A failure to write as an error of training.
+fn as_error(failure: Failure, path: &Path) -> ermine::Error {
     match failure {
         Failure::Usage(message) | Failure::Work(message) => ermine::Error::io(path, std::io::Error::other(message)),
         _ => ermine::Error::Stopped,

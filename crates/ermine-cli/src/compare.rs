@@ -1,8 +1,8 @@
-//! `ermine compare`: cross-validates learners on a table, and says which is best, how sure that is, and what to type next.
+//! `ermine compare`: cross-validates learners on a table, and prints which is best, how certain that is, and what to run next.
 
 mod board;
 
-use crate::args::{DataArgs, Manner, SplitArgs, duration, quoted};
+use crate::args::{DataArgs, OutputArgs, SplitArgs, duration, quoted};
 use crate::data::load;
 use crate::failure::Failure;
 use crate::files::{check_output, write_at_the_end};
@@ -12,13 +12,15 @@ use crate::progress::Progress;
 use crate::terminal::{print, print_json, time};
 use board::{as_json, page, text};
 use ermine::registry;
+use ermine_core::learner::raw_columns::standardize_by_default;
 use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::Dataset;
-use ermine_eval::compare::{Comparison, LeaderboardEntry, Reason, Untuned, compare, suitable};
+use ermine_eval::compare::{Comparison, Leaderboard, LeaderboardEntry, Reason, Untuned, compare, suitable};
 use ermine_eval::evaluate::curves::{CurvePoint, Sizes, learning_curve};
 use ermine_eval::evaluate::search::with_setting;
 use ermine_eval::evaluate::{Measure, Validation};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
@@ -27,33 +29,35 @@ Examples:
   ermine compare adult.csv --target income --folds 10 --budget 60s
   ermine compare adult.csv --target income --learners baseline,decision-stump --json
 
-Each row is predicted once by a model that has not seen it. The spread is the standard deviation over folds.";
+Every learner is cross-validated: each row is predicted by a model that was trained without it. Learners with a
+parameter `standardize` standardize the columns. Then the best three are tuned. With --budget, or after Ctrl-C,
+the table has what is finished and the reason why the others are missing.";
 
-/// Find out which learner is best, and how good it is
+/// Find the best learner for a table
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     data: DataArgs,
-    /// Which learners, separated by commas; if not given, all that can do the task and don't wrap another
+    /// Learners to compare, separated by commas [default: all that support the task and don't wrap another learner]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     learners: Vec<String>,
-    /// How many settings of each of the best learners are tried after all have had their turn; 0 for none
+    /// Number of settings to try for each of the three best learners; 0 for no tuning
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
     trials: usize,
-    /// Stop after this time and say what wasn't tried, e.g. 60s, 5m
+    /// Stop after this time, for example 60s or 5m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Every random choice follows from this, the folds too
+    /// Random seed, also of the folds
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
-    /// Write the result as a page into this file
+    /// Write the result as an HTML page
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
     #[command(flatten)]
     splits: SplitArgs,
     #[command(flatten)]
-    manner: Manner,
+    out: OutputArgs,
 }
 
 /// The shares of the rows that a learning curve is drawn at.
@@ -62,21 +66,27 @@ const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 1.0];
 /// Compares.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let start = Instant::now();
-    let asked = named(&args.learners)?;
+    let mut learners = named(&args.learners)?;
     if let Some(html) = &args.html {
         check_output(html, &[&args.data.file])?;
     }
     let deadline = args.budget.and_then(|budget| start.checked_add(budget));
-    let progress = Progress::new(!args.manner.chatty()).until(deadline);
-    let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
+    let progress = Progress::new(!args.out.is_verbose()).until(deadline);
+    let (data, summary) = load(&args.data, args.out.threads(), &progress)?;
     let splits = args.splits.splits(&data, args.seed)?;
     args.splits.measure.map_or(Ok(()), |measure| measure.check(data.task()))?;
     let measures = Measure::headline(data.task(), args.splits.measure);
-    if args.manner.chatty() {
-        print(&understanding.text())?;
+    if args.out.is_verbose() {
+        print(&summary.text())?;
     }
-    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..ermine::context() };
-    let learners = if args.learners.is_empty() { suitable(&data, registry::DEFAULT, &context) } else { asked };
+    let context = Context { seed: args.seed, threads: args.out.threads(), observer: &progress, ..ermine::context() };
+    if args.learners.is_empty() {
+        learners = suitable(&data, registry::DEFAULT, &context);
+    } else {
+        learners.iter_mut().try_for_each(|learner| standardize_by_default(&mut **learner, &data))?;
+    }
+    let finished = keep_finished(args.out.json);
+    let on_entry = |entry: &LeaderboardEntry| lock(&finished).push(entry.clone());
     let comparison = Comparison {
         learners,
         splits: &splits,
@@ -84,6 +94,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         trials: args.trials,
         deadline,
         preferred: registry::DEFAULT,
+        on_entry: Some(&on_entry),
     };
     let board = compare(&comparison, &data, &context);
     let curve = match (&args.html, board.entries.first()) {
@@ -93,7 +104,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     drop(progress);
     if board.entries.is_empty() {
         let why: Vec<String> =
-            board.skipped.iter().map(|s| format!("\n  {}: {}", s.learner, why_skipped(&s.reason, args))).collect();
+            board.skipped.iter().map(|s| format!("\n  {}: {}", s.learner, skipped_text(&s.reason, args))).collect();
         let failure = Failure::Work(format!("no learner could be cross-validated{}", why.concat()));
         return Err(if interrupt::stopped() { Failure::Stopped } else { failure });
     }
@@ -102,19 +113,44 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         // Whatever ended the work: what is done is worth its page.
         write_at_the_end(path, page(args, &board, &splits, &next, &curve).as_bytes())?;
     }
-    if args.manner.json {
-        print_json(&as_json(args, &understanding, &board, &splits, &next))?;
+    if args.out.json {
+        print_json(&as_json(args, &summary, &board, &splits, &next))?;
     } else {
         print(&text(args, &board, &splits, &next))?;
     }
     match (interrupt::stopped(), &args.html) {
         (false, _) => Ok(()),
-        (true, Some(_)) => Err(Failure::StoppedWith("the page has what was done until then")),
-        (true, None) => Err(Failure::StoppedWith("what was done until then is above")),
+        (true, Some(_)) => Err(Failure::StoppedWith("the page has what is finished")),
+        (true, None) => Err(Failure::StoppedWith(ABOVE)),
     }
 }
 
-/// The learners that are asked for.
+/// What an interrupted comparison ends with.
+const ABOVE: &str = "the table above has what is finished";
+
+type Finished = Arc<Mutex<Vec<LeaderboardEntry>>>;
+
+fn lock(finished: &Finished) -> MutexGuard<'_, Vec<LeaderboardEntry>> {
+    finished.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Entries as they are finished; printed if the program is stopped while a learner doesn't ask whether to stop.
+fn keep_finished(json: bool) -> Finished {
+    let finished = Finished::default();
+    let shared = finished.clone();
+    interrupt::on_exit(move || {
+        let board = Leaderboard::of_finished(lock(&shared).clone());
+        let printed = match json {
+            _ if board.entries.is_empty() => return None,
+            true => print_json(&serde_json::json!({ "leaderboard": board.entries })),
+            false => print(&format!("\n{board}")),
+        };
+        printed.ok().map(|()| ABOVE)
+    });
+    finished
+}
+
+/// The learners with these names.
 fn named(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
     let mut distinct: Vec<&str> = Vec::new();
     for name in names.iter().map(|name| name.trim()) {
@@ -125,7 +161,7 @@ fn named(names: &[String]) -> Result<Vec<Box<dyn Learner>>, Failure> {
     Ok(distinct.into_iter().map(registry::learner).collect::<ermine::Result<_>>()?)
 }
 
-/// The learning curve of the best, where there is time for it.
+/// The learning curve of the best learner, if there is time left.
 fn curve(
     best: &LeaderboardEntry,
     comparison: &Comparison<'_>,
@@ -139,17 +175,17 @@ fn curve(
 }
 
 /// Why a learner is not on the leaderboard.
-fn why_skipped(reason: &Reason, args: &Args) -> String {
+fn skipped_text(reason: &Reason, args: &Args) -> String {
     let budget = args.budget.map(|budget| time(budget.as_secs_f64()));
     match (reason, budget) {
         (Reason::NotTried { .. }, _) if interrupt::stopped() => "not tried: stopped by Ctrl-C".into(),
         (Reason::NotTried { expected: Some(seconds) }, Some(budget)) => {
-            format!("not tried: it would take about {}, more than is left of the budget of {budget}", time(*seconds))
+            format!("not tried: about {} needed, more than is left of the budget of {budget}", time(*seconds))
         }
         (Reason::NotTried { .. }, Some(budget)) => format!("not tried: the budget of {budget} is spent"),
         (Reason::NotTried { .. }, None) => "not tried".into(),
         (Reason::NotFinished, _) if interrupt::stopped() => "not finished: stopped by Ctrl-C".into(),
-        (Reason::NotFinished, Some(budget)) => format!("not finished in its part of the budget of {budget}"),
+        (Reason::NotFinished, Some(budget)) => format!("not finished in its share of the budget of {budget}"),
         (Reason::NotFinished, None) => "not finished".into(),
         (Reason::Unsupported(need), _) => format!("can't handle {need}"),
         (Reason::Failed(error), _) => format!("failed: {error}"),
@@ -157,8 +193,8 @@ fn why_skipped(reason: &Reason, args: &Args) -> String {
 }
 
 /// Why the settings of a learner were not all tried.
-fn why_untuned(untuned: &Untuned) -> String {
-    let what = if untuned.some { "not all settings tried" } else { "settings not tried" };
+fn untuned_text(untuned: &Untuned) -> String {
+    let what = if untuned.some { "tuned with fewer settings" } else { "not tuned" };
     let why = match &untuned.failed {
         Some(error) => error.as_str(),
         None if interrupt::stopped() => "stopped by Ctrl-C",
@@ -173,7 +209,7 @@ fn next_command(args: &Args, best: &LeaderboardEntry) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let model: String = args.data.target.first().map_or("model", String::as_str).chars().map(safe).collect();
     let mut words = vec![program, "train".into()];
-    words.extend(args.data.words());
+    words.extend(args.data.to_arguments());
     words.extend(["--learner".into(), best.learner.into()]);
     words.extend(best.setting.iter().map(|(name, value)| format!("--{}={value}", flag_of(name))));
     if args.seed != 0 {

@@ -1,8 +1,8 @@
-//! `ermine cross-validate`: how good a learner is on rows it has not seen, beside those it has; with learning and validation curves.
+//! `ermine cross-validate`: training and test scores of a learner, with learning and validation curves.
 
-use crate::args::{DataArgs, Manner, SplitArgs, pooled_note};
+use crate::args::{DataArgs, OutputArgs, SplitArgs, pooled_note};
 use crate::clean::clean;
-use crate::data::{Understanding, load};
+use crate::data::{LoadedData, load, warn_of_shared_rows};
 use crate::evaluate;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
@@ -21,9 +21,9 @@ use ermine_core::metric::Score;
 use ermine_core::param::Value;
 use ermine_eval::evaluate::cross_validation::FoldScore;
 use ermine_eval::evaluate::curves::{CurvePoint, Sizes, learning_curve, validation_curve};
-use ermine_eval::evaluate::in_classes_of;
 use ermine_eval::evaluate::space::Axis;
 use ermine_eval::evaluate::{Measure, Validation, cross_validate};
+use ermine_eval::evaluate::{in_classes_of, predict_classes_of};
 use ermine_eval::report::{SHARES, curve};
 use serde_json::json;
 use std::path::PathBuf;
@@ -34,49 +34,49 @@ Examples:
   ermine cross-validate adult.csv --target income --learner decision-tree --curve max_depth=1,2,4,8,16
   ermine cross-validate train.csv --target income --test test.csv --learning-curve --html income.html
 
-Every row is predicted by a model that has not seen it. Beside it stands how well the models predict the rows they learned from: the
-distance is what was learned by heart.";
+Test scores come from models that were trained without the row. The difference to the training scores shows
+overfitting.";
 
 /// How many values of a parameter a curve has where its range is given.
 const POINTS: usize = 8;
 
-/// Say how good a learner is, on rows it has learned from and on others
+/// Cross-validate a learner
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     data: DataArgs,
-    /// How to learn; see `ermine learners`
+    /// Learner; see `ermine learners`
     #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
     learner: String,
-    /// A parameter of the learner, as an alternative to its own flag
+    /// Set a parameter of the learner, as an alternative to its own flag
     #[arg(long, value_name = "NAME=VALUE", value_parser = flags::assignment)]
     set: Vec<(String, Value)>,
-    /// A table that is kept apart: a model of all other rows is tested on it
+    /// Test set: a model trained on all other rows is evaluated on it
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
-    /// Show the score by the number of rows learned from
+    /// Show the score by the number of training rows
     #[arg(long, help_heading = "Curves")]
     learning_curve: bool,
-    /// Show the score by the values of a parameter: NAME=1,2,5 or NAME=LOW..HIGH
+    /// Show the score by the value of a parameter: NAME=1,2,5 or NAME=LOW..HIGH
     #[arg(long, value_name = "NAME=VALUES", value_parser = axis, help_heading = "Curves")]
     curve: Option<(String, String)>,
-    /// Write the result as a page into this file
+    /// Write the result as an HTML page
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Every random choice follows from this, the folds too
+    /// Random seed, also of the folds
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     splits: SplitArgs,
     #[command(flatten)]
-    manner: Manner,
+    out: OutputArgs,
 }
 
 /// What came out.
-struct Found {
+struct CrossValidationReport {
     scores: Vec<FoldScore>,
-    /// The scores on the table that was kept apart.
+    /// The scores on the test set.
     test: Vec<(Measure, Score)>,
     learning: Vec<CurvePoint>,
     validation: Vec<CurvePoint>,
@@ -85,31 +85,33 @@ struct Found {
 /// Cross-validates; `given` are the parameters set by their own flags.
 pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let mut learner = registry::learner(&args.learner)?;
-    flags::set(&mut *learner, &[given, args.set.clone()].concat())?;
+    let given = [given, args.set.clone()].concat();
+    flags::set(&mut *learner, &given)?;
     let values = args.curve.as_ref().map(|(name, text)| Ok::<_, Failure>((name, Axis::parse(&*learner, name, text)?)));
     let values = values.transpose()?.map(|(name, axis)| (name, axis.points(POINTS)));
     if let Some(html) = &args.html {
         let inputs: Vec<_> = std::iter::once(&*args.data.file).chain(args.test.as_deref()).collect();
         check_output(html, &inputs)?;
     }
-    let progress = Progress::new(!args.manner.chatty());
-    let (data, understanding) = load(&args.data, args.manner.threads(), &progress)?;
+    let progress = Progress::new(!args.out.is_verbose());
+    let (data, summary) = load(&args.data, args.out.threads(), &progress)?;
+    flags::standardize(&mut *learner, &given, &data)?;
     check(&*learner, &data)?;
     let splits = args.splits.splits(&data, args.seed)?;
     args.splits.measure.map_or(Ok(()), |measure| measure.check(data.task()))?;
     let measures = measures(&data, args.splits.measure);
-    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..ermine::context() };
-    // A test table that can't be used is found before the longer work.
+    let context = Context { seed: args.seed, threads: args.out.threads(), observer: &progress, ..ermine::context() };
+    // An invalid test set is found before the longer work.
     let test = match &args.test {
         Some(file) => on_test(args, file, &*learner, &data, &measures, &context, &progress)?,
         None => Vec::new(),
     };
-    if args.manner.chatty() {
-        print(&understanding.text())?;
+    if args.out.is_verbose() {
+        print(&summary.text())?;
     }
     let validation = Validation { splits: &splits, measures: &measures, train_scores: true, pool: true, custom: &[] };
     let validated = cross_validate(&*learner, &data, &validation, &context)?;
-    validated.check_told(args.splits.measure, &measures).map_err(Failure::work)?;
+    validated.check_defined(args.splits.measure, &measures).map_err(Failure::work)?;
     let scores = validated.scores;
     let learning = match args.learning_curve {
         true => learning_curve(&*learner, &data, &validation, Sizes::Shares(&SHARES), &context)?,
@@ -120,16 +122,16 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         None => Vec::new(),
     };
     drop(progress);
-    tell(args, &Found { scores, test, learning, validation }, &understanding)
+    print_result(args, &CrossValidationReport { scores, test, learning, validation }, &summary)
 }
 
-/// The usual measures of the task, the asked one first.
+/// The default metrics of the task, the requested one first.
 fn measures(data: &Dataset, asked: Option<Measure>) -> Vec<Measure> {
     let usual = Measure::defaults(data.task()).iter().copied().filter(|m| Some(*m) != asked);
     asked.into_iter().chain(usual).collect()
 }
 
-/// The scores of a model of all rows on a table that was kept apart.
+/// The scores of a model of all rows on the test set.
 fn on_test(
     args: &Args,
     file: &std::path::Path,
@@ -140,20 +142,21 @@ fn on_test(
     progress: &Progress,
 ) -> Result<Vec<(Measure, Score)>, Failure> {
     let model = fit(learner, data, context)?;
-    let test = evaluate::load(file, &args.data.columns, &args.manner, &model, progress)?;
+    let test = evaluate::load(file, &args.data.columns, &args.out, &model, progress)?;
+    warn_of_shared_rows(file, data, &test);
     let test = in_classes_of(&model, &test).map_err(Failure::work)?;
-    let said = model.predict_data(&test)?;
+    let said = predict_classes_of(&model, &test)?;
     let outcome = Outcome::new(&said, &test).map_err(Failure::work)?;
     let asked: Vec<Measure> = args.splits.measure.into_iter().collect();
-    outcome.check_told(&asked).map_err(|e| Failure::Work(format!("{}: {e}", file.display())))?;
+    outcome.check_defined(&asked).map_err(|e| Failure::Work(format!("{}: {e}", file.display())))?;
     Ok(outcome.scores(measures))
 }
 
-fn tell(args: &Args, found: &Found, understanding: &Understanding) -> Result<(), Failure> {
+fn print_result(args: &Args, found: &CrossValidationReport, summary: &LoadedData) -> Result<(), Failure> {
     if let Some(path) = &args.html {
         write(path, page(args, found).as_bytes())?;
     }
-    if args.manner.json {
+    if args.out.json {
         let test: Vec<_> = found.test.iter().map(|(m, score)| json!({"name": m.title(), "score": score})).collect();
         return print_json(&json!({
             "learner": args.learner,
@@ -163,13 +166,13 @@ fn tell(args: &Args, found: &Found, understanding: &Understanding) -> Result<(),
             "test": test,
             "learning_curve": found.learning,
             "validation_curve": found.validation,
-            "data": understanding,
+            "data": summary,
         }));
     }
     let mut grid = Grid::new(board(args, found).swap_remove(0));
     board(args, found).into_iter().skip(1).for_each(|row| grid.push(row));
     let mut text = String::new();
-    if !args.manner.quiet {
+    if !args.out.quiet {
         text += &format!("\n{}: {}\n", bold(&args.learner), args.splits.title());
         text += &dim(&wrapped(&legend(found), 0, width()));
     }
@@ -180,28 +183,28 @@ fn tell(args: &Args, found: &Found, understanding: &Understanding) -> Result<(),
         cells.for_each(|row| grid.push(row));
         text += &format!("\n{}\n{}", grid.text(width()), curve::characters(curve, &axis));
     }
-    if let (Some(path), false) = (&args.html, args.manner.quiet) {
+    if let (Some(path), false) = (&args.html, args.out.quiet) {
         text += &format!("\n{} {}\n", green("saved"), bold(&clean(&path.display().to_string())));
     }
     print(&text)
 }
 
 /// What the columns mean.
-fn legend(found: &Found) -> String {
-    let usual = "mean ± standard deviation over splits, on rows that were learned from and on rows that were tested";
+fn legend(found: &CrossValidationReport) -> String {
+    let usual = "mean ± standard deviation over splits";
     format!("{usual}{}", pooled_note(&found.scores))
 }
 
-/// The curves that were asked for, and the names of their axes.
-fn curves<'a>(args: &Args, found: &'a Found) -> Vec<(&'a [CurvePoint], String)> {
+/// The requested curves, and the names of their axes.
+fn curves<'a>(args: &Args, found: &'a CrossValidationReport) -> Vec<(&'a [CurvePoint], String)> {
     let parameter = args.curve.as_ref().map_or_else(String::new, |(name, _)| name.clone());
-    let all = [(&found.learning[..], "rows learned from".to_string()), (&found.validation[..], parameter)];
+    let all = [(&found.learning[..], "training rows".to_string()), (&found.validation[..], parameter)];
     all.into_iter().filter(|(curve, _)| !curve.is_empty()).collect()
 }
 
-/// A line for each measure: learned, tested and, where there is one, the test table.
-fn board(args: &Args, found: &Found) -> Vec<Vec<String>> {
-    let mut heading = vec!["score".to_string(), "learned rows".into(), "tested rows".into()];
+/// A line for each metric: training score, test score and the score on the test set, if there is one.
+fn board(args: &Args, found: &CrossValidationReport) -> Vec<Vec<String>> {
+    let mut heading = vec!["score".to_string(), "training".into(), "test".into()];
     heading.extend(args.test.iter().map(|file| clean(&file.display().to_string())));
     heading.push("better".into());
     let line = |score: &FoldScore| {
@@ -225,20 +228,20 @@ fn board(args: &Args, found: &Found) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(found.scores.iter().map(line)).collect()
 }
 
-fn page(args: &Args, found: &Found) -> String {
+fn page(args: &Args, found: &CrossValidationReport) -> String {
     let file = args.data.file.display().to_string();
     let mut page = Page::new(&format!("{} on {file}", args.learner));
     page.heading(&args.splits.title());
     page.table(&board(args, found));
     page.note(&legend(found));
     if !found.learning.is_empty() {
-        page.heading("Would more rows help?");
-        page.svg(&curve::picture(&found.learning, "Learning curve", "rows learned from"));
-        page.table(&curve::table(&found.learning, "rows learned from"));
+        page.heading("Learning curve");
+        page.svg(&curve::picture(&found.learning, "Learning curve", "training rows"));
+        page.table(&curve::table(&found.learning, "training rows"));
         page.note(curve::LEARNING_NOTE);
     }
     if let (Some((name, _)), false) = (&args.curve, found.validation.is_empty()) {
-        page.heading(&format!("Which {name}?"));
+        page.heading(&format!("Validation curve of {name}"));
         page.svg(&curve::picture(&found.validation, "Validation curve", name));
         page.table(&curve::table(&found.validation, name));
         page.note(curve::VALIDATION_NOTE);

@@ -1,19 +1,19 @@
-//! `ermine evaluate`: how good a model is on rows it has not seen.
+//! `ermine evaluate`: the scores of a model on a test set.
 
-use crate::args::{ColumnArgs, Manner, measure};
+use crate::args::{ColumnArgs, OutputArgs, measure, table_file};
 use crate::clean::clean;
 use crate::data::{read, roles};
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::progress::Progress;
-use crate::terminal::{bold, count, decimals, dim, print, print_json, say, width};
+use crate::terminal::{bold, count, counted, decimals, dim, listed, print, print_json, print_message, width};
 use ermine::Error;
 use ermine::registry;
 use ermine_core::matrix::{Dataset, Schema, Task};
 use ermine_core::metric::confusion::Confusion;
 use ermine_core::model::Model;
 use ermine_eval::evaluate::Evaluate;
-use ermine_eval::evaluate::{Evaluation, Measure};
+use ermine_eval::evaluate::{Evaluation, Measure, TargetScores};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -23,24 +23,25 @@ Examples:
   ermine evaluate species.ermine test.csv --measure weighted-f1,kappa,error-rate
   ermine evaluate species.ermine test.csv --json
 
-FILE needs the columns that the model was trained on and its target. Rows that the model has learned from say little
-about new ones: evaluate on others, or use `ermine compare`, which sees to it.";
+FILE needs the features of the model and its target. Scores on training rows are too optimistic: evaluate on other
+rows, or use `ermine cross-validate` or `ermine compare`.";
 
-/// Say how good a model is on rows it has not seen
+/// Evaluate a model on a test set
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// A table with the truth: features and target
+    /// Test set: a table with the features and the target; - for CSV from standard input
+    #[arg(value_parser = table_file)]
     file: PathBuf,
-    /// Which measures, separated by commas, instead of the usual ones (a wrong name lists all)
-    #[arg(long, value_name = "MEASURES", value_delimiter = ',', value_parser = measure)]
+    /// Metrics, separated by commas, instead of the default ones (an unknown name lists all)
+    #[arg(long, value_name = "METRICS", value_delimiter = ',', value_parser = measure)]
     measure: Vec<Measure>,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
-    manner: Manner,
+    out: OutputArgs,
 }
 
 /// Evaluates.
@@ -49,19 +50,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let name = &model.header().learner;
     if registry::learner(name).is_ok_and(|learner| !learner.needs_target()) {
         return Err(Failure::Work(format!(
-            "{name} learns without a target: there is no truth to measure its scores against; `ermine predict` tells them (below 0: outside)"
+            "{name} learns without a target, so there is nothing to compare its scores with; `ermine predict` computes them (below 0: outlier)"
         )));
     }
-    let progress = Progress::new(!args.manner.chatty());
-    let data = load(&args.file, &args.columns, &args.manner, &model, &progress)?;
+    let progress = Progress::new(!args.out.is_verbose());
+    let data = load(&args.file, &args.columns, &args.out, &model, &progress)?;
     args.measure.iter().try_for_each(|measure| measure.check(data.task()))?;
     let evaluate = || match &args.measure[..] {
         [] => model.evaluate(&data),
         some => model.evaluate_by(some, &data),
     };
-    let evaluation = progress.stage("evaluating", args.manner.threads(), evaluate).map_err(Failure::work)?;
+    let evaluation = progress.stage("evaluating", args.out.threads(), evaluate).map_err(Failure::work)?;
     drop(progress);
-    if args.manner.json {
+    if args.out.json {
         return print_json(&json!({
             "model": args.model,
             "learner": model.header().learner,
@@ -71,10 +72,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "classes": evaluation.classes,
             "confusion": evaluation.confusion,
             "quantiles": evaluation.quantiles,
+            "unseen_classes": evaluation.unseen,
+            "targets": evaluation.targets,
         }));
     }
-    if let Some(note) = model.certificate().notes.iter().find(|note| note.contains("to be added to the scores")) {
-        say(format!("note: {note}; here it is judged without them"));
+    if let Some(unseen) = &evaluation.unseen {
+        let (rows, classes) = (counted(unseen.n_rows, "row"), listed(&unseen.classes, 5));
+        print_message(format!(
+            "warning: classes that the training data didn't have ({classes}): {rows}, counted as wrong"
+        ));
+    }
+    if model.schema().init_score {
+        print_message("warning: the model adds to initial scores, and is evaluated without them");
     }
     let file = args.file.display().to_string();
     let heading = format!(
@@ -83,47 +92,44 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         bold(&clean(&file)),
         count(evaluation.n_rows)
     );
-    print(&format!("{}{}", if args.manner.quiet { "" } else { &heading }, text(&evaluation)))
+    print(&format!("{}{}", if args.out.quiet { "" } else { &heading }, text(&evaluation)))
 }
 
-/// The table, with the types that the model expects and those that the user says.
+/// A table with the types that the model expects and those that the user declares.
 pub fn load(
     file: &Path,
     columns: &ColumnArgs,
-    manner: &Manner,
+    out: &OutputArgs,
     model: &Model,
     progress: &Progress,
 ) -> Result<Dataset, Failure> {
-    load_as(file, columns, &[], manner, model.schema(), progress)
+    load_as(file, columns, &[], out, model.schema(), progress)
 }
 
-/// The table as the schema of other data has it. `init_score`: the columns that scores start from.
+/// A table with the schema of other data. `init_score`: the columns with initial scores.
 pub fn load_as(
     file: &Path,
     columns: &ColumnArgs,
     init_score: &[String],
-    manner: &Manner,
+    out: &OutputArgs,
     schema: &Schema,
     progress: &Progress,
 ) -> Result<Dataset, Failure> {
     let is_feature = |name: &&String| schema.features.iter().any(|feature| feature.name == **name);
-    let named = [
-        ("--weight", &columns.weight, "how much rows count"),
-        ("--group", &columns.group, "which rows belong together"),
-    ];
+    let named = [("--weight", &columns.weight, "the sample weight"), ("--group", &columns.group, "the group")];
     for (flag, column, what) in named {
         if let Some(name) = column.as_ref().filter(is_feature) {
             return Err(Failure::Usage(format!(
-                "{flag} {name}: the model learned from this column, which can't say {what} too; copy it into a column of another name"
+                "{flag} {name}: this column is a feature of the model and can't be {what} too; copy it to a column with another name"
             )));
         }
     }
-    let mut options = schema.read_options();
+    let mut options = columns.reading.apply(schema.read_options());
     if let ([target], Some(column_type)) = (&schema.target[..], schema.target_type()) {
         options.types.insert(target.clone(), column_type);
     }
     options.types.extend(columns.types.iter().cloned());
-    // What is wrong with the columns that the model wants is the file's fault, not the command line's.
+    // A missing feature is an error of the file, not of the command line.
     let by_user = |name: &String| {
         let said = columns.types.iter().map(|t| &t.0).chain(&columns.weight).chain(&columns.group).chain(init_score);
         said.into_iter().any(|known| known == name)
@@ -134,14 +140,14 @@ pub fn load_as(
         }
         _ => error.into(),
     };
-    let table = read(file, &options, manner.threads(), progress).map_err(blame)?;
+    let table = read(file, &options, out.threads(), progress).map_err(blame)?;
     let mut roles = roles(schema.target.clone(), Some(schema.task), columns);
     roles.init_score = init_score.to_vec();
     if let (None, Task::Ranking, Some(name)) = (&roles.group, schema.task, &schema.group) {
         if table.column(name).is_err() {
             let file = file.display();
             return Err(Failure::Work(format!(
-                "{file}: which query is a row of? There is no column '{name}', which said it in training; name another with --group"
+                "{file}: ranking needs query groups, and there is no column '{name}', which held them in training; choose another with --group"
             )));
         }
         roles.group = Some(name.clone());
@@ -150,7 +156,7 @@ pub fn load_as(
 }
 
 fn text(evaluation: &Evaluation) -> String {
-    let mut grid = Grid::new(["score", "value", "95% interval", "better", "what it says"]).left(&[2, 3, 4]);
+    let mut grid = Grid::new(["score", "value", "95% interval", "better", "meaning"]).left(&[2, 3, 4]);
     for named in &evaluation.scores {
         let score = named.score;
         let d = decimals(score.value);
@@ -165,20 +171,33 @@ fn text(evaluation: &Evaluation) -> String {
         grid.push([&*name, &format!("{:.d$}", score.value), &interval, better, &says]);
     }
     let confusion = evaluation.confusion.as_ref().map(confusion_text).unwrap_or_default();
-    format!("{}{confusion}", grid.text(width()))
+    format!("{}{}{confusion}", grid.text(width()), targets_text(&evaluation.targets))
 }
 
-/// A line for each class: how well it was found, and as which classes its rows were taken. Where there is no room for
-/// all of these, as which wrong one most often.
+/// The scores of each of several targets.
+fn targets_text(targets: &[TargetScores]) -> String {
+    if targets.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new(["target", "RMSE", "MAE", "R2"]);
+    for target in targets {
+        let shown = |x: f64| format!("{x:.0$}", decimals(x));
+        grid.push([target.name.clone(), shown(target.rmse), shown(target.mae), shown(target.r2)]);
+    }
+    format!("\nscores above are means over {} targets\n{}", targets.len(), grid.text(width()))
+}
+
+/// A line for each class: precision, recall, F1 and the confusion matrix. Without room for all its columns, only the most
+/// frequent confusion.
 fn confusion_text(confusion: &Confusion) -> String {
-    /// More classes than this are for machines.
+    /// More classes than this are only in the JSON output.
     const MOST: usize = 100;
     let names: Vec<String> = confusion.classes.iter().map(|class| format!("→ {class}")).collect();
     let counts = |k: usize| confusion.counts[k].iter().map(|&w| weight(w)).collect();
     let mut grid = class_grid(confusion, MOST, names, counts);
     if !grid.fits(width()) {
         let mistake = |k: usize| vec![worst_mistake(confusion, k).unwrap_or_default()];
-        grid = class_grid(confusion, MOST, vec!["most often taken for".into()], mistake).left(&[5]);
+        grid = class_grid(confusion, MOST, vec!["most often predicted as".into()], mistake).left(&[5]);
     }
     let mut text = format!("\n{}", grid.text(width()));
     if confusion.classes.len() > MOST {

@@ -1,4 +1,4 @@
-//! `ermine export`: a model as something that other programs read.
+//! `ermine export`: writes a model for other programs.
 
 use crate::clean::clean;
 use crate::failure::Failure;
@@ -14,22 +14,22 @@ Examples:
   ermine export forest.ermine --format c -o forest.c
   ermine export species.ermine --json | head";
 
-/// Write a model for other programs: ONNX, a source file, or all of it as JSON
+/// Export a model as ONNX, C or Rust source code, or JSON
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// What to write: onnx, c, rust (for models that are sums of trees), or json (all of any model); if not given, what the name of the output ends in (.onnx, .c, .rs, .json), and json to stdout
+    /// Format: onnx, c, rust (tree ensembles), or json (any model) [default: by the extension of the output, json to stdout]
     #[arg(long, value_name = "FORMAT", value_parser = ["onnx", "c", "rust", "json"], conflicts_with = "json")]
     format: Option<String>,
     /// The same as --format json
     #[arg(long)]
     json: bool,
-    /// Where to write it; stdout if not given
+    /// Output file [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -42,7 +42,7 @@ fn by_ending(path: &Path) -> Result<Format, Failure> {
         Some("rs") => Ok(Format::Rust),
         Some("json") => Ok(Format::Json),
         _ => Err(Failure::Usage(format!(
-            "{}: no format goes by that ending; say --format onnx, c, rust or json",
+            "{}: unknown export format for this extension; pass --format onnx, c, rust or json",
             path.display()
         ))),
     }

@@ -1,9 +1,9 @@
-//! What went wrong, and the exit code that says so: 1 for data, models and files, 2 for wrong usage, 128 and the
-//! number of a signal for being stopped by one (130 for Ctrl-C).
+//! What went wrong, and the exit code: 1 for data, models and files, 2 for wrong usage, 128 plus the number of the signal that
+//! stopped the program (130 for Ctrl-C).
 
 use crate::clean::clean;
 use crate::interrupt;
-use crate::terminal::say;
+use crate::terminal::print_message;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ermine::Error;
 use ermine::registry::learners;
@@ -13,15 +13,15 @@ use std::fmt::Display;
 /// Why the program ends early.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line asks for something that there isn't.
+    /// A mistake on the command line.
     Usage(String),
     /// The data, the model or a file can't be used.
     Work(String),
-    /// What clap has to say: a usage error with its own text, or the help that was asked for.
+    /// An error or the help text of clap.
     Clap(Box<clap::Error>, Option<String>),
     /// Ctrl-C or another signal that ends programs.
     Stopped,
-    /// A signal, but what was done until then was told or written.
+    /// A signal, after finished work was printed or written.
     StoppedWith(&'static str),
     /// Whoever read our output has gone, as `head` does when it has enough: not an error.
     BrokenPipe,
@@ -55,20 +55,22 @@ impl Failure {
         }
     }
 
-    /// Says it on stderr.
-    pub fn tell(&self) {
+    /// Prints it to stderr.
+    pub fn print(&self) {
         let red = |word: &str| console::style(word.to_string()).for_stderr().red().bold().to_string();
         match self {
-            Failure::Usage(message) | Failure::Work(message) => say(format!("{} {}", red("error:"), clean(message))),
+            Failure::Usage(message) | Failure::Work(message) => {
+                print_message(format!("{} {}", red("error:"), clean(message)))
+            }
             Failure::Clap(error, owners) => {
                 // Help goes to stdout, and a reader that has gone is no error there either.
                 let _ = error.print();
                 if let Some(owners) = owners {
-                    say(format!("\n{owners}"));
+                    print_message(format!("\n{owners}"));
                 }
             }
-            Failure::StoppedWith(what) => say(format!("{} stopped; {what}", red("error:"))),
-            Failure::Stopped => say(format!("{} stopped; nothing was written", red("error:"))),
+            Failure::StoppedWith(what) => print_message(format!("{} stopped; {what}", red("error:"))),
+            Failure::Stopped => print_message(format!("{} stopped; nothing was written", red("error:"))),
             Failure::BrokenPipe => {}
         }
     }
@@ -81,6 +83,10 @@ impl From<Error> for Failure {
             Error::Memory { .. } => Failure::Work(format!("{error} (--max-memory changes the limit)")),
             Error::Unknown { .. } | Error::Param { .. } | Error::Unsupported { .. } => {
                 Failure::Usage(error.to_string())
+            }
+            Error::MissingGroups => Failure::Work(format!("{error} (pass --group COLUMN)")),
+            Error::MissingTarget { .. } => {
+                Failure::Work(format!("{error} (drop such rows with --drop-missing-target)"))
             }
             other => Failure::Work(other.to_string()),
         }
@@ -97,7 +103,7 @@ fn owners_of(error: &clap::Error, learner: &str) -> Option<String> {
     let has = |entry: &&ermine::registry::Entry| (entry.make)().specs().iter().any(|spec| spec.name == name);
     let owners: Vec<&str> = learners().filter(has).map(|entry| entry.info().name).collect();
     if owners.is_empty() {
-        return Some(format!("The parameters of {learner}: ermine learners {learner}"));
+        return Some(format!("Parameters of {learner}: ermine learners {learner}"));
     }
-    Some(format!("{flag} is a parameter of {}, but the learner here is {learner}", owners.join(", ")))
+    Some(format!("{flag} is a parameter of {}, but the learner is {learner}", owners.join(", ")))
 }

@@ -1,11 +1,11 @@
-//! Files that are written: found out before the work whether they can be, and written whole or not at all.
+//! Output files: checked before the work, written completely or not at all.
 
 use crate::failure::Failure;
 use crate::interrupt::{writing, writing_at_the_end};
 use ermine_core::atomic::write_atomically;
 use std::path::Path;
 
-/// Refuses a place that can't be written, or that is one of the files being read, before any work is done.
+/// Rejects an output that can't be written or is an input, before any work is done.
 pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let shown = output.display();
     let refuse = |why: &str| Err(Failure::Work(format!("{shown}: {why}")));
@@ -13,20 +13,20 @@ pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
         return refuse("is a directory; name a file in it");
     }
     if output.exists() && !output.is_file() {
-        return refuse("is not a regular file, and would be replaced by one");
+        return refuse("not a regular file, and would be replaced by one");
     }
     let parent = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if output.file_name().is_none() || !parent.is_dir() {
-        return refuse("there is no such directory to write into");
+        return refuse("the directory does not exist");
     }
     let Ok(same) = output.canonicalize() else { return Ok(()) };
     if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == same)) {
-        return Err(Failure::Usage(format!("{shown} is read by this command, and would be overwritten by it")));
+        return Err(Failure::Usage(format!("{shown} is an input of this command and would be overwritten")));
     }
     Ok(())
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file completely or not at all.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     writing(|| write_atomically(path, bytes).map_err(Failure::from))
 }

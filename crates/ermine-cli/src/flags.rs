@@ -1,20 +1,21 @@
 //! A flag for each parameter of the chosen learner, made from its declaration.
 //!
-//! The learner has to be known before the arguments are read, since it decides which there are: the words are looked through
-//! for `--learner` first.
+//! The learner decides which flags there are, so `--learner` is looked for before the arguments are parsed.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use ermine::registry;
 use ermine::{Error, Result};
 use ermine_core::learner::Learner;
+use ermine_core::learner::raw_columns::{STANDARDIZE, standardize_by_default};
+use ermine_core::matrix::Dataset;
 use ermine_core::param::{ParamSpec, Value};
 use std::ffi::OsString;
 
 /// The commands that take the parameters of a learner.
 pub const WITH_LEARNER: [&str; 3] = ["train", "tune", "cross-validate"];
 
-/// The learner that the words of such a command name, or the default one; `None` for other commands.
+/// The learner that the arguments of such a command name, or the default one; `None` for other commands.
 pub fn learner_in(words: &[OsString]) -> Result<Option<Box<dyn Learner>>> {
     let words: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
     if words.first().is_none_or(|word| !WITH_LEARNER.contains(&&**word)) {
@@ -66,9 +67,25 @@ fn value_name(spec: &ParamSpec) -> &'static str {
     }
 }
 
-/// What the parameter does, what it may be and what it is otherwise.
+/// What the parameter does, its allowed values and its default.
 pub fn help(spec: &ParamSpec) -> String {
-    format!("{} [{}] [default: {}]", spec.doc.trim_end_matches('.'), spec.allowed(), spec.default)
+    format!("{} [{}] [default: {}]", spec.doc.trim_end_matches('.'), spec.allowed(), default_text(spec))
+}
+
+/// The default of a parameter on the command line.
+pub fn default_text(spec: &ParamSpec) -> String {
+    match (spec.name, &spec.default) {
+        (STANDARDIZE, Value::Bool(false)) => "true for dense columns".into(),
+        (_, default) => default.to_string(),
+    }
+}
+
+/// Turns on standardization where the learner has it, unless the user has set it.
+pub fn standardize(learner: &mut dyn Learner, given: &[(String, Value)], data: &Dataset) -> Result<()> {
+    match given.iter().any(|(name, _)| name == STANDARDIZE) {
+        true => Ok(()),
+        false => standardize_by_default(learner, data),
+    }
 }
 
 /// The parameters that were given by their flags.
@@ -96,7 +113,7 @@ pub fn set(learner: &mut dyn Learner, values: &[(String, Value)]) -> Result<()> 
     for (i, (name, value)) in values.iter().enumerate() {
         if values[..i].iter().any(|(earlier, _)| earlier == name) {
             let (owner, value) = (learner.info().name.to_string(), value.to_string());
-            let allowed = "each parameter once, and it is given twice".to_string();
+            let allowed = "each parameter at most once (it is given twice)".to_string();
             return Err(Error::Param { owner, name: name.clone(), value, allowed });
         }
         learner.set(name, value)?;

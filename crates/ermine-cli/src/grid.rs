@@ -1,7 +1,7 @@
 //! A table of text: columns as wide as they need to be, and as many of them as the terminal has room for.
 
 use crate::clean::clean;
-use crate::terminal::dim;
+use crate::terminal::{counted, dim};
 use console::{measure_text_width, pad_str, truncate_str};
 
 /// No cell is wider than this where the width is limited.
@@ -66,7 +66,7 @@ impl Grid {
             text.push('\n');
         }
         if shown < n_columns {
-            text.push_str(&format!("  {}\n", dim(&format!("({} more columns don't fit here)", n_columns - shown))));
+            text.push_str(&format!("  {}\n", dim(&format!("({} not shown)", counted(n_columns - shown, "column")))));
         }
         text
     }
@@ -101,10 +101,10 @@ mod tests {
         console::set_colors_enabled(false);
         for width in 20..60 {
             let text = sample().text(Some(width));
-            let notice = text.lines().filter(|line| !line.contains("more columns"));
+            let notice = text.lines().filter(|line| !line.contains("not shown"));
             assert!(notice.map(measure_text_width).all(|w| w <= width), "{width}:\n{text}");
         }
         assert!(sample().text(Some(45)).contains("a long remark that goes on…"), "{}", sample().text(Some(45)));
-        assert!(sample().text(Some(20)).contains("(1 more columns"), "{}", sample().text(Some(20)));
+        assert!(sample().text(Some(20)).contains("(1 column not shown)"), "{}", sample().text(Some(20)));
     }
 }

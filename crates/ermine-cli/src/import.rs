@@ -1,9 +1,9 @@
-//! `ermine import`: a model of another program becomes one of ours.
+//! `ermine import`: converts a model of another program.
 
 use crate::clean::clean;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
-use crate::terminal::{bold, count, green, print};
+use crate::terminal::{bold, counted, green, print};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -12,16 +12,16 @@ Examples:
   ermine import booster.ubj -o booster.ermine
   ermine import lightgbm.txt -o booster.ermine";
 
-/// Read a model of XGBoost (JSON or UBJSON) or LightGBM (text)
+/// Import a model from XGBoost (JSON or UBJSON) or LightGBM (text)
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model of the other program
+    /// Model file of the other program
     file: PathBuf,
-    /// Where to write it
+    /// Output file
     #[arg(long, short, value_name = "FILE.ermine")]
     output: PathBuf,
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -33,6 +33,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     write(&args.output, &model.to_loadable_bytes()?)?;
     let (trees, columns) = (model.tree_ensemble()?.n_trees(), model.schema().features.len());
     let path = bold(&clean(&args.output.display().to_string()));
-    let said = format!("{} {path}: {} trees over {} columns\n", green("imported"), count(trees), count(columns));
+    let said = format!("{} {path}: {}, {}\n", green("imported"), counted(trees, "tree"), counted(columns, "feature"));
     if args.quiet { Ok(()) } else { print(&said) }
 }

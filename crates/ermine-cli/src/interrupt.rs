@@ -1,14 +1,23 @@
-//! Signals that end the program: Ctrl-C, SIGTERM, SIGHUP. Long work is asked to stop through its observer; work that doesn't ask in time is ended, but never in
-//! the middle of writing a file. The exit code names the signal, as shells do: 128 and its number.
+//! Signals that end the program: Ctrl-C, SIGTERM, SIGHUP. Long work stops through its observer; work that doesn't ask it in time is ended, but never while a file is
+//! written, and after [`on_exit`] has printed what is finished. The exit code is 128 plus the number of the signal, as shells have it.
+//!
+//! A command may finish something short after Ctrl-C, such as the model of the best setting so far: [`acknowledge`]. The next Ctrl-C then ends it.
 
 use crate::failure::Failure;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The first signal that came; 0 for none.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
+/// How many signals came, and how many of them a command has acknowledged.
+static N_SIGNALS: AtomicUsize = AtomicUsize::new(0);
+static N_ACKNOWLEDGED: AtomicUsize = AtomicUsize::new(0);
 static WRITING: Mutex<()> = Mutex::new(());
+static ON_EXIT: Mutex<Option<ExitAction>> = Mutex::new(None);
+
+/// Prints what is finished, and says what that is.
+type ExitAction = Box<dyn FnOnce() -> Option<&'static str> + Send>;
 
 /// How long work has to come to an end by itself. Work that reports progress does so many times in this time.
 const GRACE: Duration = Duration::from_millis(1500);
@@ -43,20 +52,41 @@ pub fn install() {
 }
 
 fn stop(signal: u8) {
-    if SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+    let _ = SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+    if N_SIGNALS.fetch_add(1, Ordering::SeqCst) > N_ACKNOWLEDGED.load(Ordering::SeqCst) {
         return;
     }
     std::thread::spawn(|| {
         std::thread::sleep(GRACE);
+        if !stopped() {
+            return;
+        }
         let _nobody_writes = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-        Failure::Stopped.tell();
-        std::process::exit(i32::from(Failure::Stopped.exit_code()));
+        let action = ON_EXIT.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = action.and_then(|print| print()).map_or(Failure::Stopped, Failure::StoppedWith);
+        failure.print();
+        std::process::exit(i32::from(failure.exit_code()));
     });
 }
 
-/// Whether a signal to stop came.
+/// Whether a signal to stop came that the command has not acknowledged.
 pub fn stopped() -> bool {
-    SIGNAL.load(Ordering::SeqCst) != 0
+    N_SIGNALS.load(Ordering::SeqCst) > N_ACKNOWLEDGED.load(Ordering::SeqCst)
+}
+
+/// Whether Ctrl-C was pressed, rather than the program being terminated by another one.
+pub fn by_ctrl_c() -> bool {
+    SIGNAL.load(Ordering::SeqCst) == SIGINT
+}
+
+/// Lets the command finish something after a signal; the next signal ends the program.
+pub fn acknowledge() {
+    N_ACKNOWLEDGED.store(N_SIGNALS.load(Ordering::SeqCst), Ordering::SeqCst);
+}
+
+/// What to print if work doesn't stop in time after a signal.
+pub fn on_exit(print: impl FnOnce() -> Option<&'static str> + Send + 'static) {
+    *ON_EXIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(print));
 }
 
 /// The exit code of a program that was stopped: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.

@@ -1,7 +1,7 @@
-//! `ermine learners`: what there is to train, and its parameters.
+//! `ermine learners`: the learners and their parameters.
 
 use crate::failure::Failure;
-use crate::flags::flag_of;
+use crate::flags::{default_text, flag_of};
 use crate::terminal::{bold, dim, print, print_json, width, wrapped};
 use ermine::registry::{self, learners};
 use ermine_core::learner::Learner;
@@ -9,16 +9,16 @@ use serde_json::json;
 
 const EXAMPLES: &str = "\
 Examples:
-  ermine learners                     all learners, a line for each
-  ermine learners decision-stump      what it can do, and its parameters";
+  ermine learners                     all learners, one line each
+  ermine learners decision-stump      its capabilities and parameters";
 
 /// List the learners and their parameters
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// One learner, with its parameters
+    /// Show this learner with its parameters
     name: Option<String>,
-    /// Say it in JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -44,11 +44,11 @@ fn all(learners: &[Box<dyn Learner>]) -> String {
         let said = wrapped(&said, widest + 4, room());
         text += &format!("  {}{}", bold(info.name), &said[info.name.len() + 2..]);
     }
-    let hint = dim("The parameters of one: ermine learners NAME");
+    let hint = dim("Parameters of a learner: ermine learners NAME");
     format!("{text}\n{hint}\n")
 }
 
-/// Prose is read best in lines that aren't too long.
+/// Long lines are hard to read.
 fn room() -> Option<usize> {
     Some(width().unwrap_or(100).min(100))
 }
@@ -77,7 +77,7 @@ fn one(learner: &dyn Learner) -> String {
     let specs = learner.specs();
     text += if specs.is_empty() { "\nIt has no parameters.\n" } else { "\nParameters:\n" };
     for spec in specs {
-        let rule = dim(&format!("[{}] [default: {}]", spec.allowed(), spec.default));
+        let rule = dim(&format!("[{}] [default: {}]", spec.allowed(), default_text(&spec)));
         text += &format!("  {} {rule}\n{}", bold(&format!("--{}", flag_of(spec.name))), wrapped(&spec.doc, 6, room()));
     }
     text

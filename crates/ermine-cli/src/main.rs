@@ -1,17 +1,17 @@
 //! The `ermine` program: supervised learning for tables from the shell.
 //!
-//! Thin over the core crate: each subcommand reads its arguments, calls the core and says what came of it.
+//! Thin over the core: each subcommand parses its arguments, calls the core and prints the result.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
+//! | `describe`, `split`, `train`, `predict`, `evaluate`, `cross_validate`, `compare`, `tune`, `show`, `report`, `export`, `import`, `neighbors`, `learners` | one subcommand each |
 //! | `args` | arguments that several subcommands share |
-//! | `boosting` | what training takes for gradient boosting alone |
+//! | `boosting` | options of gradient boosting |
 //! | `flags` | a flag for each parameter of a learner |
-//! | `data` | a file becomes a data set; how it was understood |
-//! | `terminal`, `grid` | colours, widths, writing to stdout; tables of text |
+//! | `data` | a file becomes a data set, with a summary |
+//! | `terminal`, `grid` | colors, widths, writing to stdout; tables of text |
 //! | `progress`, `interrupt` | bars, and stopping on Ctrl-C and other signals |
-//! | `files` | files that are written whole or not at all |
+//! | `files` | output files |
 //! | `failure` | what went wrong, and the exit code |
 
 // They panic where stdout or stderr can't be written: `terminal` has what doesn't.
@@ -23,6 +23,7 @@ mod clean;
 mod compare;
 mod cross_validate;
 mod data;
+mod describe;
 mod evaluate;
 mod export;
 mod failure;
@@ -37,6 +38,7 @@ mod predict;
 mod progress;
 mod report;
 mod show;
+mod split;
 mod terminal;
 mod train;
 mod tune;
@@ -49,20 +51,21 @@ use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
 Start here:
-  ermine compare data.csv --target y                    which learner is best, and how good is it?
-  ermine train data.csv --target y -o y.ermine          learn a model
-  ermine evaluate y.ermine test.csv                     how good is it on rows it has not seen?
-  ermine report y.ermine test.csv -o report.html        the same and more, to look at
-  ermine predict y.ermine new.csv -o predictions.csv    use it
+  ermine describe data.csv --target y                   look at the data
+  ermine compare data.csv --target y                    find the best learner
+  ermine train data.csv --target y -o y.ermine          train a model
+  ermine evaluate y.ermine test.csv                     evaluate it on a test set
+  ermine report y.ermine test.csv -o report.html        write a full report
+  ermine predict y.ermine new.csv -o predictions.csv    predict new rows
 
-Exit codes: 0 done, 1 the data, model or file could not be used, 2 wrong usage, 130 stopped by Ctrl-C,
-  143 by SIGTERM, 129 by SIGHUP";
+Exit codes: 0 success, 1 invalid data, model or file, 2 wrong usage, 130 stopped by Ctrl-C, 143 by SIGTERM,
+  129 by SIGHUP";
 
-/// Supervised learning for tables: fast, exact where it can be, with a certificate on every fit.
+/// Supervised learning for tables
 #[derive(Parser)]
 #[command(name = "ermine", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
-    /// Limit the memory of the program (2G, 500M, 50%); the environment variable ERMINE_MAX_MEMORY does the same. Default: 80 % of what there is.
+    /// Memory limit: 2G, 500M, 50% [default: 80% of the available memory] [env: ERMINE_MAX_MEMORY]
     #[arg(long, value_name = "SIZE", global = true, value_parser = memory_limit, help_heading = "Global options")]
     max_memory: Option<u64>,
     #[command(subcommand)]
@@ -71,6 +74,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Describe(describe::Args),
+    Split(split::Args),
     Train(train::Args),
     Predict(predict::Args),
     Evaluate(evaluate::Args),
@@ -95,14 +100,14 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let result = run(&words);
     if let Err(failure) = &result {
-        failure.tell();
+        failure.print();
     }
     ExitCode::from(result.err().map_or(0, |failure| failure.exit_code()))
 }
 
 fn run(words: &[OsString]) -> Result<(), Failure> {
     let learner = flags::learner_in(words)?;
-    let program = Cli::command().color(terminal::clap_colours());
+    let program = Cli::command().color(terminal::clap_colors());
     let program = flags::WITH_LEARNER.iter().fold(program, |program, name| {
         program.mut_subcommand(name, |command| flags::add_to(command, learner.as_deref()))
     });
@@ -114,6 +119,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
     memory::limit()?;
     let given = matches.subcommand().map(|(_, m)| flags::given(m, learner.as_deref())).unwrap_or_default();
     match cli.command {
+        Command::Describe(args) => describe::run(&args),
+        Command::Split(args) => split::run(&args),
         Command::Train(args) => train::run(&args, given),
         Command::Tune(args) => tune::run(&args, given),
         Command::CrossValidate(args) => cross_validate::run(&args, given),

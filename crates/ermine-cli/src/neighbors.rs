@@ -1,6 +1,6 @@
-//! `ermine neighbors`: the training rows near each row of a table, by a nearest-neighbours model.
+//! `ermine neighbors`: the training rows near each row of a table, by a nearest-neighbors model.
 
-use crate::args::Manner;
+use crate::args::OutputArgs;
 use crate::clean::clean;
 use crate::data::read;
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use crate::files::check_output;
 use crate::interrupt::writing;
 use crate::predict::check_format;
 use crate::progress::Progress;
-use crate::terminal::{bold, count, green, print, stdout_failure};
+use crate::terminal::{bold, counted, green, print, stdout_failure};
 use ermine::prelude::NeighborModel;
 use ermine_core::matrix::Schema;
 use ermine_core::table::{Column, ColumnKind, Levels, Table};
@@ -22,37 +22,37 @@ Examples:
   ermine neighbors species.ermine new.csv -k 3
   ermine neighbors species.ermine new.csv --radius 0.5 -o near.csv
 
-The output is CSV with a line for each neighbour: query (the row of FILE, counted from 1), rank (1 is the nearest), row (of the
-training data, counted from 1), distance, and what the target was there.";
+The output is CSV with one line per neighbor: query (row of FILE, counted from 1), rank (1 is the nearest), row (of the
+training data, counted from 1), distance, and the target of that row.";
 
 /// Find the training rows near each row of a table
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A model made by nearest-neighbors
+    /// Model file of nearest-neighbors
     model: PathBuf,
-    /// The table whose neighbours are wanted
+    /// Table with the query rows
     file: PathBuf,
-    /// How many neighbours; as many as the model uses, or all within its radius, if not given
+    /// Number of neighbors [default: as the model]
     #[arg(long, short, value_name = "K", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "radius")]
     k: Option<u32>,
-    /// All neighbours within this distance
+    /// Find all neighbors within this distance
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     radius: Option<f64>,
-    /// Where to write them, .csv or .csv.gz; stdout if not given
+    /// Output file, .csv or .csv.gz [default: stdout]
     #[arg(long, short, value_name = "FILE.csv")]
     output: Option<PathBuf>,
-    /// Threads to use, all cores if not given; the result is the same
+    /// Number of threads [default: all cores]; the result doesn't depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// Finds neighbours.
+/// Finds neighbors.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let manner = Manner { threads: args.threads, json: false, quiet: args.quiet };
+    let out = OutputArgs { threads: args.threads, json: false, quiet: args.quiet };
     let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(path) = output {
         check_output(path, &[&args.model, &args.file])?;
@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let model = ermine::load(&args.model)?;
     let neighbors = NeighborModel::of(&model)?;
     let progress = Progress::new(args.quiet);
-    let table = read(&args.file, &model.schema().read_options(), manner.threads(), &progress)?;
+    let table = read(&args.file, &model.schema().read_options(), out.threads(), &progress)?;
     let features = model.schema().features_of(&table)?;
     let search = || match (args.radius, args.k) {
         (None, Some(k)) => neighbors.kneighbors(&features, k as usize),
@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             None => neighbors.kneighbors(&features, neighbors.k()),
         },
     };
-    let found = progress.stage("searching", manner.threads(), search).map_err(Failure::work)?;
+    let found = progress.stage("searching", out.threads(), search).map_err(Failure::work)?;
     let result = Table::new(columns(&found, neighbors, model.schema()))?;
     drop(progress);
     match output {
@@ -79,17 +79,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             writing(|| Ok(result.write_csv(path)?))?;
             let name = bold(&clean(&path.display().to_string()));
             let said = format!(
-                "{} {} neighbours of {} rows to {name}\n",
+                "{} {} of {} to {name}\n",
                 green("wrote"),
-                count(result.n_rows()),
-                count(found.len())
+                counted(result.n_rows(), "neighbor"),
+                counted(found.len(), "row")
             );
             if args.quiet { Ok(()) } else { print(&said) }
         }
     }
 }
 
-/// One line for each neighbour.
+/// One line per neighbor.
 fn columns(found: &Neighbors, model: &NeighborModel, schema: &Schema) -> Vec<Column> {
     let lengths = || (0..found.len()).map(|i| found.rows(i).len());
     let number = |name: &str, values: Vec<f64>| Column::numeric(name, values);

@@ -1,17 +1,18 @@
-//! `ermine predict`: what a model says about the rows of a table.
+//! `ermine predict`: the predictions of a model for the rows of a table.
 
-use crate::args::Manner;
+use crate::args::{OutputArgs, ReadArgs, table_file};
 use crate::clean::clean;
 use crate::data::read;
 use crate::failure::Failure;
 use crate::files::check_output;
 use crate::interrupt::writing;
 use crate::progress::Progress;
-use crate::terminal::{bold, count, green, print, stdout_failure};
+use crate::terminal::{bold, counted, green, print, print_json, print_message, stdout_failure};
 use ermine::Error;
-use ermine_core::matrix::{Schema, Task};
+use ermine_core::matrix::{Schema, TableDifferences, Task};
 use ermine_core::model::{Model, Output, Prediction};
 use ermine_core::table::{Column, ColumnKind, ColumnType, Levels, Table};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,45 +21,51 @@ Examples:
   ermine predict species.ermine new.csv -o predictions.csv
   ermine predict species.ermine new.csv --proba --id name | head
 
-The output is CSV with a line for each row of FILE, in its order: the columns asked for with --id, then predicted_<target>, then
-with --proba probability_<class> for each class or label, with --quantiles (or of a model trained for several) quantile_<level> for each level, with --log-density log_density. FILE needs the columns that the model was trained on, in any order; others
-are passed over. A category that training didn't have counts as missing.";
+The output is CSV with a line for each row of FILE, in its order: the --id columns, predicted_<target>, with --proba
+probability_<class> for each class or label, with --quantiles (or for a model of several quantiles) quantile_<level>,
+with --log-density log_density. FILE needs the features of the model, in any order; other columns are ignored.
+Categories that the training data didn't have count as missing. What differs from the training data is reported.";
 
-/// Predict for each row of a table
+/// Predict the target of new rows
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// The table to predict for
+    /// Table with the features; - for CSV from standard input
+    #[arg(value_parser = table_file)]
     file: PathBuf,
-    /// Where to write the predictions, .csv or .csv.gz; stdout if not given
+    #[command(flatten)]
+    reading: ReadArgs,
+    /// Output file, .csv or .csv.gz [default: stdout]
     #[arg(long, short, value_name = "FILE.csv")]
     output: Option<PathBuf>,
-    /// The probability of each class too
+    /// Also write the probability of each class
     #[arg(long)]
     proba: bool,
-    /// Quantiles of the target too, of a forest that was trained with --quantiles true: levels from 0 to 1, separated by commas. Gradient boosting that was trained for
-    /// several quantiles gives all of them, or those that are named here
+    /// Also write quantiles of the target at these levels, separated by commas (forests trained with --quantiles true; gradient boosting for quantiles)
     #[arg(long, value_name = "LEVELS", value_delimiter = ',', value_parser = level)]
     quantiles: Vec<f64>,
-    /// The logarithm of the density of each row too, of a model of densities (density-tree): how likely such a row is at all
+    /// Also write the log density of each row (density-tree)
     #[arg(long)]
     log_density: bool,
-    /// Columns of the table to keep beside the prediction; repeat for several
-    #[arg(long, value_name = "COLUMN")]
+    /// Columns to copy to the output, separated by commas
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     id: Vec<String>,
-    /// Threads to use, all cores if not given; the result is the same
+    /// Print the predictions and what differs from the training data as JSON
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+    /// Number of threads [default: all cores]; the result doesn't depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short)]
     quiet: bool,
 }
 
 /// Predicts.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let manner = Manner { threads: args.threads, json: false, quiet: args.quiet };
+    let out = OutputArgs { threads: args.threads, json: false, quiet: args.quiet };
     let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(path) = output {
         check_output(path, &[&args.model, &args.file])?;
@@ -66,30 +73,38 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let model = ermine::load(&args.model)?;
     let progress = Progress::new(args.quiet);
-    let mut options = model.schema().read_options();
-    // Ids are kept as they are written: 007 is not 7.
+    let mut options = args.reading.apply(model.schema().read_options());
+    // Identifiers are copied as they are written: 007 is not 7.
     for name in args.id.iter().filter(|name| model.schema().features.iter().all(|f| f.name != **name)) {
         options.types.insert(name.clone(), ColumnType::Nominal);
     }
-    let table = read(&args.file, &options, manner.threads(), &progress).map_err(|e| blame(e, args))?;
+    let table = read(&args.file, &options, out.threads(), &progress).map_err(|e| blame(e, args))?;
     let kept: Vec<Column> = args.id.iter().map(|name| table.column(name).cloned()).collect::<ermine::Result<_>>()?;
-    let prediction = progress.stage("predicting", manner.threads(), || model.predict(&table)).map_err(Failure::work)?;
+    let prediction = progress.stage("predicting", out.threads(), || model.predict(&table)).map_err(Failure::work)?;
+    let differences = TableDifferences::new(model.schema(), &table);
     let quantiles = quantiles(&model, &table, &args.quantiles)?;
     let density = log_density(&model, &table, args.log_density)?;
     let result = Table::new([kept, columns(&prediction, model.schema(), args.proba)?, quantiles, density].concat())?;
     drop(progress);
+    if args.json {
+        return print_json(&json!({ "predictions": rows(&result), "differences": differences }));
+    }
+    if !args.quiet {
+        let file = args.file.display();
+        differences.warnings().iter().for_each(|line| print_message(format!("warning: {file}: {}", clean(line))));
+    }
     match output {
         None => result.write_csv_to(std::io::stdout().lock()).map_err(stdout_failure),
         Some(path) => {
             writing(|| Ok(result.write_csv(path)?))?;
             let name = bold(&clean(&path.display().to_string()));
-            let said = format!("{} {} rows to {name}\n", green("predicted"), count(result.n_rows()));
+            let said = format!("{} {} to {name}\n", green("predicted"), counted(result.n_rows(), "row"));
             if args.quiet { Ok(()) } else { print(&said) }
         }
     }
 }
 
-/// A column that the model needs and the file doesn't have is the file's fault; one that --id names is the user's.
+/// A missing feature is an error of the file; a missing --id column is one of the command line.
 fn blame(error: Error, args: &Args) -> Failure {
     match &error {
         Error::Unknown { what: "column", name, .. } if !args.id.contains(name) => {
@@ -99,13 +114,23 @@ fn blame(error: Error, args: &Args) -> Failure {
     }
 }
 
-/// Refuses a format that tables aren't written in.
+/// The rows of a table as JSON objects.
+fn rows(table: &Table) -> Vec<serde_json::Map<String, serde_json::Value>> {
+    let cell = |column: &Column, row: usize| match column.levels() {
+        Some(_) => Some(column.text(row)).filter(|text| !text.is_empty()).into(),
+        None => column.number(row).into(),
+    };
+    let object = |row: usize| table.columns().iter().map(|c| (c.name.clone(), cell(c, row))).collect();
+    (0..table.n_rows()).map(object).collect()
+}
+
+/// Rejects output formats that can't be written.
 pub fn check_format(path: &Path) -> Result<(), Failure> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let foreign = ["parquet", "pq", "arrow", "ipc", "feather", "tsv", "json", "libsvm", "ermine"];
     if foreign.contains(&ending.as_str()) {
         let place = path.display();
-        return Err(Failure::Usage(format!("{place}: results are written as .csv or .csv.gz, not as .{ending}")));
+        return Err(Failure::Usage(format!("{place}: the output is written as .csv or .csv.gz, not as .{ending}")));
     }
     Ok(())
 }
@@ -113,12 +138,10 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
 /// Reads the level of a quantile.
 fn level(word: &str) -> Result<f64, String> {
     let level = word.trim().parse().ok().filter(|level| (0.0..=1.0).contains(level));
-    level.ok_or_else(|| {
-        "a level is a number from 0 to 1, and several are separated by commas, such as 0.1,0.5,0.9".into()
-    })
+    level.ok_or_else(|| "a level is a number from 0 to 1; separate several by commas, for example 0.1,0.5,0.9".into())
 }
 
-/// The columns that hold quantiles, one for each level: those asked for, or all of a model that was trained for several.
+/// The columns with quantiles: those requested, or all of a model of several quantiles.
 fn quantiles(model: &Model, table: &Table, asked: &[f64]) -> Result<Vec<Column>, Failure> {
     let levels = match (asked, model.quantile_levels()) {
         ([], [] | [_]) => return Ok(Vec::new()),
@@ -135,7 +158,7 @@ fn quantiles(model: &Model, table: &Table, asked: &[f64]) -> Result<Vec<Column>,
     Ok(levels.iter().enumerate().map(column).collect())
 }
 
-/// The column that holds the logarithm of the density, where it is wanted.
+/// The column with the log density, if requested.
 fn log_density(model: &Model, table: &Table, wanted: bool) -> Result<Vec<Column>, Failure> {
     if !wanted {
         return Ok(Vec::new());
@@ -143,7 +166,7 @@ fn log_density(model: &Model, table: &Table, wanted: bool) -> Result<Vec<Column>
     Ok(vec![Column::numeric("log_density", model.log_density(&model.schema().features_of(table)?)?)])
 }
 
-/// The columns that hold the predictions.
+/// The columns with the predictions.
 fn columns(prediction: &Prediction, schema: &Schema, proba: bool) -> Result<Vec<Column>, Failure> {
     let n = prediction.n_rows();
     let number = |k: usize| (0..n).map(|row| prediction.row(row)[k]).collect::<Vec<f64>>();
@@ -170,7 +193,7 @@ fn columns(prediction: &Prediction, schema: &Schema, proba: bool) -> Result<Vec<
     Ok(columns)
 }
 
-/// The columns that hold predicted labels: as the training data had them, a column of 0 and 1 for each or one that lists them.
+/// The columns with predicted labels, in the form of the training data: 0 and 1 for each label, or one column with lists.
 fn labels(prediction: &Prediction, schema: &Schema, proba: bool) -> Vec<Column> {
     let n = prediction.n_rows();
     let mut columns: Vec<Column> = if schema.target == schema.classes {

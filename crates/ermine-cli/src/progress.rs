@@ -1,7 +1,7 @@
-//! Progress bars on stderr, fed by the core's observer: drawn only on a terminal, and only when work takes longer than a second.
+//! Progress bars on stderr: drawn only on a terminal, and only when work takes longer than a second.
 
 use crate::interrupt;
-use ermine_core::learner::fit::run;
+use ermine_core::parallel::run;
 use ermine_core::progress::{Control, Event, Observer};
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// An estimate beyond this is a guess, and not shown.
+const LONGEST_ETA: Duration = Duration::from_secs(48 * 3600);
 
 /// Work within work within work is not drawn.
 const MOST_BARS: usize = 2;
@@ -31,7 +34,7 @@ struct Stack {
 }
 
 impl Progress {
-    /// Watches; draws unless told to be quiet or stderr is no terminal.
+    /// An observer that draws bars unless `quiet` or stderr is no terminal.
     pub fn new(quiet: bool) -> Progress {
         let progress = Progress {
             bars: MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
@@ -61,11 +64,11 @@ impl Progress {
     }
 
     /// Whether the time is over.
-    pub fn is_late(&self) -> bool {
+    pub fn is_past_deadline(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Does a piece of work on the asked number of threads; `None` for all cores.
+    /// Does a piece of work on this number of threads; `None` for all cores.
     pub fn stage<T: Send>(
         &self,
         what: &str,
@@ -125,7 +128,7 @@ impl Observer for Progress {
             }
             Event::Within => {}
         }
-        if interrupt::stopped() || self.is_late() { Control::Stop } else { Control::Continue }
+        if interrupt::stopped() || self.is_past_deadline() { Control::Stop } else { Control::Continue }
     }
 }
 
@@ -144,8 +147,9 @@ fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars("=> ").with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         // Before the first step nothing is known about the time. That a bar can't be drawn is no error.
-        if state.pos() > 0 {
-            let _ = write!(out, "{:#} left ", HumanDuration(state.eta()));
+        let eta = state.eta();
+        if state.pos() > 0 && eta < LONGEST_ETA {
+            let _ = write!(out, "{:#} left ", HumanDuration(eta));
         }
     })
 }

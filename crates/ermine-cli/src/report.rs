@@ -1,7 +1,8 @@
-//! `ermine report`: all that can be said about a model on rows it has not seen, as a page, as text or as JSON.
+//! `ermine report`: a full evaluation of a model on a test set, as a page, as text or as JSON.
 
-use crate::args::{ColumnArgs, Manner};
+use crate::args::{ColumnArgs, OutputArgs, table_file};
 use crate::clean::clean;
+use crate::data::warn_of_shared_rows;
 use crate::evaluate::load;
 use crate::failure::Failure;
 use crate::files::{check_output, write};
@@ -18,29 +19,30 @@ Examples:
   ermine report species.ermine test.csv --train train.csv -o report.html     with a learning curve
   ermine report species.ermine test.csv --json
 
-The page stands alone: it loads nothing and can be sent by mail or printed.";
+The page is self-contained: it loads nothing and can be sent by mail or printed.";
 
-/// Judge a model on rows it has not seen: scores, curves, importances, worst rows
+/// Report on a model and a test set: scores, curves, importances, worst rows
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// A table with the truth: features and target
+    /// Test set: a table with the features and the target; - for CSV from standard input
+    #[arg(value_parser = table_file)]
     file: PathBuf,
-    /// Where to write the page; without it the report is written to stdout as text
+    /// Output file [default: text to stdout]
     #[arg(long, short, value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// The table that the model learned from: shares of it are learned from anew, for a learning curve
+    /// Training set, for a learning curve: the learner is trained again on shares of it
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Every random choice follows from this
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
-    manner: Manner,
+    out: OutputArgs,
 }
 
 /// Reports.
@@ -50,16 +52,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         check_output(output, &inputs)?;
     }
     let model = ermine::load(&args.model)?;
-    let progress = Progress::new(!args.manner.chatty());
-    let data = load(&args.file, &args.columns, &args.manner, &model, &progress)?;
+    let progress = Progress::new(!args.out.is_verbose());
+    let data = load(&args.file, &args.columns, &args.out, &model, &progress)?;
     let mut report = progress
-        .stage("reporting", args.manner.threads(), || Report::new(&model, &data, args.seed, &progress))
+        .stage("reporting", args.out.threads(), || Report::new(&model, &data, args.seed, &progress))
         .map_err(Failure::work)?;
     if let Some(train) = &args.train {
-        let train = load(train, &args.columns, &args.manner, &model, &progress)?;
-        let (seed, threads) = (model.header().seed, args.manner.threads());
+        let train = load(train, &args.columns, &args.out, &model, &progress)?;
+        warn_of_shared_rows(&args.file, &train, &data);
+        let (seed, threads) = (model.header().seed, args.out.threads());
         let context = Context { seed, threads, observer: &progress, ..ermine::context() };
-        report = progress.stage("learning from shares of the rows", None, || {
+        report = progress.stage("computing the learning curve", None, || {
             report.with_learning_curve(&model, &train, &data, &context)
         })?;
     }
@@ -67,11 +70,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         let page = report.html();
         write(output, page.as_bytes())?;
-        if !args.manner.json {
+        if !args.out.json {
             let name = bold(&clean(&output.display().to_string()));
             let said = format!("{} {name} {}\n", green("saved"), dim(&format!("({})", bytes(page.len()))));
-            return if args.manner.quiet { Ok(()) } else { print(&said) };
+            return if args.out.quiet { Ok(()) } else { print(&said) };
         }
     }
-    if args.manner.json { print_json(&report) } else { print(&fitted(&clean(&report.to_string()))) }
+    if args.out.json { print_json(&report) } else { print(&fitted(&clean(&report.to_string()))) }
 }

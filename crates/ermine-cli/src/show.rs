@@ -1,6 +1,6 @@
-//! `ermine show`: a model for people: what made it, what it expects, what is proven about it, and how it looks.
+//! `ermine show`: describes a model: parameters, features, certificate, structure, importances.
 
-use crate::args::{ColumnArgs, Manner};
+use crate::args::{ColumnArgs, OutputArgs};
 use crate::clean::clean;
 use crate::data::read;
 use crate::evaluate::load;
@@ -32,7 +32,7 @@ const EXAMPLES: &str = "\
 Examples:
   ermine show species.ermine
   ermine show species.ermine --svg species.svg
-  ermine show forest.ermine --tree 0
+  ermine show forest.ermine --tree 1
   ermine show forest.ermine --shap penguins.csv
   ermine show species.ermine --reasons new.csv --row 3
   ermine show forest.ermine --importance cover
@@ -44,51 +44,51 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// Draw the model into this file
+    /// Write a drawing of the model
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Write the model as a page whose parts fold into this file
+    /// Write the model as an HTML page with foldable parts
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Write the model as a graph for Graphviz into this file
+    /// Write the model as a Graphviz graph
     #[arg(long, value_name = "FILE.dot")]
     dot: Option<PathBuf>,
-    /// Say the model as if-then rules
+    /// Print the model as if-then rules
     #[arg(long)]
     rules: bool,
-    /// Show one of the models that it is made of: a tree of a forest, a member of a committee
+    /// Show one tree or member of an ensemble, counted from 1
     #[arg(long, value_name = "N", visible_alias = "tree")]
     member: Option<usize>,
-    /// How much each column matters to what the model says about the rows of this table: the mean size of its SHAP values
+    /// Feature importances as mean absolute SHAP values on this table
     #[arg(long, value_name = "TABLE")]
     shap: Option<PathBuf>,
-    /// How much the splits are about each column: what they gain, the training rows they cover, or how many they are
+    /// Feature importances from the splits: gain, cover (training weight) or count
     #[arg(long, value_name = "KIND", value_parser = ["gain", "cover", "count"])]
     importance: Option<String>,
-    /// How much worse the model is on the rows of this table (with the truth) when the values of a column are shuffled
+    /// Permutation importances on this table, which needs the target
     #[arg(long, value_name = "TABLE")]
     permutation: Option<PathBuf>,
-    /// What is predicted on average when this column has one value in every row of a table, as that value changes (partial dependence); --svg draws it
+    /// Partial dependence of the prediction on this column; --svg draws it
     #[arg(long, value_name = "COLUMN", requires = "on", conflicts_with_all = ["html", "dot", "shap", "importance", "permutation", "path", "reasons", "rules"])]
     dependence: Option<String>,
     /// The table for --dependence
     #[arg(long, value_name = "TABLE", requires = "dependence")]
     on: Option<PathBuf>,
-    /// Say how the tree shrinks as ccp_alpha grows (cost-complexity pruning)
+    /// Print the path of cost-complexity pruning
     #[arg(long)]
     path: bool,
-    /// Say why a row of this table gets its prediction
+    /// Explain the prediction for a row of this table
     #[arg(long, value_name = "FILE")]
     reasons: Option<PathBuf>,
-    /// Which row that is, counted from 1
+    /// The row to explain, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, requires = "reasons")]
     row: usize,
-    /// Say it in JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -100,11 +100,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         check_output(path, &[&args.model])?;
     }
     let whole = ermine::load(&args.model)?;
-    let model = if let Some(member) = args.member { whole.member(member)? } else { whole };
+    let model = if let Some(number) = args.member { member(&whole, number)? } else { whole };
     let none = |what: &str| {
         let learner = &model.header().learner;
         let article = if learner.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-        Failure::Work(format!("{}: there is no {what} of {article} {learner}", args.model.display()))
+        Failure::Work(format!("{}: {article} {learner} has no {what}", args.model.display()))
     };
     let draw = |path: &Option<PathBuf>, what: &str, form: fn(&Model) -> Option<String>| match path {
         Some(path) => Ok(write(path, form(&model).ok_or_else(|| none(what))?.as_bytes())?),
@@ -118,7 +118,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     draw(&args.dot, "graph", Model::dot)?;
     let body = match (&args.shap, &args.reasons) {
         (Some(table), _) => shap(&model, table)?,
-        (None, Some(file)) => reasons(args, file, &model)?.ok_or_else(|| none("way from reasons to the prediction"))?,
+        (None, Some(file)) => reasons(args, file, &model)?.ok_or_else(|| none("explanation of single predictions"))?,
         (None, None) if args.importance.is_some() => {
             importance(&model, args.importance.as_deref().unwrap_or_default())?
         }
@@ -137,7 +137,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "text": body,
         }));
     }
-    let mut said = if args.quiet { String::new() } else { text(args, &model) };
+    // Whoever asks for a part gets that part alone.
+    let is_part = args.shap.is_some()
+        || args.reasons.is_some()
+        || args.importance.is_some()
+        || args.permutation.is_some()
+        || args.path
+        || args.rules;
+    let mut said = if args.quiet || is_part { String::new() } else { text(args, &model) };
     said += &fitted(&clean(&body));
     for path in outputs.into_iter().flatten().filter(|_| !args.quiet) {
         said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
@@ -145,20 +152,29 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     print(&said)
 }
 
+/// A tree or member of an ensemble, counted from 1.
+fn member(whole: &Model, number: usize) -> Result<Model, Failure> {
+    let n = whole.n_members();
+    match number.checked_sub(1) {
+        Some(index) if index < n || n == 0 => Ok(whole.member(index)?),
+        _ => Err(Failure::Usage(format!("--tree {number}: the model has members 1 to {n}"))),
+    }
+}
+
 /// The columns by the mean size of their SHAP values on the rows of a table.
 fn shap(model: &Model, table: &Path) -> Result<String, Failure> {
     let table = read(table, &model.schema().read_options(), None, &Progress::new(true))?;
     let importances = model.shap_values(&table)?.importances();
-    let text = format!("mean size of the SHAP values on {} rows:\n", count(table.n_rows()));
+    let text = format!("mean absolute SHAP values on {} rows:\n", count(table.n_rows()));
     Ok(text + &bars(model, &importances))
 }
 
 /// The columns by what their splits gain, cover, or how many they are.
 fn importance(model: &Model, kind: &str) -> Result<String, Failure> {
     let (kind, what) = match kind {
-        "cover" => (ImportanceKind::Cover, "training weight at the splits about each column"),
-        "count" => (ImportanceKind::Count, "splits about each column"),
-        _ => (ImportanceKind::Gain, "share of each column in what the splits gain"),
+        "cover" => (ImportanceKind::Cover, "training weight at the splits of each feature"),
+        "count" => (ImportanceKind::Count, "number of splits of each feature"),
+        _ => (ImportanceKind::Gain, "share of each feature in the total gain of the splits"),
     };
     Ok(format!("{what}:\n") + &bars(model, &model.tree_importances(kind)?))
 }
@@ -166,10 +182,10 @@ fn importance(model: &Model, kind: &str) -> Result<String, Failure> {
 /// The columns by how much worse the model is on the rows of a table when they are shuffled.
 fn permutation(model: &Model, table: &Path) -> Result<String, Failure> {
     let progress = Progress::new(true);
-    let data = load(table, &ColumnArgs::default(), &Manner::default(), model, &progress)?;
+    let data = load(table, &ColumnArgs::default(), &OutputArgs::default(), model, &progress)?;
     let measure = Measure::headline(data.task(), None)[0];
     let found = permutation_importances(model, &data, measure, SHUFFLES, 0, &progress)?;
-    let text = format!("loss of {measure} on {} rows when a column is shuffled:\n", count(data.n_rows()));
+    let text = format!("decrease of {measure} on {} rows when a column is shuffled:\n", count(data.n_rows()));
     Ok(text + &bars(model, &found.iter().map(|importance| importance.loss).collect::<Vec<_>>()))
 }
 
@@ -197,7 +213,7 @@ fn show_dependence(args: &Args, model: &Model, column: &str, table: &Path) -> Re
         grid.push(std::iter::once(value).chain(means.iter().map(|mean| format!("{mean:.5}"))).collect::<Vec<String>>());
     }
     let mut said =
-        format!("mean prediction over {} rows, by the value of {column} in all of them:\n", count(table.n_rows()));
+        format!("mean prediction over {} rows with {column} set to a value in all of them:\n", count(table.n_rows()));
     said += &grid.text(width());
     if let Some(path) = args.svg.as_ref().filter(|_| !args.quiet) {
         said += &format!("\n{} {}\n", green("drawn"), bold(&clean(&path.display().to_string())));
@@ -228,7 +244,7 @@ fn path(model: &Model) -> Option<String> {
     for (alpha, impurity, n_leaves) in &steps[hidden..] {
         grid.push([&format!("{alpha:.6e}"), &count(*n_leaves), &format!("{impurity:.6}")]);
     }
-    let more = format!("  {} larger trees; all of them in Python, as cost_complexity_pruning_path\n", count(hidden));
+    let more = format!("  {} larger trees not shown (Python: cost_complexity_pruning_path)\n", count(hidden));
     Some(if hidden > 0 { dim(&more) } else { String::new() } + &grid.text(width()))
 }
 
@@ -238,7 +254,7 @@ fn reasons(args: &Args, file: &Path, model: &Model) -> Result<Option<String>, Fa
     let table = read(file, &model.schema().read_options(), None, &progress)?;
     let row = args.row.checked_sub(1).filter(|row| *row < table.n_rows()).ok_or_else(|| {
         let (file, n) = (file.display(), count(table.n_rows()));
-        Failure::Usage(format!("--row {}: {file} has the rows 1 to {n}", args.row))
+        Failure::Usage(format!("--row {}: {file} has rows 1 to {n}", args.row))
     })?;
     Ok(model.why(&table, row)?)
 }

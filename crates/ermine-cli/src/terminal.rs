@@ -1,4 +1,4 @@
-//! The terminal: colours only where they are seen and wanted, its width, and writing to stdout.
+//! The terminal: colors, width, and writing to stdout and stderr.
 
 use crate::clean::clean;
 use crate::failure::Failure;
@@ -6,7 +6,7 @@ use console::{Term, measure_text_width, style};
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
-/// Decides about colours: only on a terminal that knows them, and never against NO_COLOR.
+/// Enables colors on terminals that support them, unless NO_COLOR is set.
 pub fn init() {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -14,8 +14,8 @@ pub fn init() {
     console::set_colors_enabled_stderr(!unwanted && std::io::stderr().is_terminal());
 }
 
-/// The same for what clap says.
-pub fn clap_colours() -> clap::ColorChoice {
+/// The same for clap.
+pub fn clap_colors() -> clap::ColorChoice {
     let seen = console::colors_enabled() && console::colors_enabled_stderr();
     if seen { clap::ColorChoice::Auto } else { clap::ColorChoice::Never }
 }
@@ -31,8 +31,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure)
 }
 
-/// Writes a line to stderr. There is nobody to tell if it can't be written.
-pub fn say(line: impl Display) {
+/// Writes a line to stderr; an error in doing so has nowhere to go.
+pub fn print_message(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
@@ -51,17 +51,17 @@ pub fn bold(text: &str) -> String {
     style(text).bold().to_string()
 }
 
-/// Something beside the point.
+/// Secondary text.
 pub fn dim(text: &str) -> String {
     style(text).dim().to_string()
 }
 
-/// Good news.
+/// Success.
 pub fn green(text: &str) -> String {
     style(text).green().to_string()
 }
 
-/// Something to look at twice.
+/// A warning.
 pub fn yellow(text: &str) -> String {
     style(text).yellow().to_string()
 }
@@ -94,13 +94,13 @@ pub fn wrapped(text: &str, indent: usize, room: Option<usize>) -> String {
     lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
-/// A fact: its name, in a column of `column` characters, and what is known.
+/// A name in a column of `column` characters, and a value.
 pub fn fact(name: &str, column: usize, known: &str) -> String {
     let lines = wrapped(&clean(known), column, width());
     format!("{}{}", dim(&format!("  {name:<0$}", column - 2)), &lines[column..])
 }
 
-/// A list for people: the first few, and how many there are besides.
+/// The first few items, and the number of the others.
 pub fn listed(items: &[String], most: usize) -> String {
     match items.len() {
         n if n <= most => items.join(", "),
@@ -129,18 +129,18 @@ pub fn decimals(size: f64) -> usize {
     }
 }
 
-/// So many of something: `1 setting`, `2,000 settings`.
+/// A number of things: `1 setting`, `20,000 settings`.
 pub fn counted(n: usize, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// A whole number with a blank between thousands.
+/// An integer with commas between thousands.
 pub fn count(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(' ');
+            text.push(',');
         }
         text.push(digit);
     }
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn numbers_read_easily() {
-        assert_eq!([count(7), count(9999), count(10_000), count(1_234_567)], ["7", "9999", "10 000", "1 234 567"]);
+        assert_eq!([count(7), count(9999), count(10_000), count(1_234_567)], ["7", "9999", "10,000", "1,234,567"]);
         assert_eq!([time(0.00005), time(0.25), time(12.0), time(125.0)], ["50 us", "250 ms", "12.00 s", "2 min 05 s"]);
         assert_eq!([0.5, 0.0, 9.9, 10.0, 473.4, 211823.05, f64::NAN].map(decimals), [4, 4, 4, 3, 2, 0, 4]);
         assert_eq!([bytes(12), bytes(1234), bytes(20_000_000)], ["12 bytes", "1.2 kB", "20.0 MB"]);

@@ -1,6 +1,6 @@
-//! `ermine train`: learns a model from a table and saves it.
+//! `ermine train`: trains a model on a table and saves it.
 
-use crate::args::{DataArgs, Manner};
+use crate::args::{DataArgs, OutputArgs};
 use crate::boosting::BoostingArgs;
 use crate::clean::clean;
 use crate::data::load_for;
@@ -12,7 +12,8 @@ use crate::terminal::{bold, bytes, dim, green, print, print_json, time};
 use ermine::registry;
 use ermine_core::learner::fit::check;
 use ermine_core::learner::{Context, Learner};
-use ermine_core::model::{Model, Status};
+use ermine_core::model::Model;
+use ermine_core::model::certificate::CertificateLine;
 use ermine_core::param::Value;
 use serde_json::json;
 use std::path::PathBuf;
@@ -34,64 +35,66 @@ Examples:
   ermine train --learner decision-stump --help        the parameters of a learner
   ermine learners                                     all learners";
 
-/// Learn a model from a table and save it
+/// Train a model and save it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub data: DataArgs,
-    /// Where to save the model
+    /// Output file
     #[arg(long, short, value_name = "FILE.ermine")]
     output: PathBuf,
-    /// How to learn; see `ermine learners`
+    /// Learner; see `ermine learners`
     #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
     learner: String,
-    /// A parameter of the learner, as an alternative to its own flag
+    /// Set a parameter of the learner, as an alternative to its own flag
     #[arg(long, value_name = "NAME=VALUE", value_parser = flags::assignment)]
     set: Vec<(String, Value)>,
-    /// Every random choice follows from this
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
-    /// Go on from this model: keep its trees or members and add more (forests and bagging)
+    /// Continue from this model: keep its trees or members and add more (forests and bagging)
     #[arg(long, value_name = "FILE.ermine")]
     warm_start: Option<PathBuf>,
     #[command(flatten)]
     boosting: BoostingArgs,
     #[command(flatten)]
-    manner: Manner,
+    out: OutputArgs,
 }
 
 /// Trains; `given` are the parameters set by their own flags.
 pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let mut learner = registry::learner(&args.learner)?;
-    flags::set(&mut *learner, &[given, args.set.clone()].concat())?;
+    let given = [given, args.set.clone()].concat();
+    flags::set(&mut *learner, &given)?;
     check_output(&args.output, &[&args.data.file])?;
     args.boosting.check(&*learner, args.warm_start.is_some(), &args.output, &args.data)?;
     let previous = args.warm_start.as_ref().map(ermine::load).transpose()?;
-    let progress = Progress::new(!args.manner.chatty());
-    let (data, understanding) =
-        load_for(&args.data, Some(&*learner), &args.boosting.init_score, args.manner.threads(), &progress)?;
+    let progress = Progress::new(!args.out.is_verbose());
+    let (data, summary) =
+        load_for(&args.data, Some(&*learner), &args.boosting.init_score, args.out.threads(), &progress)?;
+    flags::standardize(&mut *learner, &given, &data)?;
     check(&*learner, &data)?;
-    let beside = args.boosting.beside(&*learner, &args.data, &data, (args.seed, &args.manner), &progress)?;
-    if args.manner.chatty() {
-        print(&understanding.text())?;
+    let inputs = args.boosting.auxiliary_inputs(&*learner, &args.data, &data, (args.seed, &args.out), &progress)?;
+    if args.out.is_verbose() {
+        print(&summary.text())?;
     }
     let start = Instant::now();
     let context = Context {
         seed: args.seed,
-        threads: args.manner.threads(),
+        threads: args.out.threads(),
         observer: &progress,
         previous: previous.as_ref(),
         ..ermine::context()
     };
     let what = format!("training {}", args.learner);
-    let model = progress.stage(&what, None, || args.boosting.fit(&*learner, &data, &beside, &context))?;
+    let model = progress.stage(&what, None, || args.boosting.fit(&*learner, &data, &inputs, &context))?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
     let file = model.to_loadable_bytes()?;
     write(&args.output, &file)?;
     args.boosting.done();
-    if args.manner.json {
+    if args.out.json {
         return print_json(&json!({
             "model": args.output,
             "bytes": file.len(),
@@ -100,13 +103,13 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
             "params": model.header().params,
             "seed": model.header().seed,
             "certificate": model.certificate(),
-            "data": understanding,
+            "data": summary,
         }));
     }
-    if args.manner.quiet { Ok(()) } else { print(&said(args, &*learner, &model, seconds, file.len())) }
+    if args.out.quiet { Ok(()) } else { print(&result_text(args, &*learner, &model, seconds, file.len())) }
 }
 
-fn said(args: &Args, learner: &dyn Learner, model: &Model, seconds: f64, n_bytes: usize) -> String {
+fn result_text(args: &Args, learner: &dyn Learner, model: &Model, seconds: f64, n_bytes: usize) -> String {
     let changed: Vec<String> = learner
         .specs()
         .iter()
@@ -114,7 +117,7 @@ fn said(args: &Args, learner: &dyn Learner, model: &Model, seconds: f64, n_bytes
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     let with = if changed.is_empty() { String::new() } else { format!(" with {}", changed.join(", ")) };
-    // A learner of two classes, or of classes, that was reduced to by itself.
+    // A reduction was chosen automatically, such as one-vs-rest over a binary classifier.
     let own = &model.header().learner;
     let by = if *own == args.learner { String::new() } else { format!(" by {}", bold(own)) };
     let mut text = format!("\n{} {}{with}{by} in {}\n", green("trained"), bold(&args.learner), time(seconds));
@@ -124,12 +127,11 @@ fn said(args: &Args, learner: &dyn Learner, model: &Model, seconds: f64, n_bytes
     text
 }
 
-/// The certificate for people, a line for each statement.
+/// The certificate as text, a line for each statement.
 pub fn certificate(model: &Model) -> String {
-    let limited = matches!(model.certificate().status, Status::Limit(_));
-    let line = |line: &str| {
-        let line = clean(line);
-        if limited && line.starts_with("NOT CONVERGED") { console::style(line).red().to_string() } else { line }
+    let line = |(kind, text): (CertificateLine, String)| match kind {
+        CertificateLine::NotConverged => console::style(clean(&text)).red().to_string(),
+        _ => clean(&text),
     };
-    model.certificate().to_string().lines().map(|l| format!("  {}\n", line(l))).collect()
+    model.certificate().lines().into_iter().map(|l| format!("  {}\n", line(l))).collect()
 }

@@ -1,15 +1,15 @@
-//! `ermine tune`: finds good settings of a learner, trains the best and saves it. What was tried is kept in a journal, so that a search that was stopped goes on.
+//! `ermine tune`: searches for good parameters of a learner, trains the best setting and saves it. Trials are kept in a journal, so that a search that was stopped can be continued.
 
-use crate::args::{DataArgs, Manner, SplitArgs, duration, pooled_note};
+use crate::args::{DataArgs, OutputArgs, SplitArgs, duration, pooled_note};
 use crate::clean::clean;
-use crate::data::{Understanding, load};
+use crate::data::{LoadedData, load};
 use crate::failure::Failure;
 use crate::files::{check_output, write};
 use crate::flags;
 use crate::grid::Grid;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{bold, counted, decimals, dim, green, print, print_json, say, time, width, yellow};
+use crate::terminal::{bold, counted, decimals, dim, green, print, print_json, print_message, time, width, yellow};
 use crate::train::certificate;
 use ermine::registry;
 use ermine_core::learner::fit::check;
@@ -19,7 +19,7 @@ use ermine_core::model::Model;
 use ermine_core::param::Value;
 use ermine_eval::evaluate::cross_validation::FoldScore;
 use ermine_eval::evaluate::journal::Journal;
-use ermine_eval::evaluate::search::{FACTOR, Found, Search, Strategy, Trial, nested, search, with_setting};
+use ermine_eval::evaluate::search::{FACTOR, Search, SearchResult, Strategy, Trial, nested, search, with_setting};
 use ermine_eval::evaluate::space::{Axis, Space};
 use ermine_eval::evaluate::{Measure, Splits};
 use serde_json::json;
@@ -32,13 +32,14 @@ Examples:
   ermine tune adult.csv --target income --learner decision-tree --try max_depth=2..12 --try criterion=gini,entropy --search grid -o income.ermine
   ermine tune adult.csv --target income --trials 100 --budget 10m --journal income.journal -o income.ermine
 
-Without --try, all parameters that are worth tuning are tried in their usual ranges (see `ermine learners NAME`). Parameters set by
-their own flags stay as they are. Stop with Ctrl-C and start again with the same journal: the search goes on.";
+Without --try, all parameters worth tuning are searched in their usual ranges (see `ermine learners NAME`).
+Parameters set by their own flags stay fixed. Ctrl-C stops the search: the best model so far is trained and saved,
+and the same command continues the search from its journal.";
 
 /// How many of the best settings are shown.
 const SHOWN: usize = 10;
 
-/// Find good settings of a learner, train the best and save it
+/// Search for good parameters of a learner, train the best and save it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -47,40 +48,40 @@ pub struct Args {
     /// Where to save the best model
     #[arg(long, short, value_name = "FILE.ermine")]
     output: PathBuf,
-    /// How to learn; see `ermine learners`
+    /// Learner; see `ermine learners`
     #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
     learner: String,
-    /// A parameter of the learner that stays as it is, as an alternative to its own flag
+    /// Set a parameter of the learner, as an alternative to its own flag
     #[arg(long, value_name = "NAME=VALUE", value_parser = flags::assignment)]
     set: Vec<(String, Value)>,
-    /// Values to try: NAME=1,2,5 or NAME=LOW..HIGH; repeat it for several parameters
+    /// Values to try: NAME=1,2,5 or NAME=LOW..HIGH; repeat for several parameters
     #[arg(long = "try", value_name = "NAME=VALUES", value_parser = axis, help_heading = "Search")]
     axes: Vec<(String, String)>,
-    /// Settings at random, every combination, or many on few rows and the best on all
-    #[arg(long, value_name = "WAY", default_value = "random", value_parser = ["random", "grid", "halving"], help_heading = "Search")]
+    /// Random settings, every combination, or successive halving
+    #[arg(long, value_name = "METHOD", default_value = "random", value_parser = ["random", "grid", "halving"], help_heading = "Search")]
     search: String,
-    /// How many settings are tried at random
+    /// Number of random settings
     #[arg(long, value_name = "N", default_value_t = 30, help_heading = "Search", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     trials: u32,
-    /// How many values of each parameter a grid has
+    /// Number of values of each parameter in a grid
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Search", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     points: u32,
-    /// Stop after this time with the best so far, e.g. 60s, 5m
+    /// Stop after this time with the best setting so far, for example 60s or 5m
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     budget: Option<Duration>,
-    /// Keep what was tried in this file, and go on from it
+    /// Keep the trials in this file, and continue from it [default: beside the model, removed when the search is finished]
     #[arg(long, value_name = "FILE", help_heading = "Search")]
     journal: Option<PathBuf>,
-    /// Say how good the whole search is: search anew within each split, and test on what it has not seen
+    /// Estimate the score of the whole search by nested cross-validation
     #[arg(long, help_heading = "Search")]
     nested: bool,
-    /// Every random choice follows from this, the folds too
+    /// Random seed, also of the folds
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     splits: SplitArgs,
     #[command(flatten)]
-    manner: Manner,
+    out: OutputArgs,
 }
 
 /// Reads `name=values`; the name with `-` or `_`.
@@ -98,47 +99,71 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let space = space(args, &*learner, &fixed)?;
     check_output(&args.output, &[&args.data.file])?;
     check_journal(args)?;
-    let loading = Progress::new(!args.manner.chatty());
-    let (data, understanding) = load(&args.data, args.manner.threads(), &loading)?;
+    let loading = Progress::new(!args.out.is_verbose());
+    let (data, summary) = load(&args.data, args.out.threads(), &loading)?;
     drop(loading);
+    flags::standardize(&mut *learner, &fixed, &data)?;
     check(&*learner, &data)?;
     let splits = args.splits.splits(&data, args.seed)?;
     let measure = Measure::headline(data.task(), args.splits.measure)[0];
     measure.check(data.task())?;
-    let progress = Progress::new(!args.manner.chatty()).until(args.budget.and_then(|budget| start.checked_add(budget)));
-    let context = Context { seed: args.seed, threads: args.manner.threads(), observer: &progress, ..ermine::context() };
+    let progress =
+        Progress::new(!args.out.is_verbose()).until(args.budget.and_then(|budget| start.checked_add(budget)));
+    let context = Context { seed: args.seed, threads: args.out.threads(), observer: &progress, ..ermine::context() };
     // What the user names is tried as it is.
-    let space = if args.axes.is_empty() { space.suited(&*learner, &data, &context)? } else { space };
+    let space = if args.axes.is_empty() { space.supported_by(&*learner, &data, &context)? } else { space };
     let strategy = strategy(args);
     let what = Search { learner: &*learner, space: &space, strategy, splits: &splits, measure, pool: true };
+    let journal_path = journal_path(args);
     let mut journal = match &args.journal {
         Some(path) => Journal::open(path, &what, &data, args.seed)?,
-        None => Journal::none(),
+        None => Journal::open_or_restart(&journal_path, &what, &data, args.seed)?,
     };
     let n_known = journal.len();
-    if args.manner.chatty() {
-        print(&understanding.text())?;
+    if args.out.is_verbose() {
+        print(&summary.text())?;
     }
     let found = search(&what, &data, &context, &mut journal)?;
     progress.clear();
-    let (Some(best), false) = (found.best, interrupt::stopped()) else { return Err(nothing(args, &found)) };
+    drop(journal);
+    let interrupted = interrupt::stopped();
+    let Some(best) = found.best.filter(|_| !interrupted || interrupt::by_ctrl_c()) else {
+        return Err(nothing(&journal_path, &found));
+    };
+    if interrupted {
+        interrupt::acknowledge();
+        print_message("stopped; training the best setting so far (press Ctrl-C again to quit at once)");
+    }
     let setting = found.trials[best].setting.clone();
-    // The time for the search is over; training the best has its own.
-    let progress = Progress::new(!args.manner.chatty());
+    // The budget is for the search; training the best setting has its own time.
+    let progress = Progress::new(!args.out.is_verbose());
     let context = Context { observer: &progress, ..context };
-    let nested = args.nested.then(|| nested_score(args, &what, &data, &context)).transpose()?;
+    let nested = (args.nested && !interrupted).then(|| nested_score(args, &what, &data, &context)).transpose()?;
     let model = fit(&*with_setting(&*learner, &setting, &context)?, &data, &context)?;
     drop(progress);
     write(&args.output, &model.to_loadable_bytes()?)?;
     let seconds = start.elapsed().as_secs_f64();
-    tell(args, &Tuned { found, best, measure, n_known, nested, model, seconds }, &understanding)
+    print_result(args, &Tuned { found, best, measure, n_known, nested, model, seconds }, &summary)?;
+    if interrupted {
+        return Err(Failure::StoppedWith("the best model so far is saved, and the same command continues the search"));
+    }
+    if args.journal.is_none() {
+        // Nothing is left to continue from.
+        let _ = std::fs::remove_file(&journal_path);
+    }
+    Ok(())
+}
+
+/// The journal that was named, or the one beside the model: `income.ermine` has `income.journal`.
+fn journal_path(args: &Args) -> PathBuf {
+    args.journal.clone().unwrap_or_else(|| args.output.with_extension("journal"))
 }
 
 /// Refuses a journal in the place of the table or of the model, before any work is done.
 fn check_journal(args: &Args) -> Result<(), Failure> {
-    let Some(journal) = &args.journal else { return Ok(()) };
+    let journal = &journal_path(args);
     check_output(journal, &[&args.data.file])?;
-    // The model isn't there yet, so that its place is told by its directory.
+    // The model doesn't exist yet, so its location is that of its directory.
     let place = |path: &Path| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some((parent.canonicalize().ok()?, path.file_name()?.to_owned()))
@@ -147,7 +172,7 @@ fn check_journal(args: &Args) -> Result<(), Failure> {
     if place(journal) == place(&args.output) || same(journal, &args.output) {
         let shown = journal.display();
         return Err(Failure::Usage(format!(
-            "{shown} is both the journal and the model; name another file for one of them"
+            "{shown} is both the journal and the model; choose another file for one of them"
         )));
     }
     Ok(())
@@ -155,7 +180,7 @@ fn check_journal(args: &Args) -> Result<(), Failure> {
 
 /// What came out.
 struct Tuned {
-    found: Found,
+    found: SearchResult,
     /// Which trial is best.
     best: usize,
     measure: Measure,
@@ -167,9 +192,9 @@ struct Tuned {
     seconds: f64,
 }
 
-fn tell(args: &Args, tuned: &Tuned, understanding: &Understanding) -> Result<(), Failure> {
+fn print_result(args: &Args, tuned: &Tuned, summary: &LoadedData) -> Result<(), Failure> {
     let Tuned { found, best, measure, n_known, nested, model, seconds } = tuned;
-    if args.manner.json {
+    if args.out.json {
         return print_json(&json!({
             "model": args.output,
             "learner": args.learner,
@@ -181,14 +206,14 @@ fn tell(args: &Args, tuned: &Tuned, understanding: &Understanding) -> Result<(),
             "from_journal": n_known,
             "nested": nested,
             "certificate": model.certificate(),
-            "data": understanding,
+            "data": summary,
             "seconds": seconds,
         }));
     }
-    if args.manner.quiet {
+    if args.out.quiet {
         return Ok(());
     }
-    let mut text = said(args, found, *best, *measure, *n_known, *seconds);
+    let mut text = trials_text(args, found, *best, *measure, *n_known, *seconds);
     if let Some(score) = nested {
         let d = decimals(score.mean);
         text += &format!(
@@ -196,7 +221,7 @@ fn tell(args: &Args, tuned: &Tuned, understanding: &Understanding) -> Result<(),
             score.name,
             score.mean,
             if score.folds.len() > 1 { format!(" ± {:.d$}", score.deviation) } else { String::new() },
-            dim("(what to expect of this search on new rows)")
+            dim("(expected score of this search on new rows)")
         );
     }
     text += &format!("\n{} {}\n{}", green("trained"), bold(&args.learner), certificate(model));
@@ -204,10 +229,10 @@ fn tell(args: &Args, tuned: &Tuned, understanding: &Understanding) -> Result<(),
     print(&text)
 }
 
-/// What is tried: what the user names, or what the declarations say, without what is fixed.
+/// What is tried: what the user names, or what the parameters declare, without what is fixed.
 fn space(args: &Args, learner: &dyn Learner, fixed: &[(String, Value)]) -> Result<Space, Failure> {
     if let Some((name, _)) = args.axes.iter().find(|(name, _)| fixed.iter().any(|(f, _)| f == name)) {
-        return Err(Failure::Usage(format!("{name} is both set and tried")));
+        return Err(Failure::Usage(format!("{name} is both set and searched; do one of them")));
     }
     if !args.axes.is_empty() {
         let axes = args.axes.iter().map(|(name, text)| Axis::parse(learner, name, text));
@@ -215,7 +240,7 @@ fn space(args: &Args, learner: &dyn Learner, fixed: &[(String, Value)]) -> Resul
     }
     let space = fixed.iter().fold(Space::declared(learner), |space, (name, _)| space.without(name).0);
     match space.axes().is_empty() {
-        true => Err(Failure::Usage(format!("{} has no parameters left to tune; name some with --try", args.learner))),
+        true => Err(Failure::Usage(format!("{} has no parameters left to tune; choose some with --try", args.learner))),
         false => Ok(space),
     }
 }
@@ -235,24 +260,26 @@ fn nested_score(args: &Args, what: &Search<'_>, data: &Dataset, context: &Contex
 }
 
 /// Why nothing was saved.
-fn nothing(args: &Args, found: &Found) -> Failure {
+fn nothing(journal: &Path, found: &SearchResult) -> Failure {
     if interrupt::stopped() {
-        if let Some(path) = &args.journal {
-            let kept = match found.trials.len() {
-                1 => "1 trial is".to_string(),
-                n => format!("{n} trials are"),
-            };
-            say(format!("{kept} kept in {}; the same command goes on from there", path.display()));
-        }
+        let kept = counted(found.trials.len(), "trial");
+        print_message(format!("{kept} kept in {}; the same command continues from there", journal.display()));
         return Failure::Stopped;
     }
     match found.trials.iter().find_map(|trial| trial.refused.clone()) {
         Some(why) => Failure::Work(format!("no setting could be used: {why}")),
-        None => Failure::Work("the time was over before a setting was tried to the end".into()),
+        None => Failure::Work("the budget ended before the first setting was finished; use a longer --budget".into()),
     }
 }
 
-fn said(args: &Args, found: &Found, best: usize, measure: Measure, n_known: usize, seconds: f64) -> String {
+fn trials_text(
+    args: &Args,
+    found: &SearchResult,
+    best: usize,
+    measure: Measure,
+    n_known: usize,
+    seconds: f64,
+) -> String {
     let full: Vec<&Trial> = found.trials.iter().filter(|trial| trial.rows.is_none()).collect();
     let mut ranked: Vec<&Trial> = full.iter().copied().filter(|trial| !trial.mean().is_nan()).collect();
     let sign = if measure.higher_is_better() { -1.0 } else { 1.0 };
@@ -260,7 +287,7 @@ fn said(args: &Args, found: &Found, best: usize, measure: Measure, n_known: usiz
     ranked.sort_by(|a, b| (sign * a.mean()).total_cmp(&(sign * b.mean())).then(tie(a).total_cmp(&tie(b))));
     let setting = |trial: &Trial| -> String {
         let words: Vec<String> = trial.setting.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        if words.is_empty() { "as it is".into() } else { words.join(", ") }
+        if words.is_empty() { "defaults".into() } else { words.join(", ") }
     };
     let mut grid = Grid::new([measure.title(), "time", "setting"]).left(&[2]);
     for trial in ranked.iter().take(SHOWN) {
@@ -286,11 +313,11 @@ fn said(args: &Args, found: &Found, best: usize, measure: Measure, n_known: usiz
     if let Some(first) = refused.first() {
         text += &format!(
             "  {}\n",
-            yellow(&clean(&format!("{} refused, e.g.: {first}", counted(refused.len(), "setting"))))
+            yellow(&clean(&format!("{} refused, for example: {first}", counted(refused.len(), "setting"))))
         );
     }
     if found.stopped {
-        text += &format!("  {}\n", yellow("the time was over before all settings were tried"));
+        text += &format!("  {}\n", yellow("the budget ended before all settings were tried"));
     }
     text + &format!("\nBest: {}\n", bold(&clean(&setting(&found.trials[best]))))
 }

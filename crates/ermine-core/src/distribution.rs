@@ -1,13 +1,16 @@
 //! Probabilities of the distributions that tests and intervals need: normal, Student's t, F, chi-squared.
 //!
-//! All follow from the regularised incomplete beta and gamma functions, by continued fractions and series (Lentz's method, to rounding).
+//! All follow from the regularized incomplete beta and gamma functions, by continued fractions and series (Lentz's method, to rounding).
 //! ```text
 //! P(|T| > t; v) = I_{v/(v+t^2)}(v/2, 1/2)     P(F > f; a, b) = I_{b/(b+af)}(b/2, a/2)     P(X^2 > x; k) = Q(k/2, x/2)
 //! ```
 //! **Reference.** Abramowitz and Stegun, 6.5 and 26.5; Numerical Recipes, chapter 6, for the method only.
 
-/// ln of the Gamma function for x > 0, by Stirling's series after a shift (to about 1e-15 relative).
+/// ln of the Gamma function for x > 0, by Stirling's series after a shift (to about 1e-15 relative); not a number for other x.
 pub fn ln_gamma(x: f64) -> f64 {
+    if x.is_nan() || x <= 0.0 {
+        return f64::NAN;
+    }
     // 1/(12 x) - 1/(360 x^3) + ...: the first dropped term is below 1e-17 from 12 on.
     const SERIES: [f64; 7] =
         [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360_360.0, 1.0 / 156.0];
@@ -45,8 +48,11 @@ fn continued_fraction(b0: f64, term: impl Fn(usize) -> (f64, f64)) -> f64 {
     f
 }
 
-/// The regularised incomplete beta function I_x(a, b).
+/// The regularized incomplete beta function I_x(a, b) for a, b > 0; not a number for others.
 pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
+    if !(a > 0.0 && b > 0.0) {
+        return f64::NAN;
+    }
     if x.is_nan() || x <= 0.0 {
         return if x.is_nan() { x } else { 0.0 };
     }
@@ -72,8 +78,11 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     front * continued_fraction(0.0, term)
 }
 
-/// The regularised upper incomplete gamma function Q(a, x).
+/// The regularized upper incomplete gamma function Q(a, x) for a > 0; not a number for others.
 pub fn upper_gamma(a: f64, x: f64) -> f64 {
+    if a.is_nan() || a <= 0.0 {
+        return f64::NAN;
+    }
     if x.is_nan() || x <= 0.0 {
         return if x.is_nan() { x } else { 1.0 };
     }
@@ -123,6 +132,14 @@ mod tests {
 
     fn close(ours: f64, truth: f64) {
         assert!((ours - truth).abs() <= 1e-13 * truth.abs().max(1e-3), "{ours} {truth}");
+    }
+
+    #[test]
+    fn parameters_outside_the_domain_give_no_number() {
+        for bad in [-1e300, -0.5, 0.0, f64::NAN, f64::NEG_INFINITY] {
+            assert!(ln_gamma(bad).is_nan() && upper_gamma(bad, 1.0).is_nan());
+            assert!(incomplete_beta(bad, 1.0, 0.5).is_nan() && incomplete_beta(1.0, bad, 0.5).is_nan());
+        }
     }
 
     #[test]

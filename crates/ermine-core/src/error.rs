@@ -21,10 +21,21 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A table file holds something that can't be read as a table.
-    #[error("{place}: {message}")]
+    #[error("{location}: {message}")]
     Table {
         /// File, line and column, as far as known.
-        place: Place,
+        location: TableLocation,
+        /// What is there and what was expected.
+        message: String,
+    },
+    /// A cell that is no number in a column of numbers, by its row: readers of text files turn it into [`Error::Table`] with its line.
+    #[doc(hidden)]
+    #[error("row {}, column '{column}': {message}", row + 1)]
+    StrayCell {
+        /// The row, from 0.
+        row: usize,
+        /// The column.
+        column: String,
         /// What is there and what was expected.
         message: String,
     },
@@ -83,6 +94,21 @@ pub enum Error {
         /// What to do about it.
         advice: String,
     },
+    /// A ranking task without query groups.
+    #[error("ranking needs query groups: rows are only ranked within a query")]
+    MissingGroups,
+    /// Rows whose target is missing, which nobody asked to drop.
+    #[error("the target '{target}' is missing in {n_missing} of {n_rows} rows (first: row {first})")]
+    MissingTarget {
+        /// The target.
+        target: String,
+        /// How many rows it is missing in.
+        n_missing: usize,
+        /// How many rows there are.
+        n_rows: usize,
+        /// The first of them, counted from 1.
+        first: usize,
+    },
     /// An observer asked for the work to stop.
     #[error("stopped on request")]
     Stopped,
@@ -90,7 +116,7 @@ pub enum Error {
 
 /// A place in a table file. Lines and columns count from 1, the header is line 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct TableLocation {
     /// The file.
     pub path: Option<PathBuf>,
     /// The line.
@@ -99,7 +125,7 @@ pub struct Place {
     pub column: Option<String>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TableLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         parts.extend(self.path.as_deref().map(|p| p.display().to_string()));
@@ -140,8 +166,8 @@ impl Error {
         let file = Some(file.as_ref().to_path_buf());
         match self {
             Error::ModelFile { path: None, message } => Error::ModelFile { path: file, message },
-            Error::Table { place, message } if place.path.is_none() => {
-                Error::Table { place: Place { path: file, ..place }, message }
+            Error::Table { location, message } if location.path.is_none() => {
+                Error::Table { location: TableLocation { path: file, ..location }, message }
             }
             other => other,
         }
@@ -204,7 +230,7 @@ mod tests {
     #[test]
     fn messages_name_the_place() {
         let e = Error::Table {
-            place: Place { path: None, line: Some(3), column: Some("age".into()) },
+            location: TableLocation { path: None, line: Some(3), column: Some("age".into()) },
             message: "'old' is not a number".into(),
         };
         assert_eq!(e.in_file("a.csv").to_string(), "a.csv, line 3, column 'age': 'old' is not a number");

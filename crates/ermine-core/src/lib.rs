@@ -8,7 +8,6 @@ pub mod distance;
 pub mod distribution;
 pub mod error;
 pub mod learner;
-#[macro_use]
 pub mod linalg;
 pub mod loss;
 pub mod matrix;

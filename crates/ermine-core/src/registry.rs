@@ -1,7 +1,7 @@
-//! The learners that a program knows.
+//! The registry of learners.
 //!
 //! Each family of methods declares its learners in a list of entries; the crate `ermine` puts the lists together. Whatever needs a learner by its name (the
-//! command line, reductions, the reader of model files) is handed the registry, so that nothing here depends on the families.
+//! command line, reductions, the reader of model files) receives the registry, so that nothing in this crate depends on the families.
 
 use crate::error::{Error, Result};
 use crate::learner::{Info, Learner};
@@ -15,18 +15,18 @@ use std::path::Path;
 pub struct Entry {
     /// Makes the learner with its default parameters.
     pub make: fn() -> Box<dyn Learner>,
-    /// Reads its part of a model file, checking it.
+    /// Reads and checks its sections of a model file.
     pub load: fn(&Sections, &Header) -> Result<Box<dyn Fitted>>,
 }
 
 impl Entry {
-    /// Its name and what it can do.
+    /// Name and capabilities of the learner.
     pub fn info(&self) -> &'static Info {
         (self.make)().info()
     }
 }
 
-/// The learners that a program knows, family by family.
+/// The available learners, family by family.
 #[derive(Clone, Copy)]
 pub struct Registry {
     families: &'static [&'static [Entry]],
@@ -39,7 +39,7 @@ impl Registry {
         Registry { families, base: None }
     }
 
-    /// A registry with these families beside the ones of `base`: how a program adds learners of its own.
+    /// A registry with these families in addition to those of `base`; for custom learners.
     pub const fn extending(base: &'static Registry, families: &'static [&'static [Entry]]) -> Registry {
         Registry { families, base: Some(base) }
     }
@@ -61,18 +61,18 @@ impl Registry {
         Ok((self.find(name)?.make)())
     }
 
-    /// Reads the part of a model that belongs to the learner of this name.
+    /// Reads a fitted model from its sections, given the name of its learner.
     pub fn load_part(self, name: &str, sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        let unknown = |_| Error::model_file(format!("a part was made by an unknown learner '{name}'"));
+        let unknown = |_| Error::model_file(format!("it contains a model of the unknown learner '{name}'"));
         (self.find(name).map_err(unknown)?.load)(sections, header)
     }
 
     /// Reads a model from the bytes of a model file.
     pub fn model_from_bytes(self, bytes: &[u8]) -> Result<Model> {
         let (header, sections) = file::from_bytes(bytes)?;
-        let entry = self.find(&header.learner).map_err(|_| {
-            Error::model_file(format!("it was made by a learner '{}' that is not known here", header.learner))
-        })?;
+        let entry = self
+            .find(&header.learner)
+            .map_err(|_| Error::model_file(format!("its learner '{}' is unknown to this version", header.learner)))?;
         let fitted = (entry.load)(&sections, &header)?;
         Ok(Model::new(header, fitted, self))
     }
@@ -86,12 +86,12 @@ impl Registry {
 }
 
 impl Model {
-    /// How many models it is made of: the trees of a forest, the members of a committee. 0 where it isn't made of models.
+    /// Number of members of an ensemble, such as the trees of a forest; 0 for other models.
     pub fn n_members(&self) -> usize {
         self.own().n_parts()
     }
 
-    /// One of the models that it is made of, as a model of its own.
+    /// A member of an ensemble, as a model.
     pub fn member(&self, member: usize) -> Result<Model> {
         let n = self.n_members();
         if member >= n && n > 0 {
@@ -100,7 +100,7 @@ impl Model {
         let (mut header, sections) = self.own().part(member, self.header())?;
         let entry = self.registry().find(&header.learner)?;
         let mut learner = (entry.make)();
-        // Parameters of the whole that its parts don't have, or have in another form, are passed over.
+        // Parameters of the ensemble that its members don't have are ignored.
         header.params.iter().for_each(|(name, value)| drop(learner.set(name, value)));
         header.params = learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         header.notes.clear();

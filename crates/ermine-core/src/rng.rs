@@ -3,8 +3,7 @@
 //!
 //! The generator is xoshiro256++, whose output is fixed by its specification and does not depend on the platform.
 //!
-//! [`Purpose`] lists what random numbers are drawn for. Code that draws asks its purpose for a stream; [`stream`] itself is for tests and for the streams that
-//! are older than the list and have no tag: the row orders of the dual coordinate solver, and the heights and insertion orders of the neighbor graph.
+//! [`Purpose`] lists everything that random numbers are drawn for. Code that needs random numbers takes a stream from its purpose; [`stream`] itself is for tests.
 
 pub use rand::RngExt;
 use rand::SeedableRng;
@@ -13,11 +12,7 @@ pub use rand_xoshiro::Xoshiro256PlusPlus as Rng;
 macro_rules! purposes {
     ($($(#[$doc:meta])* $name:ident = $tag:literal,)*) => {
         /// What random numbers are drawn for. The tag is part of the place that a stream is derived from, so that two purposes under the same seed draw
-        /// different numbers. A tag must not change: models trained with the same seed would change with it.
-        ///
-        /// Only the last three digits of a tag enter the generator. Seven numbers were given twice, one of them three times, before this list existed; the tags of the
-        /// second and third holders start at 1000 and 2000. Their streams differ nevertheless: by the number of parts of the place, by a fixed seed, or because a node's path and the
-        /// index of a bagging member are used under different seeds. New purposes take a free number below 1000.
+        /// different numbers. A tag must not change: models trained with the same seed would change with it. New purposes take a free number.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u64)]
         pub enum Purpose {
@@ -36,7 +31,7 @@ purposes! {
     TrainTestSplit = 1,
     /// Order of the rows in a pass of stochastic gradient descent.
     SgdOrder = 2,
-    /// Rows dealt to folds.
+    /// Assignment of rows to folds.
     Folds = 3,
     /// Rows of a bootstrap sample for a confidence interval.
     Bootstrap = 11,
@@ -69,18 +64,18 @@ purposes! {
     /// Folds that choose the penalty of a linear model.
     LinearFolds = 40,
     /// Seeds of the binary models of a reduction to two classes.
-    MulticlassPart = 41,
+    MulticlassModel = 41,
     /// Random output codes.
     OutputCode = 42,
     /// Seeds of the models of a multilabel reduction.
-    MultilabelPart = 43,
+    MultilabelModel = 43,
     /// Order of the labels in a classifier chain.
     ChainOrder = 44,
-    /// Pairs drawn where a ranking has more than are wanted.
+    /// Sample of the pairs of a ranking.
     RankingPairs = 45,
     /// Pivots of the quicksort by a learned preference.
     RankingPivots = 46,
-    /// Rows kept aside for early stopping of boosting.
+    /// Rows held out for early stopping of boosting.
     BoostingValidation = 100,
     /// Rows that a boosted tree is trained on.
     BoostingRows = 101,
@@ -91,39 +86,40 @@ purposes! {
     /// Folds that choose the number of boosting rounds.
     BoostingFolds = 104,
     /// Order of the rows in a pass of the perceptron.
-    PerceptronOrder = 1001,
+    PerceptronOrder = 4,
     /// Rows that bin edges are computed from.
-    BinSample = 1002,
+    BinSample = 5,
     /// Order of the rows for target statistics.
-    TargetStatisticsOrder = 1003,
+    TargetStatisticsOrder = 6,
     /// Rows, columns and seed of a bagging member.
-    BaggingMember = 1030,
+    BaggingMember = 36,
     /// Seed of a round of AdaBoost.
-    AdaBoostRound = 1040,
-    /// Rows kept aside for early stopping of stochastic gradient descent.
-    SgdValidation = 1041,
+    AdaBoostRound = 48,
+    /// Rows held out for early stopping of stochastic gradient descent.
+    SgdValidation = 49,
     /// Rows of a round of AdaBoost over a learner that takes no weights.
     AdaBoostSample = 47,
     /// First direction of the search for a negative eigenvalue of a kernel matrix.
-    MercerStart = 1046,
+    MercerStart = 50,
     /// Perturbations of the targets that break ties in quantile regression.
-    QuantileTies = 2003,
+    QuantileTies = 51,
+    /// Order of the rows in a pass of the dual coordinate solver.
+    DualCoordinateOrder = 52,
+    /// Highest layer of a point in the neighbor graph.
+    GraphLayers = 60,
+    /// Order in which points enter the neighbor graph.
+    GraphOrder = 61,
 }
 
 impl Purpose {
     /// The stream for this purpose at `place` under `seed`, e.g. `Purpose::ForestRows.stream(seed, &[12])` for the tree of index 12.
     pub fn stream(self, seed: u64, place: &[u64]) -> Rng {
-        stream_from(self::place(mix(seed), self.number()), place)
+        stream_from(self::place(mix(seed), self as u64), place)
     }
 
     /// The seed of the `part`-th of several learners that are trained for this purpose.
     pub fn seed(self, seed: u64, part: u64) -> u64 {
-        place(place(seed, self.number()), part)
-    }
-
-    /// What enters the generator.
-    fn number(self) -> u64 {
-        self as u64 % 1000
+        place(place(seed, self as u64), part)
     }
 }
 
@@ -136,7 +132,7 @@ fn stream_from(state: u64, place: &[u64]) -> Rng {
     Rng::seed_from_u64(place.iter().fold(state, |state, &part| self::place(state, part)))
 }
 
-/// The finaliser of SplitMix64: a bijection of 64-bit words without visible structure.
+/// The finalizer of SplitMix64: a bijection of 64-bit words without visible structure.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -148,17 +144,17 @@ pub fn place(place: u64, part: u64) -> u64 {
     mix(place ^ mix(part.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }
 
-/// A number from 0 to `n - 1`, each equally likely. `n` must be at least 1.
+/// A uniform random integer from 0 to `n - 1`. `n` must be at least 1.
 pub fn below(rng: &mut Rng, n: usize) -> usize {
     rng.random_range(0..n as u64) as usize
 }
 
-/// A number from 0 up to, but not, 1.
+/// A random number in [0, 1).
 pub fn uniform(rng: &mut Rng) -> f64 {
     rng.random()
 }
 
-/// Puts `items` in a random order, each order equally likely (Fisher-Yates).
+/// Shuffles `items` uniformly (Fisher-Yates).
 pub fn shuffle<T>(rng: &mut Rng, items: &mut [T]) {
     for i in (1..items.len()).rev() {
         items.swap(i, below(rng, i + 1));
@@ -170,33 +166,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_fixed_for_ever_and_differ_by_place() {
+    fn streams_are_reproducible_and_differ_by_place() {
         let draw = |seed, place: &[u64]| below(&mut stream(seed, place), 1_000_000);
         assert_eq!(draw(7, &[1, 2]), draw(7, &[1, 2]));
         let drawn: std::collections::HashSet<usize> = (0..100).map(|i| draw(7, &[1, i])).collect();
-        assert!(drawn.len() > 98, "streams of neighbouring places look alike: {}", drawn.len());
+        assert!(drawn.len() > 98, "streams of neighboring places look alike: {}", drawn.len());
         assert_ne!(draw(7, &[1, 2]), draw(8, &[1, 2]));
     }
 
     #[test]
-    fn each_purpose_has_a_tag_of_its_own_and_no_further_number_is_shared() {
+    fn purposes_have_unique_tags() {
         let mut tags: Vec<u64> = Purpose::ALL.iter().map(|&purpose| purpose as u64).collect();
         tags.sort_unstable();
         tags.dedup();
         assert_eq!(tags.len(), Purpose::ALL.len());
-        let of = |number| Purpose::ALL.iter().filter(move |purpose| purpose.number() == number).count();
-        let shared: Vec<(u64, usize)> = (0..1000).map(|n| (n, of(n))).filter(|&(_, count)| count > 1).collect();
-        assert_eq!(shared, [(1, 2), (2, 2), (3, 3), (30, 2), (40, 2), (41, 2), (46, 2)]);
     }
 
     #[test]
-    fn the_stream_of_a_purpose_is_that_of_its_number() {
+    fn the_stream_of_a_purpose_is_that_of_its_tag() {
         let same = |purpose: Purpose, number| {
             let (mut a, mut b) = (purpose.stream(7, &[5, 6]), stream(7, &[number, 5, 6]));
             (0..4).all(|_| below(&mut a, 1 << 40) == below(&mut b, 1 << 40))
         };
-        assert!(same(Purpose::BoostingRows, 101) && same(Purpose::QuantileTies, 3));
-        assert_eq!(Purpose::MulticlassPart.seed(7, 2), place(place(7, 41), 2));
+        assert!(same(Purpose::BoostingRows, 101) && same(Purpose::QuantileTies, 51));
+        assert_eq!(Purpose::MulticlassModel.seed(7, 2), place(place(7, 41), 2));
     }
 
     #[test]

@@ -1,18 +1,17 @@
-//! Named arrays: the form in which a model's numbers are written to a file and read back.
+//! Named arrays: how the contents of a model are written to a file and read back.
 //!
-//! A learner puts its arrays in under names of its choice, and asks for them by name and type when its model is read. A model made of models gives each
-//! part a scope.
+//! A learner writes its arrays under names of its choice and reads them by name and type. A model made of several models gives each of them a scope.
 
 use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Named arrays and JSON values: what a model is in a file.
+/// Named arrays and JSON values: the contents of a model file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sections {
     prefix: String,
-    /// Shared, so that parts of a large file are handed on without a copy.
+    /// Shared, so that scopes of a large file are passed on without a copy.
     entries: Vec<(SectionSpec, Arc<Vec<u8>>)>,
 }
 
@@ -75,7 +74,7 @@ impl Sections {
         Ok(())
     }
 
-    /// Whether there is a section of this name: files of earlier versions lack what came later.
+    /// Whether there is a section of this name; files of earlier versions may lack it.
     pub fn has(&self, name: &str) -> bool {
         let full = format!("{}{name}", self.prefix);
         self.entries.iter().any(|(spec, _)| spec.name == full)
@@ -87,7 +86,7 @@ impl Sections {
         serde_json::from_slice(bytes).map_err(|e| Error::model_file(format!("section '{name}': {e}")))
     }
 
-    /// Writes or reads the sections of a part: within `work`, every name has `scope/` before it.
+    /// Writes or reads the sections of a scope: within `work`, every name is prefixed with `scope/`.
     pub fn within<T>(&mut self, scope: impl std::fmt::Display, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.prefix.clone();
         self.prefix = format!("{outer}{scope}/");
@@ -96,7 +95,7 @@ impl Sections {
         result
     }
 
-    /// The sections of a part, to read from: those whose names have `scope/` before them.
+    /// The sections of a scope, for reading: those whose names start with `scope/`.
     pub fn part(&self, scope: impl std::fmt::Display) -> Sections {
         let prefix = format!("{}{scope}/", self.prefix);
         let entries = self.entries.iter().filter(|(spec, _)| spec.name.starts_with(&prefix)).cloned().collect();
@@ -113,23 +112,23 @@ impl Sections {
         match self.entries.iter().find(|(spec, _)| spec.name == name) {
             Some((spec, bytes)) if spec.kind == kind => Ok(bytes),
             Some((spec, _)) => Err(Error::model_file(format!("section '{name}' is {:?}, not {kind:?}", spec.kind))),
-            None => Err(Error::model_file(format!("section '{name}' is not there"))),
+            None => Err(Error::model_file(format!("section '{name}' is missing"))),
         }
     }
 
-    /// Cuts sections, which lie one after the other, out of a file. What is left over is an error.
+    /// Splits the body of a file into sections. Remaining bytes are an error.
     pub(crate) fn cut(specs: Vec<SectionSpec>, bytes: &[u8]) -> Result<Sections> {
         let mut sections = Sections::default();
         let mut rest = bytes;
         for spec in specs {
             let length = spec.count.checked_mul(spec.kind.size()).and_then(|n| usize::try_from(n).ok());
             let Some((section, after)) = length.and_then(|n| rest.split_at_checked(n)) else {
-                return Err(Error::model_file(format!("section '{}' reaches past the end", spec.name)));
+                return Err(Error::model_file(format!("section '{}' extends past the end of the file", spec.name)));
             };
             rest = &after[padding(section.len()).min(after.len())..];
             sections.entries.push((spec, Arc::new(section.to_vec())));
         }
-        if rest.is_empty() { Ok(sections) } else { Err(Error::model_file("there is more in it than its header says")) }
+        if rest.is_empty() { Ok(sections) } else { Err(Error::model_file("the file is longer than its header states")) }
     }
 
     /// Writes all sections one after the other.
@@ -153,7 +152,7 @@ impl Sections {
 
     /// Reads the bytes of [`to_bytes`](Self::to_bytes), checked.
     pub fn from_bytes(bytes: &[u8]) -> Result<Sections> {
-        let broken = || Error::model_file("the bytes are damaged or cut short");
+        let broken = || Error::model_file("the bytes are damaged or truncated");
         let (body, checksum) = bytes.split_last_chunk::<4>().ok_or_else(broken)?;
         let (length, rest) = body.split_first_chunk::<8>().ok_or_else(broken)?;
         if crc32fast::hash(body).to_le_bytes() != *checksum {
@@ -165,7 +164,7 @@ impl Sections {
         Sections::cut(specs, sections)
     }
 
-    /// What sections there are.
+    /// Names, types and counts of all sections.
     pub(crate) fn specs(&self) -> Vec<SectionSpec> {
         self.entries.iter().map(|(spec, _)| spec.clone()).collect()
     }
@@ -193,12 +192,12 @@ impl Sections {
     }
 }
 
-/// The bytes in words of N.
+/// The bytes in chunks of N.
 fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
     bytes.as_chunks().0.iter().copied()
 }
 
-/// A number in JSON; "inf", "-inf" and "NaN" as words.
+/// A number in JSON; "inf", "-inf" and "NaN" as strings.
 fn json_number(x: f64) -> serde_json::Value {
     serde_json::Number::from_f64(x).map_or_else(|| x.to_string().into(), Into::into)
 }
@@ -213,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_have_names_of_their_own() {
+    fn scopes_separate_names() {
         let mut sections = Sections::default();
         for part in 0..3 {
             sections.within(part, |s| s.put_f64s("value", &[f64::from(part), f64::INFINITY]));
@@ -221,12 +220,12 @@ mod tests {
         sections.put_u8s("mark", &[7]);
         let value = sections.within(2, |s| s.f64s("value")).unwrap();
         assert_eq!(value, [2.0, f64::INFINITY]);
-        assert!(sections.f64s("value").unwrap_err().to_string().contains("not there"));
+        assert!(sections.f64s("value").unwrap_err().to_string().contains("is missing"));
         assert!(sections.f64s("mark").unwrap_err().to_string().contains("U8, not F64"));
     }
 
     #[test]
-    fn sections_survive_bytes_and_refuse_what_does_not_add_up() {
+    fn sections_round_trip_and_reject_damaged_bytes() {
         let mut sections = Sections::default();
         sections.put_u32s("a", &[1, 2, 3]);
         sections.put_json("b", &vec!["x", "y"]).unwrap();
@@ -246,6 +245,11 @@ mod tests {
         let mut specs = sections.specs();
         specs[0].count = u64::MAX;
         assert!(Sections::cut(specs, &bytes).unwrap_err().to_string().contains("past the end"));
-        assert!(Sections::cut(sections.specs()[..1].to_vec(), &bytes).unwrap_err().to_string().contains("more in it"));
+        assert!(
+            Sections::cut(sections.specs()[..1].to_vec(), &bytes)
+                .unwrap_err()
+                .to_string()
+                .contains("longer than its header")
+        );
     }
 }

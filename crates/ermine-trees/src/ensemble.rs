@@ -1,7 +1,7 @@
 //! Models that are sums of trees: the form that every tree learner's model can be brought into, for explanation, export and prediction of single rows.
 
 use crate::shap;
-use crate::tree::engine::one_row::OneRow;
+use crate::tree::engine::single_row::SingleRowForests;
 use crate::tree::{Forest, Tree};
 use ermine_core::error::Result;
 use ermine_core::matrix::Features;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A model as a sum of trees: prediction = link(sum of the trees / divisor).
 pub struct TreeSum {
-    /// The trees: their outputs stand one after the other. All forests have the same width.
+    /// The forests, whose outputs are concatenated. All have the same width.
     pub forests: Vec<Arc<Forest>>,
     /// What the sum of the trees is divided by.
     pub divisor: f64,
@@ -98,14 +98,14 @@ impl TreeEnsemble for TreeSum {
     }
 
     fn row_scorer(&self, n_features: usize) -> Box<dyn RowScorer> {
-        Box::new(TreeScorer { trees: OneRow::new(self.forests.clone(), n_features), divisor: self.divisor })
+        Box::new(TreeScorer { trees: SingleRowForests::new(self.forests.clone(), n_features), divisor: self.divisor })
     }
 }
 
 /// Trees laid out for one row.
 #[derive(Debug)]
 struct TreeScorer {
-    trees: OneRow,
+    trees: SingleRowForests,
     divisor: f64,
 }
 

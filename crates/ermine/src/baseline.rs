@@ -10,7 +10,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! **Formula.** Classification: the class shares of the training data, which minimize the log loss among constants; the most frequent class minimizes the 0-1 loss.
+//! **Formula.** Classification: the class frequencies of the training data, which minimize the log loss among constants; the most frequent class minimizes the 0-1 loss.
 //! Regression: the mean, which minimizes the squared error, or the median, which minimizes the absolute error. Other strategies: uniform probabilities, a quantile, a given
 //! constant.
 
@@ -23,43 +23,43 @@ use ermine_core::section::Sections;
 use ermine_core::{choice, params};
 
 choice! {
-    /// What is said for every row.
-    pub enum Strategy {
-        /// The shares of the classes.
+    /// What the baseline predicts.
+    pub enum BaselineStrategy {
+        /// Class frequencies as probabilities.
         Prior = "prior",
-        /// The most frequent class, for certain.
+        /// The most frequent class, with probability 1.
         MostFrequent = "most_frequent",
-        /// The shares of the classes, for who draws classes by them.
+        /// Class frequencies as probabilities; the Python package draws random classes from them.
         Stratified = "stratified",
-        /// All classes alike.
+        /// Equal probabilities for all classes.
         Uniform = "uniform",
-        /// The mean.
+        /// The mean of the target.
         Mean = "mean",
-        /// The median.
+        /// The median of the target.
         Median = "median",
-        /// A quantile.
+        /// A quantile of the target.
         Quantile = "quantile",
-        /// What the user says.
+        /// A given class or value.
         Constant = "constant",
     }
 }
 
 params! {
-    /// The class shares, or the mean, of the training data, for every row.
+    /// Predicts the class frequencies, or the mean, of the training data for every row.
     pub struct Baseline("baseline") {
-        /// What is said: of classes their shares ("prior", the usual one), the most frequent one for certain ("most_frequent"), draws by their shares ("stratified", which only the Python package draws) or of all alike ("uniform"); of numbers
-        /// their mean (the usual one), "median" or "quantile"; or a "constant".
-        strategy: Option<Strategy> = None;
-        /// Which quantile.
+        /// What to predict. Classification: "prior" (class frequencies, the default), "most_frequent", "stratified" (random classes by frequency; drawn by the Python package only) or "uniform".
+        /// Regression: "mean" (the default), "median" or "quantile". Both: "constant".
+        strategy: Option<BaselineStrategy> = None;
+        /// Quantile to predict, from 0 to 1; for strategy "quantile".
         quantile: Option<f64> = None, range Range::between(0.0, 1.0);
-        /// Which constant: a class, or a number for each target.
+        /// Class, or one number per target, to predict; for strategy "constant".
         constant: Vec<String> = Vec::new();
     }
 }
 
 static INFO: Info = Info {
     name: "baseline",
-    summary: "the most frequent class or the mean, for every row: what others must beat",
+    summary: "predicts the class frequencies or the mean for every row; a reference for other learners",
     capabilities: Capabilities {
         tasks: &[Task::Classification, Task::Regression],
         binary_only: false,
@@ -74,8 +74,8 @@ static INFO: Info = Info {
     family: Family::Baseline,
 };
 
-/// What is minimal or is not, among all that say the same for every row.
-const CONSTANTS: &str = "all predictors that say the same for every row";
+/// The predictors that the baseline is optimal among.
+const CONSTANTS: &str = "all constant predictors";
 
 impl Learner for Baseline {
     fn info(&self) -> &'static Info {
@@ -85,97 +85,103 @@ impl Learner for Baseline {
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let (values, output, certificate) = match data.target() {
             Target::Classes { codes, labels } => {
-                let (shares, certificate) = self.classes(data, codes, labels)?;
-                (shares, Output::Probabilities, certificate)
+                let (frequencies, certificate) = self.train_classes(data, codes, labels)?;
+                (frequencies, Output::Probabilities, certificate)
             }
             Target::Values { values, n_outputs } => {
-                let (constants, certificate) = self.numbers(data, values, *n_outputs)?;
+                let (constants, certificate) = self.train_values(data, values, *n_outputs)?;
                 (constants, Output::Values, certificate)
             }
         };
-        Ok(Trained { fitted: Box::new(Constant { output, values }), certificate })
+        Ok(Trained { fitted: Box::new(FittedBaseline { output, values }), certificate })
     }
 }
 
 impl Baseline {
-    fn not_for(&self, strategy: Strategy, allowed: &str) -> Error {
+    fn unsupported_strategy(&self, strategy: BaselineStrategy, allowed: &str) -> Error {
         let owner = INFO.name.to_string();
         Error::Param { owner, name: "strategy".into(), value: strategy.to_string(), allowed: allowed.into() }
     }
 
-    fn classes(&self, data: &Dataset, codes: &[u32], labels: &[String]) -> Result<(Vec<f64>, Certificate)> {
+    fn train_classes(&self, data: &Dataset, codes: &[u32], labels: &[String]) -> Result<(Vec<f64>, Certificate)> {
         let total: f64 = (0..data.n_rows()).map(|row| data.row_weight(row)).sum();
-        let mut shares = vec![0.0; labels.len()];
-        codes.iter().enumerate().for_each(|(row, &c)| shares[c as usize] += data.row_weight(row));
-        shares.iter_mut().for_each(|share| *share /= total);
+        let mut frequencies = vec![0.0; labels.len()];
+        codes.iter().enumerate().for_each(|(row, &c)| frequencies[c as usize] += data.row_weight(row));
+        frequencies.iter_mut().for_each(|fraction| *fraction /= total);
         let certain = |class: usize| (0..labels.len()).map(|k| f64::from(u8::from(k == class))).collect::<Vec<f64>>();
-        let log_loss = |said: &[f64]| mean(data, |row| -said[codes[row] as usize].ln());
-        match self.strategy.unwrap_or(Strategy::Prior) {
-            Strategy::Prior | Strategy::Stratified => {
-                let certificate = Certificate::optimal("log loss", log_loss(&shares), CONSTANTS);
-                Ok((shares, certificate))
+        let log_loss = |probabilities: &[f64]| mean(data, |row| -probabilities[codes[row] as usize].ln());
+        match self.strategy.unwrap_or(BaselineStrategy::Prior) {
+            BaselineStrategy::Prior | BaselineStrategy::Stratified => {
+                let certificate = Certificate::optimal("log loss", log_loss(&frequencies), CONSTANTS);
+                Ok((frequencies, certificate))
             }
-            Strategy::MostFrequent => {
-                // The first of equals.
-                let best = (0..shares.len()).fold(0, |best, k| if shares[k] > shares[best] { k } else { best });
-                Ok((certain(best), Certificate::optimal("0-1 risk", 1.0 - shares[best], CONSTANTS)))
+            BaselineStrategy::MostFrequent => {
+                // Ties are broken by the order of the classes.
+                let best =
+                    (0..frequencies.len()).fold(0, |best, k| if frequencies[k] > frequencies[best] { k } else { best });
+                Ok((certain(best), Certificate::optimal("0-1 risk", 1.0 - frequencies[best], CONSTANTS)))
             }
-            Strategy::Uniform => {
-                let alike = vec![1.0 / labels.len() as f64; labels.len()];
-                let value = log_loss(&alike);
-                Ok((alike, unproven("log loss", value, "the shares of the classes are not looked at")))
+            BaselineStrategy::Uniform => {
+                let uniform = vec![1.0 / labels.len() as f64; labels.len()];
+                let value = log_loss(&uniform);
+                Ok((uniform, unproven("log loss", value, "class frequencies are ignored")))
             }
-            Strategy::Constant => {
+            BaselineStrategy::Constant => {
                 let [name] = &self.constant[..] else {
-                    return Err(Error::data("strategy = constant needs a constant: the class to be said"));
+                    return Err(Error::data("strategy = constant needs `constant`: the class to predict"));
                 };
                 let known = labels.iter().position(|label| label == name);
                 let class = known.ok_or_else(|| Error::unknown("class", name, labels.iter()))?;
-                Ok((certain(class), unproven("0-1 risk", 1.0 - shares[class], "the user chose the class")))
+                Ok((certain(class), unproven("0-1 risk", 1.0 - frequencies[class], "the class was given")))
             }
-            other => Err(self.not_for(other, "prior | most_frequent | stratified | uniform | constant for classes")),
+            other => Err(self.unsupported_strategy(
+                other,
+                "prior | most_frequent | stratified | uniform | constant for classification",
+            )),
         }
     }
 
-    fn numbers(&self, data: &Dataset, values: &[f64], n_outputs: usize) -> Result<(Vec<f64>, Certificate)> {
+    fn train_values(&self, data: &Dataset, values: &[f64], n_outputs: usize) -> Result<(Vec<f64>, Certificate)> {
         let row = |row: usize| &values[row * n_outputs..(row + 1) * n_outputs];
-        let summed = |said: &[f64], loss: fn(f64) -> f64| {
-            mean(data, |i| row(i).iter().zip(said).map(|(y, c)| loss(y - c)).sum::<f64>())
+        let mean_loss = |constants: &[f64], loss: fn(f64) -> f64| {
+            mean(data, |i| row(i).iter().zip(constants).map(|(y, c)| loss(y - c)).sum::<f64>())
         };
-        let square: fn(f64) -> f64 = |e| e * e;
-        let size: fn(f64) -> f64 = f64::abs;
-        match self.strategy.unwrap_or(Strategy::Mean) {
-            Strategy::Mean => {
+        let squared: fn(f64) -> f64 = |e| e * e;
+        let absolute: fn(f64) -> f64 = f64::abs;
+        match self.strategy.unwrap_or(BaselineStrategy::Mean) {
+            BaselineStrategy::Mean => {
                 let total: f64 = (0..data.n_rows()).map(|row| data.row_weight(row)).sum();
                 let mut means = vec![0.0; n_outputs];
                 for i in 0..data.n_rows() {
                     means.iter_mut().zip(row(i)).for_each(|(mean, y)| *mean += data.row_weight(i) * (y / total));
                 }
-                let certificate = Certificate::optimal("mean squared error", summed(&means, square), CONSTANTS);
+                let certificate = Certificate::optimal("mean squared error", mean_loss(&means, squared), CONSTANTS);
                 Ok((means, certificate))
             }
-            Strategy::Median => {
+            BaselineStrategy::Median => {
                 let medians: Vec<f64> = (0..n_outputs).map(|o| quantile(data, values, n_outputs, o, 0.5)).collect();
-                let value = summed(&medians, size);
+                let value = mean_loss(&medians, absolute);
                 Ok((medians, Certificate::optimal("mean absolute error", value, CONSTANTS)))
             }
-            Strategy::Quantile => {
-                let missing = || Error::data("strategy = quantile needs a quantile, from 0 to 1");
-                let share = self.quantile.ok_or_else(missing)?;
-                let said: Vec<f64> = (0..n_outputs).map(|o| quantile(data, values, n_outputs, o, share)).collect();
-                let value = summed(&said, square);
-                let because = "a quantile is said, and may lie between two of the rows";
-                Ok((said, unproven("mean squared error", value, because)))
+            BaselineStrategy::Quantile => {
+                let missing = || Error::data("strategy = quantile needs `quantile`, from 0 to 1");
+                let fraction = self.quantile.ok_or_else(missing)?;
+                let quantiles: Vec<f64> =
+                    (0..n_outputs).map(|o| quantile(data, values, n_outputs, o, fraction)).collect();
+                let value = mean_loss(&quantiles, squared);
+                let because = "the quantile does not minimize the squared error";
+                Ok((quantiles, unproven("mean squared error", value, because)))
             }
-            Strategy::Constant => {
-                let said: Option<Vec<f64>> = self.constant.iter().map(|text| text.trim().parse().ok()).collect();
-                let wrong = || Error::data(format!("strategy = constant needs a constant: {n_outputs} finite numbers"));
-                let said = said.filter(|said| said.len() == n_outputs && said.iter().all(|c: &f64| c.is_finite()));
-                let said = said.ok_or_else(wrong)?;
-                let value = summed(&said, square);
-                Ok((said, unproven("mean squared error", value, "the user chose the constant")))
+            BaselineStrategy::Constant => {
+                let constants: Option<Vec<f64>> = self.constant.iter().map(|text| text.trim().parse().ok()).collect();
+                let wrong = || Error::data(format!("strategy = constant needs `constant`: {n_outputs} finite numbers"));
+                let constants = constants
+                    .filter(|constants| constants.len() == n_outputs && constants.iter().all(|c: &f64| c.is_finite()));
+                let constants = constants.ok_or_else(wrong)?;
+                let value = mean_loss(&constants, squared);
+                Ok((constants, unproven("mean squared error", value, "the constant was given")))
             }
-            other => Err(self.not_for(other, "mean | median | quantile | constant for numbers")),
+            other => Err(self.unsupported_strategy(other, "mean | median | quantile | constant for regression")),
         }
     }
 }
@@ -195,24 +201,28 @@ fn mean(data: &Dataset, loss: impl Fn(usize) -> f64) -> f64 {
     sum / total
 }
 
-/// The quantile of one target. Without weights, between two rows as numpy has it; with weights, the least number that has at least this share of the weight up to it.
-fn quantile(data: &Dataset, values: &[f64], n_outputs: usize, output: usize, share: f64) -> f64 {
+/// The quantile of one target. Without weights, interpolated as in NumPy; with weights, the smallest value such that at least this fraction of the weight is at or below it.
+fn quantile(data: &Dataset, values: &[f64], n_outputs: usize, output: usize, fraction: f64) -> f64 {
     let pair = |row: usize| (values[row * n_outputs + output], data.row_weight(row));
     let mut pairs: Vec<(f64, f64)> = (0..data.n_rows()).map(pair).filter(|(_, w)| *w > 0.0).collect();
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let last = pairs.len().saturating_sub(1);
     if data.weight().is_none() {
-        let place = share * last as f64;
-        let (below, part) = (pairs[place as usize].0, place.fract());
-        let above = pairs[(place as usize + 1).min(last)].0;
-        // Numpy rounds from the nearer end.
-        return if part < 0.5 { below + part * (above - below) } else { above - (1.0 - part) * (above - below) };
+        let position = fraction * last as f64;
+        let (below, remainder) = (pairs[position as usize].0, position.fract());
+        let above = pairs[(position as usize + 1).min(last)].0;
+        // Like NumPy, interpolate from the nearer end.
+        return if remainder < 0.5 {
+            below + remainder * (above - below)
+        } else {
+            above - (1.0 - remainder) * (above - below)
+        };
     }
-    let wanted = share * pairs.iter().map(|p| p.1).sum::<f64>();
-    let mut up_to = 0.0;
+    let target_weight = fraction * pairs.iter().map(|p| p.1).sum::<f64>();
+    let mut cumulative = 0.0;
     let reached = |p: &&(f64, f64)| {
-        up_to += p.1;
-        up_to >= wanted
+        cumulative += p.1;
+        cumulative >= target_weight
     };
     pairs.iter().find(reached).map_or(pairs[last].0, |p| p.0)
 }
@@ -220,25 +230,25 @@ fn quantile(data: &Dataset, values: &[f64], n_outputs: usize, output: usize, sha
 /// The fitted baseline.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Constant {
+pub struct FittedBaseline {
     output: Output,
     values: Vec<f64>,
 }
 
-impl Constant {
+impl FittedBaseline {
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        let constant = Constant { output: sections.json("output")?, values: sections.f64s("values")? };
-        if constant.values.len() != constant.output.width(&header.schema)
-            || constant.values.iter().any(|v| !v.is_finite())
+        let baseline = FittedBaseline { output: sections.json("output")?, values: sections.f64s("values")? };
+        if baseline.values.len() != baseline.output.width(&header.schema)
+            || baseline.values.iter().any(|v| !v.is_finite())
         {
-            return Err(Error::model_file("the constant doesn't fit the target"));
+            return Err(Error::model_file("the values of the baseline don't fit the target"));
         }
-        Ok(Box::new(constant))
+        Ok(Box::new(baseline))
     }
 }
 
-impl Fitted for Constant {
+impl Fitted for FittedBaseline {
     fn output(&self) -> Output {
         self.output
     }
@@ -255,66 +265,73 @@ impl Fitted for Constant {
     fn text(&self, schema: &Schema) -> String {
         let names = if schema.classes.is_empty() { &schema.target } else { &schema.classes };
         let lines: Vec<String> = names.iter().zip(&self.values).map(|(n, v)| format!("  {n}: {v:.4}")).collect();
-        format!("for every row:\n{}\n", lines.join("\n"))
+        format!("prediction for every row:\n{}\n", lines.join("\n"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Strategy;
+    use super::BaselineStrategy;
     use super::*;
     use crate::prelude::*;
     use proptest::prelude::*;
 
-    fn said(baseline: &Baseline, y: Column, weight: Option<Vec<f64>>) -> Result<(Vec<f64>, Certificate)> {
+    fn fit_values(baseline: &Baseline, y: Column, weight: Option<Vec<f64>>) -> Result<(Vec<f64>, Certificate)> {
         let n = y.len();
         let data = Table::new(vec![Column::numeric("x", vec![0.0; n]), y])?.dataset("y")?.with_weight(weight)?;
         let model = baseline.fit(&data)?;
-        Ok((model.fitted::<Constant>().map(|c| c.values.clone()).unwrap_or_default(), model.certificate().clone()))
+        Ok((
+            model.fitted::<FittedBaseline>().map(|c| c.values.clone()).unwrap_or_default(),
+            model.certificate().clone(),
+        ))
     }
 
-    fn with(strategy: Strategy) -> Baseline {
+    fn with(strategy: BaselineStrategy) -> Baseline {
         Baseline { strategy: Some(strategy), ..Default::default() }
     }
 
     #[test]
-    fn classes_by_every_strategy() {
+    fn every_strategy_predicts_classes() {
         let y = || Column::nominal("y", &["a", "b", "b", "c"].map(Some));
-        assert_eq!(said(&with(Strategy::Stratified), y(), None).unwrap().0, [0.25, 0.5, 0.25]);
-        let (most, certificate) = said(&with(Strategy::MostFrequent), y(), None).unwrap();
+        assert_eq!(fit_values(&with(BaselineStrategy::Stratified), y(), None).unwrap().0, [0.25, 0.5, 0.25]);
+        let (most, certificate) = fit_values(&with(BaselineStrategy::MostFrequent), y(), None).unwrap();
         assert_eq!((most, certificate.value), (vec![0.0, 1.0, 0.0], Some(0.5)));
-        assert_eq!(said(&with(Strategy::Uniform), y(), None).unwrap().0, [1.0 / 3.0; 3]);
-        let chosen = Baseline { constant: vec!["c".into()], ..with(Strategy::Constant) };
-        assert_eq!(said(&chosen, y(), None).unwrap().0, [0.0, 0.0, 1.0]);
-        for wrong in
-            [with(Strategy::Median), with(Strategy::Constant), Baseline { constant: vec!["d".into()], ..chosen }]
-        {
-            assert!(said(&wrong, y(), None).is_err());
+        assert_eq!(fit_values(&with(BaselineStrategy::Uniform), y(), None).unwrap().0, [1.0 / 3.0; 3]);
+        let chosen = Baseline { constant: vec!["c".into()], ..with(BaselineStrategy::Constant) };
+        assert_eq!(fit_values(&chosen, y(), None).unwrap().0, [0.0, 0.0, 1.0]);
+        for wrong in [
+            with(BaselineStrategy::Median),
+            with(BaselineStrategy::Constant),
+            Baseline { constant: vec!["d".into()], ..chosen },
+        ] {
+            assert!(fit_values(&wrong, y(), None).is_err());
         }
     }
 
     #[test]
-    fn numbers_by_every_strategy() {
+    fn every_strategy_predicts_values() {
         let y = || Column::numeric("y", vec![4.0, 1.0, 2.0, 10.0]);
-        assert_eq!(said(&with(Strategy::Median), y(), None).unwrap().0, [3.0]);
-        assert_eq!(said(&with(Strategy::Median), y(), Some(vec![1.0, 1.0, 1.0, 5.0])).unwrap().0, [10.0]);
-        let upper = Baseline { quantile: Some(0.9), ..with(Strategy::Quantile) };
-        assert!((said(&upper, y(), None).unwrap().0[0] - 8.2).abs() < 1e-12);
-        let chosen = Baseline { constant: vec!["-1.5".into()], ..with(Strategy::Constant) };
-        assert_eq!(said(&chosen, y(), None).unwrap().0, [-1.5]);
-        for wrong in [with(Strategy::Quantile), with(Strategy::Uniform), with(Strategy::Constant)] {
-            assert!(said(&wrong, y(), None).is_err());
+        assert_eq!(fit_values(&with(BaselineStrategy::Median), y(), None).unwrap().0, [3.0]);
+        assert_eq!(fit_values(&with(BaselineStrategy::Median), y(), Some(vec![1.0, 1.0, 1.0, 5.0])).unwrap().0, [10.0]);
+        let upper = Baseline { quantile: Some(0.9), ..with(BaselineStrategy::Quantile) };
+        assert!((fit_values(&upper, y(), None).unwrap().0[0] - 8.2).abs() < 1e-12);
+        let chosen = Baseline { constant: vec!["-1.5".into()], ..with(BaselineStrategy::Constant) };
+        assert_eq!(fit_values(&chosen, y(), None).unwrap().0, [-1.5]);
+        for wrong in
+            [with(BaselineStrategy::Quantile), with(BaselineStrategy::Uniform), with(BaselineStrategy::Constant)]
+        {
+            assert!(fit_values(&wrong, y(), None).is_err());
         }
     }
 
     proptest! {
         #[test]
-        fn nothing_beats_the_median(y in proptest::collection::vec(-9i8..9, 1..30), weights in proptest::collection::vec(1u8..4, 30), other in -10.0..10.0f64) {
-            // Not whole, since two whole numbers are classes.
+        fn the_median_minimizes_the_absolute_error(y in proptest::collection::vec(-9i8..9, 1..30), weights in proptest::collection::vec(1u8..4, 30), other in -10.0..10.0f64) {
+            // Not integers: a target with two integers would be a classification task.
             let y: Vec<f64> = y.into_iter().map(|y| f64::from(y) + 0.25).collect();
             let weight: Vec<f64> = weights[..y.len()].iter().copied().map(f64::from).collect();
             for weight in [None, Some(weight)] {
-                let (_, certificate) = said(&with(Strategy::Median), Column::numeric("y", y.clone()), weight.clone()).unwrap();
+                let (_, certificate) = fit_values(&with(BaselineStrategy::Median), Column::numeric("y", y.clone()), weight.clone()).unwrap();
                 let w = |i: usize| weight.as_ref().map_or(1.0, |w| w[i]);
                 let total: f64 = (0..y.len()).map(w).sum();
                 let cost: f64 = y.iter().enumerate().map(|(i, y)| w(i) * (y - other).abs()).sum::<f64>() / total;

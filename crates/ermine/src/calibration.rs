@@ -15,4 +15,4 @@
 pub use crate::reduction::calibration::Calibrated;
 
 #[doc(inline)]
-pub use crate::reduction::calibration::Method;
+pub use crate::reduction::calibration::CalibrationMethod;

@@ -26,7 +26,7 @@ pub use ermine_trees::learner::gradient_boosting::GradientBoosting;
 /// let first = GradientBoosting { n_estimators: 10, ..Default::default() }.fit(&data)?;
 /// // `n_estimators` includes the rounds of the first model.
 /// let params = GradientBoosting { n_estimators: 30, ..Default::default() };
-/// let continued = Boosting { from: Some(&first), ..Boosting::new(params.clone()) }.fit(&data)?;
+/// let continued = Boosting { init_model: Some(&first), ..Boosting::new(params.clone()) }.fit(&data)?;
 /// assert_eq!(continued.predict_data(&data)?, params.fit(&data)?.predict_data(&data)?);
 /// # Ok::<(), Error>(())
 /// ```

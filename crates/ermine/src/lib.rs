@@ -31,7 +31,7 @@ pub mod svm;
 pub mod tree;
 
 #[doc(inline)]
-pub use ermine_core::error::{Error, Place, Result};
+pub use ermine_core::error::{Error, Result, TableLocation};
 #[cfg(feature = "trees")]
 #[doc(inline)]
 pub use exchange::{export, import};

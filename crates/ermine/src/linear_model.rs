@@ -225,7 +225,7 @@ pub use ermine_linear::learner::linear::sgd::StochasticGradientDescent;
 /// Stochastic gradient descent over data that arrives in chunks: one pass over each.
 ///
 /// ```
-/// use ermine::linear_model::Stream;
+/// use ermine::linear_model::SgdStream;
 /// use ermine::prelude::*;
 ///
 /// let chunk = |from: i32| {
@@ -235,15 +235,15 @@ pub use ermine_linear::learner::linear::sgd::StochasticGradientDescent;
 /// };
 /// let params = StochasticGradientDescent::default();
 /// let context = ermine::context();
-/// let mut model = Stream { params: params.clone(), from: None }.fit(&chunk(0)?, &context)?;
+/// let mut model = SgdStream { params: params.clone(), from: None }.fit(&chunk(0)?, &context)?;
 /// for n in 1..100 {
-///     model = Stream { params: params.clone(), from: Some(&model) }.fit(&chunk(50 * n)?, &context)?;
+///     model = SgdStream { params: params.clone(), from: Some(&model) }.fit(&chunk(50 * n)?, &context)?;
 /// }
 /// println!("{}", model.text());
 /// # Ok::<(), Error>(())
 /// ```
 #[doc(inline)]
-pub use ermine_linear::learner::linear::sgd_model::Stream;
+pub use ermine_linear::learner::linear::sgd_model::SgdStream;
 
 #[doc(inline)]
 pub use ermine_core::learner::parameters::ClassWeight;
@@ -255,7 +255,7 @@ pub use ermine_linear::learner::linear::gradient_descent::RateName;
 pub use ermine_linear::learner::linear::losses::{LossName, PenaltyName};
 
 #[doc(inline)]
-pub use ermine_linear::learner::linear::perceptron::{KernelName, PerceptronForm};
+pub use ermine_linear::learner::linear::perceptron::{PerceptronForm, PerceptronKernel};
 
 #[doc(inline)]
 pub use ermine_linear::learner::linear::sgd::ScheduleName;

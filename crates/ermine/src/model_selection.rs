@@ -180,7 +180,7 @@ pub use ermine_eval::evaluate::journal::Journal;
 pub use ermine_eval::evaluate::paired::Paired;
 
 #[doc(inline)]
-pub use ermine_eval::evaluate::search::{Found, Search, Strategy, Trial, nested, with_setting};
+pub use ermine_eval::evaluate::search::{Search, SearchResult, Strategy, Trial, nested, with_setting};
 
 #[doc(inline)]
 pub use ermine_eval::evaluate::space::{Axis, Setting, Space};

@@ -43,4 +43,4 @@ pub use crate::reduction::multiclass::OneVsOne;
 pub use crate::reduction::multiclass::OutputCode;
 
 #[doc(inline)]
-pub use crate::reduction::multiclass::Vote;
+pub use crate::reduction::multiclass::PairwiseVote;

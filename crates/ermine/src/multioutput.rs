@@ -61,4 +61,4 @@ pub use crate::reduction::multilabel::ClassifierChain;
 pub use crate::reduction::multilabel::LabelPowerset;
 
 #[doc(inline)]
-pub use crate::reduction::multilabel::{Decode, Order};
+pub use crate::reduction::multilabel::{ChainOrder, PowersetDecoding};

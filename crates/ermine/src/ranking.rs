@@ -70,7 +70,7 @@ pub use crate::reduction::ranking::PairwiseRanking;
 pub use crate::reduction::ranking::OmegaRanking;
 
 #[doc(inline)]
-pub use crate::reduction::ranking::{Sort, preference::Combine};
+pub use crate::reduction::ranking::{RankingSort, preference::PairFeatures};
 
 #[doc(inline)]
 pub use ermine_core::metric::omega::Omega;

@@ -48,9 +48,9 @@ pub fn learner(name: &str) -> Result<Box<dyn Learner>> {
 pub const DEFAULT: &str = "gradient-boosting";
 
 const BASELINE: &[Entry] =
-    &[Entry { make: || Box::new(baseline::Baseline::default()), load: baseline::Constant::load }];
+    &[Entry { make: || Box::new(baseline::Baseline::default()), load: baseline::FittedBaseline::load }];
 
-/// Learners over learners.
+/// Meta-estimators.
 const REDUCTIONS: &[Entry] = &[
     #[cfg(feature = "trees")]
     Entry {
@@ -60,7 +60,7 @@ const REDUCTIONS: &[Entry] = &[
     #[cfg(feature = "trees")]
     Entry {
         make: || Box::new(bagging::Bagging::default()),
-        load: |sections, header| bagging::Bag::load(sections, header, load_part),
+        load: |sections, header| bagging::FittedBagging::load(sections, header, load_part),
     },
     Entry {
         make: || Box::new(calibration::Calibrated::default()),
@@ -68,41 +68,41 @@ const REDUCTIONS: &[Entry] = &[
     },
     Entry {
         make: || Box::new(multiclass::OneVsRest::default()),
-        load: |sections, header| multiclass::Coded::load(sections, header, load_part),
+        load: |sections, header| multiclass::FittedMulticlass::load(sections, header, load_part),
     },
     Entry {
         make: || Box::new(multiclass::OneVsOne::default()),
-        load: |sections, header| multiclass::Coded::load(sections, header, load_part),
+        load: |sections, header| multiclass::FittedMulticlass::load(sections, header, load_part),
     },
     Entry {
         make: || Box::new(multiclass::OutputCode::default()),
-        load: |sections, header| multiclass::Coded::load(sections, header, load_part),
+        load: |sections, header| multiclass::FittedMulticlass::load(sections, header, load_part),
     },
     Entry {
         make: || Box::new(multilabel::BinaryRelevance::default()),
-        load: |sections, header| multilabel::Chains::load(sections, header, load_part),
+        load: |sections, header| multilabel::FittedChains::load(sections, header, load_part),
     },
     Entry {
         make: || Box::new(multilabel::ClassifierChain::default()),
-        load: |sections, header| multilabel::Chains::load(sections, header, load_part),
+        load: |sections, header| multilabel::FittedChains::load(sections, header, load_part),
     },
     Entry {
         make: || Box::new(multilabel::LabelPowerset::default()),
-        load: |sections, header| multilabel::Powerset::load(sections, header, load_part),
+        load: |sections, header| multilabel::FittedPowerset::load(sections, header, load_part),
     },
     #[cfg(feature = "linear")]
     Entry {
         make: || Box::new(ranking::PairwiseRanking::default()),
-        load: |sections, header| ranking::Ranker::load(sections, header, load_part),
+        load: |sections, header| ranking::FittedRanker::load(sections, header, load_part),
     },
     #[cfg(feature = "linear")]
     Entry {
         make: || Box::new(ranking::OmegaRanking::default()),
-        load: |sections, header| ranking::Ranker::load(sections, header, load_part),
+        load: |sections, header| ranking::FittedRanker::load(sections, header, load_part),
     },
 ];
 
-/// Reads the part of a model that belongs to the learner of this name.
+/// Reads a fitted model from its sections, given the name of its learner.
 fn load_part(name: &str, sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
     REGISTRY.load_part(name, sections, header)
 }

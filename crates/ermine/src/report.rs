@@ -1,6 +1,6 @@
 //! A report on a model: data, scores, curves, importances and the worst predictions, as HTML or text.
 
-/// Everything there is to say about a model on a test set.
+/// A report on a model and its predictions for a test set.
 ///
 /// ```
 /// # std::env::set_current_dir("../../examples/data").unwrap();

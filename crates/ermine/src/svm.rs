@@ -8,7 +8,7 @@
 //! use ermine::svm::{KernelName, kernel_features, string_kernel};
 //!
 //! let texts = ["banana", "ananas", "cabana", "kiwi", "wiki", "kiwis"];
-//! let kernel = |s: &&str, t: &&str| string_kernel::normalised(|s, t| string_kernel::subsequence(s, t, 2, 0.5), s, t);
+//! let kernel = |s: &&str, t: &&str| string_kernel::normalized(|s, t| string_kernel::subsequence(s, t, 2, 0.5), s, t);
 //! let labels = ["long".to_string(), "short".to_string()].into_iter().collect();
 //! let target = Target::Classes { codes: vec![0, 0, 0, 1, 1, 1], labels };
 //! let data = Dataset::from_parts(kernel_features(&texts, &texts, kernel)?, target, Task::Classification)?;
@@ -98,13 +98,13 @@ pub use ermine_core::learner::parameters::ClassWeight;
 pub use ermine_linear::kernel::string as string_kernel;
 
 #[doc(inline)]
-pub use ermine_linear::learner::svm::linear::{HingeName, NormName, TubeName, Way};
+pub use ermine_linear::learner::svm::linear::{DualMode, HingeName, NormName, TubeName};
 
 #[doc(inline)]
-pub use ermine_linear::learner::svm::own::features as kernel_features;
+pub use ermine_linear::learner::svm::custom_kernel::features as kernel_features;
 
 #[doc(inline)]
 pub use ermine_linear::learner::svm::parameters::{Gamma, KernelName};
 
 #[doc(inline)]
-pub use ermine_linear::learner::svm::svc::Shape;
+pub use ermine_linear::learner::svm::svc::DecisionShape;

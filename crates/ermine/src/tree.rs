@@ -84,7 +84,7 @@ pub use ermine_trees::learner::optimal_tree::OptimalTree;
 #[doc(inline)]
 pub use ermine_trees::learner::oblique_tree::ObliqueTree;
 
-/// Tree whose nodes ask which of two training rows is nearer.
+/// Tree whose nodes test which of two training rows is nearer.
 ///
 /// ```
 /// # std::env::set_current_dir("../../examples/data").unwrap();
@@ -98,7 +98,7 @@ pub use ermine_trees::learner::oblique_tree::ObliqueTree;
 #[doc(inline)]
 pub use ermine_trees::learner::comparison_tree::ComparisonTree;
 
-/// Tree that cuts each cell at a point into `2^d` cells.
+/// Tree that splits each cell at a point into `2^d` cells.
 ///
 /// ```
 /// # std::env::set_current_dir("../../examples/data").unwrap();

@@ -1,9 +1,9 @@
-//! What `ermine compare` says: the leaderboard as text, as a page and as JSON, and the verdict over it.
+//! The result of `ermine compare`: the leaderboard as text, as a page and as JSON, and its conclusion.
 
-use super::{Args, why_skipped, why_untuned};
+use super::{Args, skipped_text, untuned_text};
 use crate::args::pooled_note;
 use crate::clean::clean;
-use crate::data::Understanding;
+use crate::data::LoadedData;
 use crate::grid::Grid;
 use crate::terminal::{bold, decimals, dim, listed, time, width, wrapped, yellow};
 use ermine_core::chart::html::Page;
@@ -19,7 +19,7 @@ use serde_json::json;
 /// As JSON.
 pub(super) fn as_json(
     args: &Args,
-    data: &Understanding,
+    data: &LoadedData,
     leaderboard: &Leaderboard,
     splits: &Splits,
     next: &str,
@@ -36,7 +36,7 @@ pub(super) fn as_json(
         "seed": args.seed,
         "leaderboard": leaderboard.entries,
         "absent": skipped(leaderboard, args).map(|(learner, why)| json!({"learner": learner, "why": why})).collect::<Vec<_>>(),
-        "remarks": leaderboard.untuned.iter().map(why_untuned).collect::<Vec<_>>(),
+        "remarks": leaderboard.untuned.iter().map(untuned_text).collect::<Vec<_>>(),
         "best": leaderboard.entries[0].learner,
         "best_setting": leaderboard.entries[0].setting,
         "first_against_second": test,
@@ -67,7 +67,7 @@ fn board(leaderboard: &Leaderboard, splits: &Splits) -> Vec<Vec<String>> {
 
 /// The learners that are not on the leaderboard, and why.
 fn skipped<'a>(leaderboard: &'a Leaderboard, args: &'a Args) -> impl Iterator<Item = (&'static str, String)> + 'a {
-    leaderboard.skipped.iter().map(|skipped| (skipped.learner, why_skipped(&skipped.reason, args)))
+    leaderboard.skipped.iter().map(|skipped| (skipped.learner, skipped_text(&skipped.reason, args)))
 }
 
 /// The name of a learner, with what must be known about it.
@@ -76,20 +76,25 @@ fn titled(entry: &LeaderboardEntry) -> String {
 }
 
 fn p_value(test: Paired) -> String {
-    if test.p_value < 0.001 { "< 0.001".into() } else { format!("{:.3}", test.p_value) }
+    if test.p_value < 0.001 { "<0.001".into() } else { format!("{:.3}", test.p_value) }
+}
+
+/// The same within a sentence.
+fn p_text(test: Paired) -> String {
+    if test.p_value < 0.001 { "p < 0.001".into() } else { format!("p = {:.3}", test.p_value) }
 }
 
 /// What the columns mean.
 fn legend(rows: &[LeaderboardEntry]) -> String {
     let usual = match (is_testable(rows), rows[0].scores.iter().any(|score| score.folds.len() > 1)) {
         (true, _) => {
-            "mean ± standard deviation over splits; p: chance of such a distance from the first if both were as good"
+            "mean ± standard deviation over splits; p: p-value of the difference from the best (paired corrected t-test)"
         }
-        (false, true) => "mean ± standard deviation over splits; how sure the order is can't be told",
-        (false, false) => "one split: how sure that is can't be told",
+        (false, true) => "mean ± standard deviation over splits; too few scores for a significance test",
+        (false, false) => "one split only: no standard deviation and no significance test",
     };
     let unfinished =
-        if rows.iter().any(|row| row.not_converged > 0) { "; *: did not converge in some split" } else { "" };
+        if rows.iter().any(|row| row.not_converged > 0) { "; *: did not converge in some splits" } else { "" };
     format!("{usual}{unfinished}{}", pooled_note(&rows[0].scores))
 }
 
@@ -99,7 +104,7 @@ pub(super) fn text(args: &Args, leaderboard: &Leaderboard, splits: &Splits, next
     let mut grid = Grid::new(board.next().unwrap_or_default()).left(&[1]);
     board.for_each(|row| grid.push(row));
     let mut text = String::new();
-    if !args.manner.quiet {
+    if !args.out.quiet {
         text += &format!(
             "\n{}\n{}\n",
             bold(&args.splits.title()),
@@ -111,12 +116,12 @@ pub(super) fn text(args: &Args, leaderboard: &Leaderboard, splits: &Splits, next
     for (learner, why) in skipped(leaderboard, args) {
         text += &format!("  {} {}\n", yellow(&format!("{learner}:")), clean(&why));
     }
-    leaderboard.untuned.iter().for_each(|untuned| text += &format!("  {}\n", yellow(&clean(&why_untuned(untuned)))));
-    if args.manner.quiet {
+    leaderboard.untuned.iter().for_each(|untuned| text += &format!("  {}\n", yellow(&clean(&untuned_text(untuned)))));
+    if args.out.quiet {
         return text;
     }
     if only_baseline(&leaderboard.entries) && !leaderboard.skipped.is_empty() {
-        return text + "\nNothing but the baseline was tried.\n";
+        return text + "\nOnly the baseline was tried.\n";
     }
     let verdict = wrapped(&verdict(&leaderboard.entries, splits), 0, width());
     text + &format!("\n{}\n\nNext:\n  {}\n", verdict.trim_end(), bold(&clean(next)))
@@ -132,7 +137,7 @@ pub(super) fn page(
 ) -> String {
     let file = args.data.file.display().to_string();
     let mut page = Page::new(&format!(
-        "{} of {file}: which learner?",
+        "Learners compared: {} of {file}",
         if args.data.target.is_empty() { "label".into() } else { args.data.target.join(", ") }
     ));
     page.paragraph(&verdict(&leaderboard.entries, splits));
@@ -145,14 +150,14 @@ pub(super) fn page(
         page.svg(&plot::dots(&bars, score.name));
     }
     if !curve.is_empty() {
-        page.heading(&format!("Would more rows help {}?", leaderboard.entries[0].title()));
-        page.svg(&report::picture(curve, "Learning curve", "rows learned from"));
+        page.heading(&format!("Learning curve of {}", leaderboard.entries[0].title()));
+        page.svg(&report::picture(curve, "Learning curve", "training rows"));
         page.note(report::LEARNING_NOTE);
     }
     for (learner, why) in skipped(leaderboard, args) {
         page.note(&format!("{learner}: {why}"));
     }
-    leaderboard.untuned.iter().for_each(|untuned| page.note(&why_untuned(untuned)));
+    leaderboard.untuned.iter().for_each(|untuned| page.note(&untuned_text(untuned)));
     page.heading("Next");
     page.code(next);
     page.finish()
@@ -162,39 +167,36 @@ fn only_baseline(rows: &[LeaderboardEntry]) -> bool {
     rows.iter().all(|row| row.learner == BASELINE)
 }
 
-/// Which is best, and how sure that is.
+/// Which learner is best, and how certain that is.
 fn verdict(rows: &[LeaderboardEntry], splits: &Splits) -> String {
     let best = &rows[0];
     let baseline = rows.iter().find(|row| row.learner == BASELINE);
     if best.learner == BASELINE && rows.len() > 1 {
-        return format!(
-            "Best: {}. No learner found anything in these columns that helps to predict the target.",
-            best.learner
-        );
+        return format!("Best: {}. No learner beats it: these columns don't seem to predict the target.", best.learner);
     }
     let mut text = format!("Best: {}", best.title());
     if splits.len() < 2 {
-        return text + ", on one split: how sure that is can't be told. Use folds.";
+        return text + ", on one split. Use several folds to see how certain that is.";
     }
     if !is_testable(rows) {
         return text
-            + ", by one score of all tested rows together: how sure that is can't be told. Use folds of more rows.";
+            + ", by one score over all test rows together. Use folds with more rows to see how certain that is.";
     }
     if let Some(baseline) = baseline.filter(|b| b.learner != best.learner) {
         let p = against(best, baseline, splits);
         text += if p.p_value < SIGNIFICANT {
-            ", better than the baseline"
+            ", significantly better than the baseline"
         } else {
-            ", which is not surely better than the baseline"
+            ", not significantly better than the baseline"
         };
-        text += &format!(" (p {})", p_value(p));
+        text += &format!(" ({})", p_text(p));
     }
     let as_good: Vec<String> = as_good(rows, splits).into_iter().map(LeaderboardEntry::title).collect();
     if !as_good.is_empty() {
-        text += &format!(". Not surely worse: {}", listed(&as_good, 6));
+        text += &format!(". Not significantly worse: {}", listed(&as_good, 6));
     }
     if !best.setting.is_empty() {
-        text += ". Its setting was chosen on the same splits, which flatters it a little";
+        text += ". Its parameters were chosen on the same splits, so its score is slightly optimistic";
     }
     text + "."
 }

@@ -1,6 +1,6 @@
 //! Gradient boosting from the shell: quantiles, a model to go on from, checkpoints, rows to watch, scores to start from, queries, names of columns.
 
-use crate::{Place, penguins};
+use crate::{Sandbox, penguins};
 use ermine::prelude::*;
 use ermine_core::learner::fit;
 use ermine_core::matrix::Roles;
@@ -13,48 +13,48 @@ fn words<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn quantiles_are_predicted_and_evaluated_each() {
-    let (place, file) = (Place::new("quantiles"), penguins());
+fn each_quantile_is_predicted_and_evaluated() {
+    let (sandbox, file) = (Sandbox::new("quantiles"), penguins());
     let train =
         words(&file, &["--loss", "quantile", "--quantile-alpha", "0.1,0.9", "--n-estimators", "20", "-o", "q.ermine"]);
-    place.run(&train).succeeds();
-    let said = place.run(&["predict", "q.ermine", &file]).succeeds();
-    assert_eq!(said.out.lines().next(), Some("predicted_body_mass_g,quantile_0.1,quantile_0.9"));
-    for line in said.out.lines().skip(1) {
+    sandbox.run(&train).succeeds();
+    let output = sandbox.run(&["predict", "q.ermine", &file]).succeeds();
+    assert_eq!(output.out.lines().next(), Some("predicted_body_mass_g,quantile_0.1,quantile_0.9"));
+    for line in output.out.lines().skip(1) {
         let numbers: Vec<f64> = line.split(',').map(|x| x.parse().unwrap()).collect();
         assert!(numbers[1] <= numbers[2] && numbers[1..].contains(&numbers[0]), "{line}");
     }
-    let one = place.run(&["predict", "q.ermine", &file, "--quantiles", "0.9"]).succeeds();
+    let one = sandbox.run(&["predict", "q.ermine", &file, "--quantiles", "0.9"]).succeeds();
     assert_eq!(one.out.lines().next(), Some("predicted_body_mass_g,quantile_0.9"));
-    place.run(&["predict", "q.ermine", &file, "--quantiles", "0.2"]).fails(2, &["0.2", "0.1, 0.9"]);
-    place.run(&["predict", "q.ermine", &file, "--quantiles", "0.1,x"]).fails(2, &["'x'", "a number from 0 to 1"]);
-    place.run(&["predict", "q.ermine", &file, "--quantiles", "1.5"]).fails(2, &["'1.5'", "a number from 0 to 1"]);
+    sandbox.run(&["predict", "q.ermine", &file, "--quantiles", "0.2"]).fails(2, &["0.2", "0.1, 0.9"]);
+    sandbox.run(&["predict", "q.ermine", &file, "--quantiles", "0.1,x"]).fails(2, &["'x'", "a number from 0 to 1"]);
+    sandbox.run(&["predict", "q.ermine", &file, "--quantiles", "1.5"]).fails(2, &["'1.5'", "a number from 0 to 1"]);
     let evaluate = ["evaluate", "q.ermine", &file, "--drop-missing-target"];
-    place.run(&evaluate).succeeds().says(&[
+    sandbox.run(&evaluate).succeeds().prints(&[
         "pinball loss (0.1)",
         "coverage (0.9)",
         "mean pinball loss",
         "coverage (0.1 to 0.9)",
     ]);
-    let json = place.run(&[&evaluate[..], &["--json"]].concat()).succeeds().json();
+    let json = sandbox.run(&[&evaluate[..], &["--json"]].concat()).succeeds().json();
     assert_eq!(json["quantiles"]["levels"][1]["level"], 0.9);
     assert!(json["quantiles"]["band"][2]["value"].as_f64().unwrap() > 0.6);
-    place
+    sandbox
         .run(&words(&file, &["--quantile-alpha", "0.1,x", "-o", "x.ermine"]))
         .fails(2, &["quantile_alpha = 0.1,x", "a list of numbers"]);
 }
 
 #[test]
-fn training_goes_on_from_a_model() {
-    let (place, file) = (Place::new("init-model"), penguins());
+fn training_continues_from_a_model() {
+    let (sandbox, file) = (Sandbox::new("init-model"), penguins());
     let train = |rounds: &str, more: &[&str]| {
         let more = [&["--n-estimators", rounds, "--subsample", "0.8", "--quiet"], more].concat();
-        place.run(&words(&file, &more))
+        sandbox.run(&words(&file, &more))
     };
     train("5", &["-o", "few.ermine"]).succeeds();
     train("12", &["-o", "whole.ermine"]).succeeds();
     train("12", &["--init-model", "few.ermine", "-o", "on.ermine"]).succeeds();
-    assert!(place.read("on.ermine") == place.read("whole.ermine"));
+    assert!(sandbox.read("on.ermine") == sandbox.read("whole.ermine"));
     train("12", &["--warm-start", "few.ermine", "-o", "x.ermine"]).fails(2, &["--init-model"]);
     let forest = [
         "train",
@@ -68,49 +68,49 @@ fn training_goes_on_from_a_model() {
         "-o",
         "x.ermine",
     ];
-    place.run(&forest).fails(2, &["--init-model is for gradient-boosting", "--warm-start"]);
+    sandbox.run(&forest).fails(2, &["--init-model is an option of gradient-boosting", "--warm-start"]);
     for option in ["--validation", "--checkpoint", "--init-score"] {
         let tree =
             ["train", &file, "--target", "species", "--learner", "decision-tree", option, "island", "-o", "x.ermine"];
-        place.run(&tree).fails(2, &[option, "is for gradient-boosting, but the learner here is decision-tree"]);
+        sandbox.run(&tree).fails(2, &[option, "is an option of gradient-boosting, but the learner is decision-tree"]);
     }
-    place.run(&words(&file, &["--checkpoint-every", "3", "-o", "x.ermine"])).fails(2, &["--checkpoint <"]);
+    sandbox.run(&words(&file, &["--checkpoint-every", "3", "-o", "x.ermine"])).fails(2, &["--checkpoint <"]);
 }
 
 #[test]
-fn an_interrupted_run_goes_on_by_the_same_command() {
-    let (place, file) = (Place::new("checkpoint"), penguins());
+fn an_interrupted_run_resumes_with_the_same_command() {
+    let (sandbox, file) = (Sandbox::new("checkpoint"), penguins());
     let train = |more: &[&str]| {
         let more =
             [&["--n-estimators", "12", "--quiet", "--checkpoint", "so-far.ermine", "--checkpoint-every", "5"], more]
                 .concat();
-        place.run(&words(&file, &more))
+        sandbox.run(&words(&file, &more))
     };
     train(&["-o", "whole.ermine"]).succeeds();
-    assert_eq!(place.files(), ["whole.ermine"], "the checkpoint of a training that is done is removed");
+    assert_eq!(sandbox.files(), ["whole.ermine"], "the checkpoint of a training that is done is removed");
     // The same run, stopped after its first checkpoint.
     let table = Table::read(&file).unwrap();
     let data = Dataset::new(table, &Roles { drop_missing_target: true, ..Roles::target("body_mass_g") }).unwrap();
-    let stop = |model: &Model| model.save(place.path("so-far.ermine")).and(Err(Error::Stopped));
+    let stop = |model: &Model| model.save(sandbox.path("so-far.ermine")).and(Err(Error::Stopped));
     let params = GradientBoosting { n_estimators: 12, ..Default::default() };
     let run = Boosting { checkpoint: Some((5, &stop)), ..Boosting::new(params) };
     assert!(fit(&run, &data, &ermine::context()).is_err());
-    let kept = place.read("so-far.ermine");
+    let kept = sandbox.read("so-far.ermine");
     for (other, why) in
-        [(["--max-bins", "64"], "max_bins"), (["--seed", "1"], "seed"), (["--ignore", "island"], "other data")]
+        [(["--max-bins", "64"], "max_bins"), (["--seed", "1"], "seed"), (["--ignore", "island"], "different data")]
     {
         train(&[&other[..], &["-o", "x.ermine"]].concat()).fails(1, &["so-far.ermine", why, "remove it"]);
     }
-    assert!(kept == place.read("so-far.ermine"), "a run that was refused leaves the checkpoint of another alone");
+    assert!(kept == sandbox.read("so-far.ermine"), "a run that was refused leaves the checkpoint of another alone");
     train(&["-o", "on.ermine"]).succeeds();
-    assert!(place.read("on.ermine") == place.read("whole.ermine"));
-    assert_eq!(place.files(), ["on.ermine", "whole.ermine"]);
+    assert!(sandbox.read("on.ermine") == sandbox.read("whole.ermine"));
+    assert_eq!(sandbox.files(), ["on.ermine", "whole.ermine"]);
     train(&["-o", "so-far.ermine"]).fails(2, &["the same file"]);
 }
 
 #[test]
-fn rows_of_a_table_are_watched_and_scores_start_from_a_column() {
-    let place = Place::new("validation");
+fn validation_tables_and_initial_score_columns_are_read() {
+    let sandbox = Sandbox::new("validation");
     let rows = |from: usize, to: usize| -> String {
         let line = |i: usize| {
             let (x, class) = ((i * 37 % 100) as f64 / 10.0, if i * 37 % 100 > 50 { "up" } else { "down" });
@@ -118,10 +118,10 @@ fn rows_of_a_table_are_watched_and_scores_start_from_a_column() {
         };
         "x,y,class,guess\n".to_string() + &(from..to).map(line).collect::<String>()
     };
-    let (train, test) = (place.write("train.csv", &rows(0, 200)), place.write("test.csv", &rows(200, 260)));
+    let (train, test) = (sandbox.write("train.csv", &rows(0, 200)), sandbox.write("test.csv", &rows(200, 260)));
     let fit = |target: &str, more: &[&str]| {
         let first = ["train", &train, "--learner", "gradient-boosting", "--target", target, "--json", "-o", "m.ermine"];
-        place.run(&[&first[..], more].concat())
+        sandbox.run(&[&first[..], more].concat())
     };
     let classes = ["--ignore", "y", "--ignore", "guess", "--validation", &test, "--n-estimators", "9"];
     for measure in ["loss", "roc-auc", "log-loss"] {
@@ -130,27 +130,27 @@ fn rows_of_a_table_are_watched_and_scores_start_from_a_column() {
     fit("class", &[&classes[..], &["--eval-metric", "auc"]].concat()).fails(2, &["eval_metric = auc", "roc-auc"]);
     fit("class", &[&classes[..], &["--eval-metric", "rmse"]].concat()).fails(2, &["eval_metric = rmse", "accuracy"]);
     let numbers = ["--ignore", "class", "--init-score", "guess", "--n-estimators", "5", "--validation", &test];
-    let said = fit("y", &numbers).succeeds().json();
-    assert!(said["certificate"]["value"].as_f64().unwrap() < 1e-9, "{said}");
-    assert_eq!(said["data"]["init_score"][0], "guess");
-    let predicted = place.run(&["predict", "m.ermine", &test]).succeeds();
+    let output = fit("y", &numbers).succeeds().json();
+    assert!(output["certificate"]["value"].as_f64().unwrap() < 1e-9, "{output}");
+    assert_eq!(output["data"]["init_score"][0], "guess");
+    let predicted = sandbox.run(&["predict", "m.ermine", &test]).succeeds();
     assert!(predicted.out.lines().skip(1).all(|line| line.parse::<f64>().unwrap().abs() < 1e-6), "what is to be added");
-    let other = place.write("other.csv", "x,y\n1,1\n2,4\n");
+    let other = sandbox.write("other.csv", "x,y\n1,1\n2,4\n");
     let without = ["--ignore", "class", "--init-score", "guess", "--validation", &other];
     fit("y", &without).fails(2, &["--validation", "other.csv", "no column named 'guess'"]);
     fit("y", &["--init-score", "nowhere"]).fails(2, &["no column named 'nowhere'"]);
     fit("y", &["--init-score", "y"]).fails(2, &["both --target and --init-score"]);
     fit("y", &["--init-score", "class"]).fails(1, &["init score 'class' is nominal"]);
-    let strange = place.write("strange.csv", "x,y,class,guess\n1,1,sideways,1\n");
+    let strange = sandbox.write("strange.csv", "x,y,class,guess\n1,1,sideways,1\n");
     fit("class", &["--validation", &strange, "--n-estimators", "2"]).fails(2, &["sideways"]);
 }
 
 #[test]
-fn a_ranking_says_its_queries_and_constraints_name_their_columns() {
-    let place = Place::new("constraints");
+fn ranking_takes_query_groups_and_named_constraints() {
+    let sandbox = Sandbox::new("constraints");
     let lines: String =
         (0..90).map(|i| format!("{},{},{},{}\n", i * 7 % 10, i * 3 % 8, i * 7 % 10 / 4, i / 15)).collect();
-    let file = place.write("rank.csv", &("a,b,grade,query\n".to_string() + &lines));
+    let file = sandbox.write("rank.csv", &("a,b,grade,query\n".to_string() + &lines));
     let rank = |more: &[&str]| {
         let first = [
             "train",
@@ -164,9 +164,9 @@ fn a_ranking_says_its_queries_and_constraints_name_their_columns() {
             "-o",
             "r.ermine",
         ];
-        place.run(&[&first[..], more].concat())
+        sandbox.run(&[&first[..], more].concat())
     };
-    rank(&["--task", "ranking"]).fails(1, &["which query is a row of?", "--group"]);
+    rank(&["--task", "ranking"]).fails(1, &["query groups", "--group"]);
     rank(&[
         "--group",
         "query",
@@ -178,11 +178,11 @@ fn a_ranking_says_its_queries_and_constraints_name_their_columns() {
         "0.4",
     ])
     .succeeds();
-    let bare = place.write("bare.csv", "a,b,grade\n1,2,0\n2,1,1\n");
-    place.run(&["evaluate", "r.ermine", &bare]).fails(1, &["bare.csv", "'query'", "--group"]);
+    let bare = sandbox.write("bare.csv", "a,b,grade\n1,2,0\n2,1,1\n");
+    sandbox.run(&["evaluate", "r.ermine", &bare]).fails(1, &["bare.csv", "'query'", "--group"]);
     let numbers = ["--task", "regression", "--ignore", "query"];
     let with = |more: &[&str]| rank(&[&numbers[..], more].concat());
-    with(&["--monotone-constraints", "a=+1,b=-1"]).succeeds().says(&["monotone_constraints = a=1,b=-1"]);
+    with(&["--monotone-constraints", "a=+1,b=-1"]).succeeds().prints(&["monotone_constraints = a=1,b=-1"]);
     with(&["--monotone-constraints", "aa=+1"]).fails(2, &["monotone_constraints = aa", "did you mean 'a'"]);
     with(&["--monotone-constraints", "a=up"]).fails(2, &["monotone_constraints = a=up", "age=+1,price=-1"]);
     with(&["--monotone-constraints", "1"]).fails(2, &["2 numbers, one for each column, not 1"]);

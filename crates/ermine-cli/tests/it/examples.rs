@@ -1,16 +1,16 @@
 //! The shell session of `examples/cli` runs from beginning to end.
 #![cfg(unix)]
 
-use crate::Place;
+use crate::Sandbox;
 use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn the_session_runs() {
-    let place = Place::new("session");
+fn the_example_session_runs() {
+    let sandbox = Sandbox::new("session");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cli/session.sh");
     let mut command = Command::new("bash");
-    command.arg(script).arg(&place.0).env("ERMINE", env!("CARGO_BIN_EXE_ermine"));
+    command.arg(script).arg(&sandbox.0).env("ERMINE", env!("CARGO_BIN_EXE_ermine"));
     let done = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success(), "{out}\n{err}");
@@ -24,7 +24,7 @@ fn the_session_runs() {
         "tree.svg",
         "tuned.ermine",
     ];
-    let files = place.files();
+    let files = sandbox.files();
     assert!(wanted.iter().all(|name| files.iter().any(|file| file == name)), "{files:?}");
     assert!(out.contains("accuracy") && out.contains("probability_Adelie"), "{out}");
 }

@@ -1,61 +1,61 @@
-//! Memory that is short: what needs too much of it is an error that says so, before the system ends the program.
+//! Memory that is short: what needs too much of it is an error that prints so, before the system ends the program.
 
-use crate::{Place, Said};
+use crate::{RunOutput, Sandbox};
 use std::process::Command;
 
 /// It succeeded, or failed because something needs more memory than it may have.
 #[track_caller]
-fn succeeds_or_needs_memory(said: Said) {
-    match said.code {
-        Some(0) => drop(said.succeeds()),
-        _ => drop(said.fails(1, &["needs", "of the memory limit of", "(--max-memory changes the limit)"])),
+fn succeeds_or_needs_memory(output: RunOutput) {
+    match output.code {
+        Some(0) => drop(output.succeeds()),
+        _ => drop(output.fails(1, &["needs", "of the memory limit of", "(--max-memory changes the limit)"])),
     }
 }
 
 #[test]
 fn a_limit_is_a_number_of_bytes() {
-    let place = Place::new("limit");
+    let sandbox = Sandbox::new("limit");
     for wrong in ["0", "much", "-1", "101%"] {
-        place.run(&["learners", &format!("--max-memory={wrong}")]).fails(2, &["--max-memory", "2G, 500M"]);
+        sandbox.run(&["learners", &format!("--max-memory={wrong}")]).fails(2, &["--max-memory", "2G, 500M"]);
     }
-    place.run(&["learners", "--max-memory", "1.5GiB", "--json"]).succeeds();
-    let said = place.command(&["learners"]).env("ERMINE_MAX_MEMORY", "lots").output().unwrap();
-    Said::from(&["learners"], said).fails(2, &["ERMINE_MAX_MEMORY = lots is not allowed"]);
-    let said = place.command(&["learners", "--json"]).env("ERMINE_MAX_MEMORY", "1G").output().unwrap();
-    Said::from(&["learners"], said).succeeds();
+    sandbox.run(&["learners", "--max-memory", "1.5GiB", "--json"]).succeeds();
+    let output = sandbox.command(&["learners"]).env("ERMINE_MAX_MEMORY", "lots").output().unwrap();
+    RunOutput::from(&["learners"], output).fails(2, &["ERMINE_MAX_MEMORY = lots is not allowed"]);
+    let output = sandbox.command(&["learners", "--json"]).env("ERMINE_MAX_MEMORY", "1G").output().unwrap();
+    RunOutput::from(&["learners"], output).succeeds();
 }
 
 /// Dense columns for 20,000 categories would take 3 GB.
 #[test]
 fn identifiers_as_features_do_not_end_the_program() {
-    let place = Place::new("identifiers");
+    let sandbox = Sandbox::new("identifiers");
     let rows: String =
         (0..20_000).map(|i| format!("id-{},{},{}\n", i * 7919 % 20_000, i * 37 % 1009, i * 31 % 7 / 4)).collect();
-    let file = place.write("ids.csv", &format!("id,number,y\n{rows}"));
+    let file = sandbox.write("ids.csv", &format!("id,number,y\n{rows}"));
     for learner in ["ridge", "linear-svc", "svc", "sgd", "nearest-neighbors", "halfspace", "logistic-regression"] {
         let regression = learner == "ridge";
         let task = if regression { "regression" } else { "classification" };
         let words = ["train", &file, "-t", "y", "--task", task, "--learner", learner];
         let more = ["-o", "m.ermine", "--max-memory", "1G", "--quiet"];
-        succeeds_or_needs_memory(place.run(&[&words[..], &more].concat()));
+        succeeds_or_needs_memory(sandbox.run(&[&words[..], &more].concat()));
     }
 }
 
 #[test]
 fn many_classes_are_an_error_at_once_where_they_do_not_fit() {
-    let place = Place::new("classes");
+    let sandbox = Sandbox::new("classes");
     let rows: String = (0..30_000).map(|i| format!("{},{},c{}\n", i % 977, i * 37 % 1009, i % 10_000)).collect();
-    let file = place.write("classes.csv", &format!("a,b,y\n{rows}"));
+    let file = sandbox.write("classes.csv", &format!("a,b,y\n{rows}"));
     for learner in ["decision-tree", "random-forest", "extra-trees", "gradient-boosting"] {
         let words = ["train", &file, "-t", "y", "--learner", learner, "-o", "m.ermine", "--max-memory", "2G", "-q"];
-        place.run(&words).fails(1, &["needs", "10000 classes", "GiB"]);
+        sandbox.run(&words).fails(1, &["needs", "10000 classes", "GiB"]);
     }
 }
 
 #[test]
 fn a_line_of_libsvm_does_not_become_millions_of_columns() {
-    let place = Place::new("libsvm");
-    let file = place.write("tiny.libsvm", "1 4194303:1\n0 1:1\n");
+    let sandbox = Sandbox::new("libsvm");
+    let file = sandbox.write("tiny.libsvm", "1 4194303:1\n0 1:1\n");
     let words = [
         "train",
         &file,
@@ -70,17 +70,17 @@ fn a_line_of_libsvm_does_not_become_millions_of_columns() {
         "--max-memory",
         "200M",
     ];
-    place.run(&words).succeeds();
-    assert!(place.read("m.ermine").len() < 10_000, "{} bytes", place.read("m.ermine").len());
-    place.run(&["predict", "m.ermine", &file, "--max-memory", "200M"]).succeeds().says(&["predicted_label"]);
+    sandbox.run(&words).succeeds();
+    assert!(sandbox.read("m.ermine").len() < 10_000, "{} bytes", sandbox.read("m.ermine").len());
+    sandbox.run(&["predict", "m.ermine", &file, "--max-memory", "200M"]).succeeds().prints(&["predicted_label"]);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_packed_file_of_many_rows_stops_at_the_limit() {
-    let place = Place::new("packed");
+    let sandbox = Sandbox::new("packed");
     let pack = "{ echo a,b; yes 1,2 | head -n 30000000; } | gzip -1 > many.csv.gz";
-    assert!(Command::new("sh").args(["-c", pack]).current_dir(&place.0).status().unwrap().success());
+    assert!(Command::new("sh").args(["-c", pack]).current_dir(&sandbox.0).status().unwrap().success());
     let words = ["train", "many.csv.gz", "-t", "b", "--learner", "ridge", "-o", "m.ermine", "--max-memory", "100M"];
-    place.run(&words).fails(1, &["a table of more than", "rows needs", "--max-memory"]);
+    sandbox.run(&words).fails(1, &["a table of more than", "rows needs", "--max-memory"]);
 }

@@ -3,10 +3,11 @@
 // A test stops at the first surprise.
 #![allow(clippy::unwrap_used)]
 
+mod behavior;
 mod boosting;
+mod door;
 mod examples;
 mod limits;
-mod manners;
 mod mistakes;
 mod select;
 mod work;
@@ -20,14 +21,16 @@ fn penguins() -> String {
 }
 
 /// A directory of its own for a test, empty at first.
-struct Place(PathBuf);
+struct Sandbox(PathBuf);
 
-impl Place {
-    fn new(name: &str) -> Place {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
+impl Sandbox {
+    fn new(name: &str) -> Sandbox {
+        // Two tests may choose the same name; the thread of a test is named after the test.
+        let test = std::thread::current().name().unwrap_or("main").replace("::", "-");
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{test}-{name}"));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
-        Place(path)
+        Sandbox(path)
     }
 
     fn path(&self, name: &str) -> String {
@@ -52,8 +55,8 @@ impl Place {
     }
 
     /// Runs the program here.
-    fn run(&self, words: &[&str]) -> Said {
-        Said::from(words, self.command(words).output().unwrap())
+    fn run(&self, words: &[&str]) -> RunOutput {
+        RunOutput::from(words, self.command(words).output().unwrap())
     }
 
     /// The program with these arguments and no others.
@@ -71,17 +74,17 @@ impl Place {
     }
 }
 
-/// What the program said and how it ended.
-struct Said {
+/// What the program output and how it ended.
+struct RunOutput {
     words: String,
     out: String,
     err: String,
     code: Option<i32>,
 }
 
-impl Said {
-    fn from(words: &[&str], output: Output) -> Said {
-        Said {
+impl RunOutput {
+    fn from(words: &[&str], output: Output) -> RunOutput {
+        RunOutput {
             words: words.join(" "),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
@@ -89,14 +92,14 @@ impl Said {
         }
     }
 
-    fn succeeds(self) -> Said {
+    fn succeeds(self) -> RunOutput {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "ermine {}\n{}", self.words, self.out);
         self
     }
 
     /// It failed with this exit code, saying these things on stderr and nothing on stdout.
     #[track_caller]
-    fn fails(self, code: i32, parts: &[&str]) -> Said {
+    fn fails(self, code: i32, parts: &[&str]) -> RunOutput {
         assert_eq!(self.code, Some(code), "ermine {}\n{}{}", self.words, self.out, self.err);
         assert!(self.err.starts_with("error: "), "ermine {}\n{}", self.words, self.err);
         for part in parts {
@@ -107,7 +110,7 @@ impl Said {
     }
 
     #[track_caller]
-    fn says(self, parts: &[&str]) -> Said {
+    fn prints(self, parts: &[&str]) -> RunOutput {
         for part in parts {
             assert!(self.out.contains(part), "ermine {}\nexpected '{part}' in\n{}", self.words, self.out);
         }

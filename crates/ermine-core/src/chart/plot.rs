@@ -1,6 +1,6 @@
 //! Whole pictures: curves with their axes, bars, dots with spread, points, a matrix of shares.
 
-use super::svg::{Anchor, COLOURS, Svg};
+use super::svg::{Anchor, COLORS, Svg};
 use super::text::{number, ranges};
 
 /// A curve or a cloud of points, by name.
@@ -59,20 +59,20 @@ impl Plot<'_> {
         self.axes(&mut svg, (left, right), (low, high));
         let mut n_named = 0;
         for (i, s) in series.iter().enumerate() {
-            let colour = COLOURS[i % COLOURS.len()];
+            let color = COLORS[i % COLORS.len()];
             let points: Vec<(f64, f64)> = s.points.iter().filter(finite).map(place).collect();
             match s.mark {
-                Mark::Line => svg.coloured_line(&points, colour),
+                Mark::Line => svg.colored_line(&points, color),
                 Mark::Guide => svg.line(&points, "guide"),
                 Mark::Dots => {
                     let step = points.len().div_ceil(MOST_DOTS).max(1);
-                    points.iter().step_by(step).for_each(|&at| svg.dot(at, 2.5, colour));
+                    points.iter().step_by(step).for_each(|&at| svg.dot(at, 2.5, color));
                 }
             }
             if !s.name.is_empty() {
                 let x = BOX.0 + 96.0 * (n_named % NAMES_EACH) as f64 - 40.0;
                 let y = HEIGHT + 16.0 * (n_named / NAMES_EACH) as f64;
-                svg.rect((x, y), (12.0, 4.0), "", Some(colour));
+                svg.rect((x, y), (12.0, 4.0), "", Some(color));
                 svg.text(x + 16.0, y + 6.0, Anchor::Start, "small", &short(s.name, 13));
                 n_named += 1;
             }
@@ -124,11 +124,65 @@ pub fn bars(title: &str, rows: &[(String, f64, f64)]) -> String {
         let y = top + 22.0 * i as f64;
         let length = |v: f64| LENGTH * (v / longest).clamp(0.0, 1.0);
         svg.text(NAMES - 8.0, y + 13.0, Anchor::End, "small", &both_ends(name, NAME));
-        svg.rect((NAMES, y + 3.0), (length(*value), 13.0), "", Some(COLOURS[0]));
+        svg.rect((NAMES, y + 3.0), (length(*value), 13.0), "", Some(COLORS[0]));
         if *spread > 0.0 {
             svg.line(&[(NAMES + length(value - spread), y + 9.5), (NAMES + length(value + spread), y + 9.5)], "axis");
         }
         svg.text(NAMES + 6.0 + length(value + spread), y + 14.0, Anchor::Start, "small", &number(rounded(*value)));
+    }
+    svg.finish()
+}
+
+/// Numbers with their names, under a title.
+pub type NamedNumbers = (String, Vec<(String, f64)>);
+
+/// The most bars of a panel, and the most panels.
+const MOST_BARS: usize = 20;
+const MOST_PANELS: usize = 6;
+
+/// A curve below panels of bars.
+pub struct CurveBelow<'a> {
+    /// The names of both axes.
+    pub names: (&'a str, &'a str),
+    /// Its points; fewer than two are not drawn.
+    pub points: Vec<(f64, f64)>,
+    /// The place that is marked; NaN for none.
+    pub marked: f64,
+}
+
+/// Panels of bars to both sides of 0, those farthest from it first, and a curve below them.
+pub fn bar_panels(panels: &[NamedNumbers], curve: &CurveBelow<'_>) -> String {
+    let shown = |rows: &[(String, f64)]| rows.len().min(MOST_BARS);
+    let height =
+        |rows: &[(String, f64)]| 40.0 + 22.0 * shown(rows) as f64 + if rows.len() > MOST_BARS { 18.0 } else { 0.0 };
+    let has_curve = curve.points.len() > 1;
+    let panels = &panels[..panels.len().min(MOST_PANELS)];
+    let bars: f64 = panels.iter().map(|(_, rows)| height(rows)).sum();
+    let mut svg = Svg::new(NAMED_WIDTH, bars + 10.0 + if has_curve { 250.0 } else { 0.0 });
+    let mut y = 0.0;
+    for (title, rows) in panels {
+        let mut order: Vec<&(String, f64)> = rows.iter().collect();
+        order.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        let longest = order.first().map_or(0.0, |row| row.1.abs()).max(f64::MIN_POSITIVE);
+        let is_signed = rows.iter().any(|row| row.1 < 0.0);
+        let (zero, length) = if is_signed { (NAMES + LENGTH / 2.0, LENGTH / 2.0) } else { (NAMES, LENGTH) };
+        svg.text(10.0, y + 20.0, Anchor::Start, "title", title);
+        for (i, (name, value)) in order.iter().take(MOST_BARS).enumerate() {
+            let (at, long) = (y + 34.0 + 22.0 * i as f64, length * (value.abs() / longest).min(1.0));
+            let (start, fill) = if *value < 0.0 { (zero - long, COLORS[5]) } else { (zero, COLORS[0]) };
+            svg.text(NAMES - 8.0, at + 13.0, Anchor::End, "small", &both_ends(name, NAME));
+            svg.rect((start, at + 3.0), (long, 13.0), "", Some(fill));
+            svg.text(NAMES + LENGTH + 8.0, at + 14.0, Anchor::Start, "small", &number(rounded(*value)));
+        }
+        svg.line(&[(zero, y + 34.0), (zero, y + 34.0 + 22.0 * shown(rows) as f64)], "axis");
+        if rows.len() > MOST_BARS {
+            let more = format!("... and {} more", rows.len() - MOST_BARS);
+            svg.text(NAMES, y + height(rows) - 8.0, Anchor::Start, "small", &more);
+        }
+        y += height(rows);
+    }
+    if has_curve {
+        svg.curve(&curve.points, (110.0, y + 24.0), (320.0, 180.0), curve.names, curve.marked);
     }
     svg.finish()
 }
@@ -144,7 +198,7 @@ pub fn dots(rows: &[(String, f64, f64)], name: &str) -> String {
         let y = 24.0 + 22.0 * i as f64;
         svg.text(NAMES + 8.0, y + 4.0, Anchor::End, "small", &both_ends(name, NAME + 2));
         svg.line(&[(place(value - spread), y), (place(value + spread), y)], "axis");
-        svg.dot((place(*value), y), 4.5, COLOURS[0]);
+        svg.dot((place(*value), y), 4.5, COLORS[0]);
     }
     let bottom = 28.0 + 22.0 * rows.len() as f64;
     svg.line(&[(left, bottom - 8.0), (left + length, bottom - 8.0)], "axis");
@@ -176,12 +230,7 @@ pub fn matrix(names: &[String], counts: &[Vec<f64>], axes: (&str, &str)) -> Stri
         for (j, &count) in row.iter().enumerate() {
             let share = if total > 0.0 { count / total } else { 0.0 };
             let x = left + cell * j as f64;
-            svg.shade(
-                (x + 1.0, y + 1.0),
-                (cell - 2.0, cell - 2.0),
-                if i == j { COLOURS[0] } else { COLOURS[5] },
-                share,
-            );
+            svg.shade((x + 1.0, y + 1.0), (cell - 2.0, cell - 2.0), if i == j { COLORS[0] } else { COLORS[5] }, share);
             if cell >= 30.0 {
                 svg.text(x + cell / 2.0, y + cell / 2.0 + 1.0, Anchor::Middle, "", &number(rounded(count)));
                 svg.text(

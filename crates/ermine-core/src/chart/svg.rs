@@ -15,14 +15,14 @@ pub struct Svg {
 pub enum Anchor {
     /// It begins there.
     Start,
-    /// It is centred there.
+    /// It is centered there.
     Middle,
     /// It ends there.
     End,
 }
 
-/// Colours that are told apart by people who see colours differently too (Okabe and Ito), one for each class, in turn.
-pub const COLOURS: [&str; 8] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999"];
+/// Colors that are told apart by people who see colors differently too (Okabe and Ito), one for each class, in turn.
+pub const COLORS: [&str; 8] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999"];
 
 impl Svg {
     /// An empty picture.
@@ -47,16 +47,16 @@ impl Svg {
         self.push(format_args!(r#"<polyline points="{}" class="{class}"/>"#, points.join(" ")));
     }
 
-    /// Draws a line through points in a colour.
-    pub fn coloured_line(&mut self, points: &[(f64, f64)], colour: &str) {
+    /// Draws a line through points in a color.
+    pub fn colored_line(&mut self, points: &[(f64, f64)], color: &str) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let path = points.join(" ");
-        self.push(format_args!(r#"<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>"#));
+        self.push(format_args!(r#"<polyline points="{path}" fill="none" stroke="{color}" stroke-width="1.5"/>"#));
     }
 
     /// Draws a dot.
-    pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, colour: &str) {
-        self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{colour}" fill-opacity="0.7"/>"#));
+    pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, color: &str) {
+        self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{color}" fill-opacity="0.7"/>"#));
     }
 
     /// Draws a ring.
@@ -64,11 +64,11 @@ impl Svg {
         self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" class="axis"/>"#));
     }
 
-    /// Draws a box in a colour that is as strong as `share`, from 0 to 1.
-    pub fn shade(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), colour: &str, share: f64) {
+    /// Draws a box in a color that is as strong as `share`, from 0 to 1.
+    pub fn shade(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), color: &str, share: f64) {
         let opacity = 0.04 + 0.6 * share.clamp(0.0, 1.0);
         self.push(format_args!(
-            r#"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="3" fill="{colour}" fill-opacity="{opacity:.3}"/>"#
+            r#"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="3" fill="{color}" fill-opacity="{opacity:.3}"/>"#
         ));
     }
 
@@ -81,7 +81,7 @@ impl Svg {
 
     /// Draws a box.
     pub fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str, fill: Option<&str>) {
-        let fill = fill.map(|colour| format!(r#" fill="{colour}""#)).unwrap_or_default();
+        let fill = fill.map(|color| format!(r#" fill="{color}""#)).unwrap_or_default();
         let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
         let (w, h) = (width.max(0.0), height.max(0.0));
         self.push(format_args!(r#"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" rx="3"{class}{fill}/>"#));
@@ -116,7 +116,7 @@ impl Svg {
         self.text(x - 6.0, y + height / 2.0, Anchor::End, "small", names.1);
     }
 
-    /// Draws named curves on one pair of axes, from 0 up, each in its own colour, with a legend.
+    /// Draws named curves on one pair of axes, from 0 up, each in its own color, with a legend.
     pub fn curves(
         &mut self,
         curves: &[(&str, Vec<(f64, f64)>)],
@@ -133,10 +133,10 @@ impl Svg {
         self.line(&[(x, y), (x, y + height), (x + width, y + height)], "axis");
         let shown = curves.iter().filter(|(_, points)| !points.is_empty()).enumerate();
         for (i, (name, points)) in shown {
-            let colour = COLOURS[i % COLOURS.len()];
-            self.coloured_line(&points.iter().map(place).collect::<Vec<_>>(), colour);
+            let color = COLORS[i % COLORS.len()];
+            self.colored_line(&points.iter().map(place).collect::<Vec<_>>(), color);
             let top = y + 6.0 + 18.0 * i as f64;
-            self.rect((x + width - 150.0, top), (14.0, 4.0), "", Some(colour));
+            self.rect((x + width - 150.0, top), (14.0, 4.0), "", Some(color));
             self.text(x + width - 130.0, top + 6.0, Anchor::Start, "small", name);
         }
         self.text(x - 6.0, y + 4.0, Anchor::End, "small", &number(high));

@@ -24,7 +24,7 @@
 //! has the same distance, to the last bit, whichever index finds it.
 
 use super::mixed::{Missing, Mixed};
-use super::rows::{Element, Rows};
+use super::rows::{PointElement, Rows};
 use super::whiten::Whitening;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ const LARGEST_POWER: f64 = 1000.0;
 
 /// The sum that bounds a metric's distances in a box.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Shape {
+pub enum MetricShape {
     /// Sum of the absolute differences.
     SumAbs,
     /// Sum of the squared differences.
@@ -215,8 +215,8 @@ impl Metric {
 
     /// The distance between two embedded rows.
     #[inline(always)]
-    pub fn distance<E: Element>(&self, a: &[f64], b: &[E]) -> f64 {
-        let pair = SideBySide { a, b };
+    pub fn distance<E: PointElement>(&self, a: &[f64], b: &[E]) -> f64 {
+        let pair = DensePair { a, b };
         match self {
             Metric::Euclidean | Metric::Mahalanobis(_) => euclidean(pair),
             Metric::Cosine => half_square(pair),
@@ -242,14 +242,14 @@ impl Metric {
     }
 
     /// The sum that a box can bound, if there is one, and p.
-    pub fn shape(&self) -> Option<Shape> {
+    pub fn shape(&self) -> Option<MetricShape> {
         match self {
-            Metric::Euclidean | Metric::Mahalanobis(_) | Metric::Cosine => Some(Shape::SumSquares),
-            Metric::Manhattan => Some(Shape::SumAbs),
-            Metric::Chebyshev => Some(Shape::Largest),
-            Metric::Minkowski { p } if *p == 1.0 => Some(Shape::SumAbs),
-            Metric::Minkowski { p } if *p == 2.0 => Some(Shape::SumSquares),
-            Metric::Minkowski { p } if *p <= LARGEST_POWER => Some(Shape::SumPowers(*p)),
+            Metric::Euclidean | Metric::Mahalanobis(_) | Metric::Cosine => Some(MetricShape::SumSquares),
+            Metric::Manhattan => Some(MetricShape::SumAbs),
+            Metric::Chebyshev => Some(MetricShape::Largest),
+            Metric::Minkowski { p } if *p == 1.0 => Some(MetricShape::SumAbs),
+            Metric::Minkowski { p } if *p == 2.0 => Some(MetricShape::SumSquares),
+            Metric::Minkowski { p } if *p <= LARGEST_POWER => Some(MetricShape::SumPowers(*p)),
             Metric::Minkowski { .. } | Metric::Hamming | Metric::Mixed(_) | Metric::Custom(_) => None,
         }
     }
@@ -271,7 +271,7 @@ impl Metric {
 }
 
 /// Two rows, by the differences of their columns.
-pub trait Pair: Copy {
+pub trait DifferenceTerms: Copy {
     /// The sum of `f(a_j - b_j)` in eight interleaved parts (column j in part j mod 8), added up in a fixed order. `f(0)` is 0.
     fn sum(self, f: impl Fn(f64) -> f64) -> f64;
     /// The largest `|a_j - b_j|`.
@@ -290,21 +290,21 @@ pub fn total(parts: [f64; PARTS]) -> f64 {
 }
 
 /// Two rows with all their columns.
-struct SideBySide<'a, E> {
+struct DensePair<'a, E> {
     a: &'a [f64],
     b: &'a [E],
 }
 
-impl<E> Clone for SideBySide<'_, E> {
+impl<E> Clone for DensePair<'_, E> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<E> Copy for SideBySide<'_, E> {}
+impl<E> Copy for DensePair<'_, E> {}
 
-impl<E: Element> Pair for SideBySide<'_, E> {
+impl<E: PointElement> DifferenceTerms for DensePair<'_, E> {
     #[inline(always)]
     fn sum(self, f: impl Fn(f64) -> f64) -> f64 {
         let mut parts = [0.0; PARTS];
@@ -337,20 +337,20 @@ const SQUARES: std::ops::Range<f64> = 1e-280..f64::INFINITY;
 
 #[inline(always)]
 /// The Euclidean distance of a pair.
-pub fn euclidean(pair: impl Pair) -> f64 {
+pub fn euclidean(pair: impl DifferenceTerms) -> f64 {
     let squares = pair.sum(|t| t * t);
     if SQUARES.contains(&squares) { squares.sqrt() } else { far_or_near(pair) }
 }
 
 /// The cosine distance of rows of length 1.
 #[inline(always)]
-pub fn half_square(pair: impl Pair) -> f64 {
+pub fn half_square(pair: impl DifferenceTerms) -> f64 {
     0.5 * pair.sum(|t| t * t)
 }
 
 /// The Euclidean distance of rows that are very far apart or very near.
 #[cold]
-fn far_or_near(pair: impl Pair) -> f64 {
+fn far_or_near(pair: impl DifferenceTerms) -> f64 {
     let most = pair.largest();
     if most == 0.0 || most.is_infinite() {
         return most;
@@ -362,7 +362,7 @@ fn far_or_near(pair: impl Pair) -> f64 {
 
 /// Scaled by the largest difference, so that no power overflows.
 #[inline(always)]
-pub fn minkowski(pair: impl Pair, p: f64) -> f64 {
+pub fn minkowski(pair: impl DifferenceTerms, p: f64) -> f64 {
     if p == 1.0 {
         return pair.sum(f64::abs);
     }

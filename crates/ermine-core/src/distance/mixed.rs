@@ -7,14 +7,14 @@
 //!   are at distance 1. The triangle inequality may fail, so such rows are scanned one by one.
 //! - [`Missing::Far`]: missing is at distance 1 from every value and 0 from missing. This is a metric, and trees can use it.
 
-use super::rows::{Element, Rows};
+use super::rows::{PointElement, Rows};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How a column is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Column {
+pub enum MixedColumn {
     /// A number, measured in parts of this range.
     Number {
         /// Largest minus smallest value, 0 for a constant column.
@@ -38,7 +38,7 @@ pub enum Missing {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {
     /// How each column is compared.
-    pub columns: Vec<Column>,
+    pub columns: Vec<MixedColumn>,
     /// What a missing value means.
     pub missing: Missing,
 }
@@ -51,7 +51,7 @@ impl Mixed {
             return Err(Error::data(format!("{given} kinds of column for rows of {d} columns")));
         }
         let columns = categories.iter().enumerate().map(|(column, &category)| {
-            if category { Column::Category } else { Column::Number { range: range(rows, column) } }
+            if category { MixedColumn::Category } else { MixedColumn::Number { range: range(rows, column) } }
         });
         Ok(Mixed { columns: columns.collect(), missing })
     }
@@ -63,7 +63,7 @@ impl Mixed {
 
     /// The distance between two rows.
     #[inline(always)]
-    pub fn distance<E: Element>(&self, a: &[f64], b: &[E]) -> f64 {
+    pub fn distance<E: PointElement>(&self, a: &[f64], b: &[E]) -> f64 {
         let (mut total, mut compared) = (0.0, 0usize);
         for ((column, &a), b) in self.columns.iter().zip(a).zip(b) {
             let b = b.wide();
@@ -76,7 +76,7 @@ impl Mixed {
             }
             compared += 1;
             total += match *column {
-                Column::Number { range } if range > 0.0 => ((a - b).abs() / range).min(1.0),
+                MixedColumn::Number { range } if range > 0.0 => ((a - b).abs() / range).min(1.0),
                 _ => f64::from(u8::from(a != b)),
             };
         }
@@ -106,7 +106,7 @@ mod tests {
         let values = [0.0, 2.0, 7.0, 10.0, 1.0, 7.0, GONE, 0.0, 7.0];
         let rows = Rows::row_major(&values, 3).unwrap();
         let mixed = Mixed::fitted(&rows, &[false, true, false], Missing::Skip).unwrap();
-        assert_eq!(mixed.columns[0], Column::Number { range: 10.0 });
+        assert_eq!(mixed.columns[0], MixedColumn::Number { range: 10.0 });
         // a number half its range away, another category, a constant column that now differs
         assert_eq!(mixed.distance(&[5.0, 2.0, 8.0], &values[3..6]), (0.5 + 1.0 + 1.0) / 3.0);
         assert_eq!(mixed.distance(&[5.0, 0.0, 7.0], &values[6..9]), 0.0);
@@ -124,7 +124,7 @@ mod tests {
     proptest! {
         #[test]
         fn far_is_a_metric(rows in proptest::collection::vec(cell(), 12)) {
-            let columns = vec![Column::Number { range: 4.0 }, Column::Category, Column::Number { range: 0.0 }, Column::Category];
+            let columns = vec![MixedColumn::Number { range: 4.0 }, MixedColumn::Category, MixedColumn::Number { range: 0.0 }, MixedColumn::Category];
             let far = Mixed { columns, missing: Missing::Far };
             let (a, b, c) = (&rows[..4], &rows[4..8], &rows[8..]);
             prop_assert_eq!(far.distance(a, b), far.distance(b, a));

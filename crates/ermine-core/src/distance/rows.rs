@@ -6,7 +6,7 @@ use crate::matrix::order;
 use crate::section::Sections;
 
 /// A number as points keep it.
-pub trait Element: Copy + Send + Sync + Default + 'static {
+pub trait PointElement: Copy + Send + Sync + Default + 'static {
     /// How many bytes it takes.
     const BYTES: usize;
     /// The same number, exactly.
@@ -23,7 +23,7 @@ pub trait Element: Copy + Send + Sync + Default + 'static {
     fn get(sections: &Sections, name: &str) -> Result<Vec<Self>>;
 }
 
-impl Element for f32 {
+impl PointElement for f32 {
     const BYTES: usize = 4;
     #[inline(always)]
     fn wide(self) -> f64 {
@@ -49,7 +49,7 @@ impl Element for f32 {
     }
 }
 
-impl Element for f64 {
+impl PointElement for f64 {
     const BYTES: usize = 8;
     #[inline(always)]
     fn wide(self) -> f64 {
@@ -115,7 +115,7 @@ impl<'a> Rows<'a> {
             return Err(Error::data(format!("a matrix of {n_rows} x {n_features} does not fit in {len} numbers")));
         }
         if n_rows > u32::MAX as usize {
-            return Err(Error::data(format!("{n_rows} rows: neighbours are found among at most {} rows", u32::MAX)));
+            return Err(Error::data(format!("{n_rows} rows: neighbors are found among at most {} rows", u32::MAX)));
         }
         Ok(Rows { values, n_rows, n_features, row_stride, column_stride })
     }
@@ -229,7 +229,7 @@ fn whole_rows(len: usize, width: usize) -> Result<usize> {
 }
 
 #[inline(always)]
-fn copy_strided<E: Element>(values: &[E], stride: usize, out: &mut [f64]) {
+fn copy_strided<E: PointElement>(values: &[E], stride: usize, out: &mut [f64]) {
     if stride == 1 {
         for (to, from) in out.iter_mut().zip(values) {
             *to = from.wide();
@@ -247,12 +247,12 @@ pub struct Points {
     n_features: usize,
     /// Whether they are the rows as given where the metric measures others ([`super::metric::Metric::keeps_given`]).
     given: bool,
-    values: Kept,
+    values: StoredPoints,
 }
 
 /// The numbers of [`Points`], in the type they came with.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kept {
+pub enum StoredPoints {
     /// In single precision.
     F32(Vec<f32>),
     /// In double precision.
@@ -262,17 +262,21 @@ pub enum Kept {
 impl Points {
     /// No rows yet.
     pub fn empty(n_features: usize, f32: bool) -> Points {
-        Points { n_features, given: false, values: if f32 { Kept::F32(Vec::new()) } else { Kept::F64(Vec::new()) } }
+        Points {
+            n_features,
+            given: false,
+            values: if f32 { StoredPoints::F32(Vec::new()) } else { StoredPoints::F64(Vec::new()) },
+        }
     }
 
     /// Takes over numbers in single precision.
     pub fn from_f32(values: Vec<f32>, n_features: usize) -> Points {
-        Points { n_features, given: false, values: Kept::F32(values) }
+        Points { n_features, given: false, values: StoredPoints::F32(values) }
     }
 
     /// Takes over numbers in double precision.
     pub fn from_f64(values: Vec<f64>, n_features: usize) -> Points {
-        Points { n_features, given: false, values: Kept::F64(values) }
+        Points { n_features, given: false, values: StoredPoints::F64(values) }
     }
 
     /// A copy of `rows` in their own type.
@@ -295,20 +299,20 @@ impl Points {
 
     /// Adds rows at the end. Double-precision rows turn single-precision points into double-precision ones.
     pub fn extend(&mut self, rows: &Rows<'_>) {
-        if let (Kept::F32(kept), false) = (&self.values, rows.is_f32()) {
-            self.values = Kept::F64(kept.iter().map(|&v| f64::from(v)).collect());
+        if let (StoredPoints::F32(kept), false) = (&self.values, rows.is_f32()) {
+            self.values = StoredPoints::F64(kept.iter().map(|&v| f64::from(v)).collect());
         }
         match &mut self.values {
-            Kept::F32(kept) => append(kept, rows.as_f32(), rows),
-            Kept::F64(kept) => append(kept, rows.as_f64(), rows),
+            StoredPoints::F32(kept) => append(kept, rows.as_f32(), rows),
+            StoredPoints::F64(kept) => append(kept, rows.as_f64(), rows),
         }
     }
 
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         let len = match &self.values {
-            Kept::F32(v) => v.len(),
-            Kept::F64(v) => v.len(),
+            StoredPoints::F32(v) => v.len(),
+            StoredPoints::F64(v) => v.len(),
         };
         len.checked_div(self.n_features).unwrap_or(0)
     }
@@ -322,8 +326,8 @@ impl Points {
     pub fn view(&self) -> Rows<'_> {
         let (values, d) = (&self.values, self.n_features);
         let values = match values {
-            Kept::F32(v) => Values::F32(v),
-            Kept::F64(v) => Values::F64(v),
+            StoredPoints::F32(v) => Values::F32(v),
+            StoredPoints::F64(v) => Values::F64(v),
         };
         Rows { values, n_rows: self.n_rows(), n_features: d, row_stride: d, column_stride: 1 }
     }
@@ -331,17 +335,18 @@ impl Points {
     /// Writes the numbers under `name`.
     pub fn save(&self, sections: &mut Sections, name: &str) {
         match &self.values {
-            Kept::F32(values) => sections.put_f32s(name, values),
-            Kept::F64(values) => sections.put_f64s(name, values),
+            StoredPoints::F32(values) => sections.put_f32s(name, values),
+            StoredPoints::F64(values) => sections.put_f64s(name, values),
         }
     }
 
     /// Reads whole rows of finite numbers (or missing ones, where they are allowed).
     pub fn load(sections: &Sections, name: &str, n_features: usize, f32: bool, missing: bool) -> Result<Points> {
-        let values = if f32 { Kept::F32(sections.f32s(name)?) } else { Kept::F64(sections.f64s(name)?) };
+        let values =
+            if f32 { StoredPoints::F32(sections.f32s(name)?) } else { StoredPoints::F64(sections.f64s(name)?) };
         let len = match &values {
-            Kept::F32(v) => v.len(),
-            Kept::F64(v) => v.len(),
+            StoredPoints::F32(v) => v.len(),
+            StoredPoints::F64(v) => v.len(),
         };
         let points = Points { n_features, given: false, values };
         if n_features == 0 || !len.is_multiple_of(n_features) || len / n_features > u32::MAX as usize {
@@ -352,20 +357,20 @@ impl Points {
     }
 
     /// The numbers, row after row.
-    pub fn kept(&self) -> &Kept {
+    pub fn kept(&self) -> &StoredPoints {
         &self.values
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         match &self.values {
-            Kept::F32(v) => v.len() * 4,
-            Kept::F64(v) => v.len() * 8,
+            StoredPoints::F32(v) => v.len() * 4,
+            StoredPoints::F64(v) => v.len() * 8,
         }
     }
 }
 
-fn append<E: Element>(kept: &mut Vec<E>, packed: Option<&[E]>, rows: &Rows<'_>) {
+fn append<E: PointElement>(kept: &mut Vec<E>, packed: Option<&[E]>, rows: &Rows<'_>) {
     if let Some(packed) = packed {
         kept.reserve_exact(packed.len());
         kept.extend_from_slice(packed);

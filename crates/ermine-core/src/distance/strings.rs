@@ -51,7 +51,7 @@ fn edit(a: &str, b: &str) -> usize {
 
 /// A block of 64 rows of the current column.
 #[derive(Clone, Copy)]
-struct Block {
+struct BitBlock {
     /// Bit i: the cell is one more than the cell above it.
     up: u64,
     /// Bit i: the cell is one less than the cell above it.
@@ -61,7 +61,7 @@ struct Block {
 /// Rows are the characters of `short` (not empty), columns those of `long`.
 fn edit_by_bits(short: &[char], long: &[char]) -> usize {
     let blocks = short.len().div_ceil(64);
-    let mut column = vec![Block { up: u64::MAX, down: 0 }; blocks];
+    let mut column = vec![BitBlock { up: u64::MAX, down: 0 }; blocks];
     let last_bit = 1u64 << ((short.len() - 1) % 64);
     let mut distance = short.len();
     for &c in long {
@@ -78,8 +78,8 @@ fn edit_by_bits(short: &[char], long: &[char]) -> usize {
 }
 
 /// One step to the right in one block. `carry` is the change along the row above; the change along the row of `bottom` is returned.
-fn advance(state: &mut Block, mut same: u64, carry: i32, bottom: u64) -> i32 {
-    let Block { up, down } = *state;
+fn advance(state: &mut BitBlock, mut same: u64, carry: i32, bottom: u64) -> i32 {
+    let BitBlock { up, down } = *state;
     let vertical = same | down;
     same |= u64::from(carry < 0);
     let diagonal = (((same & up).wrapping_add(up)) ^ up) | same;
@@ -88,7 +88,7 @@ fn advance(state: &mut Block, mut same: u64, carry: i32, bottom: u64) -> i32 {
     let out = i32::from(more & bottom != 0) - i32::from(less & bottom != 0);
     more = more << 1 | u64::from(carry > 0);
     less = less << 1 | u64::from(carry < 0);
-    *state = Block { up: less | !(vertical | more), down: more & vertical };
+    *state = BitBlock { up: less | !(vertical | more), down: more & vertical };
     out
 }
 

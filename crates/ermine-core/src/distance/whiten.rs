@@ -1,9 +1,9 @@
 //! Whitening for the Mahalanobis distance.
 //!
 //! With the covariance `S = L L'` (Cholesky), `(x - y)' S^-1 (x - y) = norm(L^-1 x - L^-1 y)^2`: a row is turned into
-//! `z = L^-1 (x - centre)` once, and from then on distances are Euclidean. Cost: d^3 / 6 for the factor, d^2 / 2 per row.
+//! `z = L^-1 (x - center)` once, and from then on distances are Euclidean. Cost: d^3 / 6 for the factor, d^2 / 2 per row.
 //!
-//! The centre changes no distance; taking it out first keeps the digits that matter when a column sits far from zero.
+//! The center changes no distance; taking it out first keeps the digits that matter when a column sits far from zero.
 
 use super::rows::Rows;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The factor of a covariance, ready to whiten rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Whitening {
-    centre: Vec<f64>,
+    center: Vec<f64>,
     /// Row after row of L, the diagonal included, nothing above it.
     factor: Vec<f64>,
 }
@@ -26,27 +26,27 @@ impl Whitening {
             return Err(Error::data(format!("a covariance needs two rows or more, but there are {n}")));
         }
         let mut row = vec![0.0; d];
-        let mut centre = vec![0.0; d];
+        let mut center = vec![0.0; d];
         for i in 0..n {
             rows.copy_row(i, &mut row);
-            centre.iter_mut().zip(&row).for_each(|(c, v)| *c += v);
+            center.iter_mut().zip(&row).for_each(|(c, v)| *c += v);
         }
-        centre.iter_mut().for_each(|c| *c /= n as f64);
+        center.iter_mut().for_each(|c| *c /= n as f64);
         let mut covariance = vec![0.0; d * d];
         for i in 0..n {
             rows.copy_row(i, &mut row);
-            row.iter_mut().zip(&centre).for_each(|(v, c)| *v -= c);
+            row.iter_mut().zip(&center).for_each(|(v, c)| *v -= c);
             for (j, line) in covariance.chunks_exact_mut(d).enumerate() {
                 let scale = row[j] / (n - 1) as f64;
                 line[..=j].iter_mut().zip(&row).for_each(|(s, v)| *s += scale * v);
             }
         }
-        Whitening::given(&covariance, &centre)
+        Whitening::given(&covariance, &center)
     }
 
-    /// From a covariance given as d x d numbers, row after row (the part below the diagonal is read), and a centre.
-    pub fn given(covariance: &[f64], centre: &[f64]) -> Result<Whitening> {
-        let d = centre.len();
+    /// From a covariance given as d x d numbers, row after row (the part below the diagonal is read), and a center.
+    pub fn given(covariance: &[f64], center: &[f64]) -> Result<Whitening> {
+        let d = center.len();
         if covariance.len() != d * d {
             let n = covariance.len();
             return Err(Error::data(format!("a covariance of {d} columns has {} numbers, not {n}", d * d)));
@@ -62,19 +62,19 @@ impl Whitening {
                 factor.push(value);
             }
         }
-        Ok(Whitening { centre: centre.to_vec(), factor })
+        Ok(Whitening { center: center.to_vec(), factor })
     }
 
     /// Number of columns.
     pub fn n_features(&self) -> usize {
-        self.centre.len()
+        self.center.len()
     }
 
-    /// Turns `P` rows that lie side by side into `L^-1 (row - centre)`, in place, by forward substitution.
+    /// Turns `P` rows that lie side by side into `L^-1 (row - center)`, in place, by forward substitution.
     #[inline(always)]
     pub(super) fn apply_lanes<const P: usize>(&self, columns: &mut [[f64; P]]) {
         let mut start = 0;
-        for i in 0..columns.len().min(self.centre.len()) {
+        for i in 0..columns.len().min(self.center.len()) {
             let line = &self.factor[start..=start + i];
             let (done, rest) = columns.split_at_mut(i);
             let mut dot = [0.0; P];
@@ -83,9 +83,9 @@ impl Whitening {
                     dot[p] += l * z[p];
                 }
             }
-            let (inverse, centre) = (1.0 / line[i], self.centre[i]);
+            let (inverse, center) = (1.0 / line[i], self.center[i]);
             for p in 0..P {
-                rest[0][p] = (rest[0][p] - centre - dot[p]) * inverse;
+                rest[0][p] = (rest[0][p] - center - dot[p]) * inverse;
             }
             start += i + 1;
         }

@@ -6,16 +6,16 @@ use super::{Capabilities, Context, Learner, Path, Trained};
 use crate::error::{Error, Result};
 use crate::matrix::{Dataset, Schema, Splits, Target, Task};
 use crate::model::{Fitted, Header, Model, Output, Prediction};
+use crate::parallel::run;
 use crate::param::{ParamType, Value};
 use crate::table::ColumnKind;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 
 /// Learns a model.
 pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Model> {
     learner.validate()?;
     check(learner, data)?;
+    let validation = context.validation.map(|rows| validation_set(learner, data, rows)).transpose()?;
     if let Some(reduced) = reduction(learner, data, context)? {
         return fit(&*reduced, data, context);
     }
@@ -23,13 +23,15 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
     let seed = context.previous.map_or(context.seed, |model| model.header().seed);
-    let context = &Context { seed, folds: folds.as_deref(), ..*context };
+    let context = &Context { seed, folds: folds.as_deref(), validation: validation.as_ref(), ..*context };
     if let Some(previous) = context.previous {
         check_previous(learner, data, previous)?;
     }
-    let trained = run(context.threads, || learner.train(data, context))??;
-    check_finite(learner, &*trained.fitted)?;
-    Ok(wrap(learner, data, context, trained))
+    run(context.threads, || {
+        let trained = learner.train(data, context)?;
+        check_finite(learner, &*trained.fitted)?;
+        Ok(wrap(learner, data, context, trained))
+    })?
 }
 
 /// Refuses a model whose numbers overflowed in training: it could neither predict nor be loaded again.
@@ -133,7 +135,8 @@ fn predictions(
 pub fn wrap(learner: &dyn Learner, data: &Dataset, context: &Context<'_>, trained: Trained) -> Model {
     let params: BTreeMap<String, Value> =
         learner.values().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-    let schema = if trained.fitted.reads_text() { Schema::of(data).open() } else { Schema::of(data) };
+    let schema = Schema::of(data).with_ranges(data);
+    let schema = if trained.fitted.reads_text() { schema.open() } else { schema };
     let header = Header {
         learner: learner.info().name.to_string(),
         params,
@@ -150,13 +153,35 @@ pub fn wrap(learner: &dyn Learner, data: &Dataset, context: &Context<'_>, traine
 fn check_previous(learner: &dyn Learner, data: &Dataset, previous: &Model) -> Result<()> {
     let (name, before, now) = (learner.info().name, previous.header(), Schema::of(data));
     let unsupported = |need: String| Err(Error::Unsupported { learner: name.to_string(), need });
-    if !learner.goes_on() || before.learner != name {
+    if !learner.supports_warm_start() || before.learner != name {
         return unsupported(format!("going on from a model of {}", before.learner));
     }
     match before.schema.difference(&now) {
         Some(difference) => unsupported(format!("going on from a model of other data: {difference}")),
         None => Ok(()),
     }
+}
+
+/// The validation set in the form of the training data, if the learner can use one.
+fn validation_set(learner: &dyn Learner, data: &Dataset, validation: &Dataset) -> Result<Dataset> {
+    let unsupported = |need: String| Err(Error::Unsupported { learner: learner.info().name.to_string(), need });
+    let (schema, given) = (Schema::of(data), Schema::of(validation));
+    if !learner.takes_validation() || !learner.info().capabilities.tasks.contains(&data.task()) {
+        let users = "decision-tree with pruning = reduced_error or greedy, adaboost with n_iter_no_change";
+        return unsupported(format!(
+            "a validation set for {} (learners that take one: gradient-boosting, {users})",
+            data.task()
+        ));
+    }
+    if validation.n_rows() == 0 {
+        return Err(Error::data("the validation set has no rows"));
+    }
+    if (given.task, given.n_outputs, &given.classes) != (schema.task, schema.n_outputs, &schema.classes) {
+        let difference = schema.difference(&given).unwrap_or_default();
+        return unsupported(format!("a validation set with another target than the training data: {difference}"));
+    }
+    let rows = Dataset::from_parts(schema.features_of_data(validation)?, validation.target().clone(), data.task())?;
+    rows.with_weight(validation.weight().map(<[f64]>::to_vec))
 }
 
 /// Checks that a learner can learn from this data, before any work is done.
@@ -220,63 +245,4 @@ fn without_weightless_rows(data: &Dataset) -> Result<Option<Dataset>> {
     let Some(weight) = data.weight().filter(|w| w.contains(&0.0)) else { return Ok(None) };
     let rows: Vec<u32> = (0..data.n_rows() as u32).filter(|&r| weight[r as usize] > 0.0).collect();
     data.select(&rows).map(Some)
-}
-
-/// Runs `work` on a pool with the asked number of threads; `None` for the pool that is there.
-pub fn run<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
-    match threads {
-        None => Ok(work()),
-        Some(1) => {
-            let pool = LENT.take()?;
-            let done = pool.install(work);
-            LENT.give_back(pool);
-            Ok(done)
-        }
-        Some(n) => Ok(pool(n)?.install(work)),
-    }
-}
-
-/// Pools of one thread, each lent to one caller at a time: callers on several threads of their own, who ask for one thread each, don't wait for each other.
-struct Lent(Mutex<Vec<(u32, ThreadPool)>>);
-
-static LENT: Lent = Lent(Mutex::new(Vec::new()));
-
-impl Lent {
-    /// A pool that nobody uses. Those of the process that this one was forked off have no threads here, and are left alone.
-    fn take(&self) -> Result<ThreadPool> {
-        let mut pools = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match pools.iter().position(|(process, _)| *process == std::process::id()) {
-            Some(free) => Ok(pools.swap_remove(free).1),
-            None => new_pool(1),
-        }
-    }
-
-    fn give_back(&self, pool: ThreadPool) {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((std::process::id(), pool));
-    }
-}
-
-/// A pool of `n` threads, made once for each process: starting threads costs more than many a small fit. A process that was forked
-/// off (as Python's `multiprocessing` does) inherits the pools but not their threads, and would wait for them forever.
-fn pool(n: usize) -> Result<Arc<ThreadPool>> {
-    static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
-    let mut pools = POOLS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let key = (std::process::id(), n);
-    if let Some(pool) = pools.get(&key) {
-        return Ok(pool.clone());
-    }
-    Ok(pools.entry(key).or_insert(Arc::new(new_pool(n)?)).clone())
-}
-
-fn new_pool(n: usize) -> Result<ThreadPool> {
-    /// More threads than any machine of today has cores are a mistake, and would exhaust the system.
-    const MOST: usize = 1024;
-    let refuse = |allowed: String| {
-        let (owner, name, value) = ("fit".to_string(), "threads".to_string(), n.to_string());
-        Error::Param { owner, name, value, allowed }
-    };
-    if n == 0 || n > MOST {
-        return Err(refuse(format!("a whole number from 1 to {MOST}")));
-    }
-    ThreadPoolBuilder::new().num_threads(n).build().map_err(|e| refuse(e.to_string()))
 }

@@ -5,6 +5,7 @@
 //! | this file | [`Learner`], [`Capabilities`], [`Context`], [`Path`] |
 //! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
 //! | [`parameters`] | parameter types that learners share |
+//! | [`raw_columns`] | how learners run on tables whose columns nobody has scaled |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
 //! A learner is a struct of declared parameters ([`params!`](crate::params)) that implements [`Learner`]: it says what it can do ([`Info`]) and
@@ -14,6 +15,7 @@
 pub mod estimator;
 pub mod fit;
 pub mod parameters;
+pub mod raw_columns;
 
 pub use fit::fit;
 
@@ -100,6 +102,8 @@ pub struct Context<'a> {
     pub previous: Option<&'a Model>,
     /// The fold of each row, for learners that choose or calibrate by cross-validation; `None` where they draw folds themselves.
     pub folds: Option<&'a [u32]>,
+    /// The validation set, for learners that stop or prune by one ([`Learner::takes_validation`]); `None` where they hold out training rows themselves.
+    pub validation: Option<&'a Dataset>,
     /// The learners that are known, for learners over learners.
     pub registry: Registry,
 }
@@ -107,7 +111,8 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Seed 0, all cores, nobody watching.
     pub fn new(registry: Registry) -> Self {
-        Context { seed: 0, threads: None, observer: &Silent, previous: None, folds: None, registry }
+        let (previous, folds, validation) = (None, None, None);
+        Context { seed: 0, threads: None, observer: &Silent, previous, folds, validation, registry }
     }
 }
 
@@ -143,13 +148,18 @@ pub trait Learner: Parameters + Send + Sync {
         false
     }
 
+    /// Whether it uses a validation set ([`Context::validation`]) with the parameters that it has.
+    fn takes_validation(&self) -> bool {
+        false
+    }
+
     /// Whether it looks at the target at all.
     fn needs_target(&self) -> bool {
         true
     }
 
     /// Whether it can go on from a model that it has made, see [`Context::previous`].
-    fn goes_on(&self) -> bool {
+    fn supports_warm_start(&self) -> bool {
         false
     }
 }

@@ -1,6 +1,6 @@
 //! `A = U' U` for a symmetric positive definite `A`, and how far the answer can be trusted.
 //!
-//! **Idea.** The matrix is first scaled to a unit diagonal (`D A D`, `D = diag(A)^-1/2`), which makes the factorisation
+//! **Idea.** The matrix is first scaled to a unit diagonal (`D A D`, `D = diag(A)^-1/2`), which makes the factorization
 //! indifferent to the units of the columns: 1e-12 beside 1e12 is no trouble. Then, 32 rows at a time: finish these
 //! rows of `U` (whole rows minus multiples of earlier rows of the block), and subtract their outer products from the
 //! rest with the tile kernel of [`gram`](super::gram).
@@ -16,7 +16,7 @@ use super::lanes::{LANES, axpy, dot};
 use super::matrix::Matrix;
 use crate::parallel;
 
-/// A factorisation of a scaled matrix.
+/// A factorization of a scaled matrix.
 #[derive(Debug, Clone)]
 pub struct Cholesky {
     /// Number of unknowns.

@@ -29,33 +29,19 @@ pub fn transposed_times_all<const K: usize>(
     (0..K).map(|k| (0..columns.len()).map(|j| total(k, j)).collect()).collect()
 }
 
-/// The dot products of eight columns with each `c`.
-fn dots<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROUP]; K] {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "fma,avx")]
-        fn fused<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROUP]; K] {
-            dots_body(columns, c)
-        }
-        if crate::detected!("fma", "avx") {
-            // SAFETY: the processor has the features, as just detected.
-            return unsafe { fused(columns, c) };
-        }
-    }
-    dots_body(columns, c)
-}
-
-#[inline(always)]
-fn dots_body<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROUP]; K] {
-    let n = c.iter().chain(&columns).map(|line| line.len()).min().unwrap_or(0);
-    let (columns, c) = (columns.map(|x| &x[..n]), c.map(|c| &c[..n]));
-    let mut sums = [[0.0f64; GROUP]; K];
-    for i in 0..n {
-        for k in 0..K {
-            for j in 0..GROUP {
-                sums[k][j] = c[k][i].mul_add(columns[j][i], sums[k][j]);
+crate::versions! {
+    /// The dot products of eight columns with each `c`.
+    fn dots<const K: usize>(columns: [&[f64]; GROUP], c: [&[f64]; K]) -> [[f64; GROUP]; K] {
+        let n = c.iter().chain(&columns).map(|line| line.len()).min().unwrap_or(0);
+        let (columns, c) = (columns.map(|x| &x[..n]), c.map(|c| &c[..n]));
+        let mut sums = [[0.0f64; GROUP]; K];
+        for i in 0..n {
+            for k in 0..K {
+                for j in 0..GROUP {
+                    sums[k][j] = c[k][i].mul_add(columns[j][i], sums[k][j]);
+                }
             }
         }
+        sums
     }
-    sums
 }

@@ -54,7 +54,7 @@ pub enum RowView<'a> {
 }
 
 #[derive(Debug, Clone)]
-enum Store<'a> {
+enum DenseStore<'a> {
     RowsF64(&'a [f64], usize),
     RowsF32(&'a [f32], usize),
     Columns(Vec<ColumnView<'a>>),
@@ -67,13 +67,13 @@ enum Store<'a> {
 pub struct Dense<'a> {
     n_rows: usize,
     n_columns: usize,
-    store: Store<'a>,
-    standard: Standard,
+    store: DenseStore<'a>,
+    standard: Standardization,
 }
 
 /// What is taken off each number, and what it is then multiplied by, while blocks are read.
 #[derive(Debug, Clone)]
-enum Standard {
+enum Standardization {
     /// Numbers are read as they are.
     Raw,
     /// By column: offsets and factors.
@@ -84,14 +84,14 @@ enum Standard {
 
 /// Some rows of a table, row-major in `f64`.
 #[derive(Debug, Clone, Copy)]
-pub struct Block<'b> {
+pub struct RowBlock<'b> {
     /// The numbers; row `r` begins at `r * stride`.
     pub data: &'b [f64],
     /// Numbers from one row to the next.
     pub stride: usize,
 }
 
-impl<'b> Block<'b> {
+impl<'b> RowBlock<'b> {
     /// Row `r` of the block, `p` numbers.
     #[inline(always)]
     pub fn row(&self, r: usize, p: usize) -> &'b [f64] {
@@ -103,13 +103,13 @@ impl<'a> Dense<'a> {
     /// Rows of double precision, `stride` numbers apart.
     pub fn rows_f64(data: &'a [f64], n_rows: usize, n_columns: usize, stride: usize) -> Result<Self> {
         check_rows(data.len(), n_rows, n_columns, stride)?;
-        Ok(Dense { n_rows, n_columns, store: Store::RowsF64(data, stride), standard: Standard::Raw })
+        Ok(Dense { n_rows, n_columns, store: DenseStore::RowsF64(data, stride), standard: Standardization::Raw })
     }
 
     /// Rows of single precision, `stride` numbers apart.
     pub fn rows_f32(data: &'a [f32], n_rows: usize, n_columns: usize, stride: usize) -> Result<Self> {
         check_rows(data.len(), n_rows, n_columns, stride)?;
-        Ok(Dense { n_rows, n_columns, store: Store::RowsF32(data, stride), standard: Standard::Raw })
+        Ok(Dense { n_rows, n_columns, store: DenseStore::RowsF32(data, stride), standard: Standardization::Raw })
     }
 
     /// Columns, each with its own memory.
@@ -117,7 +117,12 @@ impl<'a> Dense<'a> {
         if let Some(j) = columns.iter().position(|c| !c.holds(n_rows)) {
             return Err(Error::data(format!("column {j} holds fewer than {n_rows} rows")));
         }
-        Ok(Dense { n_rows, n_columns: columns.len(), store: Store::Columns(columns), standard: Standard::Raw })
+        Ok(Dense {
+            n_rows,
+            n_columns: columns.len(),
+            store: DenseStore::Columns(columns),
+            standard: Standardization::Raw,
+        })
     }
 
     /// Columns of double precision one after the other (Fortran order), `stride` numbers apart.
@@ -140,46 +145,48 @@ impl<'a> Dense<'a> {
     /// The number in row `i`, column `j`.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         let x = match &self.store {
-            Store::RowsF64(x, stride) => x[i * stride + j],
-            Store::RowsF32(x, stride) => x[i * stride + j].wide(),
-            Store::Columns(columns) => columns[j].get(i),
-            Store::Rows(rows) => rows[i].get(j),
+            DenseStore::RowsF64(x, stride) => x[i * stride + j],
+            DenseStore::RowsF32(x, stride) => x[i * stride + j].wide(),
+            DenseStore::Columns(columns) => columns[j].get(i),
+            DenseStore::Rows(rows) => rows[i].get(j),
         };
         match &self.standard {
-            Standard::Raw => x,
-            Standard::Columns(of) => (x - of[j].0) * of[j].1,
-            Standard::Rows(of) => (x - of[i].0) * of[i].1,
+            Standardization::Raw => x,
+            Standardization::Columns(of) => (x - of[j].0) * of[j].1,
+            Standardization::Rows(of) => (x - of[i].0) * of[i].1,
         }
     }
 
     /// The same table with column `j` read as `(x - offset) * factor`, where `of[j] = (offset, factor)`. Nothing is copied: blocks are
     /// changed while they are read.
-    pub fn standardised(&self, of: Vec<(f64, f64)>) -> Result<Dense<'a>> {
-        if of.len() != self.n_columns || !matches!(self.standard, Standard::Raw) {
+    pub fn standardized(&self, of: Vec<(f64, f64)>) -> Result<Dense<'a>> {
+        if of.len() != self.n_columns || !matches!(self.standard, Standardization::Raw) {
             return Err(Error::data(format!("{} offsets for a table of {} raw columns", of.len(), self.n_columns)));
         }
-        Ok(Dense { standard: Standard::Columns(of.into()), ..self.clone() })
+        Ok(Dense { standard: Standardization::Columns(of.into()), ..self.clone() })
     }
 
     /// The same table with column `j` multiplied by `factors[j]` while it is read, on top of what is done to it already.
     pub fn multiplied(&self, factors: &[f64]) -> Result<Dense<'a>> {
         let of: Vec<(f64, f64)> = match &self.standard {
-            Standard::Columns(of) => of.iter().zip(factors).map(|((offset, own), f)| (*offset, own * f)).collect(),
+            Standardization::Columns(of) => {
+                of.iter().zip(factors).map(|((offset, own), f)| (*offset, own * f)).collect()
+            }
             _ => factors.iter().map(|f| (0.0, *f)).collect(),
         };
-        let raw = Dense { standard: Standard::Raw, ..self.clone() };
-        if matches!(self.standard, Standard::Rows(_)) { self.standardised(of) } else { raw.standardised(of) }
+        let raw = Dense { standard: Standardization::Raw, ..self.clone() };
+        if matches!(self.standard, Standardization::Rows(_)) { self.standardized(of) } else { raw.standardized(of) }
     }
 
     /// Row `i` as it lies in memory, where its numbers are side by side.
     pub fn row(&self, i: usize) -> Option<RowView<'a>> {
-        if matches!(self.standard, Standard::Raw) { self.raw_row(i) } else { None }
+        if matches!(self.standard, Standardization::Raw) { self.raw_row(i) } else { None }
     }
 
     /// All numbers and the distance of rows, where they lie row by row in double precision and are read as they are.
     pub fn array(&self) -> Option<(&'a [f64], usize)> {
         match (&self.store, &self.standard) {
-            (Store::RowsF64(x, stride), Standard::Raw) => Some((x, *stride)),
+            (DenseStore::RowsF64(x, stride), Standardization::Raw) => Some((x, *stride)),
             _ => None,
         }
     }
@@ -188,14 +195,14 @@ impl<'a> Dense<'a> {
     pub fn raw_row(&self, i: usize) -> Option<RowView<'a>> {
         let p = self.n_columns;
         match &self.store {
-            Store::RowsF64(x, stride) => Some(RowView::F64(&x[i * stride..i * stride + p])),
-            Store::RowsF32(x, stride) => Some(RowView::F32(&x[i * stride..i * stride + p])),
-            Store::Rows(rows) => match rows[i] {
+            DenseStore::RowsF64(x, stride) => Some(RowView::F64(&x[i * stride..i * stride + p])),
+            DenseStore::RowsF32(x, stride) => Some(RowView::F32(&x[i * stride..i * stride + p])),
+            DenseStore::Rows(rows) => match rows[i] {
                 ColumnView::F64(x, 1) => Some(RowView::F64(&x[..p])),
                 ColumnView::F32(x, 1) => Some(RowView::F32(&x[..p])),
                 _ => None,
             },
-            Store::Columns(_) => None,
+            DenseStore::Columns(_) => None,
         }
     }
 
@@ -203,19 +210,19 @@ impl<'a> Dense<'a> {
     pub fn transposed(&self) -> Dense<'a> {
         let (n_rows, n_columns) = (self.n_columns, self.n_rows);
         let store = match &self.store {
-            Store::RowsF64(x, stride) => Store::Columns(
+            DenseStore::RowsF64(x, stride) => DenseStore::Columns(
                 (0..n_columns).map(|i| ColumnView::F64(&x[i * stride..i * stride + n_rows], 1)).collect(),
             ),
-            Store::RowsF32(x, stride) => Store::Columns(
+            DenseStore::RowsF32(x, stride) => DenseStore::Columns(
                 (0..n_columns).map(|i| ColumnView::F32(&x[i * stride..i * stride + n_rows], 1)).collect(),
             ),
-            Store::Columns(columns) => Store::Rows(columns.clone()),
-            Store::Rows(rows) => Store::Columns(rows.clone()),
+            DenseStore::Columns(columns) => DenseStore::Rows(columns.clone()),
+            DenseStore::Rows(rows) => DenseStore::Columns(rows.clone()),
         };
         let standard = match &self.standard {
-            Standard::Raw => Standard::Raw,
-            Standard::Columns(of) => Standard::Rows(of.clone()),
-            Standard::Rows(of) => Standard::Columns(of.clone()),
+            Standardization::Raw => Standardization::Raw,
+            Standardization::Columns(of) => Standardization::Rows(of.clone()),
+            Standardization::Rows(of) => Standardization::Columns(of.clone()),
         };
         Dense { n_rows, n_columns, store, standard }
     }
@@ -225,9 +232,9 @@ impl<'a> Dense<'a> {
         let step = step.max(1);
         let n_rows = self.n_rows.div_ceil(step);
         let store = match &self.store {
-            Store::RowsF64(x, stride) => Store::RowsF64(x, stride * step),
-            Store::RowsF32(x, stride) => Store::RowsF32(x, stride * step),
-            Store::Columns(columns) => Store::Columns(
+            DenseStore::RowsF64(x, stride) => DenseStore::RowsF64(x, stride * step),
+            DenseStore::RowsF32(x, stride) => DenseStore::RowsF32(x, stride * step),
+            DenseStore::Columns(columns) => DenseStore::Columns(
                 columns
                     .iter()
                     .map(|c| match *c {
@@ -236,87 +243,87 @@ impl<'a> Dense<'a> {
                     })
                     .collect(),
             ),
-            Store::Rows(rows) => Store::Rows(rows.iter().copied().step_by(step).collect()),
+            DenseStore::Rows(rows) => DenseStore::Rows(rows.iter().copied().step_by(step).collect()),
         };
         let standard = match &self.standard {
-            Standard::Rows(of) => Standard::Rows(of.iter().copied().step_by(step).collect()),
+            Standardization::Rows(of) => Standardization::Rows(of.iter().copied().step_by(step).collect()),
             other => other.clone(),
         };
         Dense { n_rows, n_columns: self.n_columns, store, standard }
     }
 
     /// The rows of `range` as a row-major block: borrowed where they lie so, else written to `buffer`.
-    pub fn block<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<f64>) -> Block<'b> {
+    pub fn block<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<f64>) -> RowBlock<'b> {
         let p = self.n_columns;
-        if let (Store::RowsF64(x, stride), Standard::Raw) = (&self.store, &self.standard) {
+        if let (DenseStore::RowsF64(x, stride), Standardization::Raw) = (&self.store, &self.standard) {
             let stride = *stride;
             let end = if range.is_empty() { range.start * stride } else { (range.end - 1) * stride + p };
-            return Block { data: &x[(range.start * stride).min(end)..end], stride };
+            return RowBlock { data: &x[(range.start * stride).min(end)..end], stride };
         }
         buffer.resize(range.len() * p, 0.0);
         match &self.store {
-            Store::RowsF64(x, stride) => {
+            DenseStore::RowsF64(x, stride) => {
                 for (i, out) in range.clone().zip(buffer.chunks_exact_mut(p.max(1))) {
                     out.copy_from_slice(&x[i * stride..i * stride + p]);
                 }
             }
-            Store::RowsF32(x, stride) => {
+            DenseStore::RowsF32(x, stride) => {
                 for (i, out) in range.clone().zip(buffer.chunks_exact_mut(p.max(1))) {
                     widen(&x[i * stride..i * stride + p], out);
                 }
             }
-            Store::Rows(rows) => {
+            DenseStore::Rows(rows) => {
                 for (row, out) in rows[range.clone()].iter().zip(buffer.chunks_exact_mut(p.max(1))) {
                     copy_line(row, out);
                 }
             }
-            Store::Columns(columns) => transpose(columns, range.clone(), buffer),
+            DenseStore::Columns(columns) => transpose(columns, range.clone(), buffer),
         }
-        self.standardise(range, None, buffer);
-        Block { data: buffer, stride: p }
+        self.standardize(range, None, buffer);
+        RowBlock { data: buffer, stride: p }
     }
 
     /// The chosen columns of the rows of `range`, row-major, into `out`.
     pub fn gather(&self, range: Range<usize>, chosen: &[usize], out: &mut Vec<f64>) {
         out.clear();
         match &self.store {
-            Store::RowsF64(x, stride) => {
+            DenseStore::RowsF64(x, stride) => {
                 for i in range.clone() {
                     let row = &x[i * stride..];
                     out.extend(chosen.iter().map(|&j| row[j]));
                 }
             }
-            Store::RowsF32(x, stride) => {
+            DenseStore::RowsF32(x, stride) => {
                 for i in range.clone() {
                     let row = &x[i * stride..];
                     out.extend(chosen.iter().map(|&j| row[j].wide()));
                 }
             }
-            Store::Rows(rows) => {
+            DenseStore::Rows(rows) => {
                 for row in &rows[range.clone()] {
                     out.extend(chosen.iter().map(|&j| row.get(j)));
                 }
             }
-            Store::Columns(columns) => {
+            DenseStore::Columns(columns) => {
                 let columns: Vec<ColumnView> = chosen.iter().map(|&j| columns[j]).collect();
                 out.resize(range.len() * columns.len(), 0.0);
                 transpose(&columns, range.clone(), out);
             }
         }
-        self.standardise(range, Some(chosen), out);
+        self.standardize(range, Some(chosen), out);
     }
 
-    /// Standardises the chosen columns (all if `None`) of the rows of `range`, which lie row by row in `out`.
-    fn standardise(&self, range: Range<usize>, chosen: Option<&[usize]>, out: &mut [f64]) {
+    /// Standardizes the chosen columns (all if `None`) of the rows of `range`, which lie row by row in `out`.
+    fn standardize(&self, range: Range<usize>, chosen: Option<&[usize]>, out: &mut [f64]) {
         let width = chosen.map_or(self.n_columns, <[usize]>::len).max(1);
         match &self.standard {
-            Standard::Raw => {}
-            Standard::Rows(of) => {
+            Standardization::Raw => {}
+            Standardization::Rows(of) => {
                 for (&(offset, factor), row) in of[range].iter().zip(out.chunks_exact_mut(width)) {
                     row.iter_mut().for_each(|x| *x = (*x - offset) * factor);
                 }
             }
-            Standard::Columns(of) => {
+            Standardization::Columns(of) => {
                 let picked: Vec<(f64, f64)>;
                 let of = match chosen {
                     None => &of[..],
@@ -404,7 +411,7 @@ impl<'a> Dense<'a> {
 
     /// The columns, where each lies in one piece in double precision.
     fn whole_columns(&self) -> Option<Vec<&'a [f64]>> {
-        let (Store::Columns(columns), Standard::Raw) = (&self.store, &self.standard) else { return None };
+        let (DenseStore::Columns(columns), Standardization::Raw) = (&self.store, &self.standard) else { return None };
         let whole = |column: &ColumnView<'a>| match *column {
             ColumnView::F64(x, 1) => Some(&x[..self.n_rows]),
             _ => None,
@@ -432,7 +439,7 @@ fn check_rows(len: usize, n_rows: usize, n_columns: usize, stride: usize) -> Res
     Err(Error::data(format!("{len} numbers are too few for {n_rows} lines of {n_columns}, {stride} apart")))
 }
 
-vectorised! {
+crate::versions! {
     fn widen(x: &[f32], out: &mut [f64]) {
         for (out, x) in out.iter_mut().zip(x) {
             *out = *x as f64;
@@ -440,7 +447,7 @@ vectorised! {
     }
 }
 
-vectorised! {
+crate::versions! {
     fn all_finite(x: &[f64]) -> bool {
         let mut sums = [0.0; 8];
         for (i, x) in x.iter().enumerate() {
@@ -529,7 +536,7 @@ mod tests {
             let made: Vec<f64> = rows.iter().enumerate().map(|(k, x)| (x - of[k % p].0) * of[k % p].1).collect();
             let made = Dense::rows_f64(&made, n, p, p).unwrap();
             for x in &all {
-                let x = x.standardised(of.clone()).unwrap();
+                let x = x.standardized(of.clone()).unwrap();
                 prop_assert_eq!(x.times(&w, 0.5), made.times(&w, 0.5));
                 prop_assert_eq!(x.every(3).times(&w, 0.5), made.every(3).times(&w, 0.5));
                 prop_assert_eq!(x.transposed().every(2).times(&c, 0.5), made.transposed().every(2).times(&c, 0.5));

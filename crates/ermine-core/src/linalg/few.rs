@@ -57,7 +57,7 @@ fn add_tile<const C: usize>(x: &[f64], stride: usize, u: &[f64], width: usize, g
     }
 }
 
-vectorised! {
+crate::versions! {
     /// `Z = X W + start` for the rows of a block, `stride` numbers apart. `w` has a row of `width` numbers for each column of `x`, `z` one for each row, `start` is one; `width` is a multiple of eight.
     pub fn times_few(x: &[f64], stride: usize, w: &[f64], width: usize, start: &[f64], z: &mut [f64]) {
         let (p, n) = (w.len() / width, z.len() / width);

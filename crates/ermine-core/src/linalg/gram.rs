@@ -16,12 +16,13 @@
 //!
 //! **Reference.** Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008), for the packing.
 
-use super::dense::{BLOCK, Block, Dense};
+use super::dense::{BLOCK, Dense, RowBlock};
 use super::lanes::LANES;
 use super::matrix::Matrix;
 use super::{chunks, dense::add_in_order};
 use crate::parallel;
-use crate::simd::{Level, Set};
+use crate::simd::Level;
+use crate::versions;
 use std::ops::Range;
 
 /// The sum of outer products and whatever else was summed up on the way.
@@ -48,12 +49,12 @@ impl Gram {
         x: &Dense,
         shift: &[f64],
         extras: usize,
-        weigh: impl Fn(Range<usize>, Block, &mut [f64], &mut [f64]) -> f64 + Sync,
+        weigh: impl Fn(Range<usize>, RowBlock, &mut [f64], &mut [f64]) -> f64 + Sync,
     ) -> Gram {
         let (p, width) = (x.n_columns(), x.n_columns() + extras);
         let n_panels = width.div_ceil(LANES);
         let sum = |rows: Range<usize>| {
-            let mut work = Workspace::new(n_panels, extras);
+            let mut work = GramBuffers::new(n_panels, extras);
             let (mut c, mut total) = (vec![0.0; (n_panels * LANES) * (n_panels * LANES)], 0.0);
             for start in rows.clone().step_by(BLOCK) {
                 let range = start..(start + BLOCK).min(rows.end);
@@ -122,16 +123,16 @@ pub fn cross_products(x: &Dense, left: &[usize], right: &[usize], shift: &[f64],
 
 /// A table, with a column of ones if asked for, packed for Gram matrices under many different weights. It is as large as the table: for samples.
 #[derive(Debug, Clone)]
-pub struct Packed {
+pub struct PackedTable {
     width: usize,
     n_rows: usize,
     /// The panels of each block of rows.
     blocks: Vec<Vec<f64>>,
 }
 
-impl Packed {
+impl PackedTable {
     /// Packs all rows.
-    pub fn new(x: &Dense, ones: bool) -> Packed {
+    pub fn new(x: &Dense, ones: bool) -> PackedTable {
         let (p, extras) = (x.n_columns(), usize::from(ones));
         let n_panels = (p + extras).div_ceil(LANES);
         let one = [1.0; BLOCK];
@@ -144,7 +145,7 @@ impl Packed {
             packed
         };
         let blocks = parallel::map(x.n_rows().div_ceil(BLOCK), block);
-        Packed { width: p + extras, n_rows: x.n_rows(), blocks }
+        PackedTable { width: p + extras, n_rows: x.n_rows(), blocks }
     }
 
     /// `sum_i s_i v_i v_i'` over the packed rows `v_i`; weights may be of any sign.
@@ -166,7 +167,7 @@ impl Packed {
     }
 }
 
-vectorised! {
+versions! {
     fn scale_panel(panel: &[f64], weights: &[f64], out: &mut [f64]) {
         for ((out, x), w) in out.chunks_exact_mut(LANES).zip(panel.chunks_exact(LANES)).zip(weights) {
             for l in 0..LANES {
@@ -176,21 +177,21 @@ vectorised! {
     }
 }
 
-struct Workspace {
+struct GramBuffers {
     buffer: Vec<f64>,
     packed: Vec<f64>,
     scale: Vec<f64>,
     extra: Vec<f64>,
 }
 
-impl Workspace {
+impl GramBuffers {
     fn new(n_panels: usize, extras: usize) -> Self {
         let packed = vec![0.0; BLOCK * n_panels * LANES];
-        Workspace { buffer: Vec::new(), packed, scale: vec![0.0; BLOCK], extra: vec![0.0; BLOCK * extras] }
+        GramBuffers { buffer: Vec::new(), packed, scale: vec![0.0; BLOCK], extra: vec![0.0; BLOCK * extras] }
     }
 }
 
-vectorised! {
+versions! {
     /// Writes the rows of a block into panels of eight columns, shifted and scaled; what is beyond `p` columns in the
     /// last panel becomes zero.
     pub(super) fn pack(x: &[f64], stride: usize, p: usize, shift: &[f64], scale: &[f64], packed: &mut [f64]) {
@@ -265,113 +266,57 @@ fn multiply_tile(level: Level, a: &[f64], b: &[f64], k: usize, c: &mut [f64], si
     // The last of the eight rows ends here.
     let end = side.checked_mul(LANES - 1).and_then(|start| start.checked_add(wide * LANES));
     assert!(a.len() >= pitch && end.is_some_and(|end| c.len() >= end), "a tile that lies inside its matrices");
-    match (level.set(), wide) {
-        // SAFETY: the machine has AVX-512 (`level`), and the lengths were checked above.
-        #[cfg(target_arch = "x86_64")]
-        (Set::Avx512, 1) => unsafe { x86::tile_avx512::<1>(a, b, k, c, side) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        (Set::Avx512, 2) => unsafe { x86::tile_avx512::<2>(a, b, k, c, side) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        (Set::Avx512, 3) => unsafe { x86::tile_avx512::<3>(a, b, k, c, side) },
-        // SAFETY: the machine has AVX2 and FMA (`level`), and the lengths were checked above.
-        #[cfg(target_arch = "x86_64")]
-        (Set::Avx2, _) => unsafe { x86::tile_avx2(a, b, k, c, side) },
-        _ => tile_plain(a, b, k, c, side),
-    }
+    tile(level, a, b, k, c, side);
 }
 
-fn tile_plain(a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
-    for (g, b) in b.chunks_exact(k * LANES).enumerate() {
-        let mut sums = [[0.0f64; LANES]; LANES];
-        for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
-            for (sums, a) in sums.iter_mut().zip(a) {
-                sums.iter_mut().zip(b).for_each(|(s, b)| *s = a.mul_add(*b, *s));
-            }
-        }
-        for (i, sums) in sums.iter().enumerate() {
-            let c = &mut c[i * side + g * LANES..i * side + (g + 1) * LANES];
-            c.iter_mut().zip(sums).for_each(|(c, s)| *c += s);
-        }
-    }
-}
+/// Rows of `c` whose sums are in registers at the same time.
+const ROWS: usize = 4;
 
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::LANES;
-    use std::arch::x86_64::*;
-
-    /// # Safety
-    /// AVX-512F; `a` holds `k` rows of 8, `b` holds `W` panels of `k` rows of 8, `c` eight rows of `8 W`, `side` apart.
-    #[target_feature(enable = "avx512f")]
-    pub unsafe fn tile_avx512<const W: usize>(a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
-        let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
-        // Plain index loops over fixed bounds: the compiler unrolls them and keeps all sums in registers.
-        let mut sums = [[_mm512_setzero_pd(); W]; LANES];
-        for r in 0..k {
-            let mut row = [_mm512_setzero_pd(); W];
-            for w in 0..W {
-                // SAFETY: r < k and w < W, so the eight numbers lie in panel w of `b`.
-                row[w] = unsafe { _mm512_loadu_pd(b.add((w * k + r) * LANES)) };
-            }
-            for i in 0..LANES {
-                // SAFETY: r < k and i < 8.
-                let x = _mm512_set1_pd(unsafe { *a.add(r * LANES + i) });
-                for w in 0..W {
-                    sums[i][w] = _mm512_fmadd_pd(x, row[w], sums[i][w]);
-                }
-            }
-        }
-        for i in 0..LANES {
-            for w in 0..W {
-                // SAFETY: row i < 8 and column group w < W lie in `c`.
-                unsafe {
-                    let place = c.add(i * side + w * LANES);
-                    _mm512_storeu_pd(place, _mm512_add_pd(_mm512_loadu_pd(place), sums[i][w]));
-                }
-            }
-        }
-    }
-
-    /// # Safety
-    /// AVX2 and FMA; lengths as for [`tile_avx512`], with as many panels as `b` has.
-    #[target_feature(enable = "avx2,fma")]
-    pub unsafe fn tile_avx2(a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
-        let n_panels = b.len() / (k * LANES);
-        let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
-        for (w, half) in (0..n_panels).flat_map(|w| [(w, 0), (w, 4)]) {
-            let mut sums = [[_mm256_setzero_pd(); 2]; 4];
-            for r in 0..k {
-                // SAFETY: r < k and w < n_panels, so the eight numbers lie in panel w of `b`.
-                let row = unsafe {
-                    let row = b.add((w * k + r) * LANES);
-                    [_mm256_loadu_pd(row), _mm256_loadu_pd(row.add(4))]
-                };
-                for i in 0..4 {
-                    // SAFETY: r < k and half + i < 8.
-                    let x = _mm256_set1_pd(unsafe { *a.add(r * LANES + half + i) });
-                    for h in 0..2 {
-                        sums[i][h] = _mm256_fmadd_pd(x, row[h], sums[i][h]);
-                    }
-                }
-            }
-            for i in 0..4 {
-                for h in 0..2 {
-                    // SAFETY: row half + i < 8 and column w * 8 + h * 4 + 3 lie in `c`.
-                    unsafe {
-                        let place = c.add((half + i) * side + w * LANES + h * 4);
-                        _mm256_storeu_pd(place, _mm256_add_pd(_mm256_loadu_pd(place), sums[i][h]));
+versions! {
+    fn tile(set: impl Instructions, a: &[f64], b: &[f64], k: usize, c: &mut [f64], side: usize) {
+        for first in (0..LANES).step_by(ROWS) {
+            match b.len() / (k * LANES) {
+                3 if set.has_avx512() => rows_of_tile::<3>(a, first, b, k, c, side),
+                2 if set.has_avx512() => rows_of_tile::<2>(a, first, b, k, c, side),
+                _ => {
+                    for (w, b) in b.chunks_exact(k * LANES).enumerate() {
+                        rows_of_tile::<1>(a, first, b, k, &mut c[w * LANES..], side);
                     }
                 }
             }
         }
+    }
+}
+
+/// Some rows of a tile, from `first` on, for `W` panels.
+#[inline(always)]
+fn rows_of_tile<const W: usize>(a: &[f64], first: usize, b: &[f64], k: usize, c: &mut [f64], side: usize) {
+    let a = &a.as_chunks::<LANES>().0[..k];
+    let b = b.as_chunks::<LANES>().0;
+    let panels: [&[[f64; LANES]]; W] = std::array::from_fn(|w| &b[w * k..(w + 1) * k]);
+    let mut sums = [[[0.0f64; LANES]; W]; ROWS];
+    for r in 0..k {
+        // Copies first: then the compiler keeps all sums in registers. More than four rows of three panels would go through memory.
+        let (x, y): ([_; W], [_; ROWS]) =
+            (std::array::from_fn(|w| panels[w][r]), std::array::from_fn(|i| a[r][first + i]));
+        for i in 0..ROWS {
+            for w in 0..W {
+                for l in 0..LANES {
+                    sums[i][w][l] = f64::mul_add(y[i], x[w][l], sums[i][w][l]);
+                }
+            }
+        }
+    }
+    for (i, sums) in sums.iter().enumerate() {
+        let c = &mut c[(first + i) * side..(first + i) * side + W * LANES];
+        c.iter_mut().zip(sums.as_flattened()).for_each(|(c, s)| *c += s);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::InstructionSet;
     use proptest::prelude::*;
 
     fn numbers(len: usize, seed: u64) -> Vec<f64> {
@@ -396,7 +341,7 @@ mod tests {
                     prop_assert_eq!(gram[(a, b)], gram[(b, a)]);
                 }
             }
-            let packed = Packed::new(&dense, true).gram(&y);
+            let packed = PackedTable::new(&dense, true).gram(&y);
             for a in 0..p + 1 {
                 for b in 0..p + 1 {
                     let entry = |i: usize, j: usize| if j < p { x[i * p + j] } else { 1.0 };
@@ -423,9 +368,16 @@ mod tests {
                 multiply_tile(level, &a, &b, k, &mut c, side);
                 c
             };
-            let plain = tile(Level::at_most(Set::Plain));
-            prop_assert_eq!(&tile(Level::at_most(Set::Avx2)), &plain);
-            prop_assert_eq!(&tile(Level::at_most(Set::Avx512)), &plain);
+            let mut plain = numbers(8 * side, 3);
+            for (w, b) in b.chunks_exact(k * LANES).enumerate() {
+                for (i, l) in (0..LANES).flat_map(|i| (0..LANES).map(move |l| (i, l))) {
+                    let sum = (0..k).fold(0.0f64, |sum, r| a[r * LANES + i].mul_add(b[r * LANES + l], sum));
+                    plain[i * side + w * LANES + l] += sum;
+                }
+            }
+            prop_assert_eq!(&tile(Level::at_most(InstructionSet::Plain)), &plain);
+            prop_assert_eq!(&tile(Level::at_most(InstructionSet::Avx2)), &plain);
+            prop_assert_eq!(&tile(Level::at_most(InstructionSet::Avx512)), &plain);
         }
     }
 

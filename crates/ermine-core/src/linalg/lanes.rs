@@ -1,14 +1,12 @@
-//! Loops over slices, vectorised, with the same bits on every machine.
+//! Loops over slices, vectorized, with the same bits on every machine.
 //!
 //! **Idea.** A floating-point sum depends on its order, so compilers won't reorder it and a plain loop stays scalar.
 //! Here the order is fixed by us: eight lanes side by side, several such groups to hide latency, added up in one fixed
-//! tree at the end, with fused multiply-add throughout. [`vectorised!`](crate::vectorised) compiles one such body three times (AVX-512,
+//! tree at the end, with fused multiply-add throughout. [`versions!`](crate::versions) compiles one such body three times (AVX-512,
 //! AVX2 with FMA, plain) and picks at run time; all three perform the same operations on the same numbers, so they
 //! give the same bits. Without FMA hardware the fused operation is emulated: right, but slow.
-//!
-//! `exp` and `softplus` are written here rather than taken from the system's library for the same reason, and because
-//! they vectorise: reduction to `|r| <= ln 2 / 2` and a Taylor polynomial, whose remainder is below half a unit in the
-//! last place.
+
+use crate::versions;
 
 /// Lanes in a group: the `f64`s of one AVX-512 register.
 pub const LANES: usize = 8;
@@ -33,44 +31,7 @@ impl Real for f32 {
     }
 }
 
-/// Declares functions compiled for AVX-512, for AVX2 with FMA and plainly, chosen when called.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! vectorised {
-    ($($(#[$meta:meta])* $vis:vis fn $name:ident $(<$t:ident : $bound:ident>)? ($($arg:ident : $type:ty),* $(,)?) $(-> $ret:ty)? $body:block)+) => {$(
-        $(#[$meta])*
-        $vis fn $name $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? {
-            #[allow(clippy::too_many_arguments)]
-            #[inline(always)]
-            fn body $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                $crate::for_set! { avx512 => compiled
-                    #[allow(clippy::too_many_arguments)]
-                    fn wide $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? {
-                        body($($arg),*)
-                    }
-                }
-                $crate::for_set! { avx2 => compiled
-                    #[allow(clippy::too_many_arguments)]
-                    fn narrow $(<$t: $bound>)? ($($arg: $type),*) $(-> $ret)? {
-                        body($($arg),*)
-                    }
-                }
-                match $crate::simd::Level::detect().set() {
-                    // SAFETY: the processor has the features of the set that was detected.
-                    $crate::simd::Set::Avx512 => return unsafe { wide($($arg),*) },
-                    // SAFETY: as above.
-                    $crate::simd::Set::Avx2 => return unsafe { narrow($($arg),*) },
-                    $crate::simd::Set::Plain => {}
-                }
-            }
-            body($($arg),*)
-        }
-    )+};
-}
-
-/// Asks for the memory of a number that will be read soon, and of its neighbours.
+/// Asks for the memory of a number that will be read soon, and of its neighbors.
 #[inline(always)]
 pub fn prefetch<T>(x: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -117,7 +78,7 @@ pub fn dot_body<T: Real>(x: &[T], w: &[f64]) -> f64 {
     fold(total) + tail
 }
 
-vectorised! {
+versions! {
     /// `sum_i x_i w_i`, over the shorter length.
     pub fn dot<T: Real>(x: &[T], w: &[f64]) -> f64 {
         dot_body(x, w)
@@ -159,13 +120,6 @@ vectorised! {
         }
     }
 
-    /// Replaces each value by its exponential.
-    pub fn exp_all(x: &mut [f64]) {
-        for x in x {
-            *x = exp(*x);
-        }
-    }
-
     /// `sum_i x_i^2`.
     pub fn square_sum(x: &[f64]) -> f64 {
         dot_body(x, x)
@@ -184,116 +138,20 @@ vectorised! {
     }
 }
 
-/// `e^x`. Zero below -708.4 (no denormals), infinity above 709.7, NaN for NaN.
-#[inline(always)]
-pub fn exp(x: f64) -> f64 {
-    // ln 2 in two parts, the first with trailing zero bits, so that k * LN2_HIGH is exact for |k| < 2^11.
-    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    // 1.5 * 2^52: adding it rounds to a whole number, which then sits in the low bits.
-    const ROUND: f64 = 6_755_399_441_055_744.0;
-    let clamped = x.clamp(-708.39, 709.78);
-    let shifted = clamped.mul_add(std::f64::consts::LOG2_E, ROUND);
-    let k = shifted - ROUND;
-    let r = k.mul_add(-LN2_LOW, k.mul_add(-LN2_HIGH, clamped));
-    // 1/n! for n = 13 down to 2.
-    const C: [f64; 12] = [
-        1.0 / 6_227_020_800.0,
-        1.0 / 479_001_600.0,
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5_040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-    ];
-    let mut p = C[0];
-    for c in &C[1..] {
-        p = p.mul_add(r, *c);
-    }
-    let p = p.mul_add(r, 1.0).mul_add(r, 1.0);
-    // Two factors of 2^(k/2), as 2^k itself may be 2^1024.
-    let bits = (shifted.to_bits() as i64).wrapping_sub(ROUND.to_bits() as i64);
-    let half = bits >> 1;
-    let power = |k: i64| f64::from_bits((k.wrapping_add(1023) << 52) as u64);
-    let value = p * power(half) * power(bits - half);
-    let value = if x < -708.39 { 0.0 } else { value };
-    let value = if x > 709.78 { f64::INFINITY } else { value };
-    if x.is_nan() { x } else { value }
-}
-
-/// `ln(1 + t)` for `0 <= t <= 1`.
-#[inline(always)]
-pub fn ln_1p_unit(t: f64) -> f64 {
-    // Above sqrt 2 - 1, ln(1 + t) = ln 2 + ln(1 + (t - 1) / 2), so that the series runs on |s| <= 0.172.
-    let upper = t > 0.414_213_562_373_095_03;
-    let v = if upper { (t - 1.0) * 0.5 } else { t };
-    let s = v / (2.0 + v);
-    let u = s * s;
-    let mut p = 1.0 / 23.0;
-    for n in [21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
-        p = u.mul_add(p, 1.0 / n);
-    }
-    // 2 atanh s = 2 s + 2 s^3 (1/3 + u/5 + ...), and 2 s = v - s v exactly in exact arithmetic.
-    let ln = (s * (u * p)).mul_add(2.0, 2.0 * s);
-    if upper { std::f64::consts::LN_2 + ln } else { ln }
-}
-
-/// `ln(1 + e^z)` without overflow or cancellation.
-#[inline(always)]
-pub fn softplus(z: f64) -> f64 {
-    z.max(0.0) + ln_1p_unit(exp(-z.abs()))
-}
-
-/// `1 / (1 + e^-z)` without overflow or cancellation.
-#[inline(always)]
-pub fn sigmoid(z: f64) -> f64 {
-    let e = exp(-z.abs());
-    let q = 1.0 / (1.0 + e);
-    if z >= 0.0 { q } else { e * q }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn ulps(a: f64, b: f64) -> u64 {
-        (a.to_bits() as i64).abs_diff(b.to_bits() as i64)
-    }
-
     proptest! {
         #[test]
-        fn exp_is_within_two_units_in_the_last_place(x in -708.0f64..709.0) {
-            prop_assert!(ulps(exp(x), x.exp()) <= 2, "{x}: {} {}", exp(x), x.exp());
-        }
-
-        #[test]
-        fn softplus_and_sigmoid_follow_their_definitions(z in -800.0f64..800.0) {
-            let truth = z.max(0.0) + (-z.abs()).exp().ln_1p();
-            // Two units in the last place of exp and one of ln_1p.
-            prop_assert!((softplus(z) - truth).abs() <= 7e-16 * truth + 1e-307, "{z}: {} {truth}", softplus(z));
-            let p = if z >= 0.0 { 1.0 / (1.0 + (-z).exp()) } else { z.exp() / (1.0 + z.exp()) };
-            prop_assert!((sigmoid(z) - p).abs() <= 1e-15 * p + 1e-300);
-        }
-
-        #[test]
-        fn vectorised_sums_give_the_bits_of_their_scalar_twin(x in prop::collection::vec(-1e3f64..1e3, 0..200)) {
+        fn vectorized_sums_give_the_bits_of_their_scalar_twin(x in prop::collection::vec(-1e3f64..1e3, 0..200)) {
             let w: Vec<f64> = x.iter().map(|x| (x * 1.7).sin()).collect();
             prop_assert_eq!(dot(&x, &w).to_bits(), dot_body(&x, &w).to_bits());
             let narrow: Vec<f32> = x.iter().map(|&x| x as f32).collect();
             prop_assert_eq!(dot(&narrow, &w).to_bits(), dot_body(&narrow, &w).to_bits());
             let plain: f64 = x.iter().zip(&w).map(|(a, b)| a * b).sum();
             prop_assert!((dot(&x, &w) - plain).abs() <= 1e-9);
-            let mut e = w.clone();
-            exp_all(&mut e);
-            for (e, w) in e.iter().zip(&w) {
-                prop_assert_eq!(e.to_bits(), exp(*w).to_bits());
-            }
         }
 
         #[test]
@@ -310,14 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_number_line_are_kept() {
-        assert_eq!(exp(f64::NEG_INFINITY), 0.0);
-        assert_eq!(exp(f64::INFINITY), f64::INFINITY);
-        assert_eq!(exp(800.0), f64::INFINITY);
-        assert!(exp(f64::NAN).is_nan());
-        assert_eq!(exp(0.0), 1.0);
-        assert_eq!((sigmoid(-1e9), sigmoid(1e9)), (0.0, 1.0));
-        assert_eq!(softplus(1e9), 1e9);
+    fn the_largest_of_numbers_with_nan_is_nan() {
         assert!(max_abs(&[1.0, f64::NAN, 2.0]).is_nan());
         assert_eq!(max_abs(&[1.0, -3.0, 2.0]), 3.0);
     }

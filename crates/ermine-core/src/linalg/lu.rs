@@ -1,5 +1,5 @@
 //! `P A = L U` with row exchanges, for small square systems that are neither symmetric nor large: bases of linear
-//! programmes.
+//! programs.
 //!
 //! **Cost.** `2 p^3 / 3` flops; a solve `2 p^2`.
 //!
@@ -8,7 +8,7 @@
 use super::lanes::{axpy, dot};
 use super::matrix::Matrix;
 
-/// A factorisation.
+/// A factorization.
 #[derive(Debug, Clone)]
 pub struct Lu {
     /// `L` below the diagonal (its own is 1), `U` on and above it.

@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`lanes`] | vectorised loops over slices (dot, axpy, exp), the same bits with and without AVX |
+//! | [`lanes`] | vectorized loops over slices (dot, axpy, exp), the same bits with and without AVX |
 //! | [`dense`] | a table of numbers as it lies in memory, read in blocks of rows |
 //! | `columns` | kernels for tables by columns |
 //! | [`sparse`] | the same where most numbers are zero: by rows and by columns |
@@ -17,14 +17,13 @@
 //! order of the rows, so results don't depend on the number of threads. Every kernel uses fused multiply-add in the
 //! same order whatever the width of the registers.
 
-#[macro_use]
-pub mod lanes;
 pub mod cholesky;
 mod columns;
 pub mod dense;
 pub mod design;
 pub mod few;
 pub mod gram;
+pub mod lanes;
 pub mod lu;
 pub mod matrix;
 pub mod sparse;

@@ -1,6 +1,6 @@
 //! A table of numbers of which most are zero: the others by rows, and by columns where a solver asks for them.
 //!
-//! Loops over places don't vectorise, so they are compiled once, for every machine; a fused multiply-add would be a call there. They multiply and add.
+//! Loops over places don't vectorize, so they are compiled once, for every machine; a fused multiply-add would be a call there. They multiply and add.
 
 use super::dense::{BLOCK, add_in_order};
 use super::gram::{Gram, chunks_for};
@@ -12,13 +12,13 @@ use std::ops::Range;
 
 /// Lines (rows or columns) of a sparse table: line `i` holds `indices[starts[i]..starts[i + 1]]` and their values.
 #[derive(Debug, Clone)]
-pub struct Lines<'a> {
+pub struct SparseLines<'a> {
     starts: Cow<'a, [usize]>,
     indices: Cow<'a, [u32]>,
     values: Cow<'a, [f64]>,
 }
 
-impl Lines<'_> {
+impl SparseLines<'_> {
     /// The places and values of line `i` that are not zero.
     #[inline(always)]
     pub fn line(&self, i: usize) -> (&[u32], &[f64]) {
@@ -37,7 +37,7 @@ impl Lines<'_> {
     }
 
     /// The same numbers by lines of the other kind, of which there are `n_lines`.
-    pub fn transposed(&self, n_lines: usize) -> Lines<'static> {
+    pub fn transposed(&self, n_lines: usize) -> SparseLines<'static> {
         let mut starts = vec![0usize; n_lines + 1];
         self.indices.iter().for_each(|&j| starts[j as usize + 1] += 1);
         (0..n_lines).for_each(|j| starts[j + 1] += starts[j]);
@@ -52,7 +52,7 @@ impl Lines<'_> {
                 *place += 1;
             }
         }
-        Lines { starts: starts.into(), indices: indices.into(), values: values.into() }
+        SparseLines { starts: starts.into(), indices: indices.into(), values: values.into() }
     }
 }
 
@@ -60,7 +60,7 @@ impl Lines<'_> {
 #[derive(Debug, Clone)]
 pub struct Sparse<'a> {
     n_columns: usize,
-    rows: Lines<'a>,
+    rows: SparseLines<'a>,
 }
 
 impl<'a> Sparse<'a> {
@@ -72,7 +72,7 @@ impl<'a> Sparse<'a> {
         values: impl Into<Cow<'a, [f64]>>,
         n_columns: usize,
     ) -> Result<Self> {
-        let rows = Lines { starts: starts.into(), indices: indices.into(), values: values.into() };
+        let rows = SparseLines { starts: starts.into(), indices: indices.into(), values: values.into() };
         let total = rows.indices.len();
         let ordered = rows.starts.first() == Some(&0) && rows.starts.windows(2).all(|w| w[0] <= w[1]);
         if !ordered || rows.starts.last() != Some(&total) || rows.values.len() != total {
@@ -98,7 +98,10 @@ impl<'a> Sparse<'a> {
     /// The same for rows that are known to be right, because they were just made so: nothing is looked at.
     pub(crate) fn of_known_rows(starts: &'a [usize], indices: &'a [u32], values: &'a [f64], n_columns: usize) -> Self {
         debug_assert!(Sparse::from_rows(starts, indices, values, n_columns).is_ok());
-        Sparse { n_columns, rows: Lines { starts: starts.into(), indices: indices.into(), values: values.into() } }
+        Sparse {
+            n_columns,
+            rows: SparseLines { starts: starts.into(), indices: indices.into(), values: values.into() },
+        }
     }
 
     /// How many rows.
@@ -117,7 +120,7 @@ impl<'a> Sparse<'a> {
     }
 
     /// The rows.
-    pub fn rows(&self) -> &Lines<'a> {
+    pub fn rows(&self) -> &SparseLines<'a> {
         &self.rows
     }
 
@@ -130,7 +133,7 @@ impl<'a> Sparse<'a> {
             values.extend_from_slice(numbers);
             starts.push(indices.len());
         }
-        let rows = Lines { starts: starts.into(), indices: indices.into(), values: values.into() };
+        let rows = SparseLines { starts: starts.into(), indices: indices.into(), values: values.into() };
         Sparse { n_columns: self.n_columns, rows }
     }
 
@@ -138,7 +141,7 @@ impl<'a> Sparse<'a> {
     pub fn scaled(&self, factors: &[f64]) -> Sparse<'a> {
         let of = |(&j, &x): (&u32, &f64)| x * factors[j as usize];
         let values: Vec<f64> = self.rows.indices.iter().zip(self.rows.values.iter()).map(of).collect();
-        Sparse { n_columns: self.n_columns, rows: Lines { values: values.into(), ..self.rows.clone() } }
+        Sparse { n_columns: self.n_columns, rows: SparseLines { values: values.into(), ..self.rows.clone() } }
     }
 
     /// `x_i . w`.

@@ -10,10 +10,16 @@ pub struct EpsilonInsensitive {
 }
 
 impl Loss for EpsilonInsensitive {
+    fn name(&self) -> &'static str {
+        "epsilon-insensitive loss"
+    }
+
+    #[inline(always)]
     fn value(&self, z: f64, y: f64) -> f64 {
         ((z - y).abs() - self.epsilon).max(0.0)
     }
 
+    #[inline(always)]
     fn gradient(&self, z: f64, y: f64) -> f64 {
         match z - y {
             r if r > self.epsilon => 1.0,
@@ -22,6 +28,7 @@ impl Loss for EpsilonInsensitive {
         }
     }
 
+    #[inline(always)]
     fn curvature(&self, _: f64, _: f64) -> f64 {
         0.0
     }
@@ -31,7 +38,7 @@ impl Loss for EpsilonInsensitive {
         if a.abs() <= 1.0 { a * y + self.epsilon * a.abs() } else { f64::INFINITY }
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        None
+    fn has_straight_pieces(&self) -> bool {
+        true
     }
 }

@@ -1,22 +1,29 @@
-//! The exponential loss `exp(-y z)`, which AdaBoost minimises. Half the log-odds is its population minimiser, so that
+//! The exponential loss `exp(-y z)`, which AdaBoost minimizes. Half the log-odds is its population minimizer, so that
 //! `1 / (1 + exp(-2 z))` estimates the probability of +1.
 
-use super::Loss;
-use crate::linalg::lanes::{exp, sigmoid};
+use super::{Link, Logistic, Loss};
+use crate::simd::exp::exp;
 
 /// `exp(-y z)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exponential;
 
 impl Loss for Exponential {
+    fn name(&self) -> &'static str {
+        "exponential loss"
+    }
+
+    #[inline(always)]
     fn value(&self, z: f64, y: f64) -> f64 {
         exp(-y * z)
     }
 
+    #[inline(always)]
     fn gradient(&self, z: f64, y: f64) -> f64 {
         -y * exp(-y * z)
     }
 
+    #[inline(always)]
     fn curvature(&self, z: f64, y: f64) -> f64 {
         exp(-y * z)
     }
@@ -31,11 +38,11 @@ impl Loss for Exponential {
         }
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        None
+    fn link(&self) -> Link {
+        Link::Vote
     }
 
-    fn link(&self, z: f64) -> f64 {
-        sigmoid(2.0 * z)
+    fn best_constant(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
+        Logistic.best_constant(y, weights) / 2.0
     }
 }

@@ -7,14 +7,21 @@ use super::Loss;
 pub struct Hinge;
 
 impl Loss for Hinge {
+    fn name(&self) -> &'static str {
+        "hinge loss"
+    }
+
+    #[inline(always)]
     fn value(&self, z: f64, y: f64) -> f64 {
         (1.0 - y * z).max(0.0)
     }
 
+    #[inline(always)]
     fn gradient(&self, z: f64, y: f64) -> f64 {
         if y * z < 1.0 { -y } else { 0.0 }
     }
 
+    #[inline(always)]
     fn curvature(&self, _: f64, _: f64) -> f64 {
         0.0
     }
@@ -24,7 +31,7 @@ impl Loss for Hinge {
         if (-1.0..=0.0).contains(&(a * y)) { a * y } else { f64::INFINITY }
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        None
+    fn has_straight_pieces(&self) -> bool {
+        true
     }
 }

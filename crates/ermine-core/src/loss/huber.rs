@@ -13,15 +13,22 @@ pub struct Huber {
 }
 
 impl Loss for Huber {
+    fn name(&self) -> &'static str {
+        "Huber loss"
+    }
+
+    #[inline(always)]
     fn value(&self, z: f64, y: f64) -> f64 {
         let r = (z - y).abs();
         if r <= self.delta { r * r / 2.0 } else { self.delta * (r - self.delta / 2.0) }
     }
 
+    #[inline(always)]
     fn gradient(&self, z: f64, y: f64) -> f64 {
         (z - y).clamp(-self.delta, self.delta)
     }
 
+    #[inline(always)]
     fn curvature(&self, z: f64, y: f64) -> f64 {
         if (z - y).abs() <= self.delta { 1.0 } else { 0.0 }
     }
@@ -33,5 +40,9 @@ impl Loss for Huber {
 
     fn smoothness(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    fn has_straight_pieces(&self) -> bool {
+        true
     }
 }

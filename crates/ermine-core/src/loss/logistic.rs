@@ -1,21 +1,31 @@
 //! The logistic loss `ln(1 + exp(-y z))`: minus the log-likelihood of class `y` when the log-odds are `z`.
 
-use super::Loss;
-use crate::linalg::lanes::{exp, ln_1p_unit, sigmoid, softplus};
+use super::{Link, Loss};
+use crate::simd::exp::{exp, ln_1p_unit, sigmoid, softplus};
+
+/// Shares of classes are kept this far from 0 and 1 where a constant is fitted.
+pub(super) const LEAST_SHARE: f64 = 1e-9;
 
 /// `ln(1 + exp(-y z))`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Logistic;
 
 impl Loss for Logistic {
+    fn name(&self) -> &'static str {
+        "log loss"
+    }
+
+    #[inline(always)]
     fn value(&self, z: f64, y: f64) -> f64 {
         softplus(-y * z)
     }
 
+    #[inline(always)]
     fn gradient(&self, z: f64, y: f64) -> f64 {
         -y * sigmoid(-y * z)
     }
 
+    #[inline(always)]
     fn curvature(&self, z: f64, _: f64) -> f64 {
         let p = sigmoid(-z.abs());
         p * (1.0 - p)
@@ -35,28 +45,26 @@ impl Loss for Logistic {
         Some(0.25)
     }
 
-    fn link(&self, z: f64) -> f64 {
-        sigmoid(z)
+    fn link(&self) -> Link {
+        Link::Logistic
     }
 
-    fn evaluate(&self, z: &[f64], y: &[f64], value: &mut [f64], gradient: &mut [f64], curvature: &mut [f64]) {
-        evaluate(z, y, value, gradient, curvature);
+    /// The log-odds of the share of class +1, which is kept away from 0 and 1.
+    fn best_constant(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let positive: f64 = (0..y.len()).filter(|&i| y[i] > 0.0).map(weight).sum();
+        let total: f64 = (0..y.len()).map(weight).sum();
+        let p = (positive / total).clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
+        (p / (1.0 - p)).ln()
     }
-}
 
-vectorised! {
-    /// The four transcendental functions of a row from one exponential.
-    fn evaluate(z: &[f64], y: &[f64], value: &mut [f64], gradient: &mut [f64], curvature: &mut [f64]) {
-        let n = z.len();
-        let (y, value, gradient, curvature) = (&y[..n], &mut value[..n], &mut gradient[..n], &mut curvature[..n]);
-        for i in 0..n {
-            let m = y[i] * z[i];
-            let e = exp(-m.abs());
-            let q = 1.0 / (1.0 + e);
-            let small = e * q;
-            value[i] = (-m).max(0.0) + ln_1p_unit(e);
-            gradient[i] = -y[i] * if m >= 0.0 { small } else { q };
-            curvature[i] = small * q;
-        }
+    /// From one exponential.
+    #[inline(always)]
+    fn terms(&self, z: f64, y: f64) -> [f64; 3] {
+        let m = y * z;
+        let e = exp(-m.abs());
+        let q = 1.0 / (1.0 + e);
+        let small = e * q;
+        [(-m).max(0.0) + ln_1p_unit(e), -y * if m >= 0.0 { small } else { q }, small * q]
     }
 }

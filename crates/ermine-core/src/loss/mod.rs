@@ -1,50 +1,67 @@
-//! Losses: what a margin (or a prediction) `z` costs when the truth is `y`. One file for each.
+//! Losses: the cost `l(z, y)` of a score `z` (a margin or a raw prediction) when the target is `y`. One file for each; boosting, linear models, early stopping and certificates use
+//! the same definitions.
 //!
-//! | loss | `l(z, y)` | for | smooth |
+//! | loss | `l(z, y)` | target | smooth |
 //! |---|---|---|---|
-//! | [`ZeroOne`] | 1 if `y z <= 0` | reports | no |
-//! | [`Hinge`] | `max(0, 1 - y z)` | classes `y = -1, +1` | no |
-//! | [`SquaredHinge`] | `max(0, 1 - y z)^2 / 2` | classes | once |
-//! | [`Exponential`] | `exp(-y z)` | classes | yes |
-//! | [`Logistic`] | `ln(1 + exp(-y z))` | classes | yes |
-//! | [`softmax`] | `ln sum_k exp(z_k) - z_y` | several classes | yes |
-//! | [`Squared`] | `(z - y)^2 / 2` | numbers | yes |
-//! | [`Absolute`] | `abs(z - y)` | numbers | no |
-//! | [`Huber`] | squared near 0, absolute beyond `delta` | numbers | once |
-//! | [`Quantile`] | `tau (y - z)` above, `(1 - tau)(z - y)` below | numbers | no |
-//! | [`EpsilonInsensitive`] | `max(0, abs(z - y) - epsilon)` | numbers | no |
-//! | [`SquaredEpsilonInsensitive`] | `max(0, abs(z - y) - epsilon)^2 / 2` | numbers | once |
+//! | [`ZeroOne`] | 1 if `y z <= 0` | class, for reports | no |
+//! | [`Hinge`] | `max(0, 1 - y z)` | class | no |
+//! | [`SquaredHinge`] | `max(0, 1 - y z)^2 / 2` | class | once |
+//! | [`Exponential`] | `exp(-y z)` | class | yes |
+//! | [`Logistic`] | `ln(1 + exp(-y z))` | class | yes |
+//! | [`softmax`] | `ln sum_k exp(z_k) - z_y` | one of several classes | yes |
+//! | [`Squared`] | `(z - y)^2 / 2` | number | yes |
+//! | [`Absolute`] | `abs(z - y)` | number | no |
+//! | [`Huber`] | squared near 0, absolute beyond `delta` | number | once |
+//! | [`Quantile`] | `tau (y - z)` above, `(1 - tau)(z - y)` below | number | no |
+//! | [`Poisson`] | `e^z - y z` | number from 0 | yes |
+//! | [`Gamma`] | `z + y e^-z` | number above 0 | yes |
+//! | [`Tweedie`] | `e^((2 - p) z) / (2 - p) - y e^((1 - p) z) / (1 - p)` | number from 0 | yes |
+//! | [`EpsilonInsensitive`] | `max(0, abs(z - y) - epsilon)` | number | no |
+//! | [`SquaredEpsilonInsensitive`] | `max(0, abs(z - y) - epsilon)^2 / 2` | number | once |
 //!
-//! A loss is convex in `z` (all but the 0-1 loss). Its conjugate `l*(a) = sup_z (a z - l(z))` gives lower bounds on
-//! regularised risks, and so duality gaps.
+//! Classes are -1 and +1. A loss is convex in `z` (all but the 0-1 loss). Its conjugate `l*(a) = sup_z (a z - l(z))` gives lower bounds on
+//! regularized risks, and so duality gaps. A new loss is a file with a type that implements [`Loss`].
 
 mod absolute;
 mod epsilon_insensitive;
 mod exponential;
+mod gamma;
 mod hinge;
 mod huber;
+mod link;
 mod logistic;
+mod poisson;
 mod quantile;
 pub mod softmax;
 mod squared;
 mod squared_epsilon_insensitive;
 mod squared_hinge;
+mod tweedie;
 mod zero_one;
 
 pub use absolute::Absolute;
 pub use epsilon_insensitive::EpsilonInsensitive;
 pub use exponential::Exponential;
+pub use gamma::Gamma;
 pub use hinge::Hinge;
 pub use huber::Huber;
+pub use link::{Link, TIE};
 pub use logistic::Logistic;
-pub use quantile::Quantile;
+pub use poisson::Poisson;
+pub use quantile::{Quantile, weighted_quantile};
 pub use squared::Squared;
 pub use squared_epsilon_insensitive::SquaredEpsilonInsensitive;
 pub use squared_hinge::SquaredHinge;
+pub use tweedie::Tweedie;
 pub use zero_one::ZeroOne;
 
-/// A loss of one real output. Classes are -1 and +1.
+use std::fmt;
+
+/// A loss of one score.
 pub trait Loss: Copy + Send + Sync {
+    /// Its name in reports and certificates.
+    fn name(&self) -> &'static str;
+
     /// `l(z, y)`.
     fn value(&self, z: f64, y: f64) -> f64;
 
@@ -54,108 +71,173 @@ pub trait Loss: Copy + Send + Sync {
     /// `d2l/dz2`; 0 on straight pieces, from the right at kinks.
     fn curvature(&self, z: f64, y: f64) -> f64;
 
-    /// The conjugate `sup_z (a z - l(z, y))`: infinite where the supremum is.
-    fn conjugate(&self, a: f64, y: f64) -> f64;
+    /// Value, gradient and curvature; a loss overrides it where they share work.
+    #[inline(always)]
+    fn terms(&self, z: f64, y: f64) -> [f64; 3] {
+        [self.value(z, y), self.gradient(z, y), self.curvature(z, y)]
+    }
+
+    /// The conjugate `sup_z (a z - l(z, y))`: infinite where the supremum is, or is not known. Then there is no lower bound.
+    fn conjugate(&self, _a: f64, _y: f64) -> f64 {
+        f64::INFINITY
+    }
 
     /// The largest curvature, where it is bounded and the gradient has no jumps.
-    fn smoothness(&self) -> Option<f64>;
-
-    /// The prediction that a margin stands for: a probability of the class +1 for losses that model one, else `z`.
-    fn link(&self, z: f64) -> f64 {
-        z
+    fn smoothness(&self) -> Option<f64> {
+        None
     }
 
-    /// Value, gradient and curvature of a block of margins at once.
+    /// Whether the loss has straight pieces, where Newton's method has no curvature to divide by: boosting takes 1 instead.
+    fn has_straight_pieces(&self) -> bool {
+        false
+    }
+
+    /// Whether the curvature is 1 everywhere.
+    fn has_unit_curvature(&self) -> bool {
+        false
+    }
+
+    /// How a score becomes a prediction.
+    fn link(&self) -> Link {
+        Link::Identity
+    }
+
+    /// The targets that the loss is defined for.
+    fn targets(&self) -> TargetRange {
+        TargetRange::Any
+    }
+
+    /// The score that minimizes the weighted sum of the losses of these targets, if it is the same for all of them.
+    fn best_constant(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
+        minimize_constant(self, y, weights)
+    }
+
+    /// The level of the quantile of the targets that is the best constant, for losses that estimate a quantile.
+    fn quantile(&self) -> Option<f64> {
+        None
+    }
+
+    /// The best change of the score of some rows at once where Newton's step is `newton`, if it is known in closed form.
+    fn exact_step(&self, _newton: f64) -> Option<f64> {
+        None
+    }
+
+    /// Value, gradient and curvature of a block of scores.
     fn evaluate(&self, z: &[f64], y: &[f64], value: &mut [f64], gradient: &mut [f64], curvature: &mut [f64]) {
-        for i in 0..z.len() {
-            value[i] = self.value(z[i], y[i]);
-            gradient[i] = self.gradient(z[i], y[i]);
-            curvature[i] = self.curvature(z[i], y[i]);
+        evaluate(*self, z, y, value, gradient, curvature);
+    }
+
+    /// Gradient and curvature of a block of scores in single precision, as boosting takes them: the curvature is 1 for losses with straight pieces.
+    fn derivatives(&self, z: &[f64], y: &[f64], gradient: &mut [f32], curvature: &mut [f32]) {
+        derivatives(*self, z, y, gradient, curvature);
+        if self.has_straight_pieces() {
+            curvature.fill(1.0);
         }
     }
+
+    /// The weighted sum of the losses of a block of scores, added up in order.
+    fn weighted_sum(&self, z: &[f64], y: &[f64], weights: Option<&[f64]>) -> f64 {
+        weighted_sum(*self, z, y, weights)
+    }
+}
+
+crate::versions! {
+    fn evaluate<L: Loss>(loss: L, z: &[f64], y: &[f64], value: &mut [f64], gradient: &mut [f64], curvature: &mut [f64]) {
+        let n = z.len();
+        let (y, value, gradient, curvature) = (&y[..n], &mut value[..n], &mut gradient[..n], &mut curvature[..n]);
+        for i in 0..n {
+            [value[i], gradient[i], curvature[i]] = loss.terms(z[i], y[i]);
+        }
+    }
+
+    fn derivatives<L: Loss>(loss: L, z: &[f64], y: &[f64], gradient: &mut [f32], curvature: &mut [f32]) {
+        let n = z.len();
+        let (y, gradient, curvature) = (&y[..n], &mut gradient[..n], &mut curvature[..n]);
+        for i in 0..n {
+            let [_, first, second] = loss.terms(z[i], y[i]);
+            (gradient[i], curvature[i]) = (first as f32, second as f32);
+        }
+    }
+
+    fn weighted_sum<L: Loss>(loss: L, z: &[f64], y: &[f64], weights: Option<&[f64]>) -> f64 {
+        // A block of values is computed side by side, then added in order.
+        const BLOCK: usize = 64;
+        let (mut values, mut sum) = ([0.0; BLOCK], 0.0);
+        for (start, (z, y)) in (0..).step_by(BLOCK).zip(z.chunks(BLOCK).zip(y.chunks(BLOCK))) {
+            for ((value, &z), &y) in values.iter_mut().zip(z).zip(y) {
+                *value = loss.value(z, y);
+            }
+            for (i, value) in values[..z.len().min(y.len())].iter().enumerate() {
+                sum += weights.map_or(1.0, |w| w[start + i]) * value;
+            }
+        }
+        sum
+    }
+}
+
+/// The targets that a loss is defined for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetRange {
+    /// All numbers.
+    Any,
+    /// Zero and above.
+    NonNegative,
+    /// Above zero.
+    Positive,
+}
+
+impl TargetRange {
+    /// Whether a target is in the range.
+    pub fn contains(self, y: f64) -> bool {
+        match self {
+            TargetRange::Any => true,
+            TargetRange::NonNegative => y >= 0.0,
+            TargetRange::Positive => y > 0.0,
+        }
+    }
+}
+
+impl fmt::Display for TargetRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TargetRange::Any => "any number",
+            TargetRange::NonNegative => "at least 0",
+            TargetRange::Positive => "greater than 0",
+        })
+    }
+}
+
+/// The weighted mean of targets.
+fn mean(y: &[f64], weights: Option<&[f64]>) -> f64 {
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let sum: f64 = y.iter().enumerate().map(|(i, y)| weight(i) * y).sum();
+    sum / weights.map_or(y.len() as f64, |w| w.iter().sum())
+}
+
+/// Bisections of an interval: enough for all digits.
+const HALVINGS: usize = 80;
+
+/// The best constant of any convex loss, by bisection on the sign of the sum of the gradients.
+fn minimize_constant<L: Loss>(loss: &L, y: &[f64], weights: Option<&[f64]>) -> f64 {
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let slope = |z: f64| y.iter().enumerate().map(|(i, &y)| weight(i) * loss.gradient(z, y)).sum::<f64>();
+    let (mut low, mut high) = (-1.0, 1.0);
+    while slope(low) > 0.0 && low > f64::MIN / 4.0 {
+        (low, high) = (2.0 * low, low);
+    }
+    while slope(high) < 0.0 && high < f64::MAX / 4.0 {
+        (low, high) = (high, 2.0 * high);
+    }
+    for _ in 0..HALVINGS {
+        let middle = low + (high - low) / 2.0;
+        if slope(middle) < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// Checks a loss against finite differences, its conjugate against the Fenchel inequality and its equality case,
-    /// convexity, the curvature bound and the block form.
-    fn check(loss: impl Loss, z: f64, y: f64, other: f64) -> std::result::Result<(), TestCaseError> {
-        let h = 1e-5 * (1.0 + z.abs());
-        let slope = (loss.value(z + h, y) - loss.value(z - h, y)) / (2.0 * h);
-        let (below, above) = (loss.gradient(z - h, y), loss.gradient(z + h, y));
-        let g = loss.gradient(z, y);
-        let size = 1.0 + g.abs() + loss.curvature(z, y);
-        prop_assert!(slope >= below - 1e-4 * size && slope <= above + 1e-4 * size, "slope {slope} {below} {above}");
-        prop_assert!(below <= g + 1e-9 * size && g <= above + 1e-9 * size, "gradient {g} between {below} and {above}");
-        if let Some(bound) = loss.smoothness() {
-            let second = (above - below) / (2.0 * h);
-            prop_assert!(second <= bound * (1.0 + 1e-6) && loss.curvature(z, y) <= bound);
-            let sides = [loss.curvature(z - 2.0 * h, y), loss.curvature(z + 2.0 * h, y)];
-            if (sides[0] - sides[1]).abs() < 1e-3 {
-                prop_assert!((second - loss.curvature(z, y)).abs() < 1e-3 * size);
-            }
-        }
-        let line = loss.value(z, y) + g * (other - z);
-        prop_assert!(loss.value(other, y) >= line - 1e-9 * (1.0 + line.abs()), "not above its tangent");
-        let equality = loss.conjugate(g, y) + loss.value(z, y) - g * z;
-        prop_assert!(equality.abs() < 1e-7 * size * (1.0 + z.abs()), "conjugate at the gradient: {equality}");
-        let fenchel = loss.conjugate(g, y) + loss.value(other, y) - g * other;
-        prop_assert!(fenchel > -1e-7 * size * (1.0 + other.abs()), "Fenchel inequality: {fenchel}");
-        let (mut v, mut d, mut c) = ([0.0], [0.0], [0.0]);
-        loss.evaluate(&[z], &[y], &mut v, &mut d, &mut c);
-        prop_assert!((v[0] - loss.value(z, y)).abs() <= 1e-14 * v[0] && (d[0] - g).abs() <= 1e-14 * g.abs());
-        prop_assert!((c[0] - loss.curvature(z, y)).abs() <= 1e-13 * c[0]);
-        Ok(())
-    }
-
-    proptest! {
-        #[test]
-        fn losses_of_classes_are_what_they_say(z in -6.0f64..6.0, positive: bool, other in -6.0f64..6.0) {
-            let y = if positive { 1.0 } else { -1.0 };
-            check(Hinge, z, y, other)?;
-            check(SquaredHinge, z, y, other)?;
-            check(Exponential, z, y, other)?;
-            check(Logistic, z, y, other)?;
-            for bound in [Hinge.value(z, y), 2.0 * SquaredHinge.value(z, y), Exponential.value(z, y), Logistic.value(z, y) / 2f64.ln()] {
-                prop_assert!(bound >= ZeroOne.value(z, y) - 1e-12, "a surrogate bounds the 0-1 loss");
-            }
-        }
-
-        #[test]
-        fn losses_of_numbers_are_what_they_say(z in -6.0f64..6.0, y in -6.0f64..6.0, other in -6.0f64..6.0, tau in 0.05f64..0.95) {
-            check(Squared, z, y, other)?;
-            check(Absolute, z, y, other)?;
-            check(Huber { delta: 0.5 + tau }, z, y, other)?;
-            check(Quantile { tau }, z, y, other)?;
-            check(EpsilonInsensitive { epsilon: tau }, z, y, other)?;
-            check(SquaredEpsilonInsensitive { epsilon: tau }, z, y, other)?;
-            let median = Quantile { tau: 0.5 };
-            prop_assert!((2.0 * median.value(z, y) - Absolute.value(z, y)).abs() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn conjugates_are_infinite_outside_the_gradients_range() {
-        assert_eq!(Hinge.conjugate(0.5, 1.0), f64::INFINITY);
-        assert_eq!(Logistic.conjugate(-1.5, 1.0), f64::INFINITY);
-        assert_eq!(Logistic.conjugate(-1.0, 1.0), 0.0);
-        assert_eq!(Exponential.conjugate(0.5, 1.0), f64::INFINITY);
-        assert_eq!(SquaredHinge.conjugate(0.5, 1.0), f64::INFINITY);
-        assert_eq!(Absolute.conjugate(1.1, 0.0), f64::INFINITY);
-        assert_eq!(Huber { delta: 1.0 }.conjugate(-1.1, 0.0), f64::INFINITY);
-        assert_eq!(Quantile { tau: 0.9 }.conjugate(0.2, 0.0), f64::INFINITY);
-        assert_eq!(EpsilonInsensitive { epsilon: 0.1 }.conjugate(-1.1, 0.0), f64::INFINITY);
-    }
-
-    #[test]
-    fn the_logistic_loss_neither_overflows_nor_cancels() {
-        assert_eq!(Logistic.value(-1e6, 1.0), 1e6);
-        assert!(Logistic.value(40.0, 1.0) > 0.0);
-        assert_eq!(Logistic.gradient(1e6, 1.0), 0.0);
-        assert_eq!(Logistic.gradient(-1e6, 1.0), -1.0);
-        assert_eq!((Logistic.link(1e6), Logistic.link(-1e6), Logistic.link(0.0)), (1.0, 0.0, 0.5));
-    }
-}
+mod tests;

@@ -1,5 +1,5 @@
 //! The quantile (pinball) loss: `tau (y - z)` where the prediction is too low, `(1 - tau)(z - y)` where it is too high.
-//! Its population minimiser is the `tau`-quantile.
+//! Its population minimizer is the `tau`-quantile.
 //!
 //! **Reference.** Koenker and Bassett, "Regression quantiles" (1978).
 
@@ -13,10 +13,16 @@ pub struct Quantile {
 }
 
 impl Loss for Quantile {
+    fn name(&self) -> &'static str {
+        "quantile loss"
+    }
+
+    #[inline(always)]
     fn value(&self, z: f64, y: f64) -> f64 {
         if y >= z { self.tau * (y - z) } else { (1.0 - self.tau) * (z - y) }
     }
 
+    #[inline(always)]
     fn gradient(&self, z: f64, y: f64) -> f64 {
         if z > y {
             1.0 - self.tau
@@ -27,6 +33,7 @@ impl Loss for Quantile {
         }
     }
 
+    #[inline(always)]
     fn curvature(&self, _: f64, _: f64) -> f64 {
         0.0
     }
@@ -36,7 +43,35 @@ impl Loss for Quantile {
         if -self.tau <= a && a <= 1.0 - self.tau { a * y } else { f64::INFINITY }
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        None
+    fn has_straight_pieces(&self) -> bool {
+        true
     }
+
+    fn best_constant(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
+        quantile_of(y, weights, self.tau)
+    }
+
+    fn quantile(&self) -> Option<f64> {
+        Some(self.tau)
+    }
+}
+
+/// The smallest of some values (with weights) below or at which at least the share `level` of the weight lies; `None` without values.
+pub fn weighted_quantile(values: &mut [(f64, f64)], level: f64) -> Option<f64> {
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = values.iter().map(|v| v.1).sum();
+    let mut below = 0.0;
+    for &(value, weight) in &*values {
+        below += weight;
+        if below >= level * total {
+            return Some(value);
+        }
+    }
+    values.last().map(|v| v.0)
+}
+
+/// The quantile of targets; 0 without any.
+pub(super) fn quantile_of(y: &[f64], weights: Option<&[f64]>, level: f64) -> f64 {
+    let mut values: Vec<(f64, f64)> = y.iter().enumerate().map(|(i, &y)| (y, weights.map_or(1.0, |w| w[i]))).collect();
+    weighted_quantile(&mut values, level).unwrap_or(0.0)
 }

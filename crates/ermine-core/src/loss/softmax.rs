@@ -1,10 +1,15 @@
 //! The multinomial logistic loss `ln sum_k exp(z_k) - z_y`: minus the log-likelihood of class `y` when the classes'
 //! log-odds are `z`. Its gradient is `p - e_y` with the probabilities `p = softmax(z)`, its Hessian `diag(p) - p p'`.
+//!
+//! Scores lie row by row ([`softmax`], [`softmax_rows`]), or in one list for each class ([`ClassScores`]).
 
-use crate::linalg::lanes::{LANES, exp};
+use super::logistic::LEAST_SHARE;
+use crate::linalg::lanes::LANES;
+use crate::simd::exp::exp;
 
-/// Replaces the margins of one row by the probabilities of the classes and returns `ln sum_k exp(z_k)`.
-pub fn softmax(z: &mut [f64]) -> f64 {
+/// [`softmax`] for use inside of functions that are compiled for each instruction set themselves.
+#[inline(always)]
+pub(super) fn softmax_body(z: &mut [f64]) -> f64 {
     let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
     for z in z.iter_mut() {
@@ -16,7 +21,12 @@ pub fn softmax(z: &mut [f64]) -> f64 {
     top + sum.ln()
 }
 
-vectorised! {
+crate::versions! {
+    /// Replaces the scores of one row by the probabilities of the classes and returns `ln sum_k exp(z_k)`.
+    pub fn softmax(z: &mut [f64]) -> f64 {
+        softmax_body(z)
+    }
+
     /// Rows of `width` margins (a multiple of eight; those beyond the classes are minus infinity) become the probabilities of the classes; `ln sum_k exp(z_k)` of each row goes to `normalisers`.
     pub fn softmax_rows(z: &mut [f64], width: usize, normalisers: &mut [f64]) {
         for (row, top) in z.chunks_exact_mut(width).zip(normalisers.iter_mut()) {
@@ -44,6 +54,32 @@ vectorised! {
             *normaliser += sum.ln();
         }
     }
+
+    /// The largest score of each row, and one over the sum of the exponentials of what the others differ from it.
+    fn normalize(scores: &[&[f64]], top: &mut [f64], inverse: &mut [f64]) {
+        top.copy_from_slice(scores[0]);
+        for scores in &scores[1..] {
+            top.iter_mut().zip(*scores).for_each(|(top, &s)| *top = if s > *top { s } else { *top });
+        }
+        inverse.fill(0.0);
+        for scores in scores {
+            for ((sum, &top), &s) in inverse.iter_mut().zip(&*top).zip(*scores) {
+                *sum += exp(s - top);
+            }
+        }
+        inverse.iter_mut().for_each(|sum| *sum = 1.0 / *sum);
+    }
+
+    fn class_derivatives(class: f64, y: &[f64], scores: &[f64], norm: (&[f64], &[f64], f64), gradient: &mut [f32], curvature: &mut [f32]) {
+        let (n, (top, inverse, factor)) = (scores.len(), norm);
+        let (y, top, inverse) = (&y[..n], &top[..n], &inverse[..n]);
+        let (gradient, curvature) = (&mut gradient[..n], &mut curvature[..n]);
+        for i in 0..n {
+            let p = exp(scores[i] - top[i]) * inverse[i];
+            gradient[i] = (p - if y[i] == class { 1.0 } else { 0.0 }) as f32;
+            curvature[i] = (factor * p * (1.0 - p)) as f32;
+        }
+    }
 }
 
 /// The loss of one row: `ln sum_k exp(z_k) - z_y`.
@@ -51,6 +87,47 @@ pub fn value(z: &[f64], y: usize) -> f64 {
     let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = z.iter().map(|z| exp(z - top)).sum();
     top - z[y] + sum.ln()
+}
+
+/// The scores of some rows, one list for each class; classes in targets are their numbers.
+pub struct ClassScores<'a> {
+    scores: &'a [&'a [f64]],
+    top: Vec<f64>,
+    inverse: Vec<f64>,
+}
+
+impl<'a> ClassScores<'a> {
+    /// The scores of each class.
+    pub fn new(scores: &'a [&'a [f64]]) -> ClassScores<'a> {
+        let n = scores.first().map_or(0, |scores| scores.len());
+        let (mut top, mut inverse) = (vec![0.0; n], vec![0.0; n]);
+        if n > 0 {
+            normalize(scores, &mut top, &mut inverse);
+        }
+        ClassScores { scores, top, inverse }
+    }
+
+    /// Gradient and curvature in the score of a class. The curvature is taken as `K / (K - 1) p (1 - p)`, which bounds the Hessian for scores that sum to a constant
+    /// (Friedman 2001, section 4.6).
+    pub fn derivatives(&self, class: usize, y: &[f64], gradient: &mut [f32], curvature: &mut [f32]) {
+        let k = self.scores.len() as f64;
+        let norm = (&self.top[..], &self.inverse[..], k / (k - 1.0));
+        class_derivatives(class as f64, y, self.scores[class], norm, gradient, curvature);
+    }
+
+    /// The weighted sum of the losses, added up in order.
+    pub fn weighted_sum(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
+        let value = |i: usize| self.top[i] - self.inverse[i].ln() - self.scores[y[i] as usize][i];
+        (0..self.top.len()).map(|i| weights.map_or(1.0, |w| w[i]) * value(i)).sum()
+    }
+}
+
+/// The scores of all classes that minimize the weighted sum of the losses, if they are the same for all rows: the logarithms of the classes' shares, which are kept away from 0.
+pub fn best_constants(y: &[f64], weights: Option<&[f64]>, n_classes: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; n_classes];
+    y.iter().enumerate().for_each(|(i, &y)| shares[y as usize] += weights.map_or(1.0, |w| w[i]));
+    let total = weights.map_or(y.len() as f64, |w| w.iter().sum());
+    shares.into_iter().map(|share| (share / total).max(LEAST_SHARE).ln()).collect()
 }
 
 #[cfg(test)]
@@ -99,10 +176,40 @@ mod tests {
         }
 
         #[test]
+        fn scores_by_class_give_the_derivatives_and_losses_of_rows(
+            z in prop::collection::vec(-20.0f64..20.0, 3..40), weight in 0.1f64..3.0,
+        ) {
+            let (n, k) = (z.len() / 3, 3);
+            let columns: Vec<Vec<f64>> = (0..k).map(|class| z[..n * k].iter().skip(class).step_by(k).copied().collect()).collect();
+            let views: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+            let y: Vec<f64> = (0..n).map(|i| (i % k) as f64).collect();
+            let scores = ClassScores::new(&views);
+            let total: f64 = (0..n).map(|i| weight * value(&z[i * k..(i + 1) * k], i % k)).sum();
+            prop_assert!((scores.weighted_sum(&y, Some(&vec![weight; n])) - total).abs() <= 1e-12 * (1.0 + total));
+            let (mut g, mut h) = (vec![0.0f32; n], vec![0.0f32; n]);
+            for class in 0..k {
+                scores.derivatives(class, &y, &mut g, &mut h);
+                for i in 0..n {
+                    let mut p = z[i * k..(i + 1) * k].to_vec();
+                    softmax(&mut p);
+                    let truth = p[class] - if i % k == class { 1.0 } else { 0.0 };
+                    prop_assert!((f64::from(g[i]) - truth).abs() < 1e-6);
+                    prop_assert!((f64::from(h[i]) - 1.5 * p[class] * (1.0 - p[class])).abs() < 1e-6);
+                }
+            }
+        }
+
+        #[test]
         fn two_classes_are_the_logistic_loss(z in -30.0f64..30.0) {
             prop_assert!((value(&[0.0, z], 1) - Logistic.value(z, 1.0)).abs() < 1e-13);
             prop_assert!((value(&[0.0, z], 0) - Logistic.value(z, -1.0)).abs() < 1e-13);
         }
+    }
+
+    #[test]
+    fn best_constants_are_the_logarithms_of_the_shares() {
+        let scores = best_constants(&[0.0, 1.0, 1.0, 2.0], Some(&[1.0, 1.0, 2.0, 4.0]), 3);
+        assert_eq!(scores, [0.125f64.ln(), 0.375f64.ln(), 0.5f64.ln()]);
     }
 
     #[test]

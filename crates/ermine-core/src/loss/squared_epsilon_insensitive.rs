@@ -10,15 +10,22 @@ pub struct SquaredEpsilonInsensitive {
 }
 
 impl Loss for SquaredEpsilonInsensitive {
+    fn name(&self) -> &'static str {
+        "squared epsilon-insensitive loss"
+    }
+
+    #[inline(always)]
     fn value(&self, z: f64, y: f64) -> f64 {
         let beyond = ((z - y).abs() - self.epsilon).max(0.0);
         beyond * beyond / 2.0
     }
 
+    #[inline(always)]
     fn gradient(&self, z: f64, y: f64) -> f64 {
         ((z - y).abs() - self.epsilon).max(0.0).copysign(z - y)
     }
 
+    #[inline(always)]
     fn curvature(&self, z: f64, y: f64) -> f64 {
         if (z - y).abs() >= self.epsilon { 1.0 } else { 0.0 }
     }
@@ -30,5 +37,9 @@ impl Loss for SquaredEpsilonInsensitive {
 
     fn smoothness(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    fn has_straight_pieces(&self) -> bool {
+        true
     }
 }

@@ -7,15 +7,22 @@ use super::Loss;
 pub struct SquaredHinge;
 
 impl Loss for SquaredHinge {
+    fn name(&self) -> &'static str {
+        "squared hinge loss"
+    }
+
+    #[inline(always)]
     fn value(&self, z: f64, y: f64) -> f64 {
         let slack = (1.0 - y * z).max(0.0);
         slack * slack / 2.0
     }
 
+    #[inline(always)]
     fn gradient(&self, z: f64, y: f64) -> f64 {
         -y * (1.0 - y * z).max(0.0)
     }
 
+    #[inline(always)]
     fn curvature(&self, z: f64, y: f64) -> f64 {
         if y * z < 1.0 { 1.0 } else { 0.0 }
     }
@@ -27,5 +34,9 @@ impl Loss for SquaredHinge {
 
     fn smoothness(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    fn has_straight_pieces(&self) -> bool {
+        true
     }
 }

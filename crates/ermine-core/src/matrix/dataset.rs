@@ -2,6 +2,7 @@
 
 use super::features::Features;
 use super::labels;
+use super::schema::parts_of_dates;
 use crate::error::{Error, Result};
 use crate::rng::{self, Purpose};
 use crate::table::{Column, ColumnKind, MISSING, Table, Values};
@@ -156,8 +157,9 @@ impl Dataset {
         };
         let weight = roles.weight.as_ref().map(|name| weights(table.column(name)?, rows)).transpose()?;
         let group = roles.group.as_ref().map(|name| table.column(name).map(|c| groups(c, rows))).transpose()?;
-        let columns: Vec<Column> =
+        let mut columns: Vec<Column> =
             table.columns().iter().filter(|c| roles.columns().all(|name| *name != c.name)).cloned().collect();
+        columns.extend(parts_of_dates(&columns));
         let n_rows = table.n_rows();
         let mut features = Features::new(Arc::new(Table::of_columns(columns, n_rows)));
         if let Some(rows) = rows {
@@ -460,12 +462,8 @@ fn rows_with_target(targets: &[&Column], roles: &Roles) -> Result<Option<Vec<u32
     let rows: Vec<u32> = (0..n as u32).filter(|&r| numbers.iter().all(|c| !c[r as usize].is_nan())).collect();
     if !roles.drop_missing_target {
         let first = (0..n).find(|&r| numbers.iter().any(|c| c[r].is_nan())).unwrap_or(0);
-        return Err(Error::data(format!(
-            "the target '{}' is missing in {} of {n} rows (first: row {}); leave such rows out with --drop-missing-target (in code: drop_missing_target)",
-            roles.target.join(", "),
-            n - rows.len(),
-            first + 1,
-        )));
+        let (target, n_missing) = (roles.target.join(", "), n - rows.len());
+        return Err(Error::MissingTarget { target, n_missing, n_rows: n, first: first + 1 });
     }
     Ok(Some(rows))
 }

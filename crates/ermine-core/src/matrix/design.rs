@@ -48,7 +48,7 @@ enum Held {
     /// The columns of the table are the numbers.
     Borrowed,
     /// Encoded columns, and columns of the table that are numbers already.
-    Mixed(Vec<Place>),
+    Mixed(Vec<DesignColumn>),
     /// Rows of terms, one after the other.
     Rows(Vec<f64>, usize),
     Sparse(SparseRows),
@@ -56,7 +56,7 @@ enum Held {
 
 /// Where a column of numbers is.
 #[derive(Debug)]
-enum Place {
+enum DesignColumn {
     /// This column of the table.
     Table(usize),
     /// Here.
@@ -172,8 +172,8 @@ impl Numbers<'_> {
                 let mut views = Vec::with_capacity(places.len());
                 for place in places {
                     views.push(match place {
-                        Place::Owned(values) => Some(ColumnView::F64(values, 1)),
-                        Place::Table(j) => column_view(&self.features.columns()[*j]),
+                        DesignColumn::Owned(values) => Some(ColumnView::F64(values, 1)),
+                        DesignColumn::Table(j) => column_view(&self.features.columns()[*j]),
                     });
                 }
                 let views = views.into_iter().collect::<Option<Vec<_>>>();
@@ -197,16 +197,16 @@ fn column_view(column: &Column) -> Option<ColumnView<'_>> {
 }
 
 /// The columns of numbers that a column becomes: itself, where it is numbers without a missing one and all rows are meant.
-fn encoded_column(j: usize, column: &Column, encoding: &Encoding, features: &Features) -> Vec<Place> {
+fn encoded_column(j: usize, column: &Column, encoding: &Encoding, features: &Features) -> Vec<DesignColumn> {
     let plain = matches!(encoding, Encoding::Number { indicator: false, .. }) && column.kind == ColumnKind::Numeric;
     if plain && features.rows().is_none() && column_view(column).is_some() && column.n_missing() == 0 {
-        return vec![Place::Table(j)];
+        return vec![DesignColumn::Table(j)];
     }
     let mut made = vec![vec![0.0; features.n_rows()]; encoding.width()];
     for (row, x) in column.numbers(features.rows()).into_iter().enumerate() {
         encoding.encode(x, |k, value| made[k][row] = value);
     }
-    made.into_iter().map(Place::Owned).collect()
+    made.into_iter().map(DesignColumn::Owned).collect()
 }
 
 /// Which encoded columns hold nothing but zeros and ones.
@@ -376,7 +376,10 @@ mod tests {
         ]);
         let (map, numbers) = FeatureMap::fit(&data, PLAIN, None).unwrap();
         let Held::Mixed(places) = &numbers.held else { panic!("{:?}", numbers.held) };
-        assert!(matches!(places[0], Place::Table(0)) && places[1..].iter().all(|p| matches!(p, Place::Owned(_))));
+        assert!(
+            matches!(places[0], DesignColumn::Table(0))
+                && places[1..].iter().all(|p| matches!(p, DesignColumn::Owned(_)))
+        );
         assert_eq!(map.names(&data), ["a", "b", "b is missing", "c=u", "c=v"]);
         let x = numbers.design().unwrap();
         assert_eq!(x.times(&[1.0, 10.0, 100.0, 1000.0, 10_000.0], 0.0), [1011.0, 10_122.0, 1033.0]);

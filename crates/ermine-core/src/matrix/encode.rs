@@ -38,8 +38,26 @@ impl Default for EncodeOptions {
 
 /// How each column becomes numbers. Part of a model that was trained on encoded data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedEncoder")]
 pub struct Encoder {
     columns: Vec<Encoding>,
+}
+
+/// An encoder as a model file has it.
+#[derive(Deserialize)]
+struct UncheckedEncoder {
+    columns: Vec<Encoding>,
+}
+
+impl TryFrom<UncheckedEncoder> for Encoder {
+    type Error = &'static str;
+
+    fn try_from(unchecked: UncheckedEncoder) -> std::result::Result<Encoder, &'static str> {
+        if !unchecked.columns.iter().all(Encoding::is_valid) {
+            return Err("the encoding of a column is invalid");
+        }
+        Ok(Encoder { columns: unchecked.columns })
+    }
 }
 
 /// How one column becomes numbers.
@@ -112,6 +130,21 @@ impl Encoding {
         codes.iter().filter(|&&c| c != MISSING).for_each(|&c| place[c as usize] = Some(0));
         place.iter_mut().flatten().enumerate().for_each(|(i, p)| *p = i as u32);
         Encoding::OneHot { place, indicator: options.indicate_missing && codes.contains(&MISSING), reference: None }
+    }
+
+    /// Whether prediction can rely on it: numbers stay finite, and each level has a column of its own.
+    fn is_valid(&self) -> bool {
+        match self {
+            Encoding::Number { fill, center, scale, .. } => {
+                [fill, center, scale].iter().all(|x| x.is_finite()) && *scale != 0.0
+            }
+            Encoding::OneHot { place, reference, .. } => {
+                let mut used: Vec<u32> = place.iter().flatten().copied().collect();
+                used.sort_unstable();
+                let has_no_column = |code: u32| matches!(place.get(code as usize), Some(None));
+                used.iter().zip(0..).all(|(&column, k)| column == k) && reference.is_none_or(has_no_column)
+            }
+        }
     }
 
     /// How many columns it becomes.
@@ -300,6 +333,23 @@ mod tests {
             Column::boolean("t", &[Some(true), Some(false), Some(true)]),
             Column::ordinal("s", &[Some("M"), Some("S"), Some("M")], &["S", "M", "L"]),
         ])
+    }
+
+    #[test]
+    fn encoders_that_would_write_outside_their_columns_are_refused() {
+        let read = |columns: &str| serde_json::from_str::<Encoder>(&format!(r#"{{"columns":[{columns}]}}"#));
+        let fitted = Encoder::fit(&training(), EncodeOptions::default()).without_references();
+        assert_eq!(serde_json::from_str::<Encoder>(&serde_json::to_string(&fitted).unwrap()).unwrap(), fitted);
+        assert!(read(r#"{"one_hot":{"place":[1,null,0],"indicator":true}}"#).is_ok());
+        for hostile in [
+            r#"{"one_hot":{"place":[0,2],"indicator":false}}"#,
+            r#"{"one_hot":{"place":[0,0],"indicator":false}}"#,
+            r#"{"one_hot":{"place":[0,1],"indicator":false,"reference":1}}"#,
+            r#"{"one_hot":{"place":[0,1],"indicator":false,"reference":7}}"#,
+            r#"{"number":{"fill":0.0,"center":0.0,"scale":0.0,"indicator":false}}"#,
+        ] {
+            assert!(read(hostile).is_err(), "{hostile}");
+        }
     }
 
     #[test]

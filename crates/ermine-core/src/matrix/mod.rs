@@ -18,11 +18,13 @@
 //! | [`splits`] | ways to cut rows into those to learn from and those to test on |
 //! | [`target_statistics`] | nominal columns of many categories as the mean target of each |
 //! | [`schema`] | what columns a model expects, and how a new table is brought into that form |
+//! | [`differences`] | how a new table differs from the training data |
 
 pub mod arrays;
 pub mod binned;
 pub mod dataset;
 pub mod design;
+pub mod differences;
 pub mod encode;
 pub mod features;
 pub mod labels;
@@ -40,6 +42,7 @@ pub use arrays::TargetValue;
 pub use binned::{Binned, Bins};
 pub use dataset::{Dataset, Roles, Target, Task};
 pub use design::{DesignOptions, FeatureMap, Numbers};
+pub use differences::TableDifferences;
 pub use encode::{Dense, EncodeOptions, Encoder};
 pub use features::Features;
 pub use schema::{FeatureSpec, Schema};

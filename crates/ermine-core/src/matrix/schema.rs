@@ -7,7 +7,9 @@
 use super::dataset::{Dataset, Target, Task, groups};
 use super::features::Features;
 use crate::error::{Error, Result};
-use crate::table::{Column, ColumnKind, ColumnType, Levels, MISSING, ReadOptions, Table, Values};
+use crate::parallel;
+use crate::table::date::DatePart;
+use crate::table::{Column, ColumnKind, ColumnType, Levels, MISSING, Notation, ReadOptions, Table, Values};
 use serde::{Deserialize, Serialize};
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -29,6 +31,9 @@ pub struct Schema {
     /// The column that says which query a row belongs to, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// Whether the model adds to initial scores of the rows, so that its predictions alone are incomplete.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub init_score: bool,
 }
 
 /// One feature column.
@@ -44,6 +49,12 @@ pub struct FeatureSpec {
     /// Its categories are read by their text: new ones stay as they are, and none are listed here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
+    /// How its numbers are written in files.
+    #[serde(default, skip_serializing_if = "Notation::is_plain")]
+    pub notation: Notation,
+    /// The range of its numbers in the training data, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
 }
 
 impl Schema {
@@ -54,6 +65,8 @@ impl Schema {
             kind: column.kind,
             levels: column.levels().map_or_else(Vec::new, |levels| levels.names().to_vec()),
             open: false,
+            notation: column.notation.clone(),
+            range: None,
         };
         let (classes, n_outputs) = match data.target() {
             Target::Classes { labels, .. } => (labels.to_vec(), 0),
@@ -69,7 +82,19 @@ impl Schema {
             classes,
             n_outputs,
             group: data.group_name().map(String::from),
+            init_score: data.init_score().is_some(),
         }
+    }
+
+    /// The same schema with the ranges of numeric features, against which new tables are compared.
+    pub fn with_ranges(mut self, data: &Dataset) -> Schema {
+        let range = |j: usize| {
+            let is_numeric = self.features[j].kind == ColumnKind::Numeric;
+            is_numeric.then(|| range_of(&data.features().numbers(j))).filter(|(low, high)| low <= high)
+        };
+        let ranges = parallel::map(self.features.len(), range);
+        self.features.iter_mut().zip(ranges).for_each(|(feature, range)| feature.range = range);
+        self
     }
 
     /// The same schema for a model that reads categories by their text.
@@ -101,6 +126,9 @@ impl Schema {
         let mut options = ReadOptions::default();
         for feature in &self.features {
             let column_type = match feature.kind {
+                // Made from another column.
+                _ if matches!(feature.notation, Notation::DatePart { .. }) => continue,
+                ColumnKind::Numeric if !feature.notation.is_plain() => ColumnType::Written(feature.notation.clone()),
                 ColumnKind::Numeric => ColumnType::Numeric,
                 ColumnKind::Boolean => ColumnType::Boolean,
                 // As nominal: a level that training didn't have is then missing, not an error.
@@ -147,7 +175,10 @@ impl Schema {
         if self.features.len() != other.features.len() {
             return Some(format!("{} columns instead of {}", other.features.len(), self.features.len()));
         }
-        let (before, now) = self.features.iter().zip(&other.features).find(|(before, now)| before != now)?;
+        let differ = |before: &FeatureSpec, now: &FeatureSpec| {
+            (&before.name, before.kind, &before.levels, before.open) != (&now.name, now.kind, &now.levels, now.open)
+        };
+        let (before, now) = self.features.iter().zip(&other.features).find(|(before, now)| differ(before, now))?;
         Some(match before.name == now.name && before.kind == now.kind {
             true => format!("other categories in column '{}'", now.name),
             false => {
@@ -162,13 +193,26 @@ impl Schema {
         // Nearly always a column stands where it stood in training, and needs no search.
         let of = |(i, feature): (usize, &FeatureSpec)| match table.columns().get(i) {
             Some(column) if column.name == feature.name => feature.of(column),
-            _ => match by_name.get(feature.name.as_str()) {
-                Some(column) => feature.of(column),
-                None => Err(Error::unknown("column", &feature.name, table.names())),
+            _ => match (by_name.get(feature.name.as_str()), &feature.notation) {
+                (Some(column), _) => feature.of(column),
+                (None, Notation::DatePart { of, part }) => {
+                    self.date_part(&feature.name, of, *part, by_name.get(of.as_str()).copied())
+                }
+                (None, _) => Err(Error::unknown("column", &feature.name, table.names())),
             },
         };
         let columns = self.features.iter().enumerate().map(of).collect::<Result<_>>()?;
         Ok(Features::new(Arc::new(Table::of_columns(columns, table.n_rows()))))
+    }
+
+    /// A part of the dates of a column, which is read as the model knows it.
+    fn date_part(&self, name: &str, of: &str, part: DatePart, dates: Option<&Column>) -> Result<Column> {
+        let source = self.features.iter().find(|feature| feature.name == *of);
+        let (Some(source), Some(dates)) = (source, dates) else {
+            return Err(Error::unknown("column", of, self.features.iter().map(|feature| &feature.name)));
+        };
+        let in_days = source.notation.in_days().unwrap_or(1.0);
+        Ok(part_of_dates(name.to_string(), of, part, &source.of(dates)?, in_days))
     }
 
     /// Features from columns in the order of the schema, whatever they are called, in the form that the model knows.
@@ -195,6 +239,28 @@ impl Schema {
     }
 }
 
+/// The columns that dates give a model beside themselves: those parts that are not the same in all rows.
+pub(super) fn parts_of_dates(columns: &[Column]) -> Vec<Column> {
+    let parts =
+        columns.iter().filter_map(|column| Some((column, column.notation.in_days()?))).flat_map(|(column, in_days)| {
+            DatePart::ALL.into_iter().map(move |part| {
+                part_of_dates(format!("{}.{}", column.name, part.suffix()), &column.name, part, column, in_days)
+            })
+        });
+    let varies = |column: &Column| {
+        let numbers = column.numbers(None);
+        let mut present = numbers.iter().filter(|x| !x.is_nan());
+        present.next().is_some_and(|first| present.any(|x| x != first))
+    };
+    let is_free = |column: &Column| columns.iter().all(|other| other.name != column.name);
+    parts.filter(|column| is_free(column) && varies(column)).collect()
+}
+
+fn part_of_dates(name: String, of: &str, part: DatePart, dates: &Column, in_days: f64) -> Column {
+    let numbers: Vec<f64> = dates.numbers(None).iter().map(|x| part.of_days(x * in_days)).collect();
+    Column { notation: Notation::DatePart { of: of.to_string(), part }, ..Column::numeric(name, numbers) }
+}
+
 /// Refuses a name that is there twice: columns, classes and categories are found by their names.
 fn unique<'a>(what: &str, names: impl IntoIterator<Item = &'a String>) -> Result<()> {
     let mut seen = HashSet::new();
@@ -207,6 +273,10 @@ fn unique<'a>(what: &str, names: impl IntoIterator<Item = &'a String>) -> Result
 impl FeatureSpec {
     /// A column in the form of this feature.
     fn of(&self, column: &Column) -> Result<Column> {
+        Ok(self.in_form(column)?.in_unit_of(&column.notation))
+    }
+
+    fn in_form(&self, column: &Column) -> Result<Column> {
         let values = match (&column.values, self.kind) {
             (Values::Codes { codes, levels }, ColumnKind::Numeric) => {
                 if let Some(code) = codes.iter().find(|&c| c != MISSING) {
@@ -233,7 +303,7 @@ impl FeatureSpec {
             }
             (_, kind) => self.codes_of_numbers(&column.numbers(None), kind == ColumnKind::Boolean)?,
         };
-        Ok(Column { name: self.name.clone(), kind: self.kind, values })
+        Ok(Column { name: self.name.clone(), kind: self.kind, values, notation: self.notation.clone() })
     }
 
     /// Categories from numbers: by their text, and for truth values 0 and 1. Where categories are words and not one of the numbers is one, they are something else (codes of another program, say).
@@ -258,6 +328,20 @@ impl FeatureSpec {
     }
 }
 
+/// The least and the largest finite number; the first above the second where there is none. Eight of each are kept, so that the loop runs in vector registers.
+fn range_of(values: &[f64]) -> (f64, f64) {
+    const LANES: usize = 8;
+    let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    for chunk in values.chunks(LANES) {
+        for (l, &x) in chunk.iter().enumerate() {
+            // (A comparison with NaN is false.)
+            low[l] = if x < low[l] && x > f64::NEG_INFINITY { x } else { low[l] };
+            high[l] = if x > high[l] && x < f64::INFINITY { x } else { high[l] };
+        }
+    }
+    (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,6 +354,14 @@ mod tests {
             Column::numeric("y", vec![0.5, 1.5]),
         ]);
         Schema::of(&table.unwrap().dataset("y").unwrap())
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_finite_numbers() {
+        let values: Vec<f64> = (0..21).map(|i| f64::from(i * 8 % 21) - 4.0).collect();
+        assert_eq!(range_of(&values), (-4.0, 16.0));
+        assert_eq!(range_of(&[f64::NAN, 2.0, f64::INFINITY, -1.0, f64::NEG_INFINITY]), (-1.0, 2.0));
+        assert!(range_of(&[f64::NAN]).0 > range_of(&[]).1);
     }
 
     #[test]

@@ -197,7 +197,14 @@ impl TargetStatistics {
                 Some(class) => format!("share of {class} by {column}"),
                 None => format!("mean target by {column}"),
             };
-            schema.features.push(FeatureSpec { name, kind: ColumnKind::Numeric, levels: Vec::new(), open: false });
+            schema.features.push(FeatureSpec {
+                name,
+                kind: ColumnKind::Numeric,
+                levels: Vec::new(),
+                open: false,
+                notation: Default::default(),
+                range: None,
+            });
         }
         schema
     }

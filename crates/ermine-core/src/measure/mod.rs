@@ -55,6 +55,10 @@ choice! {
         Mae = "mae",
         /// The median absolute error.
         MedianError = "median-ae",
+        /// The mean absolute percentage error.
+        Mape = "mape",
+        /// The root of the mean squared logarithmic error.
+        Rmsle = "rmsle",
         /// The share of the variance that is explained.
         R2 = "r2",
         /// The pinball loss of the quantile 0.1.
@@ -73,6 +77,12 @@ choice! {
         Ndcg = "ndcg",
         /// The discounted cumulative gain of the first five.
         NdcgFive = "ndcg-5",
+        /// The gain of the first place.
+        NdcgOne = "ndcg-1",
+        /// The discounted cumulative gain of the first three.
+        NdcgThree = "ndcg-3",
+        /// The discounted cumulative gain of the first twenty.
+        NdcgTwenty = "ndcg-20",
         /// The discounted cumulative gain of all places.
         NdcgAll = "ndcg-all",
         /// The mean average precision of the queries.
@@ -138,6 +148,8 @@ const FACTS: &[Facts] = &[
     (Rmse, "RMSE", "root of the mean squared error, in the target's unit: punishes large errors", LOWER, NUMBERS),
     (Mae, "MAE", "mean absolute error, in the target's unit", LOWER, NUMBERS),
     (MedianError, "median error", "half of the rows have a smaller error", LOWER, NUMBERS),
+    (Mape, "MAPE", "mean of |error| / |target|: 0.1 is 10 %", LOWER, NUMBERS),
+    (Rmsle, "RMSLE", "root of the mean squared error of ln(1 + target): punishes relative errors", LOWER, NUMBERS),
     (R2, "R2", "share of the variance that is explained: 1 perfect, 0 like predicting the mean", HIGHER, NUMBERS),
     (PinballLow, "pinball loss (0.1)", "error of a quantile that one in ten should be below: errors above it cost 0.1, below it 0.9", LOWER, NUMBERS),
     (PinballMiddle, "pinball loss (0.5)", "error of a median: half of the mean absolute error", LOWER, NUMBERS),
@@ -147,6 +159,9 @@ const FACTS: &[Facts] = &[
     (TweedieDeviance, "Tweedie deviance (1.5)", "misfit of amounts of which many are zero, relative to their size", LOWER, NUMBERS),
     (Ndcg, "NDCG@10", "how much of the best possible gain the first ten places hold", HIGHER, ORDERS),
     (NdcgFive, "NDCG@5", "how much of the best possible gain the first five places hold", HIGHER, ORDERS),
+    (NdcgOne, "NDCG@1", "how much of the best possible gain the first place holds", HIGHER, ORDERS),
+    (NdcgThree, "NDCG@3", "how much of the best possible gain the first three places hold", HIGHER, ORDERS),
+    (NdcgTwenty, "NDCG@20", "how much of the best possible gain the first twenty places hold", HIGHER, ORDERS),
     (NdcgAll, "NDCG", "how much of the best possible gain the order has, early places counting more", HIGHER, ORDERS),
     (Map, "MAP", "mean over queries of the precision at the relevant rows", HIGHER, ORDERS),
     (Mrr, "MRR", "mean over queries of 1 / place of the first relevant row", HIGHER, ORDERS),
@@ -211,7 +226,9 @@ impl Measure {
     /// Whether it is a mean over rows (or over queries), so that the mean of parts of the same size is that of the whole.
     pub fn is_mean(self, task: Task) -> bool {
         match self {
-            Accuracy | ErrorRate | LogLoss | Brier | Mse | Mae | PinballLow | PinballMiddle | PinballHigh => true,
+            Accuracy | ErrorRate | LogLoss | Brier | Mse | Mae | Mape | PinballLow | PinballMiddle | PinballHigh => {
+                true
+            }
             PoissonDeviance | GammaDeviance | TweedieDeviance | SubsetAccuracy | HammingLoss => true,
             _ => task == Ranking,
         }

@@ -6,7 +6,7 @@
 //! | a mean over rows or queries (log loss, absolute error, NDCG) | from the spread over rows or queries |
 //! | all others | bootstrap |
 //!
-//! Which measures can't be told of some rows, and why, is said in `untold`.
+//! Metrics that are undefined for some rows are listed in `undefined` with the reason.
 //!
 //! What is costly and not always asked for, such as rows in the order of a score, is made when it is first asked for.
 
@@ -361,7 +361,10 @@ fn over_queries(measure: Measure, queries: &[Query], weights: Weights<'_>) -> Sc
         |scores: &[f64], grades: &[f64], omega: Omega| ranking::omega_loss(scores, &ranking::places(grades), &omega);
     let of = |(scores, grades): &Query| match measure {
         Ndcg => Some(ranking::ndcg(scores, grades, PLACES, ranking::Gain::Exponential)),
+        NdcgOne => Some(ranking::ndcg(scores, grades, 1, ranking::Gain::Exponential)),
+        NdcgThree => Some(ranking::ndcg(scores, grades, 3, ranking::Gain::Exponential)),
         NdcgFive => Some(ranking::ndcg(scores, grades, 5, ranking::Gain::Exponential)),
+        NdcgTwenty => Some(ranking::ndcg(scores, grades, 20, ranking::Gain::Exponential)),
         NdcgAll => Some(ranking::ndcg(scores, grades, usize::MAX, ranking::Gain::Exponential)),
         Map => Some(ranking::average_precision(scores, grades)),
         Mrr => Some(ranking::reciprocal_rank(scores, grades)),
@@ -389,6 +392,8 @@ fn of_numbers(measure: Measure, predicted: &[f64], truth: &[f64], n_outputs: usi
         Rmse => regression::rmse(predicted, truth, n_outputs, weights),
         Mae => weights.mean(regression::absolute_errors(predicted, truth, n_outputs)),
         MedianError => regression::median_absolute_error(predicted, truth, n_outputs, weights),
+        Mape => weights.mean(regression::absolute_percentage_errors(predicted, truth, n_outputs)),
+        Rmsle => regression::rmsle(predicted, truth, n_outputs, weights),
         R2 => regression::r2(predicted, truth, n_outputs, weights),
         PinballLow => pinball(0.1),
         PinballMiddle => pinball(0.5),
@@ -408,7 +413,7 @@ fn queries(scores: &[f64], grades: &[f64], data: &Dataset) -> (Vec<Query>, Optio
     (queries.iter().map(|rows| (of(rows, scores), of(rows, grades))).collect(), weights)
 }
 
-pub mod untold;
+pub mod undefined;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 //! tau-b = (concordant - discordant) / sqrt((pairs - ties in x) (pairs - ties in y))
 //! omega loss = mean over pairs with different places of omega(place, place') [the pair is ordered the wrong way]
 //! ```
-//! Rows with equal scores share the gains of their places; a query without any relevant row scores 0.
+//! NDCG and the reciprocal rank are means over all orders of rows with equal scores; a query without any relevant row scores 0.
 //!
 //! **References.** Järvelin and Kekäläinen 2002; McSherry and Najork 2008 (ties); Knight 1966 (tau in O(n log n)); Ailon and Mohri 2010 (omega); Fenwick 1994 (running sums).
 
@@ -71,13 +71,24 @@ pub fn average_precision(scores: &[f64], grades: &[f64]) -> f64 {
     ranked.average_precision(Weights::EQUAL).unwrap_or(0.0)
 }
 
-/// One over the place of the first relevant row, behind all that have the same score.
+/// One over the rank of the first relevant row; 0 without one. Where scores are tied, its mean over all orders of the tied rows: of `tied` rows, `relevant` of them relevant, the first relevant one
+/// stands at place p with probability `P(none before p) * relevant / (tied - p + 1)`.
 pub fn reciprocal_rank(scores: &[f64], grades: &[f64]) -> f64 {
-    let relevant = scores.iter().zip(grades).filter(|(_, g)| **g > 0.0).map(|(s, _)| *s);
-    match relevant.reduce(f64::max) {
-        Some(first) => 1.0 / scores.iter().filter(|&&s| s >= first).count() as f64,
-        None => 0.0,
+    let is_relevant = |row: &usize| grades[*row] > 0.0;
+    let Some(first) = (0..scores.len()).filter(is_relevant).map(|row| scores[row]).reduce(f64::max) else {
+        return 0.0;
+    };
+    let above = scores.iter().filter(|&&score| score > first).count();
+    // At least the first relevant row: a score that is no number equals nothing, not even itself.
+    let tied = scores.iter().filter(|&&score| score == first).count().max(1);
+    let relevant = (0..scores.len()).filter(|row| is_relevant(row) && scores[*row] == first).count().max(1);
+    let (mut mean, mut none_before) = (0.0, 1.0);
+    for place in 1..=tied - relevant + 1 {
+        let left = (tied - place + 1) as f64;
+        mean += none_before * relevant as f64 / left / (above + place) as f64;
+        none_before *= 1.0 - relevant as f64 / left;
     }
+    mean
 }
 
 /// Kendall's tau-b: 1 for the same order, -1 for the opposite one; 0 where one of both is constant.

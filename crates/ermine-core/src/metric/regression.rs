@@ -44,6 +44,26 @@ pub fn absolute_errors<'a>(
     })
 }
 
+/// The absolute error of each row relative to the size of the target. As scikit-learn has it, a target of 0 counts as the least number above 1 less 1.
+pub fn absolute_percentage_errors<'a>(
+    predicted: &'a [f64],
+    truth: &'a [f64],
+    n_outputs: usize,
+) -> impl ExactSizeIterator<Item = f64> + Clone + 'a {
+    let relative = |(p, t): (&f64, &f64)| (p - t).abs() / t.abs().max(f64::EPSILON);
+    let rows = predicted.chunks_exact(n_outputs).zip(truth.chunks_exact(n_outputs));
+    rows.map(move |(p, t)| p.iter().zip(t).map(relative).sum::<f64>() / n_outputs as f64)
+}
+
+/// The square root of the mean squared error of ln(1 + x); NaN where a number is -1 or less.
+pub fn rmsle(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
+    if predicted.iter().chain(truth).any(|x| !(*x > -1.0)) {
+        return f64::NAN;
+    }
+    let logs = |numbers: &[f64]| numbers.iter().map(|x| x.ln_1p()).collect::<Vec<f64>>();
+    rmse(&logs(predicted), &logs(truth), n_outputs, weights)
+}
+
 /// The median of the absolute errors: half of the weight has a smaller one.
 pub fn median_absolute_error(predicted: &[f64], truth: &[f64], n_outputs: usize, weights: Weights<'_>) -> f64 {
     mean_over_outputs(n_outputs, |k| {

@@ -74,34 +74,54 @@ impl Certificate {
     }
 }
 
+/// What a line of a certificate is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CertificateLine {
+    /// The objective and its value.
+    Objective,
+    /// A limit ended the work early.
+    NotConverged,
+    /// A proof, or that nothing is proven.
+    Proof,
+    /// A note.
+    Note,
+}
+
+impl Certificate {
+    /// The certificate as lines of text, each with what it is about.
+    pub fn lines(&self) -> Vec<(CertificateLine, String)> {
+        let value = self.value.map_or_else(String::new, |value| format!(" = {}", number(value)));
+        let mut lines = vec![(CertificateLine::Objective, format!("minimised: {}{value}", self.objective))];
+        if let Status::Limit(which) = &self.status {
+            lines.push((CertificateLine::NotConverged, format!("NOT CONVERGED: stopped at {which}")));
+        }
+        lines.extend(self.proofs.iter().map(|proof| (CertificateLine::Proof, self.proof_text(proof))));
+        lines.extend(self.notes.iter().map(|note| (CertificateLine::Note, format!("note: {note}"))));
+        lines
+    }
+
+    fn proof_text(&self, proof: &Proof) -> String {
+        match proof {
+            Proof::Optimal { over } => format!("proven: optimal over {over}"),
+            Proof::LowerBound(bound) => {
+                let gap = self.gap().map_or_else(String::new, |gap| format!(" (gap {gap:.3e})"));
+                format!("proven: the optimum is at least {}{gap}", number(*bound))
+            }
+            Proof::Stationary(residual) => {
+                format!("checked: no optimality condition is violated by more than {residual:.3e}")
+            }
+            Proof::Bound { what, bound, observed } => {
+                format!("proven: {what} is at most {}; observed {}", number(*bound), number(*observed))
+            }
+            Proof::Nothing { because } => format!("proven: nothing ({because})"),
+        }
+    }
+}
+
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "minimised: {}", self.objective)?;
-        if let Some(value) = self.value {
-            write!(f, " = {}", number(value))?;
-        }
-        if let Status::Limit(which) = &self.status {
-            write!(f, "\nNOT CONVERGED: stopped at {which}")?;
-        }
-        for proof in &self.proofs {
-            match proof {
-                Proof::Optimal { over } => write!(f, "\nproven: optimal over {over}")?,
-                Proof::LowerBound(bound) => {
-                    write!(f, "\nproven: the optimum is at least {}", number(*bound))?;
-                    if let Some(gap) = self.gap() {
-                        write!(f, " (gap {gap:.3e})")?;
-                    }
-                }
-                Proof::Stationary(residual) => {
-                    write!(f, "\nchecked: no optimality condition is violated by more than {residual:.3e}")?;
-                }
-                Proof::Bound { what, bound, observed } => {
-                    write!(f, "\nproven: {what} is at most {}; observed {}", number(*bound), number(*observed))?;
-                }
-                Proof::Nothing { because } => write!(f, "\nproven: nothing ({because})")?,
-            }
-        }
-        self.notes.iter().try_for_each(|note| write!(f, "\nnote: {note}"))
+        let lines: Vec<String> = self.lines().into_iter().map(|(_, line)| line).collect();
+        f.write_str(&lines.join("\n"))
     }
 }
 

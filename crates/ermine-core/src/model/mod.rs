@@ -5,7 +5,6 @@
 //! | [`attribute`] | the numbers of a model that users look at, with their documentation |
 //! | [`certificate`] | what was minimised and what is proven about it |
 //! | [`ensemble`] | what models made of many parts can tell: stages, leaves, quantiles, trees |
-//! | [`link`] | how the sums of trees become predictions |
 //! | [`prediction`] | what a model says about rows |
 //! | [`predictor`] | a handle for predicting one row, again and again |
 //! | [`mod@file`] | the model file |
@@ -18,17 +17,17 @@ pub mod certificate;
 pub mod ensemble;
 pub mod file;
 pub mod importance;
-pub mod link;
+mod picture;
 pub mod prediction;
 pub mod predictor;
 mod reasons;
 pub mod shap;
 
+pub use crate::loss::Link;
 pub use attribute::{Attribute, AttributeKind};
 pub use certificate::{Certificate, Proof, Status};
 pub use ensemble::{RowScorer, Staged, Stages, TreeEnsemble};
 pub use importance::ImportanceKind;
-pub use link::Link;
 pub use prediction::{Output, Prediction};
 pub use predictor::Predictor;
 pub use shap::ShapValues;
@@ -280,7 +279,7 @@ impl Model {
     pub fn predict_data(&self, data: &Dataset) -> Result<Prediction> {
         if let Some(name) = self.header.schema.group.as_ref().filter(|_| self.is_relative() && data.group().is_none()) {
             return Err(Error::data(format!(
-                "the model compares the rows of a query; which query is a row of ('{name}')?"
+                "ranking needs query groups: the model compares the rows of a query, which were in column '{name}' in training"
             )));
         }
         self.predict_features(&self.header.schema.features_of_data(data)?, data.group())
@@ -310,7 +309,8 @@ impl Model {
 
     /// The model for people, as an SVG picture, where there is one.
     pub fn svg(&self) -> Option<String> {
-        self.fitted.svg(&self.header.schema)
+        let schema = &self.header.schema;
+        self.fitted.svg(schema).or_else(|| picture::of_attributes(&self.attributes(), schema))
     }
 
     /// The model for people, as a page of HTML, where there is one: at least its picture, where it has one.
@@ -319,7 +319,7 @@ impl Model {
         let page = |svg: String| {
             format!("<!doctype html>\n<meta charset=\"utf-8\">\n<title>{}</title>\n{svg}", self.header.learner)
         };
-        self.fitted.html(schema).or_else(|| self.fitted.svg(schema).map(page))
+        self.fitted.html(schema).or_else(|| self.svg().map(page))
     }
 
     /// The model in the language of Graphviz, where it is a graph.

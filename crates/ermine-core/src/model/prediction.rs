@@ -56,6 +56,22 @@ impl Prediction {
         (parts.iter().filter(alike).count() == parts.len()).then(|| Prediction { values: values(), ..first.clone() })
     }
 
+    /// The same with more classes behind its own, which it never predicts: they have probability 0, or the lowest score.
+    pub fn with_more_classes(self, classes: &Arc<[String]>) -> Prediction {
+        let n_more = classes.len().saturating_sub(self.classes.len());
+        if n_more == 0 || self.task != Task::Classification {
+            return self;
+        }
+        let (output, never) = match self.output {
+            Output::Probabilities => (Output::Probabilities, 0.0),
+            _ => (Output::Scores, f64::MIN),
+        };
+        let own = |row: &[f64]| if self.output == Output::Margin { vec![-row[0], row[0]] } else { row.to_vec() };
+        let rows = self.values.chunks(self.width.max(1));
+        let values = rows.flat_map(|row| own(row).into_iter().chain(std::iter::repeat_n(never, n_more))).collect();
+        Prediction { output, width: classes.len(), values, task: self.task, classes: classes.clone() }
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.values.len() / self.width.max(1)

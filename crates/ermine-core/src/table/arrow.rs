@@ -11,10 +11,10 @@
 //! | times, durations | numeric: seconds |
 //! | null, NaN | missing |
 
+use super::coded_strings::CodedStrings;
 use super::number::number;
 use super::piece::{Piece, truth};
 use super::read::fault;
-use super::words::Words;
 use crate::error::Result;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -40,8 +40,8 @@ impl Piece {
     pub(super) fn new(kind: &DataType) -> Self {
         match kind {
             DataType::Float32 | DataType::Float16 => Piece::F32(Vec::new()),
-            DataType::Boolean => Piece::Truths(Words::default()),
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Piece::Words(Words::default()),
+            DataType::Boolean => Piece::Truths(CodedStrings::default()),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Piece::CodedStrings(CodedStrings::default()),
             DataType::Dictionary(_, values) => Piece::new(values),
             _ => Piece::F64(Vec::new()),
         }
@@ -69,7 +69,7 @@ impl Piece {
                 array.as_boolean().iter().for_each(|x| words.push(x.map(truth)));
                 Ok(())
             }
-            Piece::Words(words) => {
+            Piece::CodedStrings(words) => {
                 push_words(words, array);
                 Ok(())
             }
@@ -77,7 +77,7 @@ impl Piece {
     }
 }
 
-fn push_words(words: &mut Words, array: &dyn Array) {
+fn push_words(words: &mut CodedStrings, array: &dyn Array) {
     match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().iter().for_each(|text| words.push(text.map(str::as_bytes))),
         DataType::LargeUtf8 => array.as_string::<i64>().iter().for_each(|text| words.push(text.map(str::as_bytes))),

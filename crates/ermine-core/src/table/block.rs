@@ -160,7 +160,7 @@ impl<'s> Cutter<'s> {
         Ok(blocks)
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    pub fn next_block(&mut self) -> Result<Option<Block>> {
         let mut text = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(2 * self.size));
         text.clear();
         text.append(&mut self.rest);
@@ -216,7 +216,7 @@ impl<'s> Cutter<'s> {
 /// A fault of the file as a whole, such as broken gzip, with the line that was reached.
 fn located(e: Error, line: u64) -> Error {
     match e {
-        Error::Table { place, message } if place.line.is_none() => {
+        Error::Table { location, message } if location.line.is_none() => {
             fault(None, None, format!("{message} (read up to line {line})"))
         }
         other => other,

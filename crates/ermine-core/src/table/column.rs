@@ -1,6 +1,7 @@
 //! One column of a table: a name, what its values mean ([`ColumnKind`]) and how they are held ([`Values`]).
 
 use super::buffer::Buffer;
+use super::notation::Notation;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -149,22 +150,39 @@ pub struct Column {
     pub kind: ColumnKind,
     /// Its values.
     pub values: Values,
+    /// How its cells were written, if it holds numbers.
+    pub notation: Notation,
 }
 
 impl Column {
     /// A column of numbers; NaN is missing.
     pub fn numeric(name: impl Into<String>, values: impl Into<Buffer<f64>>) -> Self {
-        Column { name: name.into(), kind: ColumnKind::Numeric, values: Values::F64(values.into()) }
+        Column {
+            name: name.into(),
+            kind: ColumnKind::Numeric,
+            values: Values::F64(values.into()),
+            notation: Notation::Plain,
+        }
     }
 
     /// A column of numbers in single precision; NaN is missing.
     pub fn numeric_f32(name: impl Into<String>, values: impl Into<Buffer<f32>>) -> Self {
-        Column { name: name.into(), kind: ColumnKind::Numeric, values: Values::F32(values.into()) }
+        Column {
+            name: name.into(),
+            kind: ColumnKind::Numeric,
+            values: Values::F32(values.into()),
+            notation: Notation::Plain,
+        }
     }
 
     /// A column of numbers, most of them zero.
     pub fn sparse(name: impl Into<String>, n_rows: usize, rows: Buffer<u32>, values: Buffer<f64>) -> Self {
-        Column { name: name.into(), kind: ColumnKind::Numeric, values: Values::Sparse { n_rows, rows, values } }
+        Column {
+            name: name.into(),
+            kind: ColumnKind::Numeric,
+            values: Values::Sparse { n_rows, rows, values },
+            notation: Notation::Plain,
+        }
     }
 
     /// A column of codes into `levels`; [`MISSING`] is missing. Every other code must be below `levels.len()`.
@@ -174,7 +192,12 @@ impl Column {
         codes: impl Into<Buffer<u32>>,
         levels: Arc<Levels>,
     ) -> Self {
-        Column { name: name.into(), kind, values: Values::Codes { codes: codes.into(), levels } }
+        Column {
+            name: name.into(),
+            kind,
+            values: Values::Codes { codes: codes.into(), levels },
+            notation: Notation::Plain,
+        }
     }
 
     /// A column of categories without an order; `None` is missing. The levels are sorted by name.
@@ -211,7 +234,18 @@ impl Column {
             }
             _ => Values::F64(numbers.into()),
         };
-        Column { name: self.name.clone(), kind: self.kind, values }
+        Column { name: self.name.clone(), kind: self.kind, values, notation: self.notation.clone() }
+    }
+
+    /// The same dates, whose numbers are in the unit of another notation, in the unit of its own.
+    pub(crate) fn in_unit_of(self, from: &Notation) -> Column {
+        match (from.in_days(), self.notation.in_days()) {
+            (Some(from), Some(to)) if from != to => {
+                let numbers: Vec<f64> = self.numbers(None).iter().map(|x| x * from / to).collect();
+                Column { values: Values::F64(numbers.into()), ..self }
+            }
+            _ => self,
+        }
     }
 
     /// How many rows it has.

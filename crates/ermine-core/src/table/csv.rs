@@ -4,7 +4,7 @@
 //! 2. One pass over the file parses each block on some thread ([`parse`]) and appends what it gives to the columns in
 //!    the order of the file. A column is taken for numbers until a cell says otherwise; its numbers are dropped then.
 //! 3. If there are such columns, a second pass reads them, and nothing else, as words.
-//! 4. Words become levels ([`super::infer`]).
+//! 4. CodedStrings become levels ([`super::infer`]).
 //!
 //! Memory: the columns, and a few blocks (text and values) for each thread. Rows are never held as rows.
 //!
@@ -18,51 +18,56 @@ mod parse;
 mod tests;
 
 use super::block::{Cutter, check_table_size, for_each_batch};
-use super::infer::{MissingWords, column_of_words, retype_numbers};
-use super::read::{ColumnType, ReadOptions, check_types, fault};
+use super::coded_strings::CodedStrings;
+use super::infer::{MissingMarkers, retype_numbers, text_column};
+use super::read::{ColumnType, ReadNote, ReadOptions, check_types, fault};
 use super::source::Source;
-use super::words::Words;
 use super::{Column, Levels, MAX_ROWS, Table};
 use crate::error::{Error, Result};
 use crate::parallel;
 use dialect::{Dialect, sniff};
-use parse::{Parsed, Part, Plan, Rule, parse};
+use parse::{CellRule, ColumnPart, ParsePlan, Parsed, cell_fault, count_cells, parse, row_start};
 use std::path::Path;
 
 const BLOCK_BYTES: usize = 1 << 18;
 
 /// Reads the file at `path`.
-pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
-    read_source(&Source::file(path)?, options, BLOCK_BYTES)
+pub fn read(path: &Path, options: &ReadOptions, notes: &mut Vec<ReadNote>) -> Result<Table> {
+    read_source(&Source::text_file(path, options.encoding)?, options, BLOCK_BYTES, notes)
 }
 
-fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize) -> Result<Table> {
-    let missing = MissingWords::new(&options.missing);
+fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize, notes: &mut Vec<ReadNote>) -> Result<Table> {
+    let missing = MissingMarkers::new(&options.missing);
     let dialect = sniff(source, options, &missing)?;
     check_types(&options.types, &dialect.names)?;
     let wanted: Vec<Option<&ColumnType>> = dialect.names.iter().map(|name| options.types.get(name)).collect();
     let levels: Vec<Option<Levels>> = wanted.iter().map(|wanted| given_levels(*wanted)).collect();
-    let pass = Pass { source, dialect: &dialect, missing: &missing, block_bytes };
+    let pass = FilePass { source, dialect: &dialect, missing: &missing, block_bytes };
 
-    let first: Vec<Rule> = (0..wanted.len())
+    let first: Vec<CellRule> = (0..wanted.len())
         .map(|j| match wanted[j] {
-            Some(ColumnType::Ignored) => Rule::Skip,
-            Some(ColumnType::Numeric) => Rule::Number { declared: true },
-            None if !dialect.has_words[j] => Rule::Number { declared: false },
-            wanted => Rule::Word { wanted, levels: levels[j].as_ref() },
+            Some(ColumnType::Ignored) => CellRule::Skip,
+            Some(ColumnType::Numeric | ColumnType::Written(_) | ColumnType::Date) | None if !dialect.has_words[j] => {
+                CellRule::Number
+            }
+            wanted => CellRule::Word { wanted, levels: levels[j].as_ref() },
         })
         .collect();
     let mut columns = pass.run(first)?;
-    if columns.iter().any(|column| matches!(column, Growing::NotNumbers)) {
-        let word = Rule::Word { wanted: None, levels: None };
-        let again = columns.iter().map(|c| if matches!(c, Growing::NotNumbers) { word } else { Rule::Skip }).collect();
+    if columns.iter().any(|column| matches!(column, ColumnBuilder::NotNumbers)) {
+        // Cells of declared types are checked when all of them are known.
+        let word = CellRule::Word { wanted: None, levels: None };
+        let again = columns
+            .iter()
+            .map(|c| if matches!(c, ColumnBuilder::NotNumbers) { word } else { CellRule::Skip })
+            .collect();
         for (column, words) in columns.iter_mut().zip(pass.run(again)?) {
-            if matches!(column, Growing::NotNumbers) {
+            if matches!(column, ColumnBuilder::NotNumbers) {
                 *column = words;
             }
         }
     }
-    finish(columns, &dialect.names, &wanted)
+    finish(columns, &dialect.names, &wanted, options, notes, &|row| pass.line_of(row))
 }
 
 fn given_levels(wanted: Option<&ColumnType>) -> Option<Levels> {
@@ -72,16 +77,25 @@ fn given_levels(wanted: Option<&ColumnType>) -> Option<Levels> {
     }
 }
 
-fn finish(columns: Vec<Growing>, names: &[String], wanted: &[Option<&ColumnType>]) -> Result<Table> {
+fn finish(
+    columns: Vec<ColumnBuilder>,
+    names: &[String],
+    wanted: &[Option<&ColumnType>],
+    options: &ReadOptions,
+    notes: &mut Vec<ReadNote>,
+    line_of: &dyn Fn(usize) -> Result<u64>,
+) -> Result<Table> {
     let mut finished = Vec::new();
     for ((column, name), &wanted) in columns.into_iter().zip(names).zip(wanted) {
         match column {
-            Growing::Skipped | Growing::NotNumbers => {}
-            Growing::Numbers(mut values) => {
+            ColumnBuilder::Skipped | ColumnBuilder::NotNumbers => {}
+            ColumnBuilder::Numbers(mut values) => {
                 values.shrink_to_fit();
                 finished.push(retype_numbers(Column::numeric(name, values), wanted)?);
             }
-            Growing::Words(words) => finished.push(column_of_words(name.clone(), words, wanted)?),
+            ColumnBuilder::CodedStrings(words) => {
+                finished.push(text_column(name, words, wanted, options, notes, line_of)?);
+            }
         }
     }
     if finished.is_empty() {
@@ -91,27 +105,27 @@ fn finish(columns: Vec<Growing>, names: &[String], wanted: &[Option<&ColumnType>
 }
 
 /// A column while blocks are still coming.
-enum Growing {
+enum ColumnBuilder {
     Skipped,
     NotNumbers,
     Numbers(Vec<f64>),
-    Words(Words),
+    CodedStrings(CodedStrings),
 }
 
-impl Growing {
-    fn new(rule: &Rule) -> Self {
+impl ColumnBuilder {
+    fn new(rule: &CellRule) -> Self {
         match rule {
-            Rule::Skip => Growing::Skipped,
-            Rule::Number { .. } => Growing::Numbers(Vec::new()),
-            Rule::Word { .. } => Growing::Words(Words::default()),
+            CellRule::Skip => ColumnBuilder::Skipped,
+            CellRule::Number => ColumnBuilder::Numbers(Vec::new()),
+            CellRule::Word { .. } => ColumnBuilder::CodedStrings(CodedStrings::default()),
         }
     }
 
-    fn append(&mut self, part: &mut Part) {
+    fn append(&mut self, part: &mut ColumnPart) {
         match (&mut *self, part) {
-            (Growing::Numbers(values), Part::Numbers(more)) => values.extend_from_slice(more),
-            (Growing::Words(words), Part::Words(more, _)) => words.append(more),
-            (Growing::Numbers(_), Part::NotNumbers) => *self = Growing::NotNumbers,
+            (ColumnBuilder::Numbers(values), ColumnPart::Numbers(more)) => values.extend_from_slice(more),
+            (ColumnBuilder::CodedStrings(words), ColumnPart::CodedStrings(more, _)) => words.append(more),
+            (ColumnBuilder::Numbers(_), ColumnPart::NotNumbers) => *self = ColumnBuilder::NotNumbers,
             _ => {}
         }
     }
@@ -119,31 +133,31 @@ impl Growing {
     /// Room for `n` rows in all; memory that is not written to costs nothing.
     fn reserve(&mut self, n: usize) {
         match self {
-            Growing::Numbers(values) => values.reserve_exact(n.saturating_sub(values.len())),
-            Growing::Words(words) => words.codes.reserve_exact(n.saturating_sub(words.codes.len())),
-            Growing::Skipped | Growing::NotNumbers => {}
+            ColumnBuilder::Numbers(values) => values.reserve_exact(n.saturating_sub(values.len())),
+            ColumnBuilder::CodedStrings(words) => words.codes.reserve_exact(n.saturating_sub(words.codes.len())),
+            ColumnBuilder::Skipped | ColumnBuilder::NotNumbers => {}
         }
     }
 }
 
 /// One reading of a file.
-struct Pass<'a> {
+struct FilePass<'a> {
     source: &'a Source<'a>,
     dialect: &'a Dialect,
-    missing: &'a MissingWords,
+    missing: &'a MissingMarkers,
     block_bytes: usize,
 }
 
-impl Pass<'_> {
-    fn run(&self, rules: Vec<Rule>) -> Result<Vec<Growing>> {
+impl FilePass<'_> {
+    fn run(&self, rules: Vec<CellRule>) -> Result<Vec<ColumnBuilder>> {
         let Dialect { delimiter, names, data_start, row_bytes, .. } = self.dialect;
         let cutter = Cutter::new(self.source.open()?, Some(*delimiter), self.block_bytes, *data_start)?;
-        let mut columns: Vec<Growing> = rules.iter().map(Growing::new).collect();
+        let mut columns: Vec<ColumnBuilder> = rules.iter().map(ColumnBuilder::new).collect();
         if let Some(size) = cutter.size() {
             let rows = size as usize / row_bytes * 17 / 16;
             columns.iter_mut().for_each(|column| column.reserve(rows.min(MAX_ROWS)));
         }
-        let plan = Plan { delimiter: *delimiter, names, rules, missing: self.missing, row_bytes: *row_bytes };
+        let plan = ParsePlan { delimiter: *delimiter, names, rules, missing: self.missing, row_bytes: *row_bytes };
         let mut n_rows = 0;
         for_each_batch(
             cutter,
@@ -161,9 +175,31 @@ impl Pass<'_> {
     }
 }
 
+impl FilePass<'_> {
+    /// The line of a row of data, found by reading the file again.
+    fn line_of(&self, row: usize) -> Result<u64> {
+        let Dialect { delimiter, data_start, .. } = self.dialect;
+        let mut cutter = Cutter::new(self.source.open()?, Some(*delimiter), self.block_bytes, *data_start)?;
+        let mut left = row;
+        while let Some(block) = cutter.next_block()? {
+            let mut at = 0;
+            while let Some(start) = row_start(&block.text, at, *delimiter) {
+                if left == 0 {
+                    return Ok(block.line_at(start));
+                }
+                left -= 1;
+                let (_, end) =
+                    count_cells(&block.text, start, *delimiter).map_err(|fault| cell_fault(&block, fault))?;
+                at = end + 1;
+            }
+        }
+        Ok(0)
+    }
+}
+
 /// Appends the parts of all blocks to their columns, column by column on all threads.
-fn append(columns: &mut [Growing], batch: &mut [Parsed]) {
-    let mut parts: Vec<Vec<&mut Part>> = columns.iter().map(|_| Vec::with_capacity(batch.len())).collect();
+fn append(columns: &mut [ColumnBuilder], batch: &mut [Parsed]) {
+    let mut parts: Vec<Vec<&mut ColumnPart>> = columns.iter().map(|_| Vec::with_capacity(batch.len())).collect();
     for parsed in batch {
         for (place, part) in parts.iter_mut().zip(&mut parsed.parts) {
             place.push(part);

@@ -96,7 +96,12 @@ impl Frame {
         if let [array] = pieces[..]
             && let Some(values) = as_it_lies(array)
         {
-            return Ok(Column { name: field.name().clone(), kind: ColumnKind::Numeric, values });
+            return Ok(Column {
+                name: field.name().clone(),
+                kind: ColumnKind::Numeric,
+                values,
+                notation: Default::default(),
+            });
         }
         let mut whole = Piece::new(field.data_type());
         pieces.iter().try_for_each(|array| whole.push_array(array))?;

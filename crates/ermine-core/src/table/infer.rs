@@ -1,22 +1,23 @@
 //! What kind of column a list of words or numbers is, and the column that it becomes.
 //!
-//! Not said otherwise, a column of a text file is numeric if every cell that is not missing is a number (`number`),
-//! boolean if every such cell is `true` or `false` in any case, and nominal otherwise; with all cells missing it is
+//! If not declared, a column of a text file is numeric if every cell that is not missing is a number or a date, in one notation for all of them
+//! ([`notation`](super::notation)), boolean if every such cell is `true` or `false` in any case, and nominal otherwise; with all cells missing it is
 //! numeric. Levels are sorted: by name for nominal columns, as numbers where they all are numbers for ordinal ones. So a
 //! column depends on its cells alone, not on how a file was cut into pieces or in which order they came.
 
+use super::coded_strings::CodedStrings;
+use super::notation::Notation;
 use super::number::number;
-use super::read::{ColumnType, fault};
-use super::words::Words;
+use super::read::{ColumnType, ReadNote, ReadOptions, StrayCells, fault};
 use super::{Column, ColumnKind, Levels, MISSING};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel;
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The cells that mean "missing".
 #[derive(Debug)]
-pub(super) struct MissingWords {
+pub(super) struct MissingMarkers {
     words: Vec<Vec<u8>>,
     /// Whether the empty cell is one.
     pub empty: bool,
@@ -24,12 +25,12 @@ pub(super) struct MissingWords {
     pub numeric: bool,
 }
 
-impl MissingWords {
+impl MissingMarkers {
     pub fn new(words: &[String]) -> Self {
         let words: Vec<Vec<u8>> = words.iter().map(|word| word.trim().as_bytes().to_vec()).collect();
         let empty = words.iter().any(Vec::is_empty);
         let numeric = words.iter().any(|word| number(word).is_some());
-        MissingWords { words, empty, numeric }
+        MissingMarkers { words, empty, numeric }
     }
 
     /// Whether a cell, its ends cut, means "missing".
@@ -51,13 +52,17 @@ pub(super) fn declared_truth(word: &str) -> Option<bool> {
         .or_else(|| if is(&["yes", "y", "t", "1"]) { Some(true) } else { is(&["no", "n", "f", "0"]).then_some(false) })
 }
 
+/// A cell, or the beginning of a long one.
+fn shortened(cell: &str) -> String {
+    match cell.char_indices().nth(60) {
+        Some((cut, _)) => format!("{}...", &cell[..cut]),
+        None => cell.to_string(),
+    }
+}
+
 /// What was expected where a cell doesn't fit the declared type of its column.
 pub(super) fn misfit(cell: &str, wanted: &ColumnType) -> String {
-    let mut cell = cell.to_string();
-    if let Some((cut, _)) = cell.char_indices().nth(60) {
-        cell.truncate(cut);
-        cell.push_str("...");
-    }
+    let cell = shortened(cell);
     match wanted {
         ColumnType::Boolean => format!("'{cell}' is neither true nor false"),
         ColumnType::Ordinal(levels) => format!("'{cell}' is none of the levels {}", levels.join(" < ")),
@@ -65,22 +70,46 @@ pub(super) fn misfit(cell: &str, wanted: &ColumnType) -> String {
     }
 }
 
-/// The column that words become: of the type that was declared, or else boolean or nominal.
-pub(super) fn column_of_words(name: String, words: Words, wanted: Option<&ColumnType>) -> Result<Column> {
-    let Words { mut codes, dictionary } = words;
+/// A column of text cells, and the cells that didn't fit.
+pub(super) struct Interpreted {
+    pub column: Column,
+    pub stray: Option<Stray>,
+}
+
+/// Cells that are no numbers in a column of numbers.
+#[derive(Debug, PartialEq)]
+pub(super) struct Stray {
+    /// The row of the first one.
+    pub row: usize,
+    /// Its text.
+    pub value: String,
+    /// How many there are.
+    pub n: usize,
+}
+
+/// The column that text cells become: of the type that was declared, or else boolean, numeric or nominal.
+pub(super) fn column_of_words(name: String, words: CodedStrings, wanted: Option<&ColumnType>) -> Result<Column> {
+    interpret(name, words, wanted, &ReadOptions::default()).map(|interpreted| interpreted.column)
+}
+
+/// The same, with the cells that are stray under these options.
+pub(super) fn interpret(
+    name: String,
+    words: CodedStrings,
+    wanted: Option<&ColumnType>,
+    options: &ReadOptions,
+) -> Result<Interpreted> {
+    let CodedStrings { mut codes, dictionary } = words;
     let names: Vec<String> = (0..dictionary.len()).map(|number| dictionary.text(number)).collect();
     drop(dictionary);
     let misfit = |cell: &String, wanted| fault(None, Some(&name), misfit(cell, wanted));
     let all_true_or_false = !names.is_empty() && names.iter().all(|word| truth(word).is_some());
+    if !(wanted.is_none() && all_true_or_false)
+        && let Some(reading) = numbers_of(&names, &codes, wanted, options)
+    {
+        return reading.column(name, &names, &codes, wanted, options);
+    }
     let (kind, levels, new_codes): (_, _, Vec<u32>) = match wanted {
-        Some(wanted @ ColumnType::Numeric) => {
-            let numbers: Result<Vec<f64>> =
-                names.iter().map(|word| number(word.trim().as_bytes()).ok_or_else(|| misfit(word, wanted))).collect();
-            let numbers = numbers?;
-            let values: Vec<f64> =
-                codes.iter().map(|&code| numbers.get(code as usize).copied().unwrap_or(f64::NAN)).collect();
-            return Ok(Column::numeric(name, values));
-        }
         Some(wanted @ ColumnType::Ordinal(levels)) if !levels.is_empty() => {
             let levels = Levels::new(levels.iter().cloned());
             let codes = names.iter().map(|word| levels.code(word).ok_or_else(|| misfit(word, wanted)));
@@ -105,7 +134,126 @@ pub(super) fn column_of_words(name: String, words: Words, wanted: Option<&Column
         codes.iter_mut().for_each(|code| *code = new_codes.get(*code as usize).copied().unwrap_or(MISSING));
     });
     codes.shrink_to_fit();
-    Ok(Column::coded(name, kind, codes, Arc::new(levels)))
+    Ok(Interpreted { column: Column::coded(name, kind, codes, Arc::new(levels)), stray: None })
+}
+
+/// A column of a text file; `line_of` gives the line of a row. Stray cells are noted, or an error with their line.
+pub(super) fn text_column(
+    name: &str,
+    words: CodedStrings,
+    wanted: Option<&ColumnType>,
+    options: &ReadOptions,
+    notes: &mut Vec<ReadNote>,
+    line_of: &dyn Fn(usize) -> Result<u64>,
+) -> Result<Column> {
+    let interpreted = interpret(name.to_string(), words, wanted, options).map_err(|error| match error {
+        Error::StrayCell { row, column, message } => match line_of(row) {
+            Ok(line) => fault(Some(line), Some(&column), message),
+            Err(error) => error,
+        },
+        other => other,
+    })?;
+    if let Some(Stray { row, value, n }) = interpreted.stray {
+        notes.push(ReadNote::StrayCells { column: name.to_string(), n_cells: n, line: line_of(row)?, value });
+    }
+    Ok(interpreted.column)
+}
+
+/// The numbers that distinct texts are in a notation; NaN where one is none.
+struct NumberReading {
+    notation: Notation,
+    numbers: Vec<f64>,
+}
+
+/// How text cells are read as numbers: as declared, or in the notation in which all are numbers, or nearly all where stray cells don't make categories. `None` where they are not numbers.
+fn numbers_of(
+    names: &[String],
+    codes: &[u32],
+    wanted: Option<&ColumnType>,
+    options: &ReadOptions,
+) -> Option<NumberReading> {
+    let texts = || names.iter().map(String::as_str);
+    let in_notation = |notation: Notation| {
+        let numbers = texts().map(|text| notation.read(text).unwrap_or(f64::NAN)).collect();
+        NumberReading { notation, numbers }
+    };
+    let of_numbers = || {
+        let plain =
+            (!options.decimal_comma).then(|| in_notation(Notation::Plain)).filter(|plain| plain.n_misfits() == 0);
+        plain.unwrap_or_else(|| {
+            let comma = in_notation(Notation::DecimalComma);
+            let plain = in_notation(Notation::Plain);
+            if options.decimal_comma || comma.n_misfits() < plain.n_misfits() { comma } else { plain }
+        })
+    };
+    match wanted {
+        Some(ColumnType::Numeric) => Some(of_numbers()),
+        Some(ColumnType::Written(notation)) => Some(in_notation(notation.clone())),
+        Some(ColumnType::Date) => {
+            let usual = Notation::Date(super::date::DateForm::YearFirst);
+            Some(in_notation(Notation::of_dates(texts()).unwrap_or(usual)))
+        }
+        None if names.is_empty() => None,
+        None => {
+            // The same date in all rows may be a name.
+            if let Some(notation) = Notation::of_dates(texts()).filter(|_| names.len() > 1) {
+                return Some(in_notation(notation));
+            }
+            let numbers = of_numbers();
+            let nearly = options.stray != StrayCells::AsDeclared && numbers.are_nearly_all(codes);
+            (numbers.n_misfits() == 0 || nearly).then_some(numbers)
+        }
+        Some(_) => None,
+    }
+}
+
+impl NumberReading {
+    fn is_misfit(&self, code: u32) -> bool {
+        self.numbers.get(code as usize).is_some_and(|x| x.is_nan())
+    }
+
+    /// How many distinct texts are no numbers.
+    fn n_misfits(&self) -> usize {
+        self.numbers.iter().filter(|x| x.is_nan()).count()
+    }
+
+    /// Whether so few cells are no numbers, of numbers so different, that it is a mistake rather than a category: a few in a hundred, or a single word that may stand for "missing".
+    fn are_nearly_all(&self, codes: &[u32]) -> bool {
+        const FEWEST_NUMBERS: usize = 10;
+        let mut numbers: Vec<f64> = self.numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        let n_stray = codes.iter().filter(|&&code| self.is_misfit(code)).count();
+        let n_present = codes.iter().filter(|&&code| code != MISSING).count();
+        let few = n_stray * 20 <= n_present && self.n_misfits() <= 5;
+        let one_word = self.n_misfits() == 1 && n_stray * 2 <= n_present;
+        numbers.len() >= FEWEST_NUMBERS && (few || one_word)
+    }
+
+    fn column(
+        self,
+        name: String,
+        names: &[String],
+        codes: &[u32],
+        wanted: Option<&ColumnType>,
+        options: &ReadOptions,
+    ) -> Result<Interpreted> {
+        let is_stray = |&code: &u32| self.is_misfit(code);
+        let stray = codes.iter().position(is_stray).map(|row| Stray {
+            row,
+            value: shortened(&names[codes[row] as usize]),
+            n: codes.iter().filter(|code| is_stray(code)).count(),
+        });
+        if let Some(stray) = &stray
+            && (options.stray == StrayCells::Refused || (wanted.is_some() && options.stray == StrayCells::AsDeclared))
+        {
+            let message = format!("'{}' is not {}", stray.value, self.notation.expected());
+            return Err(Error::StrayCell { row: stray.row, column: name, message });
+        }
+        let value = |&code: &u32| self.numbers.get(code as usize).copied().unwrap_or(f64::NAN);
+        let values: Vec<f64> = codes.iter().map(value).collect();
+        Ok(Interpreted { column: Column { notation: self.notation, ..Column::numeric(name, values) }, stray })
+    }
 }
 
 /// Levels by name, or as numbers where that is asked for and possible; and the new code of each word.
@@ -128,10 +276,13 @@ fn sorted_levels(mut names: Vec<String>, as_numbers: bool) -> (Levels, Vec<u32>)
 
 /// A column of numbers as the type that was declared for it. The levels are then the numbers as they are printed.
 pub(super) fn retype_numbers(column: Column, wanted: Option<&ColumnType>) -> Result<Column> {
-    if matches!(wanted, None | Some(ColumnType::Numeric)) {
-        return Ok(column);
+    // Numbers that are written as numbers are those that a notation would give.
+    if matches!(wanted, None | Some(ColumnType::Numeric | ColumnType::Written(_))) {
+        let notation =
+            if let Some(ColumnType::Written(notation)) = wanted { notation.clone() } else { column.notation.clone() };
+        return Ok(Column { notation, ..column });
     }
-    let mut words = Words::default();
+    let mut words = CodedStrings::default();
     for row in 0..column.len() {
         let missing = column.number(row).is_nan();
         words.push((!missing).then(|| column.text(row)).as_deref().map(str::as_bytes));

@@ -8,7 +8,7 @@
 //! then tells where each goes in one buffer of columns, which all columns share. Memory: both copies, 12 bytes for each entry.
 
 use super::block::{Block, Cutter, check_table_size, for_each_batch};
-use super::infer::{MissingWords, retype_numbers};
+use super::infer::{MissingMarkers, retype_numbers};
 use super::number::number;
 use super::read::{ColumnType, ReadOptions, check_types, fault};
 use super::source::Source;
@@ -32,7 +32,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
 }
 
 fn read_source(source: &Source, options: &ReadOptions, block_bytes: usize) -> Result<Table> {
-    let missing = MissingWords::new(&options.missing);
+    let missing = MissingMarkers::new(&options.missing);
     let has_queries = first_row_has_query(source)?;
     let mut parts: Vec<Rows> = Vec::new();
     let mut n_rows = 0;
@@ -123,7 +123,7 @@ fn first_row_has_query(source: &Source) -> Result<bool> {
     }
 }
 
-fn parse(block: &Block, has_queries: bool, missing: &MissingWords) -> Result<Rows> {
+fn parse(block: &Block, has_queries: bool, missing: &MissingMarkers) -> Result<Rows> {
     let (mut rows, mut at) = (Rows::default(), 0);
     let mut sorted = Vec::new();
     while at < block.text.len() {
@@ -144,7 +144,7 @@ impl Rows {
         &mut self,
         line: &[u8],
         has_queries: bool,
-        missing: &MissingWords,
+        missing: &MissingMarkers,
         sorted: &mut Vec<u32>,
     ) -> Result<(), Wrong> {
         let mut words = words(line).peekable();
@@ -193,7 +193,7 @@ fn query_number(digits: &[u8]) -> Result<f64, Wrong> {
     })
 }
 
-fn entry(word: &[u8], missing: &MissingWords) -> Result<(u32, f64), Wrong> {
+fn entry(word: &[u8], missing: &MissingMarkers) -> Result<(u32, f64), Wrong> {
     let colon = memchr(b':', word).ok_or_else(|| (None, format!("'{}' found, expected index:value", show(word))))?;
     let (index, value) = (&word[..colon], &word[colon + 1..]);
     let digits = !index.is_empty() && index.len() <= 19 && index.iter().all(u8::is_ascii_digit);

@@ -5,24 +5,30 @@
 //! | [`buffer`] | shared, possibly strided memory, ours or somebody else's |
 //! | [`mod@column`] | a column: its kind and its values |
 //! | [`read`] | which reader a file needs; the options that all readers share |
-//! | `csv`, `libsvm`, `parquet`, `ipc` | one reader for each format |
+//! | `csv`, `json_lines`, `arff`, `libsvm`, `parquet`, `ipc` | one reader for each format |
 //! | `frame` | frames of other libraries in memory, with the feature `arrow` |
-//! | [`infer`] | what kind of column a list of words is |
+//! | [`infer`] | the kind of a column of text cells |
+//! | [`notation`], [`date`] | numbers with separators and signs; dates and times |
 
 pub mod buffer;
 pub mod column;
+pub mod date;
 #[cfg(feature = "arrow")]
 pub mod frame;
 pub mod infer;
 pub mod read;
 
+mod arff;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod block;
+mod coded_strings;
 mod csv;
 #[cfg(feature = "ipc")]
 mod ipc;
+mod json_lines;
 mod libsvm;
+pub mod notation;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -31,12 +37,12 @@ mod piece;
 #[cfg(all(test, any(feature = "ipc", feature = "parquet")))]
 mod scratch;
 mod source;
-mod words;
 mod write;
 
 pub use buffer::Buffer;
 pub use column::{Column, ColumnKind, Levels, MISSING, Values};
-pub use read::{ColumnType, ReadOptions};
+pub use notation::Notation;
+pub use read::{ColumnType, ReadNote, ReadOptions, StrayCells};
 
 use crate::error::{Error, Result};
 use std::collections::HashSet;
@@ -115,6 +121,17 @@ impl Table {
     /// A column by name.
     pub fn column(&self, name: &str) -> Result<&Column> {
         Ok(&self.columns[self.position(name)?])
+    }
+
+    /// These rows, in this order; rows may repeat. Every row must be there.
+    pub fn select(&self, rows: &[u32]) -> Table {
+        let column = |column: &Column| match (&column.values, column.codes(Some(rows))) {
+            (Values::Codes { levels, .. }, Some(codes)) => {
+                Column::coded(column.name.clone(), column.kind, codes, levels.clone())
+            }
+            _ => Column { values: Values::F64(column.numbers(Some(rows)).into()), ..column.clone() },
+        };
+        Table { columns: self.columns.iter().map(column).collect(), n_rows: rows.len() }
     }
 
     /// The columns themselves.

@@ -16,15 +16,18 @@
 //!
 //! Parquet's own column readers are used, not those that make Arrow arrays: they build in a fifth of the time.
 
+mod strict;
 #[cfg(test)]
 mod tests;
 
+use super::Notation;
 use super::block::require_table;
+use super::coded_strings::CodedStrings;
+use super::date::DateForm;
 use super::number::number;
 use super::piece::{Piece, guarded, truth};
 use super::read::{ColumnType, ReadOptions, check_types, fault};
 use super::source::check_file;
-use super::words::Words;
 use super::{MAX_ROWS, Table};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -38,6 +41,7 @@ use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use strict::StrictFile;
 
 const BATCH_ROWS: usize = 1 << 14;
 const NANOSECONDS: f64 = 1e9;
@@ -58,10 +62,11 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Table> {
         let (leaf, meaning) = kept[k];
         let name = metadata.file_metadata().schema_descr().column(leaf).name().to_string();
         // A handle for each column: copies of one handle would share, and so disturb, its place in the file.
-        let piece = read_column(Arc::new(open()?), &metadata, leaf, meaning)
+        let piece = read_column(Arc::new(StrictFile(open()?)), &metadata, leaf, meaning)
             .map_err(|e| fault(None, Some(&name), format!("not readable as Parquet: {e}")))?;
         let wanted = options.types.get(&name);
-        piece.column(name, wanted)
+        let natural = notation_of(&metadata.file_metadata().schema_descr().column(leaf));
+        piece.column_of_file(name, wanted, natural)
     };
     Table::new(parallel::try_map(kept.len(), column)?)
 }
@@ -121,8 +126,8 @@ impl Meaning {
     /// No rows yet.
     fn piece(self) -> Piece {
         match self {
-            Meaning::Truth => Piece::Truths(Words::default()),
-            Meaning::Text => Piece::Words(Words::default()),
+            Meaning::Truth => Piece::Truths(CodedStrings::default()),
+            Meaning::Text => Piece::CodedStrings(CodedStrings::default()),
             Meaning::Single | Meaning::Half => Piece::F32(Vec::new()),
             Meaning::Number { .. } | Meaning::Decimal { .. } | Meaning::Timestamp96 => Piece::F64(Vec::new()),
         }
@@ -138,6 +143,22 @@ fn is_unsigned(logical: Option<&LogicalType>, converted: ConvertedType) -> bool 
     use ConvertedType::{UINT_8, UINT_16, UINT_32, UINT_64};
     matches!(logical, Some(LogicalType::Integer(integer)) if !integer.is_signed)
         || matches!(converted, UINT_8 | UINT_16 | UINT_32 | UINT_64)
+}
+
+/// Dates and times by their type.
+fn notation_of(column: &ColumnDescriptor) -> Notation {
+    match (column.logical_type_ref(), column.converted_type()) {
+        _ if column.physical_type() == Physical::INT96 => Notation::Timestamp(DateForm::YearFirst),
+        (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => Notation::Date(DateForm::YearFirst),
+        (Some(LogicalType::Timestamp(_)), _)
+        | (_, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS) => {
+            Notation::Timestamp(DateForm::YearFirst)
+        }
+        (Some(LogicalType::Time(_)), _) | (_, ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS) => {
+            Notation::Time
+        }
+        _ => Notation::Plain,
+    }
 }
 
 /// How many steps of the stored integer make a second, for times and timestamps; 1 for all else.
@@ -196,7 +217,7 @@ fn type_name(column: &ColumnDescriptor, flat: bool) -> String {
 
 /// All rows of a column, group after group.
 fn read_column(
-    file: Arc<File>,
+    file: Arc<StrictFile>,
     metadata: &ParquetMetaData,
     leaf: usize,
     meaning: Meaning,
@@ -227,7 +248,7 @@ fn read_chunk(reader: ColumnReader, meaning: Meaning, present: i16, piece: &mut 
         (BoolColumnReader(reader), _, Piece::Truths(words)) => {
             for_each_row(reader, present, |value| words.push(value.map(|&value| truth(value))))
         }
-        (ByteArrayColumnReader(reader), Meaning::Text, Piece::Words(words)) => {
+        (ByteArrayColumnReader(reader), Meaning::Text, Piece::CodedStrings(words)) => {
             let mut is_text = true;
             for_each_row(reader, present, |value| {
                 is_text &= value.is_none_or(|value| std::str::from_utf8(value.data()).is_ok());

@@ -1,9 +1,11 @@
 //! Some rows of a column, as readers of columnar formats gather them.
 
 use super::Column;
+#[cfg(feature = "parquet")]
+use super::Notation;
+use super::coded_strings::CodedStrings;
 use super::infer::{column_of_words, retype_numbers};
 use super::read::{ColumnType, fault};
-use super::words::Words;
 use crate::error::Result;
 
 /// Some rows of a column.
@@ -11,8 +13,8 @@ pub(super) enum Piece {
     F64(Vec<f64>),
     F32(Vec<f32>),
     /// `true` and `false`.
-    Truths(Words),
-    Words(Words),
+    Truths(CodedStrings),
+    CodedStrings(CodedStrings),
 }
 
 impl Piece {
@@ -28,7 +30,19 @@ impl Piece {
                 retype_numbers(Column::numeric_f32(name, values), wanted)
             }
             Piece::Truths(words) => column_of_words(name, words, Some(wanted.unwrap_or(&ColumnType::Boolean))),
-            Piece::Words(words) => column_of_words(name, words, Some(wanted.unwrap_or(&ColumnType::Nominal))),
+            Piece::CodedStrings(words) => column_of_words(name, words, Some(wanted.unwrap_or(&ColumnType::Nominal))),
+        }
+    }
+
+    /// The column of these rows of a file, where dates are dates: those of the format (`natural`), and texts that all are dates.
+    #[cfg(feature = "parquet")]
+    pub(super) fn column_of_file(self, name: String, wanted: Option<&ColumnType>, natural: Notation) -> Result<Column> {
+        match (&self, wanted) {
+            (Piece::CodedStrings(words), None) if are_dates(words) => self.column(name, Some(&ColumnType::Date)),
+            (Piece::F64(_), None | Some(ColumnType::Date)) => {
+                Ok(Column { notation: natural, ..self.column(name, None)? })
+            }
+            _ => Ok(self.column(name, wanted)?.in_unit_of(&natural)),
         }
     }
 
@@ -38,7 +52,7 @@ impl Piece {
         match self {
             Piece::F64(values) => values.len(),
             Piece::F32(values) => values.len(),
-            Piece::Truths(words) | Piece::Words(words) => words.codes.len(),
+            Piece::Truths(words) | Piece::CodedStrings(words) => words.codes.len(),
         }
     }
 
@@ -52,7 +66,7 @@ impl Piece {
             (Piece::F32(values), Piece::F32(from)) => {
                 values.extend(places.map(|place| place.and_then(|k| from.get(k)).copied().unwrap_or(f32::NAN)));
             }
-            (Piece::Truths(words), Piece::Truths(from)) | (Piece::Words(words), Piece::Words(from)) => {
+            (Piece::Truths(words), Piece::Truths(from)) | (Piece::CodedStrings(words), Piece::CodedStrings(from)) => {
                 let mut codes = Vec::new();
                 codes.extend(
                     places.map(|place| place.and_then(|k| from.codes.get(k)).copied().unwrap_or(super::MISSING)),
@@ -62,6 +76,13 @@ impl Piece {
             _ => {}
         }
     }
+}
+
+/// Whether all texts are dates, and not the same one.
+#[cfg(feature = "parquet")]
+fn are_dates(words: &CodedStrings) -> bool {
+    let names: Vec<String> = (0..words.dictionary.len()).map(|number| words.dictionary.text(number)).collect();
+    names.len() > 1 && Notation::of_dates(names.iter().map(String::as_str)).is_some()
 }
 
 /// How a truth value is written among words.

@@ -3,7 +3,7 @@
 //! A reader may need two passes over a file, so a [`Source`] can be opened as often as wanted. A regular file is read as
 //! a stream; something that gives its bytes only once (a pipe, `/dev/stdin`) is first taken into memory.
 
-use super::read::fault;
+use super::read::{Encoding, fault};
 use crate::error::{Error, Result};
 use crate::memory;
 use flate2::bufread::MultiGzDecoder;
@@ -30,6 +30,31 @@ impl<'a> Source<'a> {
             source.bytes = Some(Cow::Owned(memory::read_file(path)?));
         }
         Ok(source)
+    }
+
+    /// The text file at `path` as UTF-8. Files in another encoding are read into memory.
+    pub fn text_file(path: &Path, encoding: Encoding) -> Result<Source<'static>> {
+        let mut source = Source::file(path)?;
+        let mut start = Vec::new();
+        source.open()?.append(&mut start, 2)?;
+        let encoding = match (&start[..], encoding) {
+            (b"\xff\xfe" | b"\xfe\xff", _) => Encoding::Utf16,
+            (_, encoding) => encoding,
+        };
+        if encoding != Encoding::Utf8 {
+            let bytes = source.all()?;
+            source.bytes = Some(Cow::Owned(to_utf8(&bytes, encoding)));
+            // What is in memory now is unpacked.
+            source.path = source.path.with_extension("");
+        }
+        Ok(source)
+    }
+
+    /// All bytes at once.
+    pub fn all(&self) -> Result<Vec<u8>> {
+        let (mut bytes, mut stream) = (Vec::new(), self.open()?);
+        while stream.append(&mut bytes, 1 << 20)? > 0 {}
+        Ok(bytes)
     }
 
     /// Bytes in memory.
@@ -68,6 +93,30 @@ impl<'a> Source<'a> {
         }
         Ok(Stream { path: &self.path, reader: Box::new(raw), size, gzip: false })
     }
+}
+
+/// Text in another encoding as UTF-8; what is no character becomes U+FFFD.
+fn to_utf8(bytes: &[u8], encoding: Encoding) -> Vec<u8> {
+    /// The characters of Windows-1252 from 0x80 to 0x9f; all others are those of Unicode.
+    const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+    let text: String = match encoding {
+        Encoding::Utf8 => return bytes.to_vec(),
+        Encoding::Latin1 => {
+            let windows: Vec<char> = WINDOWS.chars().collect();
+            let character = |&byte: &u8| match byte {
+                0x80..=0x9f => windows[usize::from(byte - 0x80)],
+                _ => char::from(byte),
+            };
+            bytes.iter().map(character).collect()
+        }
+        Encoding::Utf16 => {
+            let big = bytes.starts_with(b"\xfe\xff");
+            let unit = |pair: &[u8]| if big { [pair[0], pair[1]] } else { [pair[1], pair[0]] };
+            let units = bytes.chunks_exact(2).map(|pair| u16::from_be_bytes(unit(pair)));
+            char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).filter(|c| *c != '\u{feff}').collect()
+        }
+    };
+    text.into_bytes()
 }
 
 /// What the system knows about a file that is there and is no directory.

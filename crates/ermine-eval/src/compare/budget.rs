@@ -1,6 +1,6 @@
 //! The time of a comparison: what learners are expected to take, in which order they have their turn, and when it ends.
 
-use super::{BASELINE, Run};
+use super::{BASELINE, RunningComparison};
 use crate::evaluate::Splits;
 use crate::evaluate::cross_validation::{Validation, cross_validate};
 use ermine_core::error::Result;
@@ -24,12 +24,15 @@ const DEFAULTS_SHARE: f64 = 0.6;
 /// A learner with others behind it gets no more than one part in so many of the time that is left.
 const MOST_SHARE: u32 = 2;
 
-/// A learner that is expected to take more than so many times what is left is not begun. Estimates are rough.
+/// A learner may take so many times its estimate while others wait.
+const GENEROUS: f64 = 3.0;
+
+/// A learner that is expected to take more than so many times what is left is not started. Estimates are rough.
 const HOPELESS: f64 = 3.0;
 
 /// What a learner is expected to take and to reach; unknown where it was not tried on few rows.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Estimate {
+pub struct CostEstimate {
     /// Seconds for all splits.
     pub seconds: Option<f64>,
     /// The score on few rows, lower is better.
@@ -45,15 +48,15 @@ pub struct Clock {
 
 /// The time that a learner may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn {
+pub struct TimeSlot {
     /// When it ends.
     pub end: Instant,
     left: Duration,
 }
 
-impl Turn {
+impl TimeSlot {
     /// Whether a learner can't be expected to finish.
-    pub fn is_hopeless(self, estimate: &Estimate) -> bool {
+    pub fn is_hopeless(self, estimate: &CostEstimate) -> bool {
         self.left.is_zero() || estimate.seconds.is_some_and(|seconds| seconds > HOPELESS * self.left.as_secs_f64())
     }
 }
@@ -74,32 +77,34 @@ impl Clock {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// The turn of a learner with its defaults: `keep` time for tuning, `others` wait.
-    pub fn turn(self, keep: bool, others: bool) -> Option<Turn> {
+    /// The time slot of a learner with its defaults: `keep` time for tuning, `n_waiting` learners come after it.
+    pub fn turn(self, estimate: &CostEstimate, keep: bool, n_waiting: usize) -> Option<TimeSlot> {
         let deadline = self.deadline?;
         let all = deadline.saturating_duration_since(self.start);
         let end = if keep { self.start + all.mul_f64(DEFAULTS_SHARE) } else { deadline };
         let left = end.saturating_duration_since(Instant::now());
-        let most = if others { left / MOST_SHARE } else { left };
-        Some(Turn { end: Instant::now() + most, left })
+        let expected = Duration::try_from_secs_f64(estimate.seconds.unwrap_or(f64::INFINITY) * GENEROUS);
+        let fair = (left / (n_waiting + 1) as u32).max(expected.unwrap_or(left));
+        let most = if n_waiting > 0 { fair.min(left / MOST_SHARE) } else { left };
+        Some(TimeSlot { end: Instant::now() + most, left })
     }
 }
 
 /// Watches work that has less time than all of the rest. Pieces of work that were begun and given up are reported as over when it is dropped.
-pub struct Until<'a> {
+pub struct DeadlineObserver<'a> {
     observer: &'a dyn Observer,
     deadline: Option<Instant>,
     depth: AtomicUsize,
 }
 
-impl<'a> Until<'a> {
+impl<'a> DeadlineObserver<'a> {
     /// Stops at the deadline, or when the observer says so.
-    pub fn new(observer: &'a dyn Observer, deadline: Option<Instant>) -> Until<'a> {
-        Until { observer, deadline, depth: AtomicUsize::new(0) }
+    pub fn new(observer: &'a dyn Observer, deadline: Option<Instant>) -> DeadlineObserver<'a> {
+        DeadlineObserver { observer, deadline, depth: AtomicUsize::new(0) }
     }
 }
 
-impl Observer for Until<'_> {
+impl Observer for DeadlineObserver<'_> {
     fn event(&self, event: &Event<'_>) -> Control {
         match event {
             Event::Begin { .. } => _ = self.depth.fetch_add(1, Relaxed),
@@ -112,7 +117,7 @@ impl Observer for Until<'_> {
     }
 }
 
-impl Drop for Until<'_> {
+impl Drop for DeadlineObserver<'_> {
     fn drop(&mut self) {
         for _ in 0..self.depth.load(Relaxed) {
             // Whether to go on doesn't matter any more.
@@ -121,18 +126,18 @@ impl Drop for Until<'_> {
     }
 }
 
-impl Run<'_> {
+impl RunningComparison<'_> {
     /// The learners in the order of their turns, with what they are expected to take. Without a deadline they keep their order.
-    pub(super) fn in_order(&self) -> Vec<(&dyn Learner, Estimate)> {
+    pub(super) fn in_order(&self) -> Vec<(&dyn Learner, CostEstimate)> {
         let learners = self.comparison.learners.iter().map(|learner| &**learner);
         let (Some(left), Some((part, share))) = (self.clock.left(), self.few_rows()) else {
-            return learners.map(|learner| (learner, Estimate::default())).collect();
+            return learners.map(|learner| (learner, CostEstimate::default())).collect();
         };
         let limit = left / PROBE_SHARE / self.comparison.learners.len().max(1) as u32;
-        let mut order: Vec<(&dyn Learner, Estimate)> = learners
+        let mut order: Vec<(&dyn Learner, CostEstimate)> = learners
             .map(|learner| {
                 let known = self.precedence(learner) < 2 || self.is_over();
-                (learner, if known { Estimate::default() } else { self.probe(learner, &part, share, limit) })
+                (learner, if known { CostEstimate::default() } else { self.probe(learner, &part, share, limit) })
             })
             .collect();
         let affordable = left.as_secs_f64() / (2 * order.len().max(1)) as f64;
@@ -158,17 +163,17 @@ impl Run<'_> {
     }
 
     /// Tries a learner on few rows.
-    fn probe(&self, learner: &dyn Learner, part: &Dataset, share: f64, limit: Duration) -> Estimate {
+    fn probe(&self, learner: &dyn Learner, part: &Dataset, share: f64, limit: Duration) -> CostEstimate {
         let start = Instant::now();
         let badness = self.badness_on(learner, part, limit);
         let seconds = start.elapsed().as_secs_f64() * self.comparison.splits.len() as f64 / share;
-        Estimate { seconds: Some(seconds), badness: badness.ok().filter(|badness| !badness.is_nan()) }
+        CostEstimate { seconds: Some(seconds), badness: badness.ok().filter(|badness| !badness.is_nan()) }
     }
 
     fn badness_on(&self, learner: &dyn Learner, part: &Dataset, limit: Duration) -> Result<f64> {
         check(learner, part)?;
         let splits = Splits::holdout(part, 0.3, self.context.seed)?;
-        let observer = Until::new(self.context.observer, Instant::now().checked_add(limit));
+        let observer = DeadlineObserver::new(self.context.observer, Instant::now().checked_add(limit));
         let context = Context { observer: &observer, ..*self.context };
         let measures = [self.decisive()];
         let scores = cross_validate(learner, part, &Validation::new(&splits, &measures), &context)?.scores;
@@ -177,14 +182,14 @@ impl Run<'_> {
 }
 
 /// Cheap learners by what they take; then the others, the most promising first; then those that did not even finish on few rows.
-fn by_estimate(a: Estimate, b: Estimate, affordable: f64) -> Ordering {
-    let class = |e: Estimate| match (e.badness, e.seconds) {
+fn by_estimate(a: CostEstimate, b: CostEstimate, affordable: f64) -> Ordering {
+    let class = |e: CostEstimate| match (e.badness, e.seconds) {
         (None, _) => 2,
         (_, Some(seconds)) if seconds > affordable => 1,
         _ => 0,
     };
-    let seconds = |e: Estimate| e.seconds.unwrap_or(f64::INFINITY);
-    let badness = |e: Estimate| e.badness.unwrap_or(f64::INFINITY);
+    let seconds = |e: CostEstimate| e.seconds.unwrap_or(f64::INFINITY);
+    let badness = |e: CostEstimate| e.badness.unwrap_or(f64::INFINITY);
     class(a).cmp(&class(b)).then_with(|| match class(a) {
         1 => badness(a).total_cmp(&badness(b)),
         _ => seconds(a).total_cmp(&seconds(b)),
@@ -196,8 +201,8 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    fn estimate(seconds: f64, badness: Option<f64>) -> Estimate {
-        Estimate { seconds: Some(seconds), badness }
+    fn estimate(seconds: f64, badness: Option<f64>) -> CostEstimate {
+        CostEstimate { seconds: Some(seconds), badness }
     }
 
     #[test]
@@ -214,16 +219,20 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_at_most_half_of_what_is_left_while_others_wait() {
+    fn a_learner_gets_a_fair_share_while_others_wait() {
         let clock = Clock::new(Some(Instant::now() + Duration::from_secs(100)));
-        let length = |turn: Option<Turn>| turn.unwrap().end.saturating_duration_since(Instant::now()).as_secs_f64();
-        assert!((length(clock.turn(false, true)) - 50.0).abs() < 1.0);
-        assert!((length(clock.turn(false, false)) - 100.0).abs() < 1.0);
-        assert!((length(clock.turn(true, false)) - 60.0).abs() < 1.0);
-        assert!(clock.turn(false, false).unwrap().is_hopeless(&estimate(400.0, None)));
-        assert!(!clock.turn(false, false).unwrap().is_hopeless(&estimate(200.0, None)));
-        assert!(!clock.turn(false, false).unwrap().is_hopeless(&Estimate::default()));
-        assert!(Clock::new(None).turn(true, true).is_none());
+        let unknown = CostEstimate::default();
+        let length = |turn: Option<TimeSlot>| turn.unwrap().end.saturating_duration_since(Instant::now()).as_secs_f64();
+        assert!((length(clock.turn(&unknown, false, 9)) - 50.0).abs() < 1.0, "half, where nothing is known");
+        assert!((length(clock.turn(&unknown, false, 0)) - 100.0).abs() < 1.0);
+        assert!((length(clock.turn(&unknown, true, 0)) - 60.0).abs() < 1.0);
+        assert!((length(clock.turn(&estimate(1.0, None), false, 9)) - 10.0).abs() < 1.0, "an equal share");
+        assert!((length(clock.turn(&estimate(6.0, None), false, 9)) - 18.0).abs() < 1.0, "three times the estimate");
+        assert!((length(clock.turn(&estimate(40.0, None), false, 9)) - 50.0).abs() < 1.0, "no more than half");
+        let slot = clock.turn(&unknown, false, 0).unwrap();
+        assert!(slot.is_hopeless(&estimate(400.0, None)) && !slot.is_hopeless(&estimate(200.0, None)));
+        assert!(!slot.is_hopeless(&unknown));
+        assert!(Clock::new(None).turn(&unknown, true, 1).is_none());
     }
 
     #[test]
@@ -242,7 +251,7 @@ mod tests {
             }
         }
         let depth = Depth::default();
-        let until = Until::new(&depth, Some(Instant::now()));
+        let until = DeadlineObserver::new(&depth, Some(Instant::now()));
         assert_eq!(until.event(&Event::Begin { what: "work", total: None }), Control::Stop);
         until.event(&Event::Begin { what: "part", total: None });
         until.event(&Event::End);

@@ -8,8 +8,8 @@
 //! | `verdict` | whether the first is better than the others, or was lucky |
 //!
 //! **Budget.** With a deadline every learner is first tried on few rows. What it took there says what it will take on all rows: the baseline and the preferred learner go first,
-//! then cheap learners, then the promising among the others, then those that are not expected to finish. Each may take at most half of the time that is left while others
-//! wait, and learners that would take far longer than what is left are not begun. A part of the time is kept for tuning.
+//! then cheap learners, then the promising among the others, then those that are not expected to finish. While others wait, a learner gets at most half of the time that is left, and no
+//! more than three times its estimate or its equal share, whichever is longer. Learners that would take far longer than what is left are not started. A part of the time is kept for tuning.
 
 pub mod budget;
 mod tuning;
@@ -18,12 +18,14 @@ pub mod verdict;
 use crate::evaluate::cross_validation::{FoldScore, Validation, cross_validate};
 use crate::evaluate::space::Setting;
 use crate::evaluate::{Measure, Splits};
-use budget::{Clock, Estimate, Until};
+use budget::{Clock, CostEstimate, DeadlineObserver};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::fit::{can_learn, check};
+use ermine_core::learner::raw_columns::{STANDARDIZE, standardize_by_default};
 use ermine_core::learner::{Context, Learner};
 use ermine_core::matrix::Dataset;
+use ermine_core::param::Value;
 use ermine_core::progress::{Control, Event};
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -47,12 +49,14 @@ pub struct Comparison<'a> {
     pub deadline: Option<Instant>,
     /// The learner that has its turn right after the baseline, if it is among them: the one that is most often best.
     pub preferred: &'a str,
+    /// Called with each entry as soon as it is finished.
+    pub on_entry: Option<&'a (dyn Fn(&LeaderboardEntry) + Sync)>,
 }
 
 impl<'a> Comparison<'a> {
     /// All of these learners on these splits, without tuning and without a deadline.
     pub fn new(learners: Vec<Box<dyn Learner>>, splits: &'a Splits, measures: &'a [Measure]) -> Comparison<'a> {
-        Comparison { learners, splits, measures, trials: 0, deadline: None, preferred: "" }
+        Comparison { learners, splits, measures, trials: 0, deadline: None, preferred: "", on_entry: None }
     }
 
     /// The same with `trials` settings of each of the best learners.
@@ -75,6 +79,9 @@ pub struct LeaderboardEntry {
     pub setting: Setting,
     /// Its scores, the one that decides first.
     pub scores: Vec<FoldScore>,
+    /// Whether it standardized the columns.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub standardized: bool,
     /// How long it took.
     pub seconds: f64,
     /// In how many splits it reached a limit (iterations, time) before it converged.
@@ -140,6 +147,19 @@ pub struct Leaderboard {
     pub untuned: Vec<Untuned>,
 }
 
+impl Leaderboard {
+    /// A leaderboard of what is finished so far, ordered by the score that decides alone.
+    pub fn of_finished(mut entries: Vec<LeaderboardEntry>) -> Leaderboard {
+        let loss = |entry: &LeaderboardEntry| match entry.scores.first() {
+            Some(score) if score.higher_is_better => -score.mean,
+            Some(score) => score.mean,
+            None => f64::INFINITY,
+        };
+        entries.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
+        Leaderboard { entries, ..Default::default() }
+    }
+}
+
 impl fmt::Display for Leaderboard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, entry) in self.entries.iter().enumerate() {
@@ -168,10 +188,15 @@ impl fmt::Display for Reason {
     }
 }
 
-/// All learners that make sense for this data.
+/// All learners that make sense for this data, with their defaults; those that need scaled columns standardize them.
 pub fn suitable(data: &Dataset, preferred: &str, context: &Context<'_>) -> Vec<Box<dyn Learner>> {
     let all = context.registry.entries().map(|entry| (entry.make)());
-    all.filter(|learner| is_suitable(&**learner, data, preferred)).collect()
+    let mut learners: Vec<_> = all.filter(|learner| is_suitable(&**learner, data, preferred)).collect();
+    for learner in &mut learners {
+        // It has the parameter, and takes either value.
+        let _ = standardize_by_default(&mut **learner, data);
+    }
+    learners
 }
 
 /// Whether a learner makes sense for this data: it can do the task, learns from a target, and doesn't merely wrap the preferred one.
@@ -183,7 +208,7 @@ pub fn is_suitable(learner: &dyn Learner, data: &Dataset, preferred: &str) -> bo
 /// Compares learners. Stopping it (by its observer or the deadline) is no error: the leaderboard has what is finished.
 pub fn compare(comparison: &Comparison<'_>, data: &Dataset, context: &Context<'_>) -> Leaderboard {
     let clock = Clock::new(comparison.deadline);
-    let run = Run { comparison, data, context, clock };
+    let run = RunningComparison { comparison, data, context, clock };
     let mut board = run.defaults();
     if comparison.trials > 0 {
         run.tune(&mut board);
@@ -193,14 +218,14 @@ pub fn compare(comparison: &Comparison<'_>, data: &Dataset, context: &Context<'_
 }
 
 /// A comparison under way.
-struct Run<'a> {
+struct RunningComparison<'a> {
     comparison: &'a Comparison<'a>,
     data: &'a Dataset,
     context: &'a Context<'a>,
     clock: Clock,
 }
 
-impl Run<'_> {
+impl RunningComparison<'_> {
     /// Better first: by the score that decides; where that is the same, by the one that breaks ties; then defaults before what was tuned, and learners as they are listed.
     fn order(&self, a: &LeaderboardEntry, b: &LeaderboardEntry) -> Ordering {
         let badness = |entry: &LeaderboardEntry, measure: Measure| {
@@ -239,9 +264,14 @@ impl Run<'_> {
         for (i, (learner, estimate)) in waiting.iter().enumerate() {
             // Only where there is something to tune is time kept for it.
             let keep = self.comparison.trials > 0 && board.entries.len() > tuning::TUNED;
-            let others = i + 1 < waiting.len();
-            match self.default_entry(*learner, estimate, keep, others) {
-                Ok(entry) => board.entries.push(entry),
+            let n_waiting = waiting.len() - i - 1;
+            match self.default_entry(*learner, estimate, keep, n_waiting) {
+                Ok(entry) => {
+                    if let Some(on_entry) = self.comparison.on_entry {
+                        on_entry(&entry);
+                    }
+                    board.entries.push(entry);
+                }
                 Err(reason) => board.skipped.push(Skipped { learner: learner.info().name, reason }),
             }
         }
@@ -251,12 +281,12 @@ impl Run<'_> {
     fn default_entry(
         &self,
         learner: &dyn Learner,
-        estimate: &Estimate,
+        estimate: &CostEstimate,
         keep: bool,
-        others: bool,
+        n_waiting: usize,
     ) -> std::result::Result<LeaderboardEntry, Reason> {
         comparable(learner, self.data).map_err(reason)?;
-        let turn = self.clock.turn(keep, others);
+        let turn = self.clock.turn(estimate, keep, n_waiting);
         if self.is_over() || turn.is_some_and(|turn| turn.is_hopeless(estimate)) {
             return Err(Reason::NotTried { expected: estimate.seconds });
         }
@@ -266,12 +296,12 @@ impl Run<'_> {
     /// Cross-validates a learner.
     fn entry(&self, learner: &dyn Learner, setting: Setting, until: Option<Instant>) -> Result<LeaderboardEntry> {
         let start = Instant::now();
-        let observer = Until::new(self.context.observer, until);
+        let observer = DeadlineObserver::new(self.context.observer, until);
         let context = Context { observer: &observer, ..*self.context };
         let validation = Validation::new(self.comparison.splits, self.comparison.measures);
         let validated = cross_validate(learner, self.data, &validation, &context)?;
         // Scores that can't be told are left out; who lacks the one that decides can't be compared with others.
-        if let Some((measure, why)) = validated.untold.iter().find(|(measure, _)| *measure == self.decisive()) {
+        if let Some((measure, why)) = validated.undefined.iter().find(|(measure, _)| *measure == self.decisive()) {
             let need = format!("being judged by {}: in some split {why}", measure.title());
             return Err(Error::Unsupported { learner: learner.info().name.into(), need });
         }
@@ -279,6 +309,7 @@ impl Run<'_> {
             learner: learner.info().name,
             setting,
             scores: validated.scores,
+            standardized: learner.get(STANDARDIZE) == Some(Value::Bool(true)),
             seconds: start.elapsed().as_secs_f64(),
             not_converged: validated.not_converged,
         })

@@ -1,12 +1,14 @@
 //! Settings of the best learners: a better one becomes an entry of its own.
 
-use super::budget::Until;
-use super::{BASELINE, Leaderboard, LeaderboardEntry, Run, Untuned};
+use super::budget::DeadlineObserver;
+use super::{BASELINE, Leaderboard, LeaderboardEntry, RunningComparison, Untuned};
 use crate::evaluate::journal::Journal;
 use crate::evaluate::search::{FACTOR, Search, Strategy, search, with_setting};
 use crate::evaluate::space::Space;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
+use ermine_core::learner::raw_columns::STANDARDIZE;
+use ermine_core::param::Value;
 use std::time::{Duration, Instant};
 
 /// How many learners are tuned, after all have had their turn with their defaults.
@@ -15,7 +17,7 @@ pub(super) const TUNED: usize = 3;
 /// With fewer rows, settings are not tried on a part of them.
 const FEW_ROWS: usize = 3000;
 
-impl Run<'_> {
+impl RunningComparison<'_> {
     /// Tries settings of the best learners.
     pub(super) fn tune(&self, board: &mut Leaderboard) {
         board.entries.sort_by(|a, b| self.order(a, b));
@@ -32,6 +34,9 @@ impl Run<'_> {
                     let better =
                         |entry: &LeaderboardEntry| as_it_is.is_none_or(|as_it_is| self.order(entry, as_it_is).is_lt());
                     let entry = entry.filter(better);
+                    if let (Some(on_entry), Some(entry)) = (self.comparison.on_entry, &entry) {
+                        on_entry(entry);
+                    }
                     board.entries.extend(entry);
                     if stopped {
                         board.untuned.push(Untuned { learner, some: true, failed: None });
@@ -62,9 +67,9 @@ impl Run<'_> {
         let until = left.and_then(|left| start.checked_add(left));
         let learner = self.comparison.learners.iter().find(|learner| learner.info().name == name);
         let Some(learner) = learner else { return Ok((None, false)) };
-        let observer = Until::new(self.context.observer, until);
+        let observer = DeadlineObserver::new(self.context.observer, until);
         let context = Context { observer: &observer, ..*self.context };
-        let space = Space::declared(&**learner).suited(&**learner, self.data, &context)?;
+        let space = Space::declared(&**learner).supported_by(&**learner, self.data, &context)?;
         let what = Search {
             learner: &**learner,
             space: &space,
@@ -82,6 +87,7 @@ impl Run<'_> {
             learner: learner.info().name,
             setting: best.setting.clone(),
             scores: vec![best.score(self.decisive())],
+            standardized: learner.get(STANDARDIZE) == Some(Value::Bool(true)),
             seconds: 0.0,
             not_converged: 0,
         };

@@ -8,10 +8,10 @@
 //! together.
 
 use super::custom::CustomMetric;
-use super::judge::{Judge, Told};
+use super::fold_scorer::{FoldScorer, MeasureOverFolds};
 use super::measure::Measure;
-use super::outcome::untold::untold_error;
-use crate::evaluate::{Evaluate, in_classes_of};
+use super::outcome::undefined::undefined_error;
+use crate::evaluate::{Evaluate, in_classes_of, predict_classes_of};
 use ermine_core::chart::text::number;
 use ermine_core::error::Result;
 use ermine_core::learner::{Context, Learner, fit};
@@ -48,19 +48,19 @@ pub struct CrossValidation {
     pub scores: Vec<FoldScore>,
     /// The measures that were left out, and why.
     #[serde(skip)]
-    pub untold: Vec<(Measure, String)>,
+    pub undefined: Vec<(Measure, String)>,
     /// In how many splits training reached a limit (iterations, time) before it converged.
     pub not_converged: usize,
 }
 
 impl CrossValidation {
     /// An error unless this measure, if one was asked for, can be told in every split.
-    pub fn check_told(&self, asked: Option<Measure>, measures: &[Measure]) -> Result<()> {
-        let Some((measure, why)) = self.untold.iter().find(|(measure, _)| Some(*measure) == asked) else {
+    pub fn check_defined(&self, asked: Option<Measure>, measures: &[Measure]) -> Result<()> {
+        let Some((measure, why)) = self.undefined.iter().find(|(measure, _)| Some(*measure) == asked) else {
             return Ok(());
         };
         let told = measures.iter().copied().filter(|m| self.scores.iter().any(|score| score.name == m.title()));
-        Err(untold_error(*measure, &format!("in some split {why}"), told))
+        Err(undefined_error(*measure, &format!("in some split {why}"), told))
     }
 }
 
@@ -101,7 +101,7 @@ pub fn cross_validate(
     let n = validation.splits.len();
     let what = format!("cross-validating {}", learner.info().name);
     report(context.observer, Event::Begin { what: &what, total: Some(n as u64) })?;
-    let judge = Judge::new(data, validation.splits, validation.measures, validation.pool);
+    let judge = FoldScorer::new(data, validation.splits, validation.measures, validation.pool);
     let (mut tested, mut trained) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let mut custom: Vec<CustomScores> = vec![CustomScores::default(); validation.custom.len()];
     let mut not_converged = 0;
@@ -111,14 +111,14 @@ pub fn cross_validate(
         let model = fit(learner, &train, context)?;
         not_converged += usize::from(model.certificate().status != Status::Done);
         let test = in_classes_of(&model, &data.select(&test)?)?;
-        let prediction = model.predict_data(&test)?;
+        let prediction = predict_classes_of(&model, &test)?;
         for (metric, scores) in validation.custom.iter().zip(&mut custom) {
             scores.tested.push(metric.score(&prediction, &test)?);
             if validation.train_scores {
                 scores.trained.push(metric.evaluate(&model, &train)?);
             }
         }
-        tested.push(judge.judge(prediction, &test)?);
+        tested.push(judge.score(prediction, &test)?);
         if validation.train_scores {
             trained.push(model.measure(&train, validation.measures)?);
         }
@@ -126,12 +126,12 @@ pub fn cross_validate(
     }
     report(context.observer, Event::End)?;
     let column = |rows: &[Vec<f64>], k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
-    let mut found = CrossValidation { scores: Vec::new(), untold: Vec::new(), not_converged };
-    for (k, (measure, told)) in validation.measures.iter().zip(judge.told(&tested)?).enumerate() {
-        let Told { folds, pooled, untold } = told;
+    let mut found = CrossValidation { scores: Vec::new(), undefined: Vec::new(), not_converged };
+    for (k, (measure, told)) in validation.measures.iter().zip(judge.summarize(&tested)?).enumerate() {
+        let MeasureOverFolds { folds, pooled, undefined } = told;
         let train = validation.train_scores.then(|| column(&trained, k));
-        match untold {
-            Some(why) => found.untold.push((*measure, why)),
+        match undefined {
+            Some(why) => found.undefined.push((*measure, why)),
             None => found.scores.push(FoldScore { pooled, ..FoldScore::new(*measure, folds, train) }),
         }
     }

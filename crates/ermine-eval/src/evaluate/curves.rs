@@ -7,11 +7,11 @@
 //! | validation curve | scores by the value of one parameter: the tested score is best between too simple and too complex |
 
 use super::cross_validation::{FoldScore, Validation, cross_validate};
-use super::judge::Judge;
+use super::fold_scorer::FoldScorer;
 use super::measure::Measure;
 use super::search::with_setting;
 use super::space::Setting;
-use crate::evaluate::{Evaluate, in_classes_of};
+use crate::evaluate::{Evaluate, in_classes_of, predict_classes_of};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::Dataset;
@@ -74,7 +74,7 @@ pub fn learning_curve(
     let n_points = sizes.check()?;
     let measure = first_measure(validation)?;
     let measures = [measure];
-    let judge = Judge::new(data, validation.splits, &measures, validation.pool);
+    let judge = FoldScorer::new(data, validation.splits, &measures, validation.pool);
     let n_steps = (n_points * validation.splits.len()) as u64;
     report(context.observer, Event::Begin { what: "drawing the learning curve", total: Some(n_steps) })?;
     let mut points = Vec::with_capacity(n_points);
@@ -87,12 +87,12 @@ pub fn learning_curve(
             let train = data.select(&train)?;
             let model = fit(learner, &train, context)?;
             let test = in_classes_of(&model, &data.select(&test)?)?;
-            tested.push(judge.judge(model.predict_data(&test)?, &test)?);
+            tested.push(judge.score(predict_classes_of(&model, &test)?, &test)?);
             learned.push(model.measure(&train, &[measure])?[0]);
             let done = (at * validation.splits.len() + index + 1) as u64;
             report(context.observer, Event::Step { done, score: None })?;
         }
-        let told = judge.told(&tested)?.remove(0);
+        let told = judge.summarize(&tested)?.remove(0);
         let score = FoldScore { pooled: told.pooled, ..FoldScore::new(measure, told.folds, Some(learned)) };
         points.push(CurvePoint { at: Value::Int(n_rows as i64), score });
     }
@@ -148,9 +148,9 @@ pub fn validation_curve(
     let point = |value: &Value| {
         let setting = Setting::from([(parameter.to_string(), value.clone())]);
         let validated = cross_validate(&*with_setting(learner, &setting, context)?, data, &validation, context)?;
-        validated.check_told(Some(measure), &[])?;
-        let untold = || Error::data(format!("{} can't be told in every split", measure.title()));
-        Ok(CurvePoint { at: value.clone(), score: validated.scores.into_iter().next().ok_or_else(untold)? })
+        validated.check_defined(Some(measure), &[])?;
+        let undefined = || Error::data(format!("{} can't be told in every split", measure.title()));
+        Ok(CurvePoint { at: value.clone(), score: validated.scores.into_iter().next().ok_or_else(undefined)? })
     };
     values.iter().map(point).collect()
 }

@@ -1,6 +1,6 @@
 //! Metrics that users bring along.
 
-use super::in_classes_of;
+use super::{in_classes_of, predict_classes_of};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::Dataset;
 use ermine_core::model::{Model, Prediction};
@@ -66,7 +66,7 @@ impl CustomMetric {
     /// The score of a model on data that it was not trained on.
     pub fn evaluate(&self, model: &Model, data: &Dataset) -> Result<f64> {
         let data = in_classes_of(model, data)?;
-        self.score(&model.predict_data(&data)?, &data)
+        self.score(&predict_classes_of(model, &data)?, &data)
     }
 
     /// The score of predictions for the rows of `data`, whose classes have the codes of the predictions.

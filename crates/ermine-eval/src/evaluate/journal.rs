@@ -1,7 +1,7 @@
-//! A file that remembers the trials of a search, a line of JSON for each, so that a search that was killed goes on where it was.
+//! A file with the trials of a search, a line of JSON for each, so that a search that was stopped can be continued.
 //!
-//! The first line says what is searched; a journal of another search is refused. A last line that was cut off is passed over. A journal
-//! belongs to one search at a time.
+//! The first line identifies the search (learner, parameters, measure, splits, data); a journal of another search is refused or, if asked for, started over. An incomplete last line is
+//! ignored. Only one search at a time can use a journal.
 
 use super::search::{Search, Trial};
 use super::space::Setting;
@@ -38,15 +38,24 @@ impl Journal {
         Journal { trials: Vec::new(), file: None }
     }
 
-    /// Opens the journal of a search, or begins it.
+    /// Opens the journal of a search, or starts it. The journal of another search is an error.
     pub fn open(path: &Path, search: &Search<'_>, data: &Dataset, seed: u64) -> Result<Journal> {
+        Journal::open_with(path, search, data, seed, false)
+    }
+
+    /// The same, but the journal of another search is started over.
+    pub fn open_or_restart(path: &Path, search: &Search<'_>, data: &Dataset, seed: u64) -> Result<Journal> {
+        Journal::open_with(path, search, data, seed, true)
+    }
+
+    fn open_with(path: &Path, search: &Search<'_>, data: &Dataset, seed: u64, restart: bool) -> Result<Journal> {
         let io = |e| Error::io(path, e);
         let subject = Subject::of(search, data, seed);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io)?;
         // Held until the journal is closed. Where files can't be locked, two searches of one journal are not noticed.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(Error::data(format!(
-                "{}: another search is writing this journal; wait for it, or name another file",
+                "{}: another search is using this journal; wait for it, or choose another file",
                 path.display()
             )));
         }
@@ -55,12 +64,18 @@ impl Journal {
         }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(io)?;
-        // What follows the last end of a line was cut off while it was written.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        // What follows the last line end was cut off while it was written.
+        let mut whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let trials = match read(&text[..whole], &subject) {
+            Err(_) if restart && is_journal(&text[..whole]) => {
+                whole = 0;
+                Vec::new()
+            }
+            found => found.map_err(|why| Error::data(format!("{}: {why}", path.display())))?,
+        };
         if whole < text.len() {
             file.set_len(whole as u64).map_err(io)?;
         }
-        let trials = read(&text[..whole], &subject).map_err(|why| Error::data(format!("{}: {why}", path.display())))?;
         let mut journal = Journal { trials, file: Some((path.to_path_buf(), file)) };
         if whole == 0 {
             journal.write(&serde_json::to_string(&subject).unwrap_or_default())?;
@@ -95,13 +110,18 @@ impl Journal {
     }
 }
 
+/// Whether a text starts as journals do.
+fn is_journal(text: &str) -> bool {
+    text.lines().next().is_some_and(|first| serde_json::from_str::<Subject>(first).is_ok())
+}
+
 fn read(text: &str, subject: &Subject) -> std::result::Result<Vec<Trial>, String> {
     let mut lines = text.lines().enumerate();
     let Some((_, first)) = lines.next() else { return Ok(Vec::new()) };
-    let found: Subject = serde_json::from_str(first).map_err(|_| "is not the journal of a search".to_string())?;
+    let found: Subject = serde_json::from_str(first).map_err(|_| "not the journal of a search".to_string())?;
     if found != *subject {
         return Err(
-            "is the journal of another search (other data, learner, parameters, measure, folds or seed); name another file"
+            "this is the journal of another search (different data, learner, parameters, measure, folds or seed); choose another file"
                 .into(),
         );
     }

@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | [`Evaluation`]: the scores of a model on rows it has not seen |
-//! | `judge` | the scores of splits: of each by itself, or of all tested rows together |
+//! | `fold_scorer` | the scores of splits: of each by itself, or of all tested rows together |
 //! | [`cross_validation`] | a learner's scores over splits |
 //! | [`custom`] | metrics that users bring along |
 //! | [`curves`] | learning and validation curves |
@@ -16,8 +16,8 @@
 pub mod cross_validation;
 pub mod curves;
 pub mod custom;
+mod fold_scorer;
 pub mod journal;
-mod judge;
 pub mod paired;
 pub mod quantiles;
 pub mod search;
@@ -27,13 +27,13 @@ pub use cross_validation::{CrossValidation, FoldScore, Validation, cross_validat
 pub use custom::CustomMetric;
 pub use ermine_core::matrix::Splits;
 pub use ermine_core::measure::{self, Measure, outcome};
-pub use judge::FEW_ROWS;
+pub use fold_scorer::FEW_ROWS;
 
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Target, Task};
-use ermine_core::metric::Score;
 use ermine_core::metric::confusion::Confusion;
+use ermine_core::metric::{Score, Weights, regression};
 use ermine_core::model::{Model, Prediction};
 use outcome::{ClassScore, Outcome};
 use quantiles::Quantiles;
@@ -66,6 +66,47 @@ pub struct Evaluation {
     pub confusion: Option<Confusion>,
     /// How good the quantiles are that a model was trained for.
     pub quantiles: Option<Quantiles>,
+    /// Rows whose class the training data didn't have; they count as wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<UnseenClasses>,
+    /// The scores of each target, where several numbers are predicted: the others are means over targets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetScores>,
+}
+
+/// The scores of one of several targets.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TargetScores {
+    /// The target.
+    pub name: String,
+    /// Its root mean squared error.
+    pub rmse: f64,
+    /// Its mean absolute error.
+    pub mae: f64,
+    /// The share of its variance that is explained.
+    pub r2: f64,
+}
+
+impl TargetScores {
+    /// The scores of each target; none where there is one target alone, or no numbers.
+    fn all(prediction: &Prediction, data: &Dataset) -> Vec<TargetScores> {
+        let Ok((truth, n)) = data.values() else { return Vec::new() };
+        if n < 2 || data.task() != Task::Regression || prediction.values().len() != truth.len() {
+            return Vec::new();
+        }
+        let weights = Weights::from(data.weight());
+        let of = |numbers: &[f64], k: usize| numbers.iter().skip(k).step_by(n).copied().collect::<Vec<f64>>();
+        let one = |(k, name): (usize, &String)| {
+            let (predicted, truth) = (of(prediction.values(), k), of(truth, k));
+            TargetScores {
+                name: name.clone(),
+                rmse: regression::rmse(&predicted, &truth, 1, weights),
+                mae: weights.mean(regression::absolute_errors(&predicted, &truth, 1)),
+                r2: regression::r2(&predicted, &truth, 1, weights),
+            }
+        };
+        data.target_names().iter().take(n).enumerate().map(one).collect()
+    }
 }
 
 impl Evaluation {
@@ -78,7 +119,7 @@ impl Evaluation {
     pub fn by(measures: &[Measure], prediction: &Prediction, data: &Dataset) -> Result<Evaluation> {
         measures.iter().try_for_each(|measure| measure.check(data.task()))?;
         let outcome = Outcome::new(prediction, data)?;
-        outcome.check_told(measures)?;
+        outcome.check_defined(measures)?;
         Evaluation::of(&outcome, measures, prediction, data)
     }
 
@@ -92,7 +133,16 @@ impl Evaluation {
         };
         let scores = outcome.scores(measures).into_iter().map(named).collect();
         let classes = outcome.class_scores(prediction.classes());
-        Ok(Evaluation { n_rows: data.n_rows(), scores, classes, confusion: outcome.confusion(), quantiles: None })
+        let targets = TargetScores::all(prediction, data);
+        Ok(Evaluation {
+            n_rows: data.n_rows(),
+            scores,
+            classes,
+            confusion: outcome.confusion(),
+            quantiles: None,
+            unseen: None,
+            targets,
+        })
     }
 
     /// A score by name.
@@ -116,22 +166,52 @@ pub trait Evaluate {
 impl Evaluate for Model {
     fn evaluate(&self, data: &Dataset) -> Result<Evaluation> {
         let data = in_classes_of(self, data)?;
-        let evaluation = Evaluation::new(&self.predict_data(&data)?, &data)?;
-        Ok(Evaluation { quantiles: quantiles::evaluate(self, &data)?, ..evaluation })
+        let evaluation = Evaluation::new(&predict_classes_of(self, &data)?, &data)?;
+        let unseen = UnseenClasses::new(self, &data);
+        Ok(Evaluation { quantiles: quantiles::evaluate(self, &data)?, unseen, ..evaluation })
     }
 
     fn evaluate_by(&self, measures: &[Measure], data: &Dataset) -> Result<Evaluation> {
         let data = in_classes_of(self, data)?;
-        Evaluation::by(measures, &self.predict_data(&data)?, &data)
+        let evaluation = Evaluation::by(measures, &predict_classes_of(self, &data)?, &data)?;
+        Ok(Evaluation { unseen: UnseenClasses::new(self, &data), ..evaluation })
     }
 
     fn measure(&self, data: &Dataset, measures: &[Measure]) -> Result<Vec<f64>> {
         let data = in_classes_of(self, data)?;
-        Ok(Outcome::new(&self.predict_data(&data)?, &data)?.values(measures))
+        Ok(Outcome::new(&predict_classes_of(self, &data)?, &data)?.values(measures))
     }
 }
 
-/// The data with its classes coded as the model codes them. A class that the model doesn't know is an error.
+/// Rows whose class the training data didn't have. Predictions for them are always wrong.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnseenClasses {
+    /// How many rows.
+    pub n_rows: usize,
+    /// Their classes.
+    pub classes: Vec<String>,
+}
+
+impl UnseenClasses {
+    /// The unseen classes of data that [`in_classes_of`] has coded; `None` if there are none.
+    pub(crate) fn new(model: &Model, data: &Dataset) -> Option<UnseenClasses> {
+        let Target::Classes { codes, labels } = data.target() else { return None };
+        let n_known = model.schema().classes.len();
+        let n_rows = codes.iter().filter(|&&code| code as usize >= n_known).count();
+        (n_rows > 0).then(|| UnseenClasses { n_rows, classes: labels[n_known..].to_vec() })
+    }
+}
+
+/// The predictions of a model, with the classes of data that [`in_classes_of`] has coded.
+pub fn predict_classes_of(model: &Model, data: &Dataset) -> Result<Prediction> {
+    let prediction = model.predict_data(data)?;
+    Ok(match data.target() {
+        Target::Classes { labels, .. } => prediction.with_more_classes(labels),
+        Target::Values { .. } => prediction,
+    })
+}
+
+/// The data with its classes coded as the model codes them. Classes that the model doesn't have come behind its own.
 pub fn in_classes_of(model: &Model, data: &Dataset) -> Result<Dataset> {
     let schema = model.schema();
     if data.task() != schema.task {
@@ -149,13 +229,19 @@ pub fn in_classes_of(model: &Model, data: &Dataset) -> Result<Dataset> {
         }
         return Ok(data.clone());
     };
-    let code = |label: &String| {
-        let known = schema.classes.iter().position(|class| class == label);
-        known.map(|k| k as u32).ok_or_else(|| Error::unknown("class in training", label, &schema.classes))
-    };
-    let new: Vec<u32> = labels.iter().map(code).collect::<Result<_>>()?;
+    let mut all: Vec<String> = schema.classes.clone();
+    let mut present = vec![false; labels.len()];
+    codes.iter().for_each(|&code| present[code as usize] = true);
+    let mut new: Vec<u32> = Vec::with_capacity(labels.len());
+    for (label, present) in labels.iter().zip(present) {
+        let known = all.iter().position(|class| class == label);
+        new.push(known.unwrap_or(all.len()) as u32);
+        if known.is_none() && present {
+            all.push(label.clone());
+        }
+    }
     let codes = codes.iter().map(|&c| new[c as usize]).collect();
-    data.with_target(Target::Classes { codes, labels: schema.classes.iter().cloned().collect() }, data.task())
+    data.with_target(Target::Classes { codes, labels: all.into() }, data.task())
 }
 
 /// The data with its labels in the order in which the model has them. Labels that no row has need not be there; one that the model doesn't know is an error.

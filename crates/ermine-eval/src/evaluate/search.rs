@@ -15,16 +15,17 @@
 //! A setting that a learner refuses is a trial without a score, not the end of the search.
 
 use super::cross_validation::FoldScore;
+use super::fold_scorer::{FoldResult, FoldScorer};
 use super::journal::Journal;
-use super::judge::{Judge, Judged};
 use super::measure::Measure;
 use super::space::{Setting, Space};
-use crate::evaluate::in_classes_of;
+use crate::evaluate::{in_classes_of, predict_classes_of};
 use ermine_core::error::{Error, Result};
-use ermine_core::learner::fit::{predict_path, predict_splits, run};
+use ermine_core::learner::fit::{predict_path, predict_splits};
 use ermine_core::learner::{Context, Learner, Path, fit};
 use ermine_core::matrix::{Dataset, Splits};
 use ermine_core::parallel;
+use ermine_core::parallel::run;
 use ermine_core::param::Value;
 use ermine_core::progress::{Event, Observer, Parts, report};
 use ermine_core::rng::{self, Purpose};
@@ -119,7 +120,7 @@ impl Trial {
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// All trials, in the order in which they were made.
     pub trials: Vec<Trial>,
     /// Which trial on all rows is best; none if no setting could be used.
@@ -129,12 +130,18 @@ pub struct Found {
 }
 
 /// Searches.
-pub fn search(search: &Search<'_>, data: &Dataset, context: &Context<'_>, journal: &mut Journal) -> Result<Found> {
+pub fn search(
+    search: &Search<'_>,
+    data: &Dataset,
+    context: &Context<'_>,
+    journal: &mut Journal,
+) -> Result<SearchResult> {
     search.measure.check(data.task())?;
     let measures: Vec<Measure> =
         std::iter::once(search.measure).chain(search.measure.tie_breaker(data.task())).collect();
-    let judge = Judge::new(data, search.splits, &measures, search.pool);
-    let mut state = State { search, data, context, journal, judge, tie: measures.get(1).copied(), trials: Vec::new() };
+    let judge = FoldScorer::new(data, search.splits, &measures, search.pool);
+    let mut state =
+        RunningSearch { search, data, context, journal, judge, tie: measures.get(1).copied(), trials: Vec::new() };
     let begin = Event::Begin { what: "searching", total: search.n_steps()? };
     let stopped = match report(context.observer, begin).and_then(|()| state.run()) {
         Err(Error::Stopped) => true,
@@ -153,7 +160,7 @@ pub fn search(search: &Search<'_>, data: &Dataset, context: &Context<'_>, journa
         decisive.then(tie(a).total_cmp(&tie(b))).then(as_it_is(b).cmp(&as_it_is(a)))
     };
     let best = full.min_by(|&a, &b| order(&trials[a], &trials[b]));
-    Ok(Found { trials, best, stopped })
+    Ok(SearchResult { trials, best, stopped })
 }
 
 /// Less is better; what can't be told is worst.
@@ -267,18 +274,18 @@ fn grouped(settings: &[Setting], path: Option<&'static str>) -> Vec<Batch> {
     batches
 }
 
-struct State<'a, 'b> {
+struct RunningSearch<'a, 'b> {
     search: &'a Search<'b>,
     data: &'a Dataset,
     context: &'a Context<'a>,
     journal: &'a mut Journal,
-    judge: Judge<'a>,
+    judge: FoldScorer<'a>,
     /// What tells apart settings that are equally good.
     tie: Option<Measure>,
     trials: Vec<Trial>,
 }
 
-impl State<'_, '_> {
+impl RunningSearch<'_, '_> {
     fn run(&mut self) -> Result<()> {
         let mut batches = self.search.batches(self.context.seed)?;
         let mut done = 0;
@@ -349,24 +356,24 @@ impl State<'_, '_> {
     }
 
     /// Writes the scores of a setting into its trial.
-    fn tell(&self, trial: &mut Trial, judged: &[Judged]) -> Result<()> {
-        let mut told = self.judge.told(judged)?.into_iter();
+    fn tell(&self, trial: &mut Trial, judged: &[FoldResult]) -> Result<()> {
+        let mut told = self.judge.summarize(judged)?.into_iter();
         let Some(decisive) = told.next() else { return Ok(()) };
-        if let Some(why) = decisive.untold {
+        if let Some(why) = decisive.undefined {
             trial.refused = Some(format!("{} can't be told in every split: {why}", self.search.measure.title()));
             return Ok(());
         }
         (trial.folds, trial.pooled) = (decisive.folds, decisive.pooled);
-        let ties = told.next().filter(|tie| tie.untold.is_none());
+        let ties = told.next().filter(|tie| tie.undefined.is_none());
         trial.tie =
             ties.zip(self.tie).map(|(tie, by)| by.badness(tie.folds.iter().sum::<f64>() / tie.folds.len() as f64));
         Ok(())
     }
 
     /// What each setting of a batch says in each split.
-    fn cross_validate(&self, batch: &Batch, rows: Option<usize>, done: u64) -> Result<Vec<Vec<Judged>>> {
+    fn cross_validate(&self, batch: &Batch, rows: Option<usize>, done: u64) -> Result<Vec<Vec<FoldResult>>> {
         let learner = with_setting(self.search.learner, &batch.setting, self.context)?;
-        let mut judged: Vec<Vec<Judged>> = batch.settings().iter().map(|_| Vec::new()).collect();
+        let mut judged: Vec<Vec<FoldResult>> = batch.settings().iter().map(|_| Vec::new()).collect();
         if let Some(judged) = self.together(batch, &*learner, rows, done)? {
             return Ok(judged);
         }
@@ -383,7 +390,7 @@ impl State<'_, '_> {
         let n_splits = self.search.splits.len();
         for first in (0..n_splits).step_by(at_once) {
             let n_some = at_once.min(n_splits - first);
-            let measured: Vec<Vec<Judged>> =
+            let measured: Vec<Vec<FoldResult>> =
                 run(context.threads, || parallel::try_map(n_some, |i| of_split(first + i)))??;
             let done = done + (first + measured.len()) as u64;
             for of_split in measured {
@@ -401,7 +408,7 @@ impl State<'_, '_> {
         learner: &dyn Learner,
         rows: Option<usize>,
         done: u64,
-    ) -> Result<Option<Vec<Vec<Judged>>>> {
+    ) -> Result<Option<Vec<Vec<FoldResult>>>> {
         let splits = self.search.splits;
         let Some((_, values)) = batch.path.as_ref().filter(|_| rows.is_none() && learner.path().is_some()) else {
             return Ok(None);
@@ -410,11 +417,11 @@ impl State<'_, '_> {
         let Some(predicted) = predict_splits(learner, values, self.data, splits, &context)? else {
             return Ok(None);
         };
-        let mut judged: Vec<Vec<Judged>> = values.iter().map(|_| Vec::new()).collect();
+        let mut judged: Vec<Vec<FoldResult>> = values.iter().map(|_| Vec::new()).collect();
         for (index, predictions) in predicted.into_iter().enumerate() {
             let test = self.data.select(&splits.split(index).1)?;
             for (of_setting, said) in judged.iter_mut().zip(predictions) {
-                of_setting.push(self.judge.judge(said, &test)?);
+                of_setting.push(self.judge.score(said, &test)?);
             }
             report(self.context.observer, Event::Step { done: done + index as u64 + 1, score: None })?;
         }
@@ -429,17 +436,17 @@ impl State<'_, '_> {
         train: &Dataset,
         test: &Dataset,
         context: &Context<'_>,
-    ) -> Result<Vec<Judged>> {
+    ) -> Result<Vec<FoldResult>> {
         match &batch.path {
             Some((_, values)) if learner.path().is_some() => {
                 let predictions = predict_path(learner, values, train, test, context)?;
-                predictions.into_iter().map(|said| self.judge.judge(said, test)).collect()
+                predictions.into_iter().map(|said| self.judge.score(said, test)).collect()
             }
             _ => {
                 let alone = |setting: &Setting| {
                     let model = fit(&*with_setting(self.search.learner, setting, context)?, train, context)?;
                     let test = in_classes_of(&model, test)?;
-                    self.judge.judge(model.predict_data(&test)?, &test)
+                    self.judge.score(predict_classes_of(&model, &test)?, &test)
                 };
                 batch.settings().iter().map(alone).collect()
             }
@@ -466,7 +473,7 @@ pub fn nested(
     context: &Context<'_>,
 ) -> Result<(FoldScore, Vec<Setting>)> {
     let measures = [inner.measure];
-    let judge = Judge::new(data, outer, &measures, inner.pool);
+    let judge = FoldScorer::new(data, outer, &measures, inner.pool);
     let (mut judged, mut settings) = (Vec::new(), Vec::new());
     for index in 0..outer.len() {
         let (train, test) = outer.split(index);
@@ -481,9 +488,9 @@ pub fn nested(
         let setting = found.trials[best].setting.clone();
         let model = fit(&*with_setting(inner.learner, &setting, context)?, &train, context)?;
         let test = in_classes_of(&model, &data.select(&test)?)?;
-        judged.push(judge.judge(model.predict_data(&test)?, &test)?);
+        judged.push(judge.score(predict_classes_of(&model, &test)?, &test)?);
         settings.push(setting);
     }
-    let told = judge.told(&judged)?.remove(0);
+    let told = judge.summarize(&judged)?.remove(0);
     Ok((FoldScore { pooled: told.pooled, ..FoldScore::new(inner.measure, told.folds, None) }, settings))
 }

@@ -203,7 +203,7 @@ impl Space {
 
     /// The same without the words that the learner refuses for data like this, such as a criterion for numbers where there are classes. An axis of which all words are refused stays as it
     /// is: it isn't the words, then.
-    pub fn suited(mut self, learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Space> {
+    pub fn supported_by(mut self, learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Space> {
         let few = few_rows(data)?;
         for axis in &mut self.axes {
             let Choices::Listed(values) = &mut axis.choices else { continue };

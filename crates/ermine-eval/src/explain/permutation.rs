@@ -11,7 +11,7 @@ use crate::evaluate::in_classes_of;
 use crate::evaluate::measure::Measure;
 use crate::evaluate::outcome::Outcome;
 use ermine_core::error::Result;
-use ermine_core::matrix::Dataset;
+use ermine_core::matrix::{Dataset, Target};
 use ermine_core::model::Model;
 use ermine_core::progress::{Event, Observer, report};
 use ermine_core::rng::{self, Purpose};
@@ -45,6 +45,10 @@ pub fn permutation_importances(
     let sign = if measure.higher_is_better() { -1.0 } else { 1.0 };
     let score = |columns: Vec<_>| -> Result<f64> {
         let prediction = model.predict_columns(columns, data.group())?;
+        let prediction = match data.target() {
+            Target::Classes { labels, .. } => prediction.with_more_classes(labels),
+            Target::Values { .. } => prediction,
+        };
         Ok(sign * Outcome::new(&prediction, &data)?.values(&[measure])[0])
     };
     let whole = score(columns.clone())?;

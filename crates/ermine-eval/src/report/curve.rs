@@ -6,10 +6,11 @@ use ermine_core::chart::plot::{Mark, Plot, Series};
 use ermine_core::chart::text;
 
 /// What a learning curve says, for people.
-pub const LEARNING_NOTE: &str = "Where the tested score still rises at the right end, more rows help. Where it is far from the learned one, the model learns by heart.";
+pub const LEARNING_NOTE: &str = "If the test score still rises at the right end, more rows help. If it is far from the training score, the model overfits.";
 
 /// What a validation curve says, for people.
-pub const VALIDATION_NOTE: &str = "To the side where the learned score is far better than the tested one, the model learns by heart; where both are bad, it is too simple.";
+pub const VALIDATION_NOTE: &str =
+    "Where the training score is far better than the test score, the model overfits; where both are bad, it underfits.";
 
 /// Where a point is drawn: at its number, or one after the other where it isn't a number.
 fn places(curve: &[CurvePoint]) -> Vec<f64> {
@@ -32,8 +33,8 @@ pub fn picture(curve: &[CurvePoint], title: &str, axis: &str) -> String {
     let [tested, learned] = means(curve);
     let measure = curve.first().map_or("", |point| point.score.name);
     Plot { title, axes: (axis, measure), ranges: None }.draw(&[
-        Series { name: "tested rows", points: tested.clone(), mark: Mark::Line },
-        Series { name: "learned rows", points: learned.clone(), mark: Mark::Line },
+        Series { name: "test", points: tested.clone(), mark: Mark::Line },
+        Series { name: "training", points: learned.clone(), mark: Mark::Line },
         Series { name: "", points: tested, mark: Mark::Dots },
         Series { name: "", points: learned, mark: Mark::Dots },
     ])
@@ -44,13 +45,13 @@ pub fn characters(curve: &[CurvePoint], axis: &str) -> String {
     let [tested, learned] = means(curve);
     let measure = curve.first().map_or("", |point| point.score.name);
     let drawn = text::curves(&[(learned, 'o'), (tested, '•')], axis, measure, 60, 12);
-    format!("{drawn}  • tested rows   o learned rows\n")
+    format!("{drawn}  • test   o training\n")
 }
 
 /// A line for each point: tested and learned scores, mean and spread.
 pub fn table(curve: &[CurvePoint], axis: &str) -> Cells {
     let measure = curve.first().map_or("", |point| point.score.name);
-    let heading = [axis.to_string(), format!("{measure} of tested rows"), "of learned rows".to_string()];
+    let heading = [axis.to_string(), format!("test {measure}"), "training".to_string()];
     let spread = |mean: f64, deviation: f64, n: usize| match n {
         0 | 1 => short(mean),
         _ => format!("{} ± {}", short(mean), short(deviation)),
@@ -85,8 +86,8 @@ mod tests {
         assert_eq!(places(&numbers), [10.0, 40.0]);
         assert_eq!(places(&[point(Value::Text("gini".into()), 0.5), point(Value::Int(3), 0.6)]), [0.0, 1.0]);
         let cells = table(&numbers, "rows");
-        assert_eq!(cells[0], ["rows", "accuracy of tested rows", "of learned rows"]);
+        assert_eq!(cells[0], ["rows", "test accuracy", "training"]);
         assert_eq!(cells[1], ["10", "0.55 ± 0.07071", "1 ± 0"]);
-        assert!(picture(&numbers, "t", "rows").contains("tested rows") && characters(&numbers, "rows").contains('•'));
+        assert!(picture(&numbers, "t", "rows").contains("test") && characters(&numbers, "rows").contains('•'));
     }
 }

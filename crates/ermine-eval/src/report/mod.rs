@@ -17,7 +17,7 @@ mod text;
 use crate::evaluate::curves::{CurvePoint, learning_curve_on};
 use crate::evaluate::measure::Measure;
 use crate::evaluate::outcome::{CALIBRATION_BINS, Outcome};
-use crate::evaluate::{Evaluation, in_classes_of};
+use crate::evaluate::{Evaluation, UnseenClasses, in_classes_of, predict_classes_of};
 use crate::explain::dependence::{Dependence, partial_dependence};
 use crate::explain::permutation::{Importance, permutation_importances};
 use ermine_core::error::Result;
@@ -151,8 +151,9 @@ impl Report {
     /// Judges a model on these rows, which it should not have seen in training.
     pub fn new(model: &Model, data: &Dataset, seed: u64, observer: &dyn Observer) -> Result<Report> {
         let data = in_classes_of(model, data)?;
-        let prediction = model.predict_data(&data)?;
-        let evaluation = Evaluation::new(&prediction, &data)?;
+        let prediction = predict_classes_of(model, &data)?;
+        let unseen = UnseenClasses::new(model, &data);
+        let evaluation = Evaluation { unseen, ..Evaluation::new(&prediction, &data)? };
         let outcome = Outcome::new(&prediction, &data)?;
         let weights = Weights::from(data.weight());
         let some = data.select(&some_rows(data.n_rows(), seed))?;

@@ -22,8 +22,8 @@ impl Report {
         self.curves_part(&mut page);
         if !self.learning.is_empty() {
             page.heading("Would more rows help?");
-            page.svg(&curve::picture(&self.learning, "Learning curve", "rows learned from"));
-            page.table(&curve::table(&self.learning, "rows learned from"));
+            page.svg(&curve::picture(&self.learning, "Learning curve", "training rows"));
+            page.table(&curve::table(&self.learning, "training rows"));
             page.note(curve::LEARNING_NOTE);
         }
         self.importance_part(&mut page);

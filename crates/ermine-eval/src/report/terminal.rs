@@ -61,7 +61,7 @@ impl Report {
     fn classes_in_text(&self, f: &mut Formatter<'_>) -> fmt::Result {
         part(f, if self.task == Task::Multilabel { "Labels" } else { "Classes" }, &self.classes())?;
         if self.evaluation.confusion.as_ref().is_some_and(|c| c.classes.len() <= MOST_CLASSES) {
-            part(f, "Which class is taken for which", &self.confusion(false))?;
+            part(f, "Confusion matrix", &self.confusion(false))?;
             part(f, "Of what is predicted as a class, what it is", &self.confusion(true))?;
         }
         Ok(())
@@ -120,8 +120,8 @@ impl fmt::Display for Report {
         self.curves_in_text(f)?;
         self.errors_in_text(f)?;
         if !self.learning.is_empty() {
-            part(f, "Learning curve", &curve::table(&self.learning, "rows learned from"))?;
-            write!(f, "\n{}", curve::characters(&self.learning, "rows learned from"))?;
+            part(f, "Learning curve", &curve::table(&self.learning, "training rows"))?;
+            write!(f, "\n{}", curve::characters(&self.learning, "training rows"))?;
         }
         self.importances_in_text(f)?;
         part(f, "Worst rows", &self.worst_table())?;

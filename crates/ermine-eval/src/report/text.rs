@@ -18,8 +18,7 @@ pub(super) fn short(x: f64) -> String {
 }
 
 /// What nobody told, and matters.
-pub(super) const SEEN_NOTE: &str =
-    "A model file doesn't say which rows were learned from: if these rows are among them, the scores flatter it.";
+pub(super) const SEEN_NOTE: &str = "If these rows are among the training rows, the scores are too optimistic.";
 
 /// Two decimals: the ends of an interval deserve no more.
 fn two(x: f64) -> String {
@@ -40,7 +39,7 @@ impl Report {
 
     /// How many rows were learned from and judged on.
     pub(super) fn judged_on(&self) -> String {
-        format!("Learned from {} rows, judged on {} rows.", self.n_trained, self.evaluation.n_rows)
+        format!("Trained on {} rows, evaluated on {} rows.", self.n_trained, self.evaluation.n_rows)
     }
 
     /// The learner and those of its parameters that are not its defaults.
@@ -54,7 +53,7 @@ impl Report {
     }
 
     pub(super) fn scores(&self) -> Cells {
-        let mut cells = vec![row(["score", "value", "95% interval", "better", "what it says"])];
+        let mut cells = vec![row(["score", "value", "95% interval", "better", "meaning"])];
         for s in &self.evaluation.scores {
             let interval = format!("{} to {}", short(s.score.low), short(s.score.high));
             let better = if s.higher_is_better { "higher" } else { "lower" };
@@ -147,6 +146,6 @@ impl Report {
     /// What importances are measured by.
     pub(super) fn importance_note(&self) -> String {
         let score = self.evaluation.scores.first().map_or("score", |s| s.name);
-        format!("By how much {score} becomes worse when a column is shuffled, on the rows it is judged on.")
+        format!("Decrease of {score} on these rows when a column is shuffled.")
     }
 }

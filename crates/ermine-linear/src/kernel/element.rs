@@ -1,8 +1,9 @@
 //! The two precisions of kernel values: double, and single for large data, where the solver's sums stay double.
 
-use ermine_core::linalg::lanes::{self, Real};
-use ermine_core::simd::{Level, Set};
-use ermine_core::vectorised;
+use ermine_core::linalg::lanes::Real;
+use ermine_core::simd::exp::exp;
+use ermine_core::simd::{InstructionSet, Level};
+use ermine_core::versions;
 use std::ops::{Add, Mul, Sub};
 
 /// Rows that a tile takes at a time.
@@ -10,7 +11,7 @@ pub const GROUP: usize = 8;
 
 /// What a tile adds up over the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sum {
+pub enum TileSum {
     /// `x y`.
     Product,
     /// `|x - y|`.
@@ -18,7 +19,7 @@ pub enum Sum {
 }
 
 /// A number in which kernel values are computed and kept.
-pub trait Element:
+pub trait KernelElement:
     Real + PartialOrd + PartialEq + std::fmt::Debug + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
     /// Points in a panel: two registers of AVX-512.
@@ -40,33 +41,33 @@ pub trait Element:
     fn size(self) -> Self;
     /// Sums over the columns of a panel of points (column after column, [`PANEL`](Self::PANEL) numbers each) and a group of rows (column after column, [`GROUP`] each), into
     /// [`GROUP`] rows of `out`, `stride` apart.
-    fn tile(level: Level, sum: Sum, panel: &[Self], group: &[Self], out: &mut [Self], stride: usize);
+    fn tile(level: Level, sum: TileSum, panel: &[Self], group: &[Self], out: &mut [Self], stride: usize);
 }
 
-/// A tile in plain Rust: the twin of the vectorised ones, which add in the same order.
+/// A tile in plain Rust: the twin of the vectorized ones, which add in the same order.
 #[inline(always)]
-fn tile_plain<E: Element>(sum: Sum, panel: &[E], group: &[E], out: &mut [E], stride: usize) {
+fn tile_plain<E: KernelElement>(sum: TileSum, panel: &[E], group: &[E], out: &mut [E], stride: usize) {
     for i in 0..GROUP {
         let out = &mut out[i * stride..i * stride + E::PANEL];
         out.fill(E::ZERO);
         for (points, rows) in panel.chunks_exact(E::PANEL).zip(group.chunks_exact(GROUP)) {
             match sum {
-                Sum::Product => {
+                TileSum::Product => {
                     out.iter_mut().zip(points).for_each(|(out, &x)| *out = x.fused(rows[i], *out));
                 }
-                Sum::Gap => out.iter_mut().zip(points).for_each(|(out, &x)| *out = *out + (x - rows[i]).size()),
+                TileSum::Gap => out.iter_mut().zip(points).for_each(|(out, &x)| *out = *out + (x - rows[i]).size()),
             }
         }
     }
 }
 
-vectorised! {
-    fn tile_loops<E: Element>(sum: Sum, panel: &[E], group: &[E], out: &mut [E], stride: usize) {
+versions! {
+    fn tile_loops<E: KernelElement>(sum: TileSum, panel: &[E], group: &[E], out: &mut [E], stride: usize) {
         tile_plain(sum, panel, group, out, stride);
     }
 }
 
-fn check<E: Element>(panel: &[E], group: &[E], out: &[E], stride: usize) -> usize {
+fn check<E: KernelElement>(panel: &[E], group: &[E], out: &[E], stride: usize) -> usize {
     let d = panel.len() / E::PANEL;
     let end = stride.checked_mul(GROUP - 1).and_then(|start| start.checked_add(E::PANEL));
     assert!(panel.len() == d * E::PANEL && group.len() == d * GROUP, "a panel and a group of as many columns");
@@ -74,7 +75,7 @@ fn check<E: Element>(panel: &[E], group: &[E], out: &[E], stride: usize) -> usiz
     d
 }
 
-impl Element for f32 {
+impl KernelElement for f32 {
     const PANEL: usize = 32;
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;
@@ -100,18 +101,19 @@ impl Element for f32 {
     fn size(self) -> f32 {
         self.abs()
     }
-    fn tile(level: Level, sum: Sum, panel: &[f32], group: &[f32], out: &mut [f32], stride: usize) {
-        let _d = check(panel, group, out, stride);
-        match level.set() {
+    fn tile(level: Level, sum: TileSum, panel: &[f32], group: &[f32], out: &mut [f32], stride: usize) {
+        let d = check(panel, group, out, stride);
+        #[cfg(target_arch = "x86_64")]
+        if level.has(InstructionSet::Avx512) {
             // SAFETY: the machine has AVX-512 (`level`), and the lengths were checked above.
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => unsafe { x86::tile_f32(sum, panel, group, out, stride, _d) },
-            _ => tile_loops(sum, panel, group, out, stride),
+            return unsafe { x86::tile_f32(sum, panel, group, out, stride, d) };
         }
+        let _ = (level, d);
+        tile_loops(sum, panel, group, out, stride);
     }
 }
 
-impl Element for f64 {
+impl KernelElement for f64 {
     const PANEL: usize = 16;
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
@@ -126,25 +128,26 @@ impl Element for f64 {
     }
     #[inline(always)]
     fn decay(self) -> f64 {
-        lanes::exp(self)
+        exp(self)
     }
     #[inline(always)]
     fn tanh(self) -> f64 {
-        let e = lanes::exp(-2.0 * self.abs());
+        let e = exp(-2.0 * self.abs());
         ((1.0 - e) / (1.0 + e)).copysign(self)
     }
     #[inline(always)]
     fn size(self) -> f64 {
         self.abs()
     }
-    fn tile(level: Level, sum: Sum, panel: &[f64], group: &[f64], out: &mut [f64], stride: usize) {
-        let _d = check(panel, group, out, stride);
-        match level.set() {
+    fn tile(level: Level, sum: TileSum, panel: &[f64], group: &[f64], out: &mut [f64], stride: usize) {
+        let d = check(panel, group, out, stride);
+        #[cfg(target_arch = "x86_64")]
+        if level.has(InstructionSet::Avx512) {
             // SAFETY: the machine has AVX-512 (`level`), and the lengths were checked above.
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => unsafe { x86::tile_f64(sum, panel, group, out, stride, _d) },
-            _ => tile_loops(sum, panel, group, out, stride),
+            return unsafe { x86::tile_f64(sum, panel, group, out, stride, d) };
         }
+        let _ = (level, d);
+        tile_loops(sum, panel, group, out, stride);
     }
 }
 
@@ -177,7 +180,7 @@ fn exp_single(x: f32) -> f32 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{GROUP, Sum};
+    use super::{GROUP, TileSum};
     use std::arch::x86_64::*;
 
     macro_rules! tile {
@@ -186,7 +189,7 @@ mod x86 {
             /// AVX-512F and DQ; `panel` holds `d` rows of two registers, `group` `d` rows of [`GROUP`], `out` [`GROUP`] rows of two registers, `stride` apart.
             #[target_feature(enable = "avx512f,avx512dq")]
             pub unsafe fn $name(
-                sum: Sum,
+                sum: TileSum,
                 panel: &[$type],
                 group: &[$type],
                 out: &mut [$type],
@@ -204,8 +207,8 @@ mod x86 {
                         let y = $set(unsafe { *group.add(j * GROUP + i) });
                         for h in 0..2 {
                             sums[i][h] = match sum {
-                                Sum::Product => $fma(x[h], y, sums[i][h]),
-                                Sum::Gap => $add(sums[i][h], $abs($sub(x[h], y))),
+                                TileSum::Product => $fma(x[h], y, sums[i][h]),
+                                TileSum::Gap => $add(sums[i][h], $abs($sub(x[h], y))),
                             };
                         }
                     }
@@ -252,19 +255,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn tiles_agree<E: Element>(d: usize, seed: u64) {
+    fn tiles_agree<E: KernelElement>(d: usize, seed: u64) {
         let mut rng = ermine_core::rng::stream(seed, &[]);
         let mut numbers = |n: usize| {
             (0..n).map(|_| E::of(ermine_core::rng::below(&mut rng, 2001) as f64 / 700.0 - 1.0)).collect::<Vec<E>>()
         };
         let (panel, group) = (numbers(d * E::PANEL), numbers(d * GROUP));
         let stride = E::PANEL + 3;
-        for sum in [Sum::Product, Sum::Gap] {
+        for sum in [TileSum::Product, TileSum::Gap] {
             let (mut fast, mut plain) = (vec![E::ONE; GROUP * stride], vec![E::ONE; GROUP * stride]);
             E::tile(Level::detect(), sum, &panel, &group, &mut fast, stride);
             tile_plain(sum, &panel, &group, &mut plain, stride);
-            assert_eq!(fast, plain, "the vectorised tile differs from its twin");
-            E::tile(Level::at_most(Set::Plain), sum, &panel, &group, &mut fast, stride);
+            assert_eq!(fast, plain, "the vectorized tile differs from its twin");
+            E::tile(Level::at_most(InstructionSet::Plain), sum, &panel, &group, &mut fast, stride);
             assert_eq!(fast, plain);
         }
     }
@@ -284,8 +287,8 @@ mod tests {
 
         #[test]
         fn tanh_is_accurate_to_the_precision_of_one(x in -30.0f64..30.0) {
-            prop_assert!((Element::tanh(x) - x.tanh()).abs() < 1e-15);
-            prop_assert!((f64::from(Element::tanh(x as f32)) - f64::from(x as f32).tanh()).abs() < 3e-7);
+            prop_assert!((KernelElement::tanh(x) - x.tanh()).abs() < 1e-15);
+            prop_assert!((f64::from(KernelElement::tanh(x as f32)) - f64::from(x as f32).tanh()).abs() < 3e-7);
         }
     }
 
@@ -294,20 +297,27 @@ mod tests {
     fn a_stride_that_overflows_is_refused() {
         // Seven of these wrap around to almost nothing.
         let stride = usize::MAX / 7 + 1;
-        f32::tile(Level::detect(), Sum::Product, &[1.0; 32], &[1.0; GROUP], &mut [0.0; 64], stride);
+        f32::tile(Level::detect(), TileSum::Product, &[1.0; 32], &[1.0; GROUP], &mut [0.0; 64], stride);
     }
 
     #[test]
     #[should_panic(expected = "room for all rows of a tile")]
     fn a_stride_that_overflows_is_refused_in_double_precision() {
         let stride = usize::MAX / 7 + 1;
-        f64::tile(Level::at_most(Set::Plain), Sum::Gap, &[1.0; 16], &[1.0; GROUP], &mut [0.0; 64], stride);
+        f64::tile(
+            Level::at_most(InstructionSet::Plain),
+            TileSum::Gap,
+            &[1.0; 16],
+            &[1.0; GROUP],
+            &mut [0.0; 64],
+            stride,
+        );
     }
 
     #[test]
     #[should_panic(expected = "as many columns")]
     fn a_group_of_fewer_columns_than_the_panel_is_refused() {
-        f64::tile(Level::detect(), Sum::Product, &[1.0; 32], &[1.0; GROUP], &mut [0.0; 160], 16);
+        f64::tile(Level::detect(), TileSum::Product, &[1.0; 32], &[1.0; GROUP], &mut [0.0; 160], 16);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! A symmetric matrix of kernel values, known by its blocks. A solver that asks for blocks never needs the whole.
 
-use super::element::Element;
-use super::points::Points;
+use super::element::KernelElement;
+use super::points::KernelPoints;
 use ermine_core::parallel;
 use std::ops::Range;
 
 /// A symmetric matrix of kernel values.
-pub trait Gram<E>: Sync {
+pub trait KernelMatrix<E>: Sync {
     /// How many rows, and columns.
     fn n_rows(&self) -> usize;
 
@@ -20,48 +20,48 @@ pub trait Gram<E>: Sync {
     fn is_dear(&self) -> bool;
 
     /// The matrix of some of its rows and the same columns.
-    fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_>;
+    fn select(&self, rows: &[u32]) -> Box<dyn KernelMatrix<E> + '_>;
 }
 
 /// Up to so many columns values are computed faster than fresh memory is had: 20,000 rows of 20 columns took half the time without a cache.
 const CHEAP: usize = 40;
 
-impl<E: Element> Gram<E> for Points<E> {
+impl<E: KernelElement> KernelMatrix<E> for KernelPoints<E> {
     fn n_rows(&self) -> usize {
         self.len()
     }
 
     fn diagonal(&self, i: usize) -> f64 {
-        Points::diagonal(self, i)
+        KernelPoints::diagonal(self, i)
     }
 
     fn block(&self, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
-        Points::block(self, self, rows, columns, out);
+        KernelPoints::block(self, self, rows, columns, out);
     }
 
     fn is_dear(&self) -> bool {
         self.n_columns() > CHEAP
     }
 
-    fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_> {
-        Box::new(Points::select(self, rows))
+    fn select(&self, rows: &[u32]) -> Box<dyn KernelMatrix<E> + '_> {
+        Box::new(KernelPoints::select(self, rows))
     }
 }
 
 /// A user's own kernel: a function of the places of two items.
-pub struct Own<'a> {
+pub struct CustomKernelMatrix<'a> {
     value: &'a (dyn Fn(usize, usize) -> f64 + Sync),
     rows: Vec<u32>,
 }
 
-impl<'a> Own<'a> {
+impl<'a> CustomKernelMatrix<'a> {
     /// The matrix of `n` items whose kernel values `value(i, j)` gives. It must be symmetric.
-    pub fn new(n: usize, value: &'a (dyn Fn(usize, usize) -> f64 + Sync)) -> Own<'a> {
-        Own { value, rows: (0..n as u32).collect() }
+    pub fn new(n: usize, value: &'a (dyn Fn(usize, usize) -> f64 + Sync)) -> CustomKernelMatrix<'a> {
+        CustomKernelMatrix { value, rows: (0..n as u32).collect() }
     }
 }
 
-impl<E: Element> Gram<E> for Own<'_> {
+impl<E: KernelElement> KernelMatrix<E> for CustomKernelMatrix<'_> {
     fn n_rows(&self) -> usize {
         self.rows.len()
     }
@@ -83,23 +83,23 @@ impl<E: Element> Gram<E> for Own<'_> {
         true
     }
 
-    fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_> {
-        Box::new(Own { value: self.value, rows: rows.iter().map(|&i| self.rows[i as usize]).collect() })
+    fn select(&self, rows: &[u32]) -> Box<dyn KernelMatrix<E> + '_> {
+        Box::new(CustomKernelMatrix { value: self.value, rows: rows.iter().map(|&i| self.rows[i as usize]).collect() })
     }
 }
 
 /// A matrix that is given, row after row.
-pub struct Given<'a, E> {
+pub struct PrecomputedMatrix<'a, E> {
     values: &'a [E],
     width: usize,
     /// Which rows, and columns; `None` for all.
     rows: Option<Vec<u32>>,
 }
 
-impl<'a, E> Given<'a, E> {
+impl<'a, E> PrecomputedMatrix<'a, E> {
     /// A square matrix with rows of `n` numbers. It must be symmetric.
-    pub fn new(values: &'a [E], n: usize) -> Given<'a, E> {
-        Given { values, width: n, rows: None }
+    pub fn new(values: &'a [E], n: usize) -> PrecomputedMatrix<'a, E> {
+        PrecomputedMatrix { values, width: n, rows: None }
     }
 
     fn place(&self, i: usize) -> usize {
@@ -107,7 +107,7 @@ impl<'a, E> Given<'a, E> {
     }
 }
 
-impl<E: Element> Gram<E> for Given<'_, E> {
+impl<E: KernelElement> KernelMatrix<E> for PrecomputedMatrix<'_, E> {
     fn n_rows(&self) -> usize {
         self.rows.as_ref().map_or(self.width, Vec::len)
     }
@@ -133,14 +133,14 @@ impl<E: Element> Gram<E> for Given<'_, E> {
         false
     }
 
-    fn select(&self, rows: &[u32]) -> Box<dyn Gram<E> + '_> {
+    fn select(&self, rows: &[u32]) -> Box<dyn KernelMatrix<E> + '_> {
         let rows = rows.iter().map(|&i| self.place(i as usize) as u32).collect();
-        Box::new(Given { values: self.values, width: self.width, rows: Some(rows) })
+        Box::new(PrecomputedMatrix { values: self.values, width: self.width, rows: Some(rows) })
     }
 }
 
 /// All values of a matrix, row after row.
-pub fn whole<E: Element>(gram: &dyn Gram<E>) -> Vec<E> {
+pub fn whole<E: KernelElement>(gram: &dyn KernelMatrix<E>) -> Vec<E> {
     const ROWS: usize = 64;
     let n = gram.n_rows();
     let mut values = vec![E::ZERO; n * n];
@@ -159,8 +159,8 @@ mod tests {
     fn a_part_of_a_part_is_found() {
         let value = |i: usize, j: usize| (10 * i.min(j) + i.max(j)) as f64;
         let all: Vec<f64> = (0..36).map(|k| value(k / 6, k % 6)).collect();
-        let (own, given) = (Own::new(6, &value), Given::new(&all, 6));
-        for gram in [&own as &dyn Gram<f64>, &given] {
+        let (own, given) = (CustomKernelMatrix::new(6, &value), PrecomputedMatrix::new(&all, 6));
+        for gram in [&own as &dyn KernelMatrix<f64>, &given] {
             let part = gram.select(&[5, 1, 3, 0]);
             let part = part.select(&[2, 0]);
             let mut out = [0.0; 2];

@@ -2,9 +2,9 @@
 //!
 //! **Idea.** A function is a kernel if for all rows its matrix of values is symmetric and positive semidefinite: no `c` has `c'Kc < 0`. For given rows the eigenvalues say it:
 //! one below zero (beyond rounding) is a counterexample, and its eigenvector is the `c`. Of many rows ([`verdict`]) Lanczos' method looks for a counterexample first, and where it finds none a Cholesky
-//! factorisation of the matrix, moved up by what counts as rounding, proves that there is none.
+//! factorization of the matrix, moved up by what counts as rounding, proves that there is none.
 //!
-//! **Cost.** O(n^3), a factorisation about 1 / 30 of all eigenvalues; Lanczos O(n^2) for each of its steps.
+//! **Cost.** O(n^3), a factorization about 1 / 30 of all eigenvalues; Lanczos O(n^2) for each of its steps.
 //!
 //! **Reference.** Mercer, "Functions of positive and negative type" (1909); Golub and Van Loan, "Matrix Computations", section 10.1.
 
@@ -53,7 +53,7 @@ pub fn is_psd_within(values: &[f64], n: usize, precision: f64) -> Result<Mercer>
 
 /// What is known about a matrix of kernel values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
+pub enum MercerVerdict {
     /// It is one of dot products, up to rounding.
     DotProducts,
     /// It isn't.
@@ -75,28 +75,32 @@ const MANY: usize = 4000;
 const STEPS: usize = 60;
 
 /// Judges a symmetric matrix of values known to a relative precision.
-pub fn verdict(values: &[f64], n: usize, precision: f64) -> Result<Verdict> {
+pub fn verdict(values: &[f64], n: usize, precision: f64) -> Result<MercerVerdict> {
     if n <= FEW {
         let found = is_psd_within(values, n, precision)?;
         return Ok(match found.psd {
-            true => Verdict::DotProducts,
-            false => Verdict::Offends { least: found.least, largest: found.largest },
+            true => MercerVerdict::DotProducts,
+            false => MercerVerdict::Offends { least: found.least, largest: found.largest },
         });
     }
     let (least, largest) = extremes(values, n)?;
     let rounding = n as f64 * precision * largest.abs().max(least.abs());
     if least < -rounding {
-        return Ok(Verdict::Offends { least, largest });
+        return Ok(MercerVerdict::Offends { least, largest });
     }
     if n > MANY {
-        return Ok(Verdict::Unknown);
+        return Ok(MercerVerdict::Unknown);
     }
     let moved = |i: usize, j: usize| values[i * n + j] + if i == j { rounding } else { 0.0 };
     if Cholesky::new(&Matrix::from_fn(n, n, moved), 0.0).is_some() {
-        return Ok(Verdict::DotProducts);
+        return Ok(MercerVerdict::DotProducts);
     }
     let found = is_psd_within(values, n, precision)?;
-    Ok(if found.psd { Verdict::DotProducts } else { Verdict::Offends { least: found.least, largest: found.largest } })
+    Ok(if found.psd {
+        MercerVerdict::DotProducts
+    } else {
+        MercerVerdict::Offends { least: found.least, largest: found.largest }
+    })
 }
 
 /// The least and the largest of Lanczos' estimates of eigenvalues: no eigenvalue lies inside of the least, or the largest, by more than they do.
@@ -197,16 +201,16 @@ mod tests {
     fn many_rows_are_all_looked_at() {
         for seed in 0..3 {
             let n = 600;
-            let Verdict::Offends { least, .. } = verdict(&many(n, true, seed), n, 1e-7).unwrap() else {
+            let MercerVerdict::Offends { least, .. } = verdict(&many(n, true, seed), n, 1e-7).unwrap() else {
                 panic!("a counterexample was missed")
             };
             let exact = is_psd(&many(n, true, seed), n).unwrap().least;
             assert!(least < -1.0 && least >= exact * (1.0 + 1e-9) && least < 0.9 * exact, "{least} {exact}");
-            assert_eq!(verdict(&many(n, false, seed), n, 1e-7).unwrap(), Verdict::DotProducts);
+            assert_eq!(verdict(&many(n, false, seed), n, 1e-7).unwrap(), MercerVerdict::DotProducts);
             // One row of many, by little.
             let mut one = many(n, false, seed);
             one[0] = -1e-3;
-            assert!(matches!(verdict(&one, n, 1e-7).unwrap(), Verdict::Offends { least, .. } if least < -9e-4));
+            assert!(matches!(verdict(&one, n, 1e-7).unwrap(), MercerVerdict::Offends { least, .. } if least < -9e-4));
         }
     }
 
@@ -214,7 +218,7 @@ mod tests {
     fn what_is_not_proven_is_not_said() {
         let n = MANY + 1;
         let values: Vec<f64> = (0..n * n).map(|k| f64::from(u8::from(k / n == k % n))).collect();
-        assert_eq!(verdict(&values, n, 1e-7).unwrap(), Verdict::Unknown);
+        assert_eq!(verdict(&values, n, 1e-7).unwrap(), MercerVerdict::Unknown);
     }
 
     #[test]

@@ -22,12 +22,13 @@ pub mod mercer;
 pub mod points;
 pub mod string;
 
-pub use element::Element;
-pub use gram::{Given, Gram, Own, whole};
+pub use element::KernelElement;
+pub use gram::{CustomKernelMatrix, KernelMatrix, PrecomputedMatrix, whole};
 pub use mercer::{Mercer, is_psd};
-pub use points::Points;
+pub use points::KernelPoints;
 
 use ermine_core::linalg::lanes;
+use ermine_core::simd::exp::exp;
 use serde::{Deserialize, Serialize};
 
 /// A kernel with its parameters.
@@ -74,12 +75,10 @@ impl Kernel {
             }
             Kernel::Gaussian { gamma } => {
                 let square: f64 = x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum();
-                lanes::exp(-gamma * square)
+                exp(-gamma * square)
             }
             Kernel::Sigmoid { gamma, coef0 } => gamma.mul_add(lanes::dot(x, y), coef0).tanh(),
-            Kernel::Laplacian { gamma } => {
-                lanes::exp(-gamma * x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>())
-            }
+            Kernel::Laplacian { gamma } => exp(-gamma * x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>()),
         }
     }
 

@@ -1,18 +1,18 @@
 //! Rows packed for wide registers, and blocks of kernel values over them.
 //!
 //! **Idea.** A kernel of two rows is a function of one sum over their columns: of products (and then `|x - y|^2 = |x|^2 + |y|^2 - 2 x'y`) or of gaps. Points are
-//! packed in panels of two registers, column after column; eight rows at a time meet a panel with all sums in registers ([`Element::tile`]), and the function
+//! packed in panels of two registers, column after column; eight rows at a time meet a panel with all sums in registers ([`KernelElement::tile`]), and the function
 //! is then applied to the sums while they are in the first-level cache. For kernels of distances the rows are moved to their mean first: it changes nothing
 //! but the rounding of the norms.
 //!
 //! **Cost.** For a value `d / 16` multiply-add instructions in single precision and about as many again for an exponential.
 
 use super::Kernel;
-use super::element::{Element, GROUP, Sum};
+use super::element::{GROUP, KernelElement, TileSum};
 use ermine_core::linalg::Design;
 use ermine_core::linalg::dense::BLOCK;
 use ermine_core::simd::Level;
-use ermine_core::vectorised;
+use ermine_core::versions;
 use std::ops::Range;
 
 /// Columns of a block that are finished together: eight rows of them stay in the first-level cache.
@@ -20,7 +20,7 @@ const STRIP: usize = 512;
 
 /// Rows of numbers, packed.
 #[derive(Debug, Clone)]
-pub struct Points<E> {
+pub struct KernelPoints<E> {
     kernel: Kernel,
     n: usize,
     d: usize,
@@ -31,7 +31,7 @@ pub struct Points<E> {
 }
 
 /// What is taken off each column before rows are packed: their mean for kernels of distances, else nothing.
-pub fn centre(kernel: &Kernel, x: &Design) -> Vec<f64> {
+pub fn center(kernel: &Kernel, x: &Design) -> Vec<f64> {
     if kernel.is_stationary() { mean(x) } else { vec![0.0; x.n_columns()] }
 }
 
@@ -41,11 +41,11 @@ pub fn mean(x: &Design) -> Vec<f64> {
     x.transposed_times(&vec![1.0 / n.max(1) as f64; n])
 }
 
-impl<E: Element> Points<E> {
-    /// Packs all rows of a table, `centre` taken off.
-    pub fn new(kernel: Kernel, x: &Design, centre: &[f64]) -> Points<E> {
+impl<E: KernelElement> KernelPoints<E> {
+    /// Packs all rows of a table, `center` taken off.
+    pub fn new(kernel: Kernel, x: &Design, center: &[f64]) -> KernelPoints<E> {
         let (n, d) = (x.n_rows(), x.n_columns());
-        let mut points = Points::zeros(kernel, n, d);
+        let mut points = KernelPoints::zeros(kernel, n, d);
         let mut row = vec![0.0; d];
         let mut buffer = Vec::new();
         for start in (0..n).step_by(BLOCK) {
@@ -53,13 +53,13 @@ impl<E: Element> Points<E> {
             match x {
                 Design::Dense(x) => {
                     let block = x.block(range.clone(), &mut buffer);
-                    range.enumerate().for_each(|(r, i)| points.put(i, block.row(r, d), centre));
+                    range.enumerate().for_each(|(r, i)| points.put(i, block.row(r, d), center));
                 }
                 Design::Sparse(x) => {
                     for i in range {
                         let (places, numbers) = x.rows().line(i);
                         places.iter().zip(numbers).for_each(|(&j, &v)| row[j as usize] = v);
-                        points.put(i, &row, centre);
+                        points.put(i, &row, center);
                         places.iter().for_each(|&j| row[j as usize] = 0.0);
                     }
                 }
@@ -68,15 +68,15 @@ impl<E: Element> Points<E> {
         points
     }
 
-    fn zeros(kernel: Kernel, n: usize, d: usize) -> Points<E> {
+    fn zeros(kernel: Kernel, n: usize, d: usize) -> KernelPoints<E> {
         let padded = n.next_multiple_of(E::PANEL);
-        Points { kernel, n, d, panels: vec![E::ZERO; padded * d], squares: vec![E::ZERO; padded] }
+        KernelPoints { kernel, n, d, panels: vec![E::ZERO; padded * d], squares: vec![E::ZERO; padded] }
     }
 
-    fn put(&mut self, i: usize, row: &[f64], centre: &[f64]) {
+    fn put(&mut self, i: usize, row: &[f64], center: &[f64]) {
         let panel = &mut self.panels[i / E::PANEL * E::PANEL * self.d..];
         let mut square = 0.0;
-        for (j, (x, c)) in row.iter().zip(centre).enumerate() {
+        for (j, (x, c)) in row.iter().zip(center).enumerate() {
             let value = E::of(x - c);
             panel[j * E::PANEL + i % E::PANEL] = value;
             square += value.wide() * value.wide();
@@ -106,8 +106,8 @@ impl<E: Element> Points<E> {
     }
 
     /// Some of the points.
-    pub fn select(&self, rows: &[u32]) -> Points<E> {
-        let mut points = Points::zeros(self.kernel, rows.len(), self.d);
+    pub fn select(&self, rows: &[u32]) -> KernelPoints<E> {
+        let mut points = KernelPoints::zeros(self.kernel, rows.len(), self.d);
         let width = E::PANEL * self.d;
         for (at, &i) in rows.iter().enumerate() {
             let i = i as usize;
@@ -133,10 +133,10 @@ impl<E: Element> Points<E> {
     }
 
     /// The values of some rows of `other` with the points of `columns` (which begins with a panel), row after row into `out`.
-    pub fn block(&self, other: &Points<E>, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
+    pub fn block(&self, other: &KernelPoints<E>, rows: &[u32], columns: Range<usize>, out: &mut [E]) {
         let width = columns.len();
         debug_assert!(columns.start.is_multiple_of(E::PANEL) && out.len() == rows.len() * width);
-        let sum = if matches!(self.kernel, Kernel::Laplacian { .. }) { Sum::Gap } else { Sum::Product };
+        let sum = if matches!(self.kernel, Kernel::Laplacian { .. }) { TileSum::Gap } else { TileSum::Product };
         let level = Level::detect();
         let mut group = vec![E::ZERO; self.d * GROUP];
         let mut strip = [E::ZERO; GROUP * STRIP];
@@ -174,9 +174,9 @@ impl<E: Element> Points<E> {
     }
 }
 
-vectorised! {
+versions! {
     /// The kernel's function of the sums.
-    fn finish<E: Element>(kernel: Kernel, sums: &[E], square: E, squares: &[E], out: &mut [E]) {
+    fn finish<E: KernelElement>(kernel: Kernel, sums: &[E], square: E, squares: &[E], out: &mut [E]) {
         match kernel {
             Kernel::Linear => out.copy_from_slice(sums),
             Kernel::Polynomial { degree, gamma, coef0 } => {
@@ -211,7 +211,7 @@ vectorised! {
 
 /// `x^n`, by squaring.
 #[inline(always)]
-fn power<E: Element>(x: E, n: u32) -> E {
+fn power<E: KernelElement>(x: E, n: u32) -> E {
     let (mut result, mut square, mut n) = (E::ONE, x, n);
     while n > 0 {
         if n & 1 == 1 {
@@ -229,11 +229,11 @@ mod tests {
     use ermine_core::linalg::Dense;
     use proptest::prelude::*;
 
-    fn check<E: Element>(kernel: Kernel, n: usize, d: usize, seed: u64, tolerance: f64) {
+    fn check<E: KernelElement>(kernel: Kernel, n: usize, d: usize, seed: u64, tolerance: f64) {
         let mut rng = ermine_core::rng::stream(seed, &[]);
         let x: Vec<f64> = (0..n * d).map(|_| ermine_core::rng::below(&mut rng, 2001) as f64 / 1000.0 + 2.0).collect();
         let design: Design = Dense::rows_f64(&x, n, d, d).unwrap().into();
-        let points = Points::<E>::new(kernel, &design, &centre(&kernel, &design));
+        let points = KernelPoints::<E>::new(kernel, &design, &center(&kernel, &design));
         let row = |i: usize| &x[i * d..(i + 1) * d];
         let rows: Vec<u32> = (0..n as u32).rev().step_by(2).collect();
         let begin = (n / 3) / E::PANEL * E::PANEL;

@@ -70,7 +70,7 @@ pub fn subsequence(s: &str, t: &str, p: usize, lambda: f64) -> f64 {
 }
 
 /// A kernel divided by the lengths of both: `k(s, t) / sqrt(k(s, s) k(t, t))`, 0 where one has no length.
-pub fn normalised(kernel: impl Fn(&str, &str) -> f64, s: &str, t: &str) -> f64 {
+pub fn normalized(kernel: impl Fn(&str, &str) -> f64, s: &str, t: &str) -> f64 {
     let lengths = kernel(s, s) * kernel(t, t);
     if lengths > 0.0 { kernel(s, t) / lengths.sqrt() } else { 0.0 }
 }
@@ -119,7 +119,7 @@ mod tests {
             let n = texts.len();
             for p in 1..3 {
                 let of = |kernel: &dyn Fn(&str, &str) -> f64| {
-                    let values: Vec<f64> = (0..n * n).map(|k| normalised(kernel, &texts[k / n], &texts[k % n])).collect();
+                    let values: Vec<f64> = (0..n * n).map(|k| normalized(kernel, &texts[k / n], &texts[k % n])).collect();
                     is_psd(&values, n).unwrap().psd
                 };
                 prop_assert!(of(&|s, t| spectrum(s, t, p)));
@@ -132,6 +132,6 @@ mod tests {
     fn pieces_are_counted() {
         assert_eq!(spectrum("banana", "ananas", 3), 5.0);
         assert_eq!(spectrum("a", "banana", 2), 0.0);
-        assert_eq!(normalised(|s, t| spectrum(s, t, 2), "abc", "abc"), 1.0);
+        assert_eq!(normalized(|s, t| spectrum(s, t, 2), "abc", "abc"), 1.0);
     }
 }

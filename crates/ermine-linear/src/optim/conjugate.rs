@@ -9,7 +9,7 @@ use ermine_core::linalg::lanes;
 
 /// A solution and how good it is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Conjugate {
+pub struct ConjugateSolution {
     /// The solution.
     pub beta: Vec<f64>,
     /// How many steps it took.
@@ -19,7 +19,12 @@ pub struct Conjugate {
 }
 
 /// Solves until the residual is below `tolerance` times the right-hand side, or for `max_iterations` steps.
-pub fn solve(apply: impl Fn(&[f64]) -> Vec<f64>, right: &[f64], tolerance: f64, max_iterations: usize) -> Conjugate {
+pub fn solve(
+    apply: impl Fn(&[f64]) -> Vec<f64>,
+    right: &[f64],
+    tolerance: f64,
+    max_iterations: usize,
+) -> ConjugateSolution {
     let size = lanes::square_sum(right).sqrt();
     let mut beta = vec![0.0; right.len()];
     let (mut left, mut direction) = (right.to_vec(), right.to_vec());
@@ -40,7 +45,7 @@ pub fn solve(apply: impl Fn(&[f64]) -> Vec<f64>, right: &[f64], tolerance: f64, 
         direction.iter_mut().zip(&left).for_each(|(d, r)| *d = keep.mul_add(*d, *r));
         square = next;
     }
-    Conjugate { beta, n_iterations, residual: if size > 0.0 { square.sqrt() / size } else { 0.0 } }
+    ConjugateSolution { beta, n_iterations, residual: if size > 0.0 { square.sqrt() / size } else { 0.0 } }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! **Idea.** One coordinate at a time has a closed form: soft-threshold what the others leave unexplained. The vector
 //! `q = c - Hw` is kept up to date, so an update costs one row of `H`, and a coordinate that stays put costs nothing.
 //! Coordinates find the right support quickly, but then converge slowly where columns are correlated. So after a few
-//! rounds the support is taken as known: with signs `s` fixed, the minimiser solves the linear system
+//! rounds the support is taken as known: with signs `s` fixed, the minimizer solves the linear system
 //! `(H_AA + l2) w_A = c_A - l1 s_A`. If a coefficient would change sign on the way there, the step stops at the first
 //! zero, that coefficient leaves the support, and the rest is solved again. Each such step lowers the objective, and
 //! with the right support the answer is exact.
@@ -33,7 +33,7 @@ pub struct Quadratic<'a> {
 
 /// Rounds of coordinates before the support is solved for directly.
 const ROUNDS: usize = 8;
-/// Supports larger than this are left to coordinates: a factorisation would cost more than it saves.
+/// Supports larger than this are left to coordinates: a factorization would cost more than it saves.
 const LARGEST_SUPPORT: usize = 4000;
 
 impl Quadratic<'_> {
@@ -67,8 +67,8 @@ impl Quadratic<'_> {
         (0..self.len()).map(|j| self.violation(j, w[j], q[j])).fold(0.0, f64::max)
     }
 
-    /// Minimises from `w` on, until no violation exceeds `tolerance`; returns the largest violation that remains.
-    pub fn minimise(&self, w: &mut [f64], tolerance: f64, max_rounds: usize) -> f64 {
+    /// Minimizes from `w` on, until no violation exceeds `tolerance`; returns the largest violation that remains.
+    pub fn minimize(&self, w: &mut [f64], tolerance: f64, max_rounds: usize) -> f64 {
         let mut q = self.residual(w);
         let (mut lowest, mut idle, mut worst) = (f64::INFINITY, 0, f64::INFINITY);
         for _ in 0..max_rounds.div_ceil(ROUNDS) {
@@ -232,7 +232,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
         #[test]
-        fn the_minimiser_satisfies_the_optimality_conditions(m in 1usize..25, n in 1usize..30, seed in 0u64..10_000, strength in 0.0f64..0.8, l2 in 0.0f64..0.5) {
+        fn the_minimizer_satisfies_the_optimality_conditions(m in 1usize..25, n in 1usize..30, seed in 0u64..10_000, strength in 0.0f64..0.8, l2 in 0.0f64..0.5) {
             let mut rng = ermine_core::rng::stream(seed, &[]);
             let mut draw = || ermine_core::rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0;
             let x = Matrix::from_fn(n, m, |_, _| draw());
@@ -245,7 +245,7 @@ mod tests {
             let (l1, l2) = (vec![(strength + 0.01) * top; m], vec![l2; m]);
             let problem = Quadratic { rows: &rows, linear: &linear, l1: &l1, l2: &l2 };
             let mut w = vec![0.0; m];
-            let violation = problem.minimise(&mut w, 1e-12 * top, 1000);
+            let violation = problem.minimize(&mut w, 1e-12 * top, 1000);
             prop_assert!(violation <= 1e-10 * top + 1e-300, "violation {violation} of {top}");
             let q = problem.residual(&w);
             for j in 0..m {

@@ -10,8 +10,8 @@
 //! **Reference.** Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm" (2009); O'Donoghue and Candès,
 //! "Adaptive restart for accelerated gradient schemes" (2015).
 
-use super::newton::Smooth;
-use super::{Outcome, Status};
+use super::newton::SmoothObjective;
+use super::{Outcome, SolverStatus};
 use crate::penalty::Penalty;
 use ermine_core::error::Result;
 use ermine_core::linalg::lanes;
@@ -19,7 +19,7 @@ use ermine_core::progress::{Event, Observer, report};
 
 /// The rate of each step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rate {
+pub enum StepRate {
     /// Always the same.
     Constant(f64),
     /// `rate / t^power`.
@@ -37,13 +37,13 @@ pub enum Rate {
 
 /// How it is run.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct DescentOptions<'a> {
     /// The rate of each step.
-    pub rate: Rate,
-    /// The penalty on the first `n_penalised` unknowns.
+    pub rate: StepRate,
+    /// The penalty on the first `n_penalized` unknowns.
     pub penalty: Penalty,
-    /// How many unknowns are penalised (the intercept comes last and isn't).
-    pub n_penalised: usize,
+    /// How many unknowns are penalized (the intercept comes last and isn't).
+    pub n_penalized: usize,
     /// Stop when no optimality condition is violated by more than this.
     pub tolerance: f64,
     /// Most steps.
@@ -61,43 +61,43 @@ pub struct Descent {
     pub curve: Vec<f64>,
 }
 
-impl Options<'_> {
+impl DescentOptions<'_> {
     fn prox(&self, w: &mut [f64], step: f64) {
-        w[..self.n_penalised].iter_mut().for_each(|w| *w = self.penalty.prox(*w, step));
+        w[..self.n_penalized].iter_mut().for_each(|w| *w = self.penalty.prox(*w, step));
     }
 
     fn penalty_of(&self, w: &[f64]) -> f64 {
-        self.penalty.value(&w[..self.n_penalised])
+        self.penalty.value(&w[..self.n_penalized])
     }
 
     fn violation(&self, w: &[f64], g: &[f64]) -> f64 {
-        let penalised = (0..self.n_penalised).map(|j| self.penalty.violation(w[j], g[j]));
-        penalised.chain(g[self.n_penalised..].iter().map(|g| g.abs())).fold(0.0, f64::max)
+        let penalized = (0..self.n_penalized).map(|j| self.penalty.violation(w[j], g[j]));
+        penalized.chain(g[self.n_penalized..].iter().map(|g| g.abs())).fold(0.0, f64::max)
     }
 }
 
-/// Minimises `problem + penalty` from `w` on.
-pub fn minimise(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Result<Descent> {
+/// Minimizes `problem + penalty` from `w` on.
+pub fn minimize(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &DescentOptions) -> Result<Descent> {
     match options.rate {
-        Rate::Search => accelerated(problem, w, options),
+        StepRate::Search => accelerated(problem, w, options),
         _ => scheduled(problem, w, options),
     }
 }
 
-fn scheduled(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Result<Descent> {
+fn scheduled(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &DescentOptions) -> Result<Descent> {
     let mut g = vec![0.0; w.len()];
     let mut curve = Vec::new();
     let mut best = (f64::INFINITY, w.clone(), f64::INFINITY);
-    let mut status = Status::Limit;
+    let mut status = SolverStatus::Limit;
     let mut slowdown = 1.0;
     for t in 0..options.max_iterations {
         let value = problem.value_gradient(w, &mut g) + options.penalty_of(w);
         let residual = options.violation(w, &g);
         curve.push(value);
         report(options.observer, Event::Step { done: t as u64, score: Some(("objective", value)) })?;
-        let adaptive = matches!(options.rate, Rate::Adaptive(_));
+        let adaptive = matches!(options.rate, StepRate::Adaptive(_));
         if !(value.is_finite() || adaptive && slowdown < 1e100) {
-            status = Status::Stalled;
+            status = SolverStatus::Stalled;
             break;
         }
         if value < best.0 {
@@ -106,20 +106,20 @@ fn scheduled(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Resul
             // Too far: back to the best point, with shorter steps.
             slowdown *= 5.0;
             if slowdown > 1e30 {
-                status = Status::Stalled;
+                status = SolverStatus::Stalled;
                 break;
             }
             w.clone_from(&best.1);
             problem.value_gradient(w, &mut g);
         }
         if residual <= options.tolerance {
-            status = Status::Converged;
+            status = SolverStatus::Converged;
             break;
         }
         let rate = match options.rate {
-            Rate::Inverse { rate, power } => rate / ((t + 1) as f64).powf(power),
-            Rate::Constant(rate) | Rate::Adaptive(rate) => rate / slowdown,
-            Rate::Search => 1.0,
+            StepRate::Inverse { rate, power } => rate / ((t + 1) as f64).powf(power),
+            StepRate::Constant(rate) | StepRate::Adaptive(rate) => rate / slowdown,
+            StepRate::Search => 1.0,
         };
         lanes::axpy(-rate, &g, w);
         options.prox(w, rate);
@@ -129,16 +129,16 @@ fn scheduled(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Resul
     Ok(Descent { outcome, curve })
 }
 
-fn accelerated(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Result<Descent> {
+fn accelerated(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &DescentOptions) -> Result<Descent> {
     let m = w.len();
     let (mut ahead, mut g, mut g_next) = (w.clone(), vec![0.0; m], vec![0.0; m]);
     let mut value = f64::INFINITY;
-    let (mut momentum, mut rate, mut status, mut residual) = (1.0f64, 1.0, Status::Limit, f64::INFINITY);
+    let (mut momentum, mut rate, mut status, mut residual) = (1.0f64, 1.0, SolverStatus::Limit, f64::INFINITY);
     let mut curve = Vec::new();
     for t in 0..options.max_iterations {
         let smooth = problem.value_gradient(&ahead, &mut g);
         let Some(next) = search(problem, &ahead, smooth, &g, &mut rate, options) else {
-            status = Status::Stalled;
+            status = SolverStatus::Stalled;
             break;
         };
         let reached = problem.value_gradient(&next, &mut g_next) + options.penalty_of(&next);
@@ -155,7 +155,7 @@ fn accelerated(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Res
         ahead = next.iter().zip(w.iter()).map(|(n, w)| n + push * (n - w)).collect();
         (*w, value, momentum) = (next, reached, after);
         if residual <= options.tolerance {
-            status = Status::Converged;
+            status = SolverStatus::Converged;
             break;
         }
         rate *= 1.2;
@@ -166,12 +166,12 @@ fn accelerated(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Res
 
 /// The proximal step from `from` with the largest rate, at most the present one, that the quadratic model covers.
 fn search(
-    problem: &dyn Smooth,
+    problem: &dyn SmoothObjective,
     from: &[f64],
     value: f64,
     g: &[f64],
     rate: &mut f64,
-    options: &Options,
+    options: &DescentOptions,
 ) -> Option<Vec<f64>> {
     let mut unused = vec![0.0; from.len()];
     for _ in 0..100 {

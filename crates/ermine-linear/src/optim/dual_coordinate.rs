@@ -10,16 +10,16 @@
 //!
 //! **Reference.** Hsieh et al., "A dual coordinate descent method for large-scale linear SVM" (ICML 2008); Ho and Lin, "Large-scale linear support vector regression" (JMLR 2012).
 
-use super::{Outcome, Status};
+use super::row_reader::RowReader;
+use super::{Outcome, SolverStatus};
 use ermine_core::error::Result;
-use ermine_core::linalg::dense::RowView;
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::progress::{Event, Observer, report};
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 
 /// The variables of a dual problem, one for each row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rows {
+pub struct DualVariables {
     /// The linear term `p`.
     pub pull: Vec<f64>,
     /// Least values; at most 0.
@@ -34,7 +34,7 @@ pub struct Rows {
 
 /// When to stop.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct DualCoordinateOptions<'a> {
     /// The constant that carries the intercept; 0 for none.
     pub intercept: f64,
     /// Stop when no variable violates the optimality conditions by more than this.
@@ -49,7 +49,7 @@ pub struct Options<'a> {
 
 /// What was found.
 #[derive(Debug, Clone)]
-pub struct Solution {
+pub struct DualCoordinateSolution {
     /// The coefficients.
     pub coefficients: Vec<f64>,
     /// The intercept.
@@ -60,63 +60,30 @@ pub struct Solution {
     pub outcome: Outcome,
 }
 
-struct Run<'a> {
+struct DualCoordinateDescent<'a> {
     x: &'a Design<'a>,
-    rows: &'a Rows,
+    reader: RowReader<'a>,
+    rows: &'a DualVariables,
     b: Vec<f64>,
     w: Vec<f64>,
     constant: f64,
     intercept: f64,
-    buffer: Vec<f64>,
 }
 
-impl Run<'_> {
+impl DualCoordinateDescent<'_> {
     fn dot(&mut self, i: usize) -> f64 {
         let sum = match self.x {
             Design::Sparse(x) => {
                 let (places, numbers) = x.rows().line(i);
                 sparse_dot(places, numbers, &self.w)
             }
-            Design::Dense(x) => match x.row(i) {
-                Some(RowView::F64(row)) => lanes::dot(row, &self.w),
-                Some(RowView::F32(row)) => lanes::dot(row, &self.w),
-                None => lanes::dot(x.block(i..i + 1, &mut self.buffer).row(0, self.w.len()), &self.w),
-            },
+            Design::Dense(_) => self.reader.dot(i, &self.w),
         };
         sum + self.intercept * self.constant
     }
 
-    /// Asks for the memory of a row that will be visited soon.
-    fn expect(&self, i: usize) {
-        match self.x {
-            Design::Sparse(x) => {
-                let (places, numbers) = x.rows().line(i);
-                (0..places.len().min(256)).step_by(16).for_each(|at| lanes::prefetch(places, at));
-                (0..numbers.len().min(256)).step_by(8).for_each(|at| lanes::prefetch(numbers, at));
-            }
-            Design::Dense(x) => match x.row(i) {
-                Some(RowView::F64(row)) => (0..row.len().min(256)).step_by(8).for_each(|at| lanes::prefetch(row, at)),
-                Some(RowView::F32(row)) => (0..row.len().min(512)).step_by(16).for_each(|at| lanes::prefetch(row, at)),
-                None => {}
-            },
-        }
-    }
-
     fn add(&mut self, i: usize, change: f64) {
-        match self.x {
-            Design::Sparse(x) => {
-                let (places, numbers) = x.rows().line(i);
-                places.iter().zip(numbers).for_each(|(&j, v)| self.w[j as usize] += change * v);
-            }
-            Design::Dense(x) => match x.row(i) {
-                Some(RowView::F64(row)) => lanes::axpy(change, row, &mut self.w),
-                Some(RowView::F32(row)) => lanes::axpy(change, row, &mut self.w),
-                None => {
-                    let p = self.w.len();
-                    lanes::axpy(change, x.block(i..i + 1, &mut self.buffer).row(0, p), &mut self.w);
-                }
-            },
-        }
+        self.reader.add(i, change, &mut self.w);
         self.intercept += change * self.constant;
     }
 
@@ -141,25 +108,26 @@ fn sparse_dot(places: &[u32], numbers: &[f64], w: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-/// Minimises over the rows of a table.
-pub fn minimise(x: &Design, rows: &Rows, options: &Options) -> Result<Solution> {
+/// Minimizes over the rows of a table.
+pub fn minimize(x: &Design, rows: &DualVariables, options: &DualCoordinateOptions) -> Result<DualCoordinateSolution> {
     let n = x.n_rows();
-    let squares = squares(x, options.intercept);
-    let mut run = Run {
+    let mut reader = RowReader::new(x);
+    let squares: Vec<f64> = (0..n).map(|i| reader.square_length(i) + options.intercept * options.intercept).collect();
+    let mut run = DualCoordinateDescent {
         x,
+        reader,
         rows,
         b: vec![0.0; n],
         w: vec![0.0; x.n_columns()],
         constant: options.intercept,
         intercept: 0.0,
-        buffer: Vec::new(),
     };
     let mut active: Vec<u32> = (0..n as u32).collect();
-    let (mut limit, mut passes, mut status, mut residual) = (f64::INFINITY, 0, Status::Limit, f64::INFINITY);
+    let (mut limit, mut passes, mut status, mut residual) = (f64::INFINITY, 0, SolverStatus::Limit, f64::INFINITY);
     while passes < options.max_passes {
         report(options.observer, Event::Step { done: passes as u64, score: Some(("violation", residual)) })?;
         let whole = active.len() == n;
-        rng::shuffle(&mut rng::stream(options.seed, &[passes as u64]), &mut active);
+        rng::shuffle(&mut Purpose::DualCoordinateOrder.stream(options.seed, &[passes as u64]), &mut active);
         residual = pass(&mut run, &squares, &mut active, limit);
         passes += 1;
         if residual > options.tolerance {
@@ -168,7 +136,7 @@ pub fn minimise(x: &Design, rows: &Rows, options: &Options) -> Result<Solution> 
             continue;
         }
         if whole {
-            status = Status::Converged;
+            status = SolverStatus::Converged;
             break;
         }
         active = (0..n as u32).collect();
@@ -183,16 +151,21 @@ pub fn minimise(x: &Design, rows: &Rows, options: &Options) -> Result<Solution> 
         .sum();
     let outcome =
         Outcome { status, n_iterations: passes, value: 0.0, lower_bound: Some(dual - square / 2.0), residual };
-    Ok(Solution { intercept: run.intercept * options.intercept, coefficients: run.w, variables: run.b, outcome })
+    Ok(DualCoordinateSolution {
+        intercept: run.intercept * options.intercept,
+        coefficients: run.w,
+        variables: run.b,
+        outcome,
+    })
 }
 
 /// Visits the active rows once; those that can be left alone leave the list. The largest violation seen.
-fn pass(run: &mut Run, squares: &[f64], active: &mut Vec<u32>, limit: f64) -> f64 {
+fn pass(run: &mut DualCoordinateDescent, squares: &[f64], active: &mut Vec<u32>, limit: f64) -> f64 {
     /// How many rows ahead memory is asked for.
     const AHEAD: usize = 4;
     let (mut worst, mut kept) = (0.0f64, 0);
     for k in 0..active.len() {
-        active.get(k + AHEAD).into_iter().for_each(|&ahead| run.expect(ahead as usize));
+        run.reader.prefetch(active.get(k + AHEAD).copied());
         let i = active[k] as usize;
         let (up, down) = run.slopes(i);
         let (low, high, b) = (run.rows.low[i], run.rows.high[i], run.b[i]);
@@ -242,23 +215,10 @@ fn best(b: f64, (up, down): (f64, f64), h: f64, epsilon: f64) -> f64 {
     free.signum() * (free.abs() - epsilon / h).max(0.0)
 }
 
-/// `|x_i|^2` and the square of the constant.
-fn squares(x: &Design, constant: f64) -> Vec<f64> {
-    let mut buffer = Vec::new();
-    let mut square = |i: usize| match x {
-        Design::Sparse(x) => x.rows().line(i).1.iter().map(|v| v * v).sum::<f64>(),
-        Design::Dense(x) => {
-            let p = x.n_columns();
-            lanes::square_sum(x.block(i..i + 1, &mut buffer).row(0, p))
-        }
-    };
-    (0..x.n_rows()).map(|i| square(i) + constant * constant).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Kernel, Points};
+    use crate::kernel::{Kernel, KernelPoints};
     use crate::optim::smo;
     use ermine_core::linalg::Dense;
     use ermine_core::progress::Silent;
@@ -276,7 +236,7 @@ mod tests {
             let squared = kind % 2 == 1;
             let epsilon = if kind < 2 { 0.0 } else { 0.1 };
             let top = if squared { f64::INFINITY } else { c };
-            let rows = Rows {
+            let rows = DualVariables {
                 low: y.iter().map(|y| if kind < 2 && *y > 0.0 { 0.0 } else { -top }).collect(),
                 high: y.iter().map(|y| if kind < 2 && *y < 0.0 { 0.0 } else { top }).collect(),
                 diagonal: vec![if squared { 0.5 / c } else { 0.0 }; n],
@@ -284,9 +244,9 @@ mod tests {
                 epsilon,
             };
             let design: Design = Dense::rows_f64(&x, n, d, d).unwrap().into();
-            let options = Options { intercept: 1.5, tolerance: 1e-9, max_passes: 200_000, seed, observer: &Silent };
-            let found = minimise(&design, &rows, &options).unwrap();
-            prop_assert_eq!(found.outcome.status, Status::Converged);
+            let options = DualCoordinateOptions { intercept: 1.5, tolerance: 1e-9, max_passes: 200_000, seed, observer: &Silent };
+            let found = minimize(&design, &rows, &options).unwrap();
+            prop_assert_eq!(found.outcome.status, SolverStatus::Converged);
             // The primal value from nothing but the coefficients.
             let z = design.times(&found.coefficients, found.intercept);
             let beyond = |i: usize| if kind < 2 { 1.0 - y[i] * z[i] } else { (y[i] - z[i]).abs() - epsilon }.max(0.0);
@@ -306,14 +266,25 @@ mod tests {
         let design: Design = Dense::rows_f64(&x, 40, 2, 2).unwrap().into();
         let low: Vec<f64> = y.iter().map(|y| if *y > 0.0 { 0.0 } else { -1.0 }).collect();
         let high: Vec<f64> = y.iter().map(|y| if *y > 0.0 { 1.0 } else { 0.0 }).collect();
-        let rows =
-            Rows { pull: y.clone(), low: low.clone(), high: high.clone(), diagonal: vec![0.0; 40], epsilon: 0.0 };
-        let options = Options { intercept: 30.0, tolerance: 1e-8, max_passes: 2_000_000, seed: 1, observer: &Silent };
-        let found = minimise(&design, &rows, &options).unwrap();
-        let points = Points::<f64>::new(Kernel::Linear, &design, &[0.0; 2]);
-        let dual = smo::Dual { pull: y, low, high, total: 0.0 };
+        let rows = DualVariables {
+            pull: y.clone(),
+            low: low.clone(),
+            high: high.clone(),
+            diagonal: vec![0.0; 40],
+            epsilon: 0.0,
+        };
+        let options = DualCoordinateOptions {
+            intercept: 30.0,
+            tolerance: 1e-8,
+            max_passes: 2_000_000,
+            seed: 1,
+            observer: &Silent,
+        };
+        let found = minimize(&design, &rows, &options).unwrap();
+        let points = KernelPoints::<f64>::new(Kernel::Linear, &design, &[0.0; 2]);
+        let dual = smo::DualProblem { pull: y, low, high, total: 0.0 };
         let options =
-            smo::Options { tolerance: 1e-8, max_steps: 1 << 30, cache: 0, working_set: 1024, observer: &Silent };
+            smo::SmoOptions { tolerance: 1e-8, max_steps: 1 << 30, cache: 0, working_set: 1024, observer: &Silent };
         let machine = smo::solve(&points, &dual, &options).unwrap();
         let (a, b) = (found.outcome.lower_bound.unwrap(), machine.outcome.lower_bound.unwrap());
         assert!((a - b).abs() < 2e-3 * b, "{a} {b}");

@@ -2,7 +2,7 @@
 //!
 //! **Formula.** Separable means: there are `w, b` with `y_i (x_i'w + b) >= 1` for all `i`. By Gordan's theorem exactly one of two holds:
 //! such a hyperplane exists, or there are multipliers `l_i >= 0` of sum 1 with `sum l_i y_i [x_i, 1] = 0`, that is, a point that is a convex
-//! combination of either class. Both come from one linear programme, `min sum max(0, 1 - y_i (x_i'w + b))`, whose dual
+//! combination of either class. Both come from one linear program, `min sum max(0, 1 - y_i (x_i'w + b))`, whose dual
 //! `max sum a_i, sum a_i y_i [x_i, 1] = 0, 0 <= a <= 1` has the value 0 in the first case and gives `l = a / sum a` in the second.
 //!
 //! **Cost.** As [`linear_program`](super::linear_program): 10 to 20 Gram matrices; a first hyperplane that separates ends it early.
@@ -10,11 +10,11 @@
 //! **Reference.** Mangasarian, "Linear and nonlinear separation of patterns by linear programming" (1965).
 
 use super::least_squares::is_varied;
-use super::linear_program::{LinearProgram, Point, Rows, factor};
+use super::linear_program::{ConstraintRows, InteriorPoint, LinearProgram, factor};
 use super::moments::{Moments, require_products};
 use super::newton;
 use super::risk::Risk;
-use super::units::Units;
+use super::units::ColumnUnits;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::loss::SquaredHinge;
@@ -66,7 +66,7 @@ pub fn separate(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bool)
     // With an intercept a constant column says nothing. One of 1e12 would drown what the others say in its rounding.
     let p = x.n_columns();
     let constant: Vec<usize> = (0..p).filter(|&j| intercept && !is_varied(&moments, j)).collect();
-    let Some(units) = Units::leaving_out(Units::of(&squares), &constant, p) else {
+    let Some(units) = ColumnUnits::leaving_out(ColumnUnits::of(&squares), &constant, p) else {
         return Ok(separate_scaled(x, y, weights, intercept)?.with_unit_margins(x, y));
     };
     let mut found = separate_scaled(&units.apply(x)?, y, weights, intercept)?;
@@ -106,7 +106,7 @@ fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bo
         Design::Dense(x) if intercept => x.transposed_times(&vec![1.0 / n as f64; n]),
         _ => Vec::new(),
     };
-    let rows = Rows { x, intercept, shift: &shift, sign: Some(y) };
+    let rows = ConstraintRows { x, intercept, shift: &shift, sign: Some(y) };
     let (ones, zeros) = (vec![1.0; n], vec![0.0; rows.width()]);
     let program = LinearProgram { rows, objective: &ones, right: &zeros, upper: weights.unwrap_or(&ones) };
     let split = |w: &[f64]| {
@@ -118,7 +118,7 @@ fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bo
         let (beta, b) = split(w);
         least_of(x, y, &beta, b) / lanes::square_sum(&beta).sqrt()
     };
-    let found = |point: &Point| rows.times(&point.w).iter().all(|m| *m > 0.0) && margin(&point.w) > 0.0;
+    let found = |point: &InteriorPoint| rows.times(&point.w).iter().all(|m| *m > 0.0) && margin(&point.w) > 0.0;
     let interior = program.solve(1e-10, found);
     let (coefficients, b) = split(&interior.point.w);
     let reached = margin(&interior.point.w);
@@ -144,7 +144,7 @@ fn separate_scaled(x: &Design, y: &[f64], weights: Option<&[f64]>, intercept: bo
 }
 
 /// Multipliers of two rows that are the same but of different classes, if there are such: the simplest common point of both.
-fn shared_row(rows: &Rows, y: &[f64]) -> Option<Vec<f64>> {
+fn shared_row(rows: &ConstraintRows, y: &[f64]) -> Option<Vec<f64>> {
     /// So many pairs that look the same are compared at most.
     const COMPARED: usize = 64;
     let direction: Vec<f64> =
@@ -177,7 +177,7 @@ fn margin_of(x: &Design, y: &[f64], w: &[f64]) -> f64 {
     least_of(x, y, beta, b.first().copied().unwrap_or(0.0)) / lanes::square_sum(beta).sqrt()
 }
 
-/// The hyperplane with the least squared violations. Where a hyperplane separates, the dual programme has no inner points, and interior points may get stuck on the way
+/// The hyperplane with the least squared violations. Where a hyperplane separates, the dual program has no inner points, and interior points may get stuck on the way
 /// there; the squared violations have a minimum of 0, which Newton's method reaches in few steps.
 fn by_squared_hinge(x: &Design, y: &[f64], intercept: bool, start: &[f64], b: f64) -> Vec<f64> {
     let loss = SquaredHinge;
@@ -185,15 +185,15 @@ fn by_squared_hinge(x: &Design, y: &[f64], intercept: bool, start: &[f64], b: f6
     let mut w = start.to_vec();
     w.extend(intercept.then_some(b));
     let (tolerance, certified, max_iterations, sampled_start) = (1e-16, f64::INFINITY, 500, false);
-    let options = newton::Options { tolerance, certified, max_iterations, sampled_start, observer: &Silent };
+    let options = newton::NewtonOptions { tolerance, certified, max_iterations, sampled_start, observer: &Silent };
     // Nobody watches, so that nothing can stop it.
-    let _ = newton::minimise(&risk, &mut w, &options);
+    let _ = newton::minimize(&risk, &mut w, &options);
     w
 }
 
-/// Multipliers that add up to 1 and balance the rows: those of the programme, moved onto the balance by a weighted
+/// Multipliers that add up to 1 and balance the rows: those of the program, moved onto the balance by a weighted
 /// projection that leaves zeros alone.
-fn balance(rows: &Rows, point: &Point) -> Option<(Vec<f64>, f64)> {
+fn balance(rows: &ConstraintRows, point: &InteriorPoint) -> Option<(Vec<f64>, f64)> {
     let total: f64 = point.a.iter().sum();
     if !(total > 1e-7 * point.a.len() as f64 || total > 0.5) {
         return None;

@@ -15,16 +15,16 @@
 //! **Reference.** Huber and Ronchetti, "Robust Statistics" (2009), section 7.7; Owen, "A robust hybrid of lasso and ridge regression" (2007).
 
 use super::conjugate;
-use super::linear_program::Rows;
+use super::linear_program::ConstraintRows;
 use super::risk::FULL_HESSIAN;
-use super::{Outcome, Status};
+use super::{Outcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Design, Matrix, lanes};
 use ermine_core::progress::{Event, Observer, report};
 
 /// A Huber-regression problem. Columns should be of one scale.
 #[derive(Clone, Copy)]
-pub struct HuberRegression<'a> {
+pub struct HuberProblem<'a> {
     /// The columns.
     pub x: &'a Design<'a>,
     /// The target.
@@ -68,14 +68,14 @@ const ROUNDING: f64 = 1e-8;
 
 /// Where the method stands.
 #[derive(Clone)]
-struct Point {
+struct HuberPoint {
     w: Vec<f64>,
     residuals: Vec<f64>,
     scale: f64,
     value: f64,
 }
 
-impl HuberRegression<'_> {
+impl HuberProblem<'_> {
     /// Solves the problem.
     pub fn solve(&self) -> Result<HuberSolution> {
         let p = self.x.n_columns();
@@ -85,55 +85,60 @@ impl HuberRegression<'_> {
         }
         let floors = FLOORS.map(|share| (share * lanes::max_abs(self.y)).max(f64::MIN_POSITIVE));
         let mut n_iterations = 0;
-        let (mut point, mut status) = (self.at(w, floors[0]), Status::Limit);
-        let mut settled: Option<Point> = None;
+        let (mut point, mut status) = (self.at(w, floors[0]), SolverStatus::Limit);
+        let mut settled: Option<HuberPoint> = None;
         for floor in floors {
             (point, status) = self.descend(self.at(point.w, floor), floor, &mut n_iterations)?;
-            if status == Status::Converged {
+            if status == SolverStatus::Converged {
                 settled = Some(point.clone());
             }
         }
         // Where rounding hides the corners of the last floor, the one before is as good.
         if let Some(before) = settled.filter(|before| before.value <= point.value * (1.0 + 1e-9)) {
-            (point, status) = (before, Status::Converged);
+            (point, status) = (before, SolverStatus::Converged);
         }
         let gradient = self.gradient(&point);
         Ok(self.solution(point, &gradient, floors[floors.len() - 1], status, n_iterations))
     }
 
     /// Goes down from a point as far as it goes, with scales of at least `floor`.
-    fn descend(&self, mut point: Point, floor: f64, n_iterations: &mut usize) -> Result<(Point, Status)> {
+    fn descend(
+        &self,
+        mut point: HuberPoint,
+        floor: f64,
+        n_iterations: &mut usize,
+    ) -> Result<(HuberPoint, SolverStatus)> {
         let mut gradient = self.gradient(&point);
         while *n_iterations < self.max_iterations {
             let score = Some(("objective", point.value));
             report(self.observer, Event::Step { done: *n_iterations as u64, score })?;
             if self.violation(&gradient) <= self.tolerance || point.value <= 4.0 * floor {
-                return Ok((point, Status::Converged));
+                return Ok((point, SolverStatus::Converged));
             }
             let Some(next) = self.step(&point, &gradient, floor) else {
                 let rounding = self.violation(&gradient) <= ROUNDING;
-                return Ok((point, if rounding { Status::Converged } else { Status::Stalled }));
+                return Ok((point, if rounding { SolverStatus::Converged } else { SolverStatus::Stalled }));
             };
             *n_iterations += 1;
             point = next;
             gradient = self.gradient(&point);
         }
-        Ok((point, Status::Limit))
+        Ok((point, SolverStatus::Limit))
     }
 
     fn solution(
         &self,
-        point: Point,
+        point: HuberPoint,
         gradient: &[f64],
         floor: f64,
-        status: Status,
+        status: SolverStatus,
         n_iterations: usize,
     ) -> HuberSolution {
         let exact = point.value <= 4.0 * floor;
         let (value, residual) = if exact { (0.0, 0.0) } else { (point.value, self.violation(gradient)) };
         let lower_bound = if exact { Some(0.0) } else { self.lower_bound(&point).map(|b| b.clamp(0.0, value)) };
         let proven = lower_bound.is_some_and(|bound| value - bound <= 1e-9 * value);
-        let status = if proven { Status::Converged } else { status };
+        let status = if proven { SolverStatus::Converged } else { status };
         let p = self.x.n_columns();
         HuberSolution {
             intercept: point.w.get(p).copied().unwrap_or(0.0),
@@ -151,12 +156,12 @@ impl HuberRegression<'_> {
         self.weights.map_or(self.y.len() as f64, |w| w.iter().sum())
     }
 
-    fn rows(&self) -> Rows<'_> {
-        Rows { x: self.x, intercept: self.intercept, shift: &[], sign: None }
+    fn rows(&self) -> ConstraintRows<'_> {
+        ConstraintRows { x: self.x, intercept: self.intercept, shift: &[], sign: None }
     }
 
     /// The point with these coefficients: residuals, the best scale and the objective.
-    fn at(&self, w: Vec<f64>, floor: f64) -> Point {
+    fn at(&self, w: Vec<f64>, floor: f64) -> HuberPoint {
         let mut residuals = self.rows().times(&w);
         residuals.iter_mut().zip(self.y).for_each(|(r, y)| *r = y - *r);
         let scale = self.best_scale(&residuals, floor);
@@ -169,7 +174,7 @@ impl HuberRegression<'_> {
         let sum: f64 = residuals.iter().enumerate().map(loss).sum();
         let cost: f64 = self.costs.iter().zip(&w).map(|(c, b)| c * b * b).sum();
         let value = scale + (scale * sum + cost) / self.total();
-        Point { w, residuals, scale, value }
+        HuberPoint { w, residuals, scale, value }
     }
 
     /// The scale with the least objective for some residuals.
@@ -198,11 +203,11 @@ impl HuberRegression<'_> {
     }
 
     /// The slope of each row's loss, half of it: residuals in scales, cut off at `epsilon`.
-    fn slopes(&self, point: &Point) -> Vec<f64> {
+    fn slopes(&self, point: &HuberPoint) -> Vec<f64> {
         point.residuals.iter().map(|r| (r / point.scale).clamp(-self.epsilon, self.epsilon)).collect()
     }
 
-    fn gradient(&self, point: &Point) -> Vec<f64> {
+    fn gradient(&self, point: &HuberPoint) -> Vec<f64> {
         let mut slopes = self.slopes(point);
         slopes.iter_mut().enumerate().for_each(|(i, s)| *s *= self.weight(i));
         let total = self.total();
@@ -218,7 +223,7 @@ impl HuberRegression<'_> {
     }
 
     /// A point with a lower objective; `None` where rounding hides any.
-    fn step(&self, point: &Point, gradient: &[f64], floor: f64) -> Option<Point> {
+    fn step(&self, point: &HuberPoint, gradient: &[f64], floor: f64) -> Option<HuberPoint> {
         let rounding = 4.0 * f64::EPSILON * point.value;
         for share in SHARES {
             let Some(direction) = self.direction(point, gradient, share, floor) else { continue };
@@ -246,7 +251,7 @@ impl HuberRegression<'_> {
     }
 
     /// What solves `(H + share M) d = g`: the curvature of the rows inside with a share of the upper bound's.
-    fn direction(&self, point: &Point, gradient: &[f64], share: f64, floor: f64) -> Option<Vec<f64>> {
+    fn direction(&self, point: &HuberPoint, gradient: &[f64], share: f64, floor: f64) -> Option<Vec<f64>> {
         let (s, total, p) = (point.scale, self.total(), self.x.n_columns());
         let reach = self.epsilon * s;
         let is_inside = |r: f64| r.abs() <= reach;
@@ -296,7 +301,7 @@ impl HuberRegression<'_> {
     }
 
     /// A lower bound on the minimum, per unit of weight, from the slopes at a point.
-    fn lower_bound(&self, point: &Point) -> Option<f64> {
+    fn lower_bound(&self, point: &HuberPoint) -> Option<f64> {
         let mut a = self.balanced(point);
         if self.intercept {
             // What rounding has left: shrink whichever sign weighs more, and slopes stay where they are allowed.
@@ -327,7 +332,7 @@ impl HuberRegression<'_> {
     }
 
     /// The slopes of the losses, moved where they may be, at the rows inside, until they balance what the coefficients cost.
-    fn balanced(&self, point: &Point) -> Vec<f64> {
+    fn balanced(&self, point: &HuberPoint) -> Vec<f64> {
         let mut a: Vec<f64> = self.slopes(point).iter().map(|s| 2.0 * s).collect();
         let reach = self.epsilon * point.scale;
         let inside = |(i, r): (usize, &f64)| if r.abs() <= reach { self.weight(i) } else { 0.0 };
@@ -364,7 +369,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The objective of any point, by its definition.
-    fn objective(problem: &HuberRegression, w: &[f64], s: f64) -> f64 {
+    fn objective(problem: &HuberProblem, w: &[f64], s: f64) -> f64 {
         let fits = problem.rows().times(w);
         let loss = |i: usize| {
             let away = (problem.y[i] - fits[i]).abs();
@@ -395,13 +400,13 @@ mod tests {
             y[..outliers].iter_mut().for_each(|y| *y += 100.0);
             let weights = weights.map(|mut w| { w[0] = 1.0; w });
             let costs = [cost; 3];
-            let problem = HuberRegression {
+            let problem = HuberProblem {
                 x: &x, y: &y, weights: weights.as_deref(), epsilon, costs: &costs, intercept,
                 tolerance: 1e-10, max_iterations: 500, observer: &Silent,
             };
             let found = problem.solve().unwrap();
             let Outcome { status, value, lower_bound, residual, .. } = found.outcome;
-            prop_assert!(status == Status::Converged, "{:?}", found.outcome);
+            prop_assert!(status == SolverStatus::Converged, "{:?}", found.outcome);
             if cost > 0.0 || lower_bound.is_some() {
                 let bound = lower_bound.unwrap();
                 prop_assert!(value - bound <= 1e-7 * value, "{value} {bound}");
@@ -426,7 +431,7 @@ mod tests {
             (0..40).map(|i| 2.0 * numbers[i] + if i % 8 == 0 { 5.0 + (i % 3) as f64 } else { 0.0 }).collect();
         let x = Design::from(Dense::rows_f64(&numbers, 40, 1, 1).unwrap());
         for cost in [0.0, 1e-4] {
-            let problem = HuberRegression {
+            let problem = HuberProblem {
                 x: &x,
                 y: &y,
                 weights: None,
@@ -438,7 +443,7 @@ mod tests {
                 observer: &Silent,
             };
             let found = problem.solve().unwrap();
-            assert_eq!(found.outcome.status, Status::Converged, "{:?}", found.outcome);
+            assert_eq!(found.outcome.status, SolverStatus::Converged, "{:?}", found.outcome);
             assert!(found.outcome.gap().unwrap() <= 1e-9 * found.outcome.value, "{:?}", found.outcome);
             assert!((found.coefficients[0] - 2.0).abs() < 1e-6 && found.intercept.abs() < 1e-6);
         }
@@ -449,7 +454,7 @@ mod tests {
         let numbers = [0.0, 1.0, 2.0, 3.0];
         let x = Design::from(Dense::rows_f64(&numbers, 4, 1, 1).unwrap());
         for y in [[1.0, 3.0, 5.0, 7.0], [2.0; 4]] {
-            let found = HuberRegression {
+            let found = HuberProblem {
                 x: &x,
                 y: &y,
                 weights: None,
@@ -462,7 +467,7 @@ mod tests {
             }
             .solve()
             .unwrap();
-            assert_eq!((found.outcome.status, found.outcome.value, found.scale), (Status::Converged, 0.0, 0.0));
+            assert_eq!((found.outcome.status, found.outcome.value, found.scale), (SolverStatus::Converged, 0.0, 0.0));
             assert!((found.intercept - y[0]).abs() < 1e-10 && (found.coefficients[0] - (y[1] - y[0])).abs() < 1e-10);
         }
     }

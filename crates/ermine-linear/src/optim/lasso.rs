@@ -17,19 +17,19 @@
 
 use super::coordinate::Quadratic;
 use super::moments::{Moments, mean};
-use super::{Outcome, Status};
+use super::{Outcome, SolverStatus};
 use ermine_core::linalg::{Design, Matrix, gram, lanes};
 
 /// A lasso or elastic-net problem over data.
 #[derive(Debug, Clone, Copy)]
-pub struct Lasso<'a> {
+pub struct LassoProblem<'a> {
     /// The columns.
     pub x: &'a Design<'a>,
     /// The target.
     pub y: &'a [f64],
     /// Row weights; all 1 if `None`.
     pub weights: Option<&'a [f64]>,
-    /// Whether there is an intercept (which is never penalised).
+    /// Whether there is an intercept (which is never penalized).
     pub intercept: bool,
     /// The share of L1 in the penalty, above 0 up to 1.
     pub l1_ratio: f64,
@@ -54,24 +54,24 @@ pub struct LassoSolution {
 
 /// A problem on its way: what the data looks like from the working set.
 #[derive(Debug)]
-pub struct Solver<'a> {
-    problem: Lasso<'a>,
+pub struct LassoSolver<'a> {
+    problem: LassoProblem<'a>,
     total: f64,
     x_mean: Vec<f64>,
     y_mean: f64,
-    /// Centred products of the columns with the target, divided by the total weight.
+    /// Centered products of the columns with the target, divided by the total weight.
     xy: Vec<f64>,
     yy: f64,
-    /// Centred products of all columns, divided by the total weight, where they were made.
+    /// Centered products of all columns, divided by the total weight, where they were made.
     all: Option<Matrix>,
     /// The working set, in the order of joining, and the place of each column in it.
     members: Vec<usize>,
     place: Vec<Option<usize>>,
-    /// Centred products of members with members, divided by the total weight.
+    /// Centered products of members with members, divided by the total weight.
     rows: Vec<Vec<f64>>,
     /// Coefficients of the members.
     beta: Vec<f64>,
-    /// Centred products of all columns with the residual, divided by the total weight.
+    /// Centered products of all columns with the residual, divided by the total weight.
     correlations: Vec<f64>,
     /// Half the mean squared residual.
     loss: f64,
@@ -79,7 +79,7 @@ pub struct Solver<'a> {
     before: Option<f64>,
 }
 
-impl<'a> Lasso<'a> {
+impl<'a> LassoProblem<'a> {
     /// The smallest strength for which all coefficients are zero.
     pub fn largest_lambda(&self) -> f64 {
         self.solver(1).largest_lambda()
@@ -101,8 +101,8 @@ impl<'a> Lasso<'a> {
     }
 
     /// Reads the data, for about so many strengths to come.
-    pub fn solver(&self, n_strengths: usize) -> Solver<'a> {
-        if self.prefers_products(n_strengths) { Solver::with_products(*self) } else { Solver::new(*self) }
+    pub fn solver(&self, n_strengths: usize) -> LassoSolver<'a> {
+        if self.prefers_products(n_strengths) { LassoSolver::with_products(*self) } else { LassoSolver::new(*self) }
     }
 
     /// Products of all columns cost as much as one pass for every twenty columns; a strength takes a pass or two. They must not take more memory than the data.
@@ -115,46 +115,46 @@ impl<'a> Lasso<'a> {
     }
 }
 
-impl<'a> Solver<'a> {
-    fn new(problem: Lasso<'a>) -> Self {
+impl<'a> LassoSolver<'a> {
+    fn new(problem: LassoProblem<'a>) -> Self {
         let (n, p) = (problem.x.n_rows(), problem.x.n_columns());
         let total = problem.weights.map_or(n as f64, |w| w.iter().sum());
         let y_mean = if problem.intercept { mean(problem.y, problem.weights) } else { 0.0 };
         let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]) / total;
         let shares: Vec<f64> = (0..n).map(weight).collect();
-        let centred: Vec<f64> = problem.y.iter().zip(&shares).map(|(y, w)| (y - y_mean) * w).collect();
-        let yy = centred.iter().zip(problem.y).map(|(c, y)| c * (y - y_mean)).sum();
+        let centered: Vec<f64> = problem.y.iter().zip(&shares).map(|(y, w)| (y - y_mean) * w).collect();
+        let yy = centered.iter().zip(problem.y).map(|(c, y)| c * (y - y_mean)).sum();
         let (mut xy, mut x_mean) = (Vec::new(), vec![0.0; p]);
         if problem.intercept {
-            let mut both = problem.x.transposed_times_all([&shares, &centred]).into_iter();
+            let mut both = problem.x.transposed_times_all([&shares, &centered]).into_iter();
             (x_mean, xy) = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
-            let offset: f64 = centred.iter().sum();
+            let offset: f64 = centered.iter().sum();
             xy.iter_mut().zip(&x_mean).for_each(|(c, m)| *c -= offset * m);
         } else {
-            xy.extend(problem.x.transposed_times(&centred));
+            xy.extend(problem.x.transposed_times(&centered));
         }
-        Solver::start(problem, total, (x_mean, y_mean), xy, yy, None)
+        LassoSolver::start(problem, total, (x_mean, y_mean), xy, yy, None)
     }
 
     /// With the products of all columns.
-    fn with_products(problem: Lasso<'a>) -> Self {
+    fn with_products(problem: LassoProblem<'a>) -> Self {
         let moments = Moments::of(problem.x, &[problem.y], problem.weights, problem.intercept);
         let Moments { total, x_mean, y_mean, mut xx, xy, yy } = moments;
         xx.data_mut().iter_mut().for_each(|v| *v /= total);
         let xy = xy.into_iter().next().unwrap_or_default().iter().map(|v| v / total).collect();
         let (y_mean, yy) = (y_mean.first().copied().unwrap_or(0.0), yy.first().copied().unwrap_or(0.0) / total);
-        Solver::start(problem, total, (x_mean, y_mean), xy, yy, Some(xx))
+        LassoSolver::start(problem, total, (x_mean, y_mean), xy, yy, Some(xx))
     }
 
     fn start(
-        problem: Lasso<'a>,
+        problem: LassoProblem<'a>,
         total: f64,
         (x_mean, y_mean): (Vec<f64>, f64),
         xy: Vec<f64>,
         yy: f64,
         all: Option<Matrix>,
     ) -> Self {
-        Solver {
+        LassoSolver {
             problem,
             total,
             y_mean,
@@ -201,7 +201,7 @@ impl<'a> Solver<'a> {
         let before = self.before.replace(lambda).unwrap_or(lambda);
         let strong = (2.0 * l1 - before * self.problem.l1_ratio).max(l1 * 0.5).min(l1);
         let mut outcome =
-            Outcome { status: Status::Limit, n_iterations: 0, value: 0.0, lower_bound: None, residual: 0.0 };
+            Outcome { status: SolverStatus::Limit, n_iterations: 0, value: 0.0, lower_bound: None, residual: 0.0 };
         for iteration in 0..self.problem.max_iterations {
             let joined = self.admit(l1, if iteration == 0 { strong } else { l1 });
             let size = self.members.len();
@@ -210,14 +210,14 @@ impl<'a> Solver<'a> {
                 let (l1s, l2s) = (vec![l1; size], vec![l2; size]);
                 let quadratic = Quadratic { rows: &self.rows, linear: &linear, l1: &l1s, l2: &l2s };
                 // As l1 |beta|_1 <= yy / 2, violations of this size cost a quarter of the allowed gap at most.
-                quadratic.minimise(&mut self.beta, l1 * (self.problem.tolerance / 2.0).max(1e-14), 4000)
+                quadratic.minimize(&mut self.beta, l1 * (self.problem.tolerance / 2.0).max(1e-14), 4000)
             };
             self.correlate();
             outcome = self.assess(l1, l2, iteration + 1, violation);
             let outside = self.worst_outside(l1);
             let close = outcome.gap().is_some_and(|gap| gap <= self.problem.tolerance * self.yy / 2.0);
             if outside <= 1e-9 * l1 || (close && outside <= 1e-4 * l1) {
-                outcome.status = if close { Status::Converged } else { Status::Stalled };
+                outcome.status = if close { SolverStatus::Converged } else { SolverStatus::Stalled };
                 break;
             }
             if joined == 0 && iteration > 0 && outside <= 0.0 {
@@ -268,7 +268,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Centred products of `left` with `right`, divided by the total weight.
+    /// Centered products of `left` with `right`, divided by the total weight.
     fn products(&self, left: &[usize], right: &[usize]) -> Vec<Vec<f64>> {
         let problem = &self.problem;
         if let Some(all) = &self.all {
@@ -282,9 +282,9 @@ impl<'a> Solver<'a> {
             }
             Design::Sparse(x) => {
                 let raw = x.cross_products(left, right, problem.weights);
-                let centre = |a: usize, b: usize, v: f64| v / self.total - self.x_mean[left[a]] * self.x_mean[right[b]];
+                let center = |a: usize, b: usize, v: f64| v / self.total - self.x_mean[left[a]] * self.x_mean[right[b]];
                 (0..left.len())
-                    .map(|a| raw.row(a).iter().enumerate().map(|(b, &v)| centre(a, b, v)).collect())
+                    .map(|a| raw.row(a).iter().enumerate().map(|(b, &v)| center(a, b, v)).collect())
                     .collect()
             }
         }
@@ -346,7 +346,7 @@ impl<'a> Solver<'a> {
         let candidates = [best.min(feasible), if l2 > 0.0 { 1.0 } else { feasible.min(1.0) }];
         let lower = candidates.iter().map(|&s| bound(s)).fold(0.0, f64::max);
         let residual = violation.max(self.worst_outside(l1));
-        Outcome { status: Status::Limit, n_iterations, value, lower_bound: Some(lower.min(value)), residual }
+        Outcome { status: SolverStatus::Limit, n_iterations, value, lower_bound: Some(lower.min(value)), residual }
     }
 
     fn coefficients(&self) -> Vec<f64> {

@@ -1,5 +1,5 @@
 //! Limited-memory curvature: an approximation of the inverse Hessian from the last few steps and gradient changes, on top
-//! of a base that is solved exactly (a factorisation, or a diagonal).
+//! of a base that is solved exactly (a factorization, or a diagonal).
 //!
 //! **Formula.** For pairs `s = w' - w`, `v = g' - g` the update `H' = (I - r s v') H (I - r v s') + r s s'`, `r = 1 / s'v`, is
 //! applied from the newest to the oldest pair and back (the two-loop recursion), with the base in the middle. With a
@@ -14,15 +14,15 @@ use std::collections::VecDeque;
 
 /// The last steps and gradient changes.
 #[derive(Debug, Clone)]
-pub struct Memory {
+pub struct CurvatureMemory {
     capacity: usize,
     pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
 }
 
-impl Memory {
+impl CurvatureMemory {
     /// A memory of at most `capacity` pairs.
     pub fn new(capacity: usize) -> Self {
-        Memory { capacity, pairs: VecDeque::new() }
+        CurvatureMemory { capacity, pairs: VecDeque::new() }
     }
 
     /// Forgets everything.
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn enough_pairs_reproduce_a_quadratic() {
         // H = diag(1, 4, 9): three independent steps along conjugate directions give the exact inverse.
-        let mut memory = Memory::new(5);
+        let mut memory = CurvatureMemory::new(5);
         for (j, h) in [1.0, 4.0, 9.0].into_iter().enumerate() {
             let (mut s, mut v) = (vec![0.0; 3], vec![0.0; 3]);
             (s[j], v[j]) = (0.5, 0.5 * h);

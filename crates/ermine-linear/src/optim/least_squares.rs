@@ -1,10 +1,10 @@
 //! Least squares and ridge regression, by the cheapest decomposition that is accurate enough.
 //!
-//! **Problem.** `min sum_i w_i (y_i - x_i'beta - b)^2 + lambda |beta|^2` for one target or several; among several minimisers
+//! **Problem.** `min sum_i w_i (y_i - x_i'beta - b)^2 + lambda |beta|^2` for one target or several; among several minimizers
 //! (`lambda = 0`, dependent columns) the one with the smallest `|beta|`.
 //!
 //! **How.**
-//! 1. Tall data: Cholesky of the centred products `X'WX + lambda`. Its error grows with the *square* of the condition
+//! 1. Tall data: Cholesky of the centered products `X'WX + lambda`. Its error grows with the *square* of the condition
 //!    number of the (scaled) columns, so beyond 1e6 the residuals are computed in one more pass and their own solution
 //!    added, which restores the digits, up to 1e12.
 //! 2. Beyond that: QR of the rows, block by block. The condition number is no longer squared.
@@ -26,7 +26,7 @@ use ermine_core::linalg::{Cholesky, Dense, Design, Gram, Matrix, lanes};
 
 /// How a solution was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Method {
+pub enum LeastSquaresMethod {
     /// Cholesky of the normal equations.
     Cholesky {
         /// Passes over the data to restore digits.
@@ -52,9 +52,9 @@ pub enum Method {
     },
 }
 
-/// The minimiser.
+/// The minimizer.
 #[derive(Debug, Clone)]
-pub struct Solution {
+pub struct LeastSquaresSolution {
     /// One row of coefficients for each target.
     pub coefficients: Matrix,
     /// One intercept for each target; zeros without.
@@ -62,16 +62,16 @@ pub struct Solution {
     /// The means of the columns; zeros without intercept.
     pub x_mean: Vec<f64>,
     /// How it was found.
-    pub method: Method,
+    pub method: LeastSquaresMethod,
     /// Estimated condition number of the scaled products, where they were factored.
     pub condition: Option<f64>,
-    /// The diagonal of `(X'WX + lambda)^-1`, centred: what standard errors need. Only for `n > p` and full rank; not a number for a column that doesn't vary.
+    /// The diagonal of `(X'WX + lambda)^-1`, centered: what standard errors need. Only for `n > p` and full rank; not a number for a column that doesn't vary.
     pub inverse_diagonal: Option<Vec<f64>>,
     /// `1/W + m'(X'WX + lambda)^-1 m` with the columns' means `m`: the intercept's part in what standard errors need.
     pub intercept_variance: Option<f64>,
     /// `sum_i w_i (y_i - prediction)^2` for each target.
     pub residual_sums: Vec<f64>,
-    /// Centred square sum of each target.
+    /// Centered square sum of each target.
     pub total_sums: Vec<f64>,
 }
 
@@ -84,7 +84,7 @@ pub struct LeastSquares<'a> {
     pub targets: &'a [&'a [f64]],
     /// Row weights; all 1 if `None`.
     pub weights: Option<&'a [f64]>,
-    /// Whether there is an intercept (which is never penalised).
+    /// Whether there is an intercept (which is never penalized).
     pub intercept: bool,
     /// Strength of the ridge penalty, at least 0.
     pub lambda: f64,
@@ -102,7 +102,7 @@ const RESIDUAL: f64 = 1e-13;
 
 impl LeastSquares<'_> {
     /// Solves the problem for each of several strengths in place of `lambda`; tall data is read once for all of them.
-    pub fn solve_path(&self, lambdas: &[f64]) -> Result<Vec<Solution>> {
+    pub fn solve_path(&self, lambdas: &[f64]) -> Result<Vec<LeastSquaresSolution>> {
         if lambdas.len() < 2 || !self.is_tall() {
             return lambdas.iter().map(|&lambda| LeastSquares { lambda, ..*self }.solve()).collect();
         }
@@ -119,7 +119,7 @@ impl LeastSquares<'_> {
     }
 
     /// Solves the problem.
-    pub fn solve(&self) -> Result<Solution> {
+    pub fn solve(&self) -> Result<LeastSquaresSolution> {
         match self.x {
             _ if self.is_tall() => {
                 require_products(self.x.n_columns())?;
@@ -130,7 +130,7 @@ impl LeastSquares<'_> {
         }
     }
 
-    fn solve_tall(&self, moments: &Moments) -> Result<Solution> {
+    fn solve_tall(&self, moments: &Moments) -> Result<LeastSquaresSolution> {
         check_finite(moments)?;
         if self.lambda == 0.0 {
             moments.check_small(self.x)?;
@@ -151,7 +151,7 @@ impl LeastSquares<'_> {
                 let mut solution = self.finish(
                     moments,
                     coefficients,
-                    Method::Cholesky { refinements },
+                    LeastSquaresMethod::Cholesky { refinements },
                     Some(condition),
                     refinements > 0,
                 );
@@ -162,7 +162,7 @@ impl LeastSquares<'_> {
                 factor.solve(&mut solved);
                 solution.intercept_variance = Some(1.0 / moments.total + lanes::dot(&means, &solved));
                 if kept.len() < p {
-                    solution.method = Method::MinimumNorm { rank: kept.len(), of_unit_columns: false };
+                    solution.method = LeastSquaresMethod::MinimumNorm { rank: kept.len(), of_unit_columns: false };
                 }
                 Ok(solution)
             }
@@ -209,10 +209,10 @@ impl LeastSquares<'_> {
         &self,
         moments: &Moments,
         coefficients: Matrix,
-        method: Method,
+        method: LeastSquaresMethod,
         condition: Option<f64>,
         from_residuals: bool,
-    ) -> Solution {
+    ) -> LeastSquaresSolution {
         let intercept = |o: usize| if self.intercept { moments.intercept(o, coefficients.row(o)) } else { 0.0 };
         let intercepts: Vec<f64> = (0..self.targets.len()).map(intercept).collect();
         let residual_sum = |o: usize| {
@@ -225,7 +225,7 @@ impl LeastSquares<'_> {
             let residuals = self.residuals(o, beta, intercepts[o]);
             residuals.iter().enumerate().map(|(i, r)| self.weights.map_or(1.0, |w| w[i]) * r * r).sum()
         };
-        Solution {
+        LeastSquaresSolution {
             residual_sums: (0..self.targets.len()).map(residual_sum).collect(),
             intercepts,
             x_mean: moments.x_mean.clone(),
@@ -239,7 +239,7 @@ impl LeastSquares<'_> {
     }
 
     /// QR of the rows, then singular values of the triangle if columns are dependent.
-    fn solve_by_triangle(&self, moments: &Moments, condition: Option<f64>) -> Result<Solution> {
+    fn solve_by_triangle(&self, moments: &Moments, condition: Option<f64>) -> Result<LeastSquaresSolution> {
         let (p, k) = (self.x.n_columns(), self.targets.len());
         let triangle = self.triangle(moments)?;
         // Columns of unit length: the rank must not depend on units.
@@ -279,7 +279,8 @@ impl LeastSquares<'_> {
             }
             usable.iter().zip(&beta).for_each(|(&j, &b)| coefficients[(o, j)] = b);
         }
-        let method = if rank == p { Method::Qr } else { Method::MinimumNorm { rank, of_unit_columns } };
+        let method =
+            if rank == p { LeastSquaresMethod::Qr } else { LeastSquaresMethod::MinimumNorm { rank, of_unit_columns } };
         let mut solution = self.finish(moments, coefficients, method, condition, true);
         if rank == p {
             // (R'R)^-1 = D V S^-2 V' D.
@@ -294,7 +295,7 @@ impl LeastSquares<'_> {
         Ok(solution)
     }
 
-    /// The triangular factor of the centred rows with their targets; ridge adds `sqrt(lambda)` times the identity below.
+    /// The triangular factor of the centered rows with their targets; ridge adds `sqrt(lambda)` times the identity below.
     fn triangle(&self, moments: &Moments) -> Result<Matrix> {
         let k = self.targets.len();
         let Design::Dense(x) = self.x else {
@@ -338,15 +339,15 @@ impl LeastSquares<'_> {
         }))
     }
 
-    /// Fewer rows than columns: `beta = X' alpha` with `(X X' + lambda) alpha = y`, centred, rows scaled by `sqrt w`.
-    fn solve_wide(&self, x: &Dense) -> Result<Solution> {
+    /// Fewer rows than columns: `beta = X' alpha` with `(X X' + lambda) alpha = y`, centered, rows scaled by `sqrt w`.
+    fn solve_wide(&self, x: &Dense) -> Result<LeastSquaresSolution> {
         let (n, p) = (x.n_rows(), x.n_columns());
-        let mut wide = Wide::new(self, x, vec![1.0; p])?;
+        let mut wide = WideSystem::new(self, x, vec![1.0; p])?;
         if self.lambda == 0.0 && wide.rank() < n - usize::from(self.intercept) {
             // Rows that only look dependent because some columns are tiny: measure every column by its own length.
             let squares: Vec<f64> = (0..p).map(|j| (0..n).map(|i| x.get(i, j).powi(2)).sum()).collect();
             let unit = squares.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
-            let scaled = Wide::new(self, x, unit)?;
+            let scaled = WideSystem::new(self, x, unit)?;
             if scaled.rank() > wide.rank() {
                 wide = scaled;
             }
@@ -357,21 +358,21 @@ impl LeastSquares<'_> {
         }
         let y_mean: Vec<f64> = self.targets.iter().map(|y| wide.mean(y)).collect();
         let method = if self.lambda > 0.0 {
-            Method::Wide
+            LeastSquaresMethod::Wide
         } else {
-            Method::MinimumNorm { rank: wide.rank(), of_unit_columns: false }
+            LeastSquaresMethod::MinimumNorm { rank: wide.rank(), of_unit_columns: false }
         };
         Ok(self.finish_wide(coefficients, &wide.x_mean, &y_mean, method))
     }
 
-    /// `(X'WX + lambda) beta = X'Wy`, centred, by conjugate gradients.
-    fn solve_iteratively(&self) -> Result<Solution> {
+    /// `(X'WX + lambda) beta = X'Wy`, centered, by conjugate gradients.
+    fn solve_iteratively(&self) -> Result<LeastSquaresSolution> {
         let (n, p) = (self.x.n_rows(), self.x.n_columns());
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(weight).sum();
         let shares: Vec<f64> = (0..n).map(|i| weight(i) / total).collect();
         let x_mean = if self.intercept { self.x.transposed_times(&shares) } else { vec![0.0; p] };
-        // X_c'W v for the centred columns.
+        // X_c'W v for the centered columns.
         let transposed = |mut v: Vec<f64>| {
             v.iter_mut().enumerate().for_each(|(i, v)| *v *= weight(i));
             let sum: f64 = v.iter().sum();
@@ -397,10 +398,16 @@ impl LeastSquares<'_> {
             (n_iterations, residual) = (n_iterations.max(found.n_iterations), residual.max(found.residual));
             y_means.push(y_mean);
         }
-        Ok(self.finish_wide(coefficients, &x_mean, &y_means, Method::Iterative { n_iterations, residual }))
+        Ok(self.finish_wide(coefficients, &x_mean, &y_means, LeastSquaresMethod::Iterative { n_iterations, residual }))
     }
 
-    fn finish_wide(&self, coefficients: Matrix, x_mean: &[f64], y_mean: &[f64], method: Method) -> Solution {
+    fn finish_wide(
+        &self,
+        coefficients: Matrix,
+        x_mean: &[f64],
+        y_mean: &[f64],
+        method: LeastSquaresMethod,
+    ) -> LeastSquaresSolution {
         let k = self.targets.len();
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let intercepts: Vec<f64> = (0..k)
@@ -415,7 +422,7 @@ impl LeastSquares<'_> {
         let total =
             |o: usize| self.targets[o].iter().enumerate().map(|(i, y)| weight(i) * (y - y_mean[o]).powi(2)).sum();
         let total_sums = (0..k).map(total).collect();
-        Solution {
+        LeastSquaresSolution {
             coefficients,
             intercepts,
             x_mean: x_mean.to_vec(),
@@ -467,7 +474,7 @@ fn null_space(svd: &Svd, rank: usize, scale: &[f64]) -> Vec<Vec<f64>> {
 }
 
 /// A table with fewer rows than columns, seen through the products of its rows.
-struct Wide<'a> {
+struct WideSystem<'a> {
     x: &'a Dense<'a>,
     lambda: f64,
     /// Square roots of the row weights, and their shares of the total weight.
@@ -481,7 +488,7 @@ struct Wide<'a> {
     tolerance: f64,
 }
 
-impl<'a> Wide<'a> {
+impl<'a> WideSystem<'a> {
     fn new(problem: &LeastSquares, x: &'a Dense<'a>, unit: Vec<f64>) -> Result<Self> {
         let n = x.n_rows();
         let root: Vec<f64> = (0..n).map(|i| problem.weights.map_or(1.0, |w| w[i].sqrt())).collect();
@@ -489,14 +496,14 @@ impl<'a> Wide<'a> {
         let shares: Vec<f64> = root.iter().map(|r| r * r / total).collect();
         let intercept = problem.intercept;
         let x_mean = if intercept { x.transposed_times(&shares) } else { vec![0.0; x.n_columns()] };
-        let kernel = centred_kernel(x, &root, &shares, &unit, intercept);
+        let kernel = centered_kernel(x, &root, &shares, &unit, intercept);
         if kernel.data().iter().any(|v| !v.is_finite()) {
             return Err(Error::data("the products of the rows overflow: values are missing, infinite or too large"));
         }
         let eigen = decompose::symmetric_eigen(&kernel)?;
         let largest = eigen.values.last().copied().unwrap_or(0.0).max(0.0);
         let tolerance = largest * f64::EPSILON * 4.0 * n as f64;
-        Ok(Wide { x, lambda: problem.lambda, root, shares, unit, x_mean, intercept, eigen, tolerance })
+        Ok(WideSystem { x, lambda: problem.lambda, root, shares, unit, x_mean, intercept, eigen, tolerance })
     }
 
     fn rank(&self) -> usize {
@@ -546,15 +553,15 @@ impl<'a> Wide<'a> {
     }
 }
 
-/// `S (X - m) D^2 (X - m)' S` for row scales `S` and column scales `D`: the products of the rows, centred if asked.
-pub(super) fn centred_kernel(x: &Dense, root: &[f64], shares: &[f64], unit: &[f64], centre: bool) -> Matrix {
+/// `S (X - m) D^2 (X - m)' S` for row scales `S` and column scales `D`: the products of the rows, centered if asked.
+pub(super) fn centered_kernel(x: &Dense, root: &[f64], shares: &[f64], unit: &[f64], center: bool) -> Matrix {
     let n = x.n_rows();
     let gram = Gram::of(&x.transposed(), &[], 0, |columns, _, scale, _| {
         scale.copy_from_slice(&unit[columns]);
         0.0
     })
     .products;
-    let means = if centre { gram.times(shares) } else { vec![0.0; n] };
-    let grand = if centre { lanes::dot(&means, shares) } else { 0.0 };
+    let means = if center { gram.times(shares) } else { vec![0.0; n] };
+    let grand = if center { lanes::dot(&means, shares) } else { 0.0 };
     Matrix::from_fn(n, n, |i, j| root[i] * root[j] * (gram[(i, j)] - means[i] - means[j] + grand))
 }

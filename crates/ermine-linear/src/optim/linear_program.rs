@@ -1,9 +1,9 @@
-//! `max c'a  subject to  A'a = b, 0 <= a <= u`: linear programmes with one bounded variable per row of data and few
+//! `max c'a  subject to  A'a = b, 0 <= a <= u`: linear programs with one bounded variable per row of data and few
 //! constraints, which is what quantile regression and separating hyperplanes are in the dual.
 //!
 //! **Idea.** A primal-dual interior point method. With slacks `s = u - a` and multipliers `z >= 0` of `a >= 0`, `v >= 0` of `s >= 0`, the
-//! optimality conditions are `A y + z - v = -c`, `A'a = b`, `a z = 0`, `s v = 0`. Each step solves them linearised, with the
-//! products held at a falling target (predictor and corrector share one factorisation). Eliminating everything but `y`
+//! optimality conditions are `A y + z - v = -c`, `A'a = b`, `a z = 0`, `s v = 0`. Each step solves them linearized, with the
+//! products held at a falling target (predictor and corrector share one factorization). Eliminating everything but `y`
 //! leaves `A'DA dy = r` with `D = 1 / (z/a + v/s)`: one Gram matrix of the data.
 //!
 //! **Cost.** 10 to 20 steps, each one weighted Gram matrix (`n d^2` flops) and a few products with the data.
@@ -13,12 +13,12 @@
 
 use ermine_core::linalg::lanes::LANES;
 use ermine_core::linalg::{Cholesky, Design, Gram, Matrix, lanes};
-use ermine_core::vectorised;
+use ermine_core::versions;
 use std::ops::Range;
 
 /// The rows `A`: data, shifted by `shift` and scaled by `sign`, with a 1 at the end if there is an intercept.
 #[derive(Debug, Clone, Copy)]
-pub struct Rows<'a> {
+pub struct ConstraintRows<'a> {
     /// The data.
     pub x: &'a Design<'a>,
     /// Whether a 1 follows each row.
@@ -29,7 +29,7 @@ pub struct Rows<'a> {
     pub sign: Option<&'a [f64]>,
 }
 
-impl Rows<'_> {
+impl ConstraintRows<'_> {
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         self.x.n_rows()
@@ -95,7 +95,7 @@ impl Rows<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct LinearProgram<'a> {
     /// The rows `A`.
-    pub rows: Rows<'a>,
+    pub rows: ConstraintRows<'a>,
     /// The objective `c`.
     pub objective: &'a [f64],
     /// The right-hand side `b`.
@@ -106,7 +106,7 @@ pub struct LinearProgram<'a> {
 
 /// Where the method stands: `a`, `s`, `z`, `v` as in the module's text.
 #[derive(Debug, Clone)]
-pub struct Point {
+pub struct InteriorPoint {
     /// The variables.
     pub a: Vec<f64>,
     /// Their distances from the upper bounds.
@@ -123,9 +123,9 @@ pub struct Point {
 
 /// How the method ended.
 #[derive(Debug, Clone)]
-pub struct Interior {
+pub struct InteriorSolution {
     /// The last point.
-    pub point: Point,
+    pub point: InteriorPoint,
     /// Steps taken.
     pub n_iterations: usize,
     /// The complementarity gap `a'z + s'v` there.
@@ -138,7 +138,7 @@ const MAX_STEPS: usize = 100;
 
 impl LinearProgram<'_> {
     /// Runs until the gap is below `tolerance` times the size of the objective, or `enough` says so.
-    pub fn solve(&self, tolerance: f64, mut enough: impl FnMut(&Point) -> bool) -> Interior {
+    pub fn solve(&self, tolerance: f64, mut enough: impl FnMut(&InteriorPoint) -> bool) -> InteriorSolution {
         let mut point = self.start();
         let n = self.rows.n_rows();
         let mut best = f64::INFINITY;
@@ -148,25 +148,25 @@ impl LinearProgram<'_> {
             let short = self.shortfall(&point);
             let feasible = lanes::max_abs(&short) <= 1e-9 * (1.0 + lanes::max_abs(self.right));
             if enough(&point) || (gap <= tolerance * size && feasible) {
-                return Interior { point, n_iterations: step, gap, converged: true };
+                return InteriorSolution { point, n_iterations: step, gap, converged: true };
             }
             let stuck = step > 20 && gap > 0.9 * best;
             best = best.min(gap);
             if stuck || n == 0 || !self.advance(&mut point, &short, gap / (2 * n) as f64) {
-                return Interior { point, n_iterations: step, gap, converged: false };
+                return InteriorSolution { point, n_iterations: step, gap, converged: false };
             }
         }
         let gap = lanes::dot(&point.a, &point.z) + lanes::dot(&point.s, &point.v);
-        Interior { point, n_iterations: MAX_STEPS, gap, converged: false }
+        InteriorSolution { point, n_iterations: MAX_STEPS, gap, converged: false }
     }
 
     /// `b - A'a`.
-    fn shortfall(&self, point: &Point) -> Vec<f64> {
+    fn shortfall(&self, point: &InteriorPoint) -> Vec<f64> {
         self.rows.transposed_times(&point.a).iter().zip(self.right).map(|(x, b)| b - x).collect()
     }
 
     /// Half the bounds, the least-squares fit of `c`, and multipliers that explain its residuals.
-    fn start(&self) -> Point {
+    fn start(&self) -> InteriorPoint {
         let a: Vec<f64> = self.upper.iter().map(|u| u / 2.0).collect();
         let ones = vec![1.0; a.len()];
         let (products, right) = self.rows.weighted(&ones, self.objective);
@@ -181,11 +181,11 @@ impl LinearProgram<'_> {
         let floor = if typical > 0.0 { typical * 0.1 } else { 1.0 };
         let z: Vec<f64> = residuals.iter().map(|r| (-r).max(0.0) + floor).collect();
         let v: Vec<f64> = residuals.iter().map(|r| r.max(0.0) + floor).collect();
-        Point { s: a.clone(), residual: vec![0.0; a.len()], a, w, z, v }
+        InteriorPoint { s: a.clone(), residual: vec![0.0; a.len()], a, w, z, v }
     }
 
     /// One predictor-corrector step; false where the system can't be solved any more.
-    fn advance(&self, point: &mut Point, short: &[f64], mu: f64) -> bool {
+    fn advance(&self, point: &mut InteriorPoint, short: &[f64], mu: f64) -> bool {
         let n = point.a.len();
         // Predictor: aim at zero products. A'DA dw = A'D e - shortfall, da = D (e - A dw).
         let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
@@ -198,7 +198,7 @@ impl LinearProgram<'_> {
             (self.rows.times(&right), right)
         };
         let (fit, w) = solve(right);
-        let mut step = Step::new(n);
+        let mut step = InteriorStep::new(n);
         step.fill(point, &d, &e, &fit, w);
         let ahead = products_ahead(point, &step, step.primal.min(1.0), step.dual.min(1.0)) / (2 * n) as f64;
         let target = mu * (ahead / mu).powi(3);
@@ -211,7 +211,7 @@ impl LinearProgram<'_> {
     }
 }
 
-vectorised! {
+versions! {
     /// `D = 1 / (z/a + v/s)` and the right-hand side `v - z + residual`.
     fn weights(a: &[f64], s: &[f64], z: &[f64], v: &[f64], residual: &[f64], d: &mut [f64], e: &mut [f64]) {
         let n = a.len();
@@ -223,7 +223,7 @@ vectorised! {
     }
 
     /// The targets of the products, less the second-order error of `step`; the right-hand side that belongs to them.
-    fn correct(point: &Point, step: &mut Step, target: f64, e: &mut [f64]) {
+    fn correct(point: &InteriorPoint, step: &mut InteriorStep, target: f64, e: &mut [f64]) {
         let n = e.len();
         let (a, s) = (&point.a[..n], &point.s[..n]);
         let (da, dz, dv) = (&step.a[..n], &step.z[..n], &step.v[..n]);
@@ -236,7 +236,7 @@ vectorised! {
     }
 
     /// The sum of the products after steps of these lengths.
-    fn products_ahead(point: &Point, step: &Step, primal: f64, dual: f64) -> f64 {
+    fn products_ahead(point: &InteriorPoint, step: &InteriorStep, primal: f64, dual: f64) -> f64 {
         let n = point.a.len();
         let (a, s, z, v) = (&point.a[..n], &point.s[..n], &point.z[..n], &point.v[..n]);
         let (da, dz, dv) = (&step.a[..n], &step.z[..n], &step.v[..n]);
@@ -250,7 +250,7 @@ vectorised! {
     }
 
     /// The steps of `a`, `z` and `v`; returns the longest primal and dual steps that keep everything positive.
-    fn fill_step(point: &Point, d: &[f64], e: &[f64], fit: &[f64], step: &mut Step) -> (f64, f64) {
+    fn fill_step(point: &InteriorPoint, d: &[f64], e: &[f64], fit: &[f64], step: &mut InteriorStep) -> (f64, f64) {
         let n = d.len();
         let (a, s, z, v) = (&point.a[..n], &point.s[..n], &point.z[..n], &point.v[..n]);
         let (e, fit, aim_z, aim_v) = (&e[..n], &fit[..n], &step.aim_z[..n], &step.aim_v[..n]);
@@ -275,7 +275,7 @@ vectorised! {
     }
 }
 
-/// A factorisation that survives the last steps, where weights span many orders of magnitude.
+/// A factorization that survives the last steps, where weights span many orders of magnitude.
 pub(super) fn factor(products: Matrix) -> Option<Cholesky> {
     Cholesky::new(&products, 1e-13).or_else(|| {
         let mut damped = products;
@@ -286,7 +286,7 @@ pub(super) fn factor(products: Matrix) -> Option<Cholesky> {
 }
 
 /// A step, and the targets of the products that it aims at.
-struct Step {
+struct InteriorStep {
     a: Vec<f64>,
     z: Vec<f64>,
     v: Vec<f64>,
@@ -297,21 +297,30 @@ struct Step {
     dual: f64,
 }
 
-impl Step {
-    fn new(n: usize) -> Step {
+impl InteriorStep {
+    fn new(n: usize) -> InteriorStep {
         let zeros = || vec![0.0; n];
-        Step { a: zeros(), z: zeros(), v: zeros(), w: vec![], aim_z: zeros(), aim_v: zeros(), primal: 0.0, dual: 0.0 }
+        InteriorStep {
+            a: zeros(),
+            z: zeros(),
+            v: zeros(),
+            w: vec![],
+            aim_z: zeros(),
+            aim_v: zeros(),
+            primal: 0.0,
+            dual: 0.0,
+        }
     }
 
-    fn fill(&mut self, point: &Point, d: &[f64], e: &[f64], fit: &[f64], w: Vec<f64>) {
+    fn fill(&mut self, point: &InteriorPoint, d: &[f64], e: &[f64], fit: &[f64], w: Vec<f64>) {
         (self.primal, self.dual) = fill_step(point, d, e, fit, self);
         self.w = w;
     }
 }
 
-impl Point {
+impl InteriorPoint {
     /// Takes a step; false where a value is no longer positive. A step that is not finite is not taken, so that the point stays one that can be used.
-    fn take(&mut self, step: &Step) -> bool {
+    fn take(&mut self, step: &InteriorStep) -> bool {
         /// The share of the way to the boundary that is gone.
         const SHY: f64 = 0.9995;
         if ![&step.a, &step.z, &step.v, &step.w].into_iter().all(|x| x.iter().all(|x| x.is_finite())) {

@@ -11,11 +11,12 @@
 //! | [`coordinate`] | quadratic + L1/L2 with a known matrix, by coordinates and then by the support | optimality residual |
 //! | [`lasso`] | lasso and elastic net over data: working sets, paths | duality gap |
 //! | [`risk`] | the smooth risk of a linear predictor as a function of its weights | duality gap |
-//! | [`penalised_intercept`] | the same with a penalty on the intercept | duality gap |
+//! | [`penalized_intercept`] | the same with a penalty on the intercept | duality gap |
 //! | [`huber`] | Huber's regression with its scale | duality gap |
 //! | [`pairwise`] | the squared hinge loss of a linear score over all pairs of a ranking, never listed | bound from the gradient |
 //! | [`multinomial`] | the same for several classes | optimality residual |
-//! | [`newton`] | smooth problems: Newton's method that reuses its factorisation | decrement |
+//! | [`newton`] | smooth problems: Newton's method that reuses its factorization | decrement |
+//! | [`row_reader`] | single rows in any order, for the methods that step from row to row | |
 //! | [`row_space`] | smooth problems with a squared penalty over fewer rows than columns, in the coordinates of the rows | that of the problem |
 //! | [`lbfgs`] | the limited-memory curvature that Newton and quasi-Newton steps share | |
 //! | [`prox_newton`] | smooth loss + L1, by quadratic models | duality gap |
@@ -23,8 +24,8 @@
 //! | [`sgd`] | the same by one row or a few at a time; streams | nothing |
 //! | [`plain_steps`] | its commonest steps | |
 //! | [`linear_program`] | `max c'a, A'a = b, 0 <= a <= u` by an interior point method | duality gap |
-//! | [`quantile`] | least absolute deviations and quantile regression as linear programmes, down to a vertex | optimal vertex |
-//! | [`units`] | columns of one size, for the programmes above | |
+//! | [`quantile`] | least absolute deviations and quantile regression as linear programs, down to a vertex | optimal vertex |
+//! | [`units`] | columns of one size, for the programs above | |
 //! | [`halfspace`] | a separating hyperplane, or a proof that there is none | either proof |
 //! | [`dual_coordinate`] | linear support vector machines, row by row | duality gap |
 //! | [`smo`] | the dual of support vector machines, by pairs within working sets | duality gap |
@@ -45,13 +46,14 @@ pub mod moments;
 pub mod multinomial;
 pub mod newton;
 pub mod pairwise;
-pub mod penalised_intercept;
+pub mod penalized_intercept;
 pub mod perceptron;
 pub mod plain_steps;
 pub mod prox_newton;
 pub mod quantile;
 pub mod ridge_path;
 pub mod risk;
+pub mod row_reader;
 pub mod row_space;
 pub mod sgd;
 pub mod smo;
@@ -59,14 +61,14 @@ pub mod units;
 
 /// How a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum SolverStatus {
     /// The tolerance was reached, or the method is exact and finished.
     Converged,
     /// The limit on iterations was reached first.
     Limit,
     /// No further progress is possible in floating-point arithmetic, short of the tolerance.
     Stalled,
-    /// The objective has no finite minimiser: it keeps falling as the weights grow.
+    /// The objective has no finite minimizer: it keeps falling as the weights grow.
     Unbounded,
 }
 
@@ -74,7 +76,7 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// How it ended.
-    pub status: Status,
+    pub status: SolverStatus,
     /// How many iterations it took.
     pub n_iterations: usize,
     /// The objective there.

@@ -1,4 +1,4 @@
-//! Means and centred products of columns and targets: all that quadratic problems know of tall data.
+//! Means and centered products of columns and targets: all that quadratic problems know of tall data.
 //!
 //! **Formula.** With weights `w_i` of sum `W` and means `m`: `xx = sum w (x - m)(x - m)'`, `xy = sum w (x - m)(y - my)`,
 //! `yy = sum w (y - my)^2`; without intercept, all means are 0.
@@ -13,7 +13,7 @@ use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Design, Gram, Matrix};
 use ermine_core::memory;
 
-/// Means and centred products.
+/// Means and centered products.
 #[derive(Debug, Clone)]
 pub struct Moments {
     /// Sum of the weights.
@@ -22,11 +22,11 @@ pub struct Moments {
     pub x_mean: Vec<f64>,
     /// Mean of each target; zeros without intercept.
     pub y_mean: Vec<f64>,
-    /// Centred products of the columns.
+    /// Centered products of the columns.
     pub xx: Matrix,
-    /// Centred products of the columns with each target.
+    /// Centered products of the columns with each target.
     pub xy: Vec<Vec<f64>>,
-    /// Centred square sum of each target.
+    /// Centered square sum of each target.
     pub yy: Vec<f64>,
 }
 
@@ -35,7 +35,7 @@ impl Moments {
     pub fn of(x: &Design, targets: &[&[f64]], weights: Option<&[f64]>, intercept: bool) -> Moments {
         let p = x.n_columns();
         if !intercept {
-            return Moments::centred(&sums(x, &[], targets, weights), vec![0.0; p], vec![0.0; targets.len()], false);
+            return Moments::centered(&sums(x, &[], targets, weights), vec![0.0; p], vec![0.0; targets.len()], false);
         }
         let pilot = match x {
             Design::Dense(_) => pilot_mean(x),
@@ -45,24 +45,24 @@ impl Moments {
         let shifted: Vec<Vec<f64>> =
             targets.iter().zip(&y_pilot).map(|(y, m)| y.iter().map(|y| y - m).collect()).collect();
         let shifted: Vec<&[f64]> = shifted.iter().map(Vec::as_slice).collect();
-        let moments = Moments::centred(&sums(x, &pilot, &shifted, weights), pilot.clone(), y_pilot.clone(), true);
+        let moments = Moments::centered(&sums(x, &pilot, &shifted, weights), pilot.clone(), y_pilot.clone(), true);
         let far = (0..p).any(|j| {
             let offset = moments.x_mean[j] - pilot[j];
             moments.total * offset * offset > 1e4 * moments.xx[(j, j)]
         });
         if far && matches!(x, Design::Dense(_)) {
-            return Moments::centred(&sums(x, &moments.x_mean, &shifted, weights), moments.x_mean, y_pilot, true);
+            return Moments::centered(&sums(x, &moments.x_mean, &shifted, weights), moments.x_mean, y_pilot, true);
         }
         moments
     }
 
-    /// Centres the sums of rows that were shifted by `x_shift` and `y_shift`.
-    fn centred(gram: &Gram, x_shift: Vec<f64>, y_shift: Vec<f64>, centre: bool) -> Moments {
+    /// Centers the sums of rows that were shifted by `x_shift` and `y_shift`.
+    fn centered(gram: &Gram, x_shift: Vec<f64>, y_shift: Vec<f64>, center: bool) -> Moments {
         let (p, k) = (x_shift.len(), y_shift.len());
         let sums = &gram.products;
         let total = sums[(p + k, p + k)];
         // The mean of entry i of a shifted row.
-        let offset = |i: usize| if centre { sums[(i, p + k)] / total } else { 0.0 };
+        let offset = |i: usize| if center { sums[(i, p + k)] / total } else { 0.0 };
         let product = |i: usize, j: usize| sums[(i, j)] - total * offset(i) * offset(j);
         // Rounding may leave less than nothing; what is not a number must stay so.
         let square = |i: usize| Some(product(i, i)).filter(|s| *s >= 0.0 || s.is_nan()).unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! The regularised multinomial logistic risk: `F(W) = sum_i w_i (ln sum_k exp(z_ik) - z_i,y_i) / total + lambda |W|^2 / 2`, where
+//! The regularized multinomial logistic risk: `F(W) = sum_i w_i (ln sum_k exp(z_ik) - z_i,y_i) / total + lambda |W|^2 / 2`, where
 //! `z_ik = x_i'beta_k + b_k`.
 //!
 //! The Hessian has `K x K` blocks `X' diag(w p_k (1[k = l] - p_l)) X`, each a Gram matrix: `K (K + 1) / 2` times the cost of the
@@ -10,9 +10,9 @@
 //!
 //! **Reference.** Böhning, "Multinomial logistic regression algorithm" (1992).
 
-use super::newton::{Curvature, Smooth};
-use super::prox_newton::{Penalised, columns_at_work};
-use ermine_core::linalg::dense::{BLOCK, Block, add_in_order};
+use super::newton::{Curvature, SmoothObjective};
+use super::prox_newton::{L1Objective, columns_at_work};
+use ermine_core::linalg::dense::{BLOCK, RowBlock, add_in_order};
 use ermine_core::linalg::lanes::LANES;
 use ermine_core::linalg::{Design, Gram, Matrix, Sparse, chunks, few, gram, lanes};
 use ermine_core::loss::softmax::softmax_rows;
@@ -22,7 +22,7 @@ use std::ops::Range;
 
 /// The risk over some data. Unknowns are, class after class, the coefficients and then the intercept if there is one.
 #[derive(Debug, Clone)]
-pub struct Multinomial<'a> {
+pub struct MultinomialRisk<'a> {
     /// The columns.
     pub x: Design<'a>,
     /// The class of each row.
@@ -33,7 +33,7 @@ pub struct Multinomial<'a> {
     pub weights: Option<Cow<'a, [f64]>>,
     /// Strength of the L2 penalty, at least 0.
     pub lambda: f64,
-    /// Whether there are intercepts (which are never penalised).
+    /// Whether there are intercepts (which are never penalized).
     pub intercept: bool,
 }
 
@@ -43,16 +43,16 @@ const FULL_HESSIAN: usize = 1500;
 const PART: usize = 32;
 
 /// The unknowns by columns: a row of classes for each, padded to whole groups of lanes, so that the margins of all classes are computed side by side.
-struct ByColumn {
+struct ClassesByColumn {
     lanes: usize,
     coefficients: Vec<f64>,
     /// The intercepts; minus infinity beyond the classes, so that these get no probability.
     start: Vec<f64>,
 }
 
-/// Sums over some rows, by columns like [`ByColumn`].
+/// Sums over some rows, by columns like [`ClassesByColumn`].
 #[derive(Default)]
-struct Sums {
+struct ClassSums {
     /// `X'u` for each class.
     pulls: Vec<f64>,
     /// `sum u` for each class.
@@ -61,7 +61,7 @@ struct Sums {
     value: f64,
 }
 
-impl Multinomial<'_> {
+impl MultinomialRisk<'_> {
     /// Unknowns of one class.
     fn width(&self) -> usize {
         self.x.n_columns() + usize::from(self.intercept)
@@ -81,7 +81,7 @@ impl Multinomial<'_> {
         (beta, b.first().copied().unwrap_or(0.0))
     }
 
-    fn by_column(&self, w: &[f64]) -> ByColumn {
+    fn by_column(&self, w: &[f64]) -> ClassesByColumn {
         let (p, lanes) = (self.x.n_columns(), self.n_classes.next_multiple_of(LANES));
         let (mut coefficients, mut start) = (vec![0.0; p * lanes], vec![f64::NEG_INFINITY; lanes]);
         for k in 0..self.n_classes {
@@ -89,22 +89,22 @@ impl Multinomial<'_> {
             start[k] = b;
             beta.iter().enumerate().for_each(|(j, b)| coefficients[j * lanes + k] = *b);
         }
-        ByColumn { lanes, coefficients, start }
+        ClassesByColumn { lanes, coefficients, start }
     }
 
-    /// Goes over the rows in parts. `visit` gets the rows, their classes' probabilities and the normalisers `ln sum_k exp(z_k)`, turns the probabilities into what is to be multiplied with
+    /// Goes over the rows in parts. `visit` gets the rows, their classes' probabilities and the normalizers `ln sum_k exp(z_k)`, turns the probabilities into what is to be multiplied with
     /// the columns, and returns what is to be added to the value.
     fn sum(
         &self,
-        by: &ByColumn,
+        by: &ClassesByColumn,
         pull: bool,
         visit: impl Fn(Range<usize>, &mut [f64], &[f64], &[f64]) -> f64 + Sync,
-    ) -> Sums {
+    ) -> ClassSums {
         let (p, lanes, n) = (self.x.n_columns(), by.lanes, self.x.n_rows());
         let sum = |rows: Range<usize>| {
             let mut out = vec![0.0; (p + 1) * lanes + 1];
             let (pulls, totals) = out.split_at_mut(p * lanes);
-            let (mut buffer, mut z, mut normalisers) = (Vec::new(), vec![0.0; PART * lanes], [0.0; PART]);
+            let (mut buffer, mut z, mut normalizers) = (Vec::new(), vec![0.0; PART * lanes], [0.0; PART]);
             let mut own = [0.0; PART];
             for first in rows.clone().step_by(4 * PART) {
                 let last = (first + 4 * PART).min(rows.end);
@@ -115,14 +115,14 @@ impl Multinomial<'_> {
                 for start in (first..last).step_by(PART) {
                     let range = start..(start + PART).min(last);
                     let (z, own) = (&mut z[..range.len() * lanes], &mut own[..range.len()]);
-                    let part = block.map(|b| Block { data: &b.data[(start - first) * b.stride..], ..b });
+                    let part = block.map(|b| RowBlock { data: &b.data[(start - first) * b.stride..], ..b });
                     self.margins(by, range.clone(), part, z);
                     let margin = |(z, i): (&[f64], usize)| z[self.y[i] as usize];
                     own.iter_mut()
                         .zip(z.chunks_exact(lanes).zip(range.clone()).map(margin))
                         .for_each(|(own, z)| *own = z);
-                    softmax_rows(z, lanes, &mut normalisers[..range.len()]);
-                    totals[lanes] += visit(range.clone(), z, own, &normalisers[..range.len()]);
+                    softmax_rows(z, lanes, &mut normalizers[..range.len()]);
+                    totals[lanes] += visit(range.clone(), z, own, &normalizers[..range.len()]);
                     for u in z.chunks_exact(lanes) {
                         totals.iter_mut().zip(u).for_each(|(t, u)| *t += u);
                     }
@@ -140,11 +140,11 @@ impl Multinomial<'_> {
         let mut total = add_in_order(parts, (p + 1) * lanes + 1);
         let value = total.pop().unwrap_or(0.0);
         let totals = total.split_off(p * lanes);
-        Sums { pulls: total, totals, value }
+        ClassSums { pulls: total, totals, value }
     }
 
     /// The margins of the rows of a part, class by class within a row.
-    fn margins(&self, by: &ByColumn, range: Range<usize>, block: Option<Block>, z: &mut [f64]) {
+    fn margins(&self, by: &ClassesByColumn, range: Range<usize>, block: Option<RowBlock>, z: &mut [f64]) {
         match (&self.x, block) {
             (_, Some(block)) => few::times_few(block.data, block.stride, &by.coefficients, by.lanes, &by.start, z),
             (Design::Sparse(x), None) => {
@@ -166,13 +166,13 @@ impl Multinomial<'_> {
         let mut out = vec![0.0; self.x.n_rows() * classes];
         parallel::for_each_chunk(&mut out, PART * classes, |part, out| {
             let range = part * PART..part * PART + out.len() / classes;
-            let (mut buffer, mut z, mut normalisers) = (Vec::new(), vec![0.0; range.len() * by.lanes], [0.0; PART]);
+            let (mut buffer, mut z, mut normalizers) = (Vec::new(), vec![0.0; range.len() * by.lanes], [0.0; PART]);
             let block = match &self.x {
                 Design::Dense(x) => Some(x.block(range.clone(), &mut buffer)),
                 Design::Sparse(_) => None,
             };
             self.margins(&by, range.clone(), block, &mut z);
-            softmax_rows(&mut z, by.lanes, &mut normalisers[..range.len()]);
+            softmax_rows(&mut z, by.lanes, &mut normalizers[..range.len()]);
             out.chunks_exact_mut(classes)
                 .zip(z.chunks_exact(by.lanes))
                 .for_each(|(out, z)| out.copy_from_slice(&z[..classes]));
@@ -183,11 +183,11 @@ impl Multinomial<'_> {
     /// Sums over rows: the gradient of the losses, then their sum.
     fn sums(&self, w: &[f64]) -> Vec<f64> {
         let (p, by) = (self.x.n_columns(), self.by_column(w));
-        let sums = self.sum(&by, true, |rows, z, own, normalisers| {
+        let sums = self.sum(&by, true, |rows, z, own, normalizers| {
             let mut value = 0.0;
-            for ((i, z), (own, normaliser)) in rows.zip(z.chunks_exact_mut(by.lanes)).zip(own.iter().zip(normalisers)) {
+            for ((i, z), (own, normalizer)) in rows.zip(z.chunks_exact_mut(by.lanes)).zip(own.iter().zip(normalizers)) {
                 let weight = self.weight(i);
-                value += weight * (normaliser - own);
+                value += weight * (normalizer - own);
                 z[self.y[i] as usize] -= 1.0;
                 if weight != 1.0 {
                     z.iter_mut().for_each(|u| *u *= weight);
@@ -204,13 +204,13 @@ impl Multinomial<'_> {
         out
     }
 
-    /// A sample of every so many-th row has enough rows for its minimiser to be near.
+    /// A sample of every so many-th row has enough rows for its minimizer to be near.
     fn sample_step(&self) -> usize {
         (self.x.n_rows() / (20 * self.n_unknowns()).max(2000)).min(10)
     }
 
-    fn every(&self, step: usize) -> Multinomial<'_> {
-        Multinomial {
+    fn every(&self, step: usize) -> MultinomialRisk<'_> {
+        MultinomialRisk {
             x: self.x.every(step),
             y: Cow::Owned(self.y.iter().copied().step_by(step).collect()),
             weights: self.weights.as_deref().map(|w| Cow::Owned(w.iter().copied().step_by(step).collect())),
@@ -241,7 +241,7 @@ impl Multinomial<'_> {
         Matrix::from_fn(self.width(), self.width(), |i, j| sign * gram.products[(i, j)] / total)
     }
 
-    fn penalise(&self, h: &mut Matrix, start: usize) {
+    fn penalize(&self, h: &mut Matrix, start: usize) {
         (0..self.x.n_columns()).for_each(|j| h[(start + j, start + j)] += self.lambda);
     }
 
@@ -252,7 +252,7 @@ impl Multinomial<'_> {
         if classes * width > FULL_HESSIAN {
             let block = |k: usize| {
                 let mut h = self.block(&probabilities, k, k, total);
-                self.penalise(&mut h, 0);
+                self.penalize(&mut h, 0);
                 h
             };
             return Curvature::Blocks((0..classes).map(block).collect());
@@ -260,7 +260,7 @@ impl Multinomial<'_> {
         let pairs: Vec<(usize, usize)> = (0..classes).flat_map(|k| (k..classes).map(move |l| (k, l))).collect();
         let blocks: Vec<Matrix> = match &self.x {
             Design::Dense(x) => {
-                let packed = gram::Packed::new(x, self.intercept);
+                let packed = gram::PackedTable::new(x, self.intercept);
                 let block = |&(k, l): &(usize, usize)| {
                     let share = |(i, p): (usize, &[f64])| {
                         self.weight(i) / total * p[k] * if k == l { 1.0 - p[k] } else { -p[l] }
@@ -278,7 +278,7 @@ impl Multinomial<'_> {
                 h.row_mut(l * width + i)[k * width..(k + 1) * width].copy_from_slice(block.row(i));
             }
         }
-        (0..classes).for_each(|k| self.penalise(&mut h, k * width));
+        (0..classes).for_each(|k| self.penalize(&mut h, k * width));
         Curvature::Full(h)
     }
 
@@ -305,8 +305,8 @@ impl Multinomial<'_> {
     }
 }
 
-impl Multinomial<'_> {
-    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalises them.
+impl MultinomialRisk<'_> {
+    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalizes them.
     fn dual_bound(&self, w: &[f64], l1: f64) -> Option<f64> {
         if self.lambda <= 0.0 && l1 <= 0.0 {
             return None;
@@ -348,7 +348,7 @@ impl Multinomial<'_> {
     }
 
     /// The share of a common distribution that, mixed into all rows, gives each class the weight that it has in the data; `None` where that can't be.
-    fn mixture(&self, by: &ByColumn) -> Option<(f64, Vec<f64>)> {
+    fn mixture(&self, by: &ClassesByColumn) -> Option<(f64, Vec<f64>)> {
         let (classes, total) = (self.n_classes, self.total());
         let model = self.sum(by, false, |rows, z, _, _| {
             for (i, z) in rows.zip(z.chunks_exact_mut(by.lanes)) {
@@ -424,7 +424,7 @@ fn add_sparse(x: &Sparse, rows: Range<usize>, u: &[f64], width: usize, g: &mut [
     }
 }
 
-impl Penalised for Multinomial<'_> {
+impl L1Objective for MultinomialRisk<'_> {
     fn is_coefficient(&self, j: usize) -> bool {
         j % self.width() < self.x.n_columns()
     }
@@ -444,13 +444,13 @@ impl Penalised for Multinomial<'_> {
         self.dual_bound(w, l1)
     }
 
-    fn cheaper(&self) -> Option<Box<dyn Penalised + '_>> {
+    fn cheaper(&self) -> Option<Box<dyn L1Objective + '_>> {
         let step = self.sample_step();
-        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn Penalised + '_>)
+        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn L1Objective + '_>)
     }
 }
 
-impl Smooth for Multinomial<'_> {
+impl SmoothObjective for MultinomialRisk<'_> {
     fn n_unknowns(&self) -> usize {
         self.width() * self.n_classes
     }
@@ -480,9 +480,9 @@ impl Smooth for Multinomial<'_> {
         (value, if step > 1 { self.every(step).hessian(w) } else { self.hessian(w) })
     }
 
-    fn sample(&self) -> Option<Box<dyn Smooth + '_>> {
+    fn sample(&self) -> Option<Box<dyn SmoothObjective + '_>> {
         let step = self.sample_step();
-        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn Smooth + '_>)
+        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn SmoothObjective + '_>)
     }
 
     /// The risk is `lambda`-strongly convex in the coefficients: `F - F* <= |g|^2 / (2 lambda)` (intercepts at their best).

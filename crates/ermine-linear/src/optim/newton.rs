@@ -1,10 +1,10 @@
 //! Newton's method for smooth convex problems whose gradient is much cheaper than their Hessian.
 //!
 //! **Idea.** Three savings over the textbook:
-//! 1. *A sampled start.* The minimiser over a tenth of the rows is within statistical error of the whole's, and ten times
+//! 1. *A sampled start.* The minimizer over a tenth of the rows is within statistical error of the whole's, and ten times
 //!    cheaper to find; the whole starts there.
-//! 2. *One factorisation for many steps.* After a Newton step near the minimum the Hessian hardly changes. Further steps
-//!    use the old factorisation, corrected by limited-memory updates ([`lbfgs`](super::lbfgs)), and cost one gradient each. A new
+//! 2. *One factorization for many steps.* After a Newton step near the minimum the Hessian hardly changes. Further steps
+//!    use the old factorization, corrected by limited-memory updates ([`lbfgs`](super::lbfgs)), and cost one gradient each. A new
 //!    Hessian is made only when the decrement stops falling fast.
 //! 3. *Hessian and gradient in one pass*, where the problem can.
 //!
@@ -16,14 +16,14 @@
 //! **Reference.** Boyd and Vandenberghe, "Convex Optimization", section 9.5; Nocedal and Wright, "Numerical Optimization",
 //! chapters 3 and 7.
 
-use super::lbfgs::Memory;
-use super::{Outcome, Status};
+use super::lbfgs::CurvatureMemory;
+use super::{Outcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix, lanes};
 use ermine_core::progress::{Event, Observer, report};
 
 /// A smooth convex function of many unknowns.
-pub trait Smooth: Sync {
+pub trait SmoothObjective: Sync {
     /// How many unknowns.
     fn n_unknowns(&self) -> usize;
 
@@ -33,8 +33,8 @@ pub trait Smooth: Sync {
     /// The value at `w`, the gradient into `g`, and the curvature there (which may be an approximation).
     fn curvature(&self, w: &[f64], g: &mut [f64]) -> (f64, Curvature);
 
-    /// A cheaper problem with nearly the same minimiser, if there is one.
-    fn sample(&self) -> Option<Box<dyn Smooth + '_>>;
+    /// A cheaper problem with nearly the same minimizer, if there is one.
+    fn sample(&self) -> Option<Box<dyn SmoothObjective + '_>>;
 
     /// A proven bound on how far `w`, with gradient `g`, is above the minimum; 0 where the function offers none.
     fn excess(&self, _g: &[f64]) -> f64 {
@@ -65,7 +65,7 @@ pub enum Curvature {
 
 /// When to stop.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct NewtonOptions<'a> {
     /// Stop when the estimated distance to the minimum is below this share of the objective.
     pub tolerance: f64,
     /// Go on until the proven bound on that distance is below this share of the objective, where there is one.
@@ -81,38 +81,38 @@ pub struct Options<'a> {
 /// Pairs kept for limited-memory updates.
 const PAIRS: usize = 12;
 
-/// Minimises from `w` on.
-pub fn minimise(problem: &dyn Smooth, w: &mut Vec<f64>, options: &Options) -> Result<Outcome> {
+/// Minimizes from `w` on.
+pub fn minimize(problem: &dyn SmoothObjective, w: &mut Vec<f64>, options: &NewtonOptions) -> Result<Outcome> {
     if options.sampled_start
         && let Some(sample) = problem.sample()
     {
-        // The sample's minimiser is off by its own statistical error; more digits would be wasted.
-        let rough = Options { tolerance: options.tolerance.max(1e-6), certified: f64::INFINITY, ..*options };
-        minimise(sample.as_ref(), w, &rough)?;
+        // The sample's minimizer is off by its own statistical error; more digits would be wasted.
+        let rough = NewtonOptions { tolerance: options.tolerance.max(1e-6), certified: f64::INFINITY, ..*options };
+        minimize(sample.as_ref(), w, &rough)?;
     }
-    let mut run = Run::start(problem, std::mem::take(w));
+    let mut run = NewtonDescent::start(problem, std::mem::take(w));
     let result = run.certify(options);
     *w = run.w;
     result
 }
 
 /// The inverse of a curvature.
-enum Base {
+enum InverseCurvature {
     Full(Cholesky),
     Blocks(Vec<Cholesky>),
     Diagonal(Vec<f64>),
 }
 
-impl Base {
-    fn new(curvature: &Curvature) -> Base {
+impl InverseCurvature {
+    fn new(curvature: &Curvature) -> InverseCurvature {
         let diagonal = |d: Vec<f64>| {
             let top = lanes::max_abs(&d).max(f64::MIN_POSITIVE);
-            Base::Diagonal(d.iter().map(|d| d.max(top * 1e-12)).collect())
+            InverseCurvature::Diagonal(d.iter().map(|d| d.max(top * 1e-12)).collect())
         };
         match curvature {
-            Curvature::Full(h) => damped(h).map_or_else(|| diagonal(h.diagonal()), Base::Full),
+            Curvature::Full(h) => damped(h).map_or_else(|| diagonal(h.diagonal()), InverseCurvature::Full),
             Curvature::Blocks(blocks) => match blocks.iter().map(damped).collect::<Option<Vec<_>>>() {
-                Some(factors) => Base::Blocks(factors),
+                Some(factors) => InverseCurvature::Blocks(factors),
                 None => diagonal(blocks.iter().flat_map(Matrix::diagonal).collect()),
             },
             Curvature::Diagonal(d) => diagonal(d.clone()),
@@ -121,8 +121,8 @@ impl Base {
 
     fn solve(&self, g: &mut [f64]) {
         match self {
-            Base::Full(factor) => factor.solve(g),
-            Base::Blocks(factors) => {
+            InverseCurvature::Full(factor) => factor.solve(g),
+            InverseCurvature::Blocks(factors) => {
                 let mut rest = g;
                 for factor in factors {
                     let (here, after) = rest.split_at_mut(factor.n_unknowns());
@@ -130,7 +130,7 @@ impl Base {
                     rest = after;
                 }
             }
-            Base::Diagonal(d) => g.iter_mut().zip(d).for_each(|(g, d)| *g /= d),
+            InverseCurvature::Diagonal(d) => g.iter_mut().zip(d).for_each(|(g, d)| *g /= d),
         }
     }
 }
@@ -148,54 +148,61 @@ fn damped(h: &Matrix) -> Option<Cholesky> {
     })
 }
 
-struct Run<'p> {
-    problem: &'p dyn Smooth,
+struct NewtonDescent<'p> {
+    problem: &'p dyn SmoothObjective,
     w: Vec<f64>,
     g: Vec<f64>,
     value: f64,
-    base: Base,
-    memory: Memory,
+    base: InverseCurvature,
+    memory: CurvatureMemory,
 }
 
-impl<'p> Run<'p> {
-    fn start(problem: &'p dyn Smooth, w: Vec<f64>) -> Self {
+impl<'p> NewtonDescent<'p> {
+    fn start(problem: &'p dyn SmoothObjective, w: Vec<f64>) -> Self {
         let mut g = vec![0.0; w.len()];
         let (value, curvature) = problem.curvature(&w, &mut g);
-        Run { problem, base: Base::new(&curvature), w, g, value, memory: Memory::new(PAIRS) }
+        NewtonDescent {
+            problem,
+            base: InverseCurvature::new(&curvature),
+            w,
+            g,
+            value,
+            memory: CurvatureMemory::new(PAIRS),
+        }
     }
 
     fn refresh(&mut self) {
         let (value, curvature) = self.problem.curvature(&self.w, &mut self.g);
         self.value = value;
-        self.base = Base::new(&curvature);
+        self.base = InverseCurvature::new(&curvature);
         self.memory.clear();
     }
 
     /// Iterates until the proven bound is as near as it is asked to be. Where units differ wildly it may lag far behind the point itself; then a nearer point is looked for.
-    fn certify(&mut self, options: &Options) -> Result<Outcome> {
+    fn certify(&mut self, options: &NewtonOptions) -> Result<Outcome> {
         let mut outcome = self.iterate(options)?;
         let mut tolerance = options.tolerance;
         while options.certified.is_finite() {
             outcome.lower_bound = self.problem.bound(&self.w).map(|bound| bound.min(outcome.value));
             let near = outcome.gap().is_none_or(|gap| gap <= options.certified * outcome.value.abs());
             tolerance *= 1e-4;
-            if near || outcome.status != Status::Converged || tolerance < 1e-26 {
+            if near || outcome.status != SolverStatus::Converged || tolerance < 1e-26 {
                 break;
             }
             let max_iterations = options.max_iterations.saturating_sub(outcome.n_iterations);
-            let more = self.iterate(&Options { tolerance, max_iterations, ..*options })?;
+            let more = self.iterate(&NewtonOptions { tolerance, max_iterations, ..*options })?;
             let n_iterations = outcome.n_iterations + more.n_iterations;
             if more.n_iterations == 0 {
                 break;
             }
-            outcome = Outcome { status: Status::Converged, n_iterations, ..more };
+            outcome = Outcome { status: SolverStatus::Converged, n_iterations, ..more };
         }
         Ok(outcome)
     }
 
-    fn iterate(&mut self, options: &Options) -> Result<Outcome> {
+    fn iterate(&mut self, options: &NewtonOptions) -> Result<Outcome> {
         let mut before = f64::INFINITY;
-        let mut status = Status::Limit;
+        let mut status = SolverStatus::Limit;
         let mut n_iterations = 0;
         while n_iterations < options.max_iterations {
             let direction = self.memory.apply(&self.g, |q| self.base.solve(q));
@@ -205,18 +212,18 @@ impl<'p> Run<'p> {
                 Event::Step { done: n_iterations as u64, score: Some(("objective", self.value)) },
             )?;
             if decrement.is_nan() || !self.value.is_finite() {
-                status = Status::Stalled;
+                status = SolverStatus::Stalled;
                 break;
             }
             let size = self.value.abs().max(f64::MIN_POSITIVE);
             if decrement <= options.tolerance * size {
-                status = Status::Converged;
+                status = SolverStatus::Converged;
                 if self.problem.excess(&self.g) <= options.certified * size || decrement <= 1e-26 * size {
                     break;
                 }
             }
             if self.value - self.problem.infimum() <= 1e-9 {
-                status = Status::Unbounded;
+                status = SolverStatus::Unbounded;
                 break;
             }
             // Falling slowly on old curvature: renew it.
@@ -228,11 +235,11 @@ impl<'p> Run<'p> {
             before = decrement;
             n_iterations += 1;
             if !self.step(&direction) {
-                if status == Status::Converged {
+                if status == SolverStatus::Converged {
                     break;
                 }
                 if self.memory.is_empty() {
-                    status = Status::Stalled;
+                    status = SolverStatus::Stalled;
                     break;
                 }
                 self.refresh();

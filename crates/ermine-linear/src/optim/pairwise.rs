@@ -16,7 +16,7 @@
 //!
 //! **References.** Joachims 2006; Airola, Pahikkala and Salakoski 2011; Lee and Lin, Large-scale linear RankSVM, Neural Computation 26, 2014.
 
-use super::{Outcome, Status, conjugate};
+use super::{Outcome, SolverStatus, conjugate};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::parallel;
@@ -24,7 +24,7 @@ use ermine_core::progress::{Event, Observer, report};
 
 /// The rows of a query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Query {
+pub struct RankedQuery {
     rows: Vec<u32>,
     /// The level of each row, from 0.
     levels: Vec<u32>,
@@ -35,14 +35,14 @@ pub struct Query {
     worth: Option<Vec<f64>>,
 }
 
-impl Query {
+impl RankedQuery {
     /// Rows with their grades, weights and worth, which must rise with the grade.
-    pub fn new(rows: Vec<u32>, grades: &[f64], weights: Vec<f64>, worth: Option<Vec<f64>>) -> Query {
+    pub fn new(rows: Vec<u32>, grades: &[f64], weights: Vec<f64>, worth: Option<Vec<f64>>) -> RankedQuery {
         let mut distinct = grades.to_vec();
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
         let levels = grades.iter().map(|g| distinct.partition_point(|d| d < g) as u32).collect();
-        Query { rows, levels, n_levels: distinct.len(), weights, worth }
+        RankedQuery { rows, levels, n_levels: distinct.len(), weights, worth }
     }
 
     fn worth(&self, i: usize) -> f64 {
@@ -81,13 +81,13 @@ impl Fenwick {
 }
 
 /// For each row the sums over the pairs that lose in which it is the better one, or the worse one: of `c_ij / v_i`, and of that times `a_j`.
-struct Sums {
+struct PairSums {
     better: Vec<(f64, f64)>,
     worse: Vec<(f64, f64)>,
 }
 
 /// The sums of a query whose rows stand in ascending order of their scores.
-fn sweep(query: &Query, scores: &[f64], order: &[u32], a: &[f64]) -> Sums {
+fn sweep(query: &RankedQuery, scores: &[f64], order: &[u32], a: &[f64]) -> PairSums {
     let n = scores.len();
     let (mut better, mut worse) = (vec![(0.0, 0.0); n], vec![(0.0, 0.0); n]);
     let entry = |j: usize| {
@@ -116,11 +116,11 @@ fn sweep(query: &Query, scores: &[f64], order: &[u32], a: &[f64]) -> Sums {
         }
         worse[i] = of(tree.below(turned(i)), i, -1.0);
     }
-    Sums { better, worse }
+    PairSums { better, worse }
 }
 
 /// Where the scores of a query stand, for products with the Hessian.
-struct Place {
+struct QueryPoint {
     scores: Vec<f64>,
     order: Vec<u32>,
     /// The diagonal of the Hessian in the scores, but for 2 C.
@@ -132,15 +132,15 @@ pub struct PairRisk<'a> {
     /// The features.
     pub x: Design<'a>,
     /// The queries; rows of none of them don't count.
-    pub queries: Vec<Query>,
+    pub queries: Vec<RankedQuery>,
     /// How much a pair counts against the penalty.
     pub c: f64,
 }
 
 impl PairRisk<'_> {
     /// The loss of these scores, its gradient in them, and where they stand.
-    fn loss(&self, scores: &[f64]) -> (f64, Vec<f64>, Vec<Place>) {
-        let of = |query: &Query| {
+    fn loss(&self, scores: &[f64]) -> (f64, Vec<f64>, Vec<QueryPoint>) {
+        let of = |query: &RankedQuery| {
             let scores = query.scores(scores);
             let mut order: Vec<u32> = (0..scores.len() as u32).collect();
             order.sort_unstable_by(|&i, &j| scores[i as usize].total_cmp(&scores[j as usize]).then(i.cmp(&j)));
@@ -157,9 +157,9 @@ impl PairRisk<'_> {
                 slope[i] = as_worse - as_better;
                 curvature[i] = v * (better.0 + worse.0);
             }
-            (loss, slope, Place { scores, order, curvature })
+            (loss, slope, QueryPoint { scores, order, curvature })
         };
-        let parts: Vec<(f64, Vec<f64>, Place)> = parallel::map_items(&self.queries, of);
+        let parts: Vec<(f64, Vec<f64>, QueryPoint)> = parallel::map_items(&self.queries, of);
         let (mut loss, mut gradient, mut places) = (0.0, vec![0.0; scores.len()], Vec::with_capacity(parts.len()));
         for (query, (part, slope, place)) in self.queries.iter().zip(parts) {
             loss += part;
@@ -170,7 +170,7 @@ impl PairRisk<'_> {
     }
 
     /// The Hessian of the loss in the scores, times a direction of the scores.
-    fn bend(&self, places: &[Place], direction: &[f64]) -> Vec<f64> {
+    fn bend(&self, places: &[QueryPoint], direction: &[f64]) -> Vec<f64> {
         let of = |q: usize| {
             let (query, place) = (&self.queries[q], &places[q]);
             let a: Vec<f64> = query.rows.iter().map(|&row| direction[row as usize]).collect();
@@ -191,8 +191,8 @@ impl PairRisk<'_> {
         lanes::square_sum(w) / 2.0 + self.loss(&self.x.times(w, 0.0)).0
     }
 
-    /// Minimises from zero on, until the objective is proven to be within `tolerance` times itself of the minimum.
-    pub fn minimise(
+    /// Minimizes from zero on, until the objective is proven to be within `tolerance` times itself of the minimum.
+    pub fn minimize(
         &self,
         tolerance: f64,
         max_iterations: usize,
@@ -201,7 +201,7 @@ impl PairRisk<'_> {
         let mut w = vec![0.0; self.x.n_columns()];
         let mut scores = vec![0.0; self.x.n_rows()];
         let (mut loss, mut slope, mut places) = self.loss(&scores);
-        let (mut status, mut n_iterations, mut first) = (Status::Limit, 0, None);
+        let (mut status, mut n_iterations, mut first) = (SolverStatus::Limit, 0, None);
         let (value, g) = loop {
             let value = lanes::square_sum(&w) / 2.0 + loss;
             let mut g = self.x.transposed_times(&slope);
@@ -209,9 +209,9 @@ impl PairRisk<'_> {
             let square = lanes::square_sum(&g);
             report(observer, Event::Step { done: n_iterations as u64, score: Some(("objective", value)) })?;
             if square / 2.0 <= tolerance * value {
-                status = Status::Converged;
+                status = SolverStatus::Converged;
             }
-            if status == Status::Converged || !value.is_finite() || n_iterations == max_iterations {
+            if status == SolverStatus::Converged || !value.is_finite() || n_iterations == max_iterations {
                 break (value, g);
             }
             // Far from the minimum a rough direction is enough.
@@ -227,7 +227,7 @@ impl PairRisk<'_> {
             match self.step(&mut w, &mut scores, value, &direction, lanes::dot(&g, &direction)) {
                 Some(next) => (loss, slope, places) = next,
                 None => {
-                    status = Status::Stalled;
+                    status = SolverStatus::Stalled;
                     break (value, g);
                 }
             }
@@ -245,7 +245,7 @@ impl PairRisk<'_> {
         value: f64,
         direction: &[f64],
         slope: f64,
-    ) -> Option<(f64, Vec<f64>, Vec<Place>)> {
+    ) -> Option<(f64, Vec<f64>, Vec<QueryPoint>)> {
         let along = self.x.times(direction, 0.0);
         let (ww, wd, dd) = (lanes::square_sum(w), lanes::dot(w, direction), lanes::square_sum(direction));
         let rounding = 4.0 * f64::EPSILON * value.abs();
@@ -274,7 +274,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The objective, its gradient and curvature along a direction, over listed pairs.
-    fn listed(x: &[Vec<f64>], queries: &[Query], c: f64, w: &[f64], d: &[f64]) -> (f64, Vec<f64>, Vec<f64>) {
+    fn listed(x: &[Vec<f64>], queries: &[RankedQuery], c: f64, w: &[f64], d: &[f64]) -> (f64, Vec<f64>, Vec<f64>) {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (mut value, mut g, mut h) = (dot(w, w) / 2.0, w.to_vec(), d.to_vec());
         for q in queries {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     /// Rows of three columns in some queries, with few or many levels, weights and worth.
-    fn problem() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<Query>)> {
+    fn problem() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<RankedQuery>)> {
         let row = (prop::collection::vec(-2.0f64..2.0, 3), 0u32..4, 0usize..3, 1u32..4);
         (prop::collection::vec(row, 2..40), 0usize..3).prop_map(|(rows, kind)| {
             let of = |q: usize| {
@@ -309,7 +309,7 @@ mod tests {
                 let grades: Vec<f64> = mine.iter().map(|&r| f64::from(rows[r as usize].1)).collect();
                 let weights = mine.iter().map(|&r| f64::from(rows[r as usize].3) / 2.0).collect();
                 let worth = (kind > 0).then(|| grades.iter().map(|g| g.powi(kind as i32)).collect());
-                Query::new(mine, &grades, weights, worth)
+                RankedQuery::new(mine, &grades, weights, worth)
             };
             (rows.iter().map(|r| r.0.clone()).collect(), (0..3).map(of).collect())
         })
@@ -344,8 +344,8 @@ mod tests {
             let flat = x.concat();
             let (c, design) = (0.3, Dense::rows_f64(&flat, x.len(), 3, 3).unwrap());
             let risk = PairRisk { x: design.into(), queries: queries.clone(), c };
-            let (outcome, w) = risk.minimise(1e-13, 100, &Silent).unwrap();
-            prop_assert_eq!(outcome.status, Status::Converged);
+            let (outcome, w) = risk.minimize(1e-13, 100, &Silent).unwrap();
+            prop_assert_eq!(outcome.status, SolverStatus::Converged);
             let (value, g, _) = listed(&x, &queries, c, &w, &[0.0; 3]);
             prop_assert!(close(value, outcome.value));
             prop_assert!(g.iter().all(|g| g.abs() < 1e-5 * (1.0 + value)), "{g:?}");

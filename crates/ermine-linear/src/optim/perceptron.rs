@@ -1,7 +1,7 @@
 //! The perceptron: whenever a row is on the wrong side, add it (times its class) to the weights.
 //!
 //! **Forms.** *Online*: row after row, each mistake at once. *Batch*: all mistakes of a pass together. *Averaged*: online, but the
-//! weights after every row are averaged, which generalises far better. *Kernel*: the weights are kept as counts of mistakes per
+//! weights after every row are averaged, which generalizes far better. *Kernel*: the weights are kept as counts of mistakes per
 //! row, so any kernel can stand for the dot product.
 //!
 //! **Bound.** If some unit vector separates the rows `[x, 1]` with margin `gamma`, and no row is longer than `R`, the online perceptron
@@ -10,6 +10,7 @@
 //! **Reference.** Rosenblatt (1958); Novikoff, "On convergence proofs for perceptrons" (1962); Freund and Schapire, "Large margin
 //! classification using the perceptron algorithm" (1999) for averaging and kernels.
 
+use super::row_reader::RowReader;
 use ermine_core::error::Result;
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::progress::{Event, Observer, report};
@@ -17,7 +18,7 @@ use ermine_core::rng::{self, Purpose};
 
 /// How mistakes are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum UpdateRule {
     /// Each at once.
     Online,
     /// All of a pass together.
@@ -28,9 +29,9 @@ pub enum Form {
 
 /// How it is run.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct PerceptronOptions<'a> {
     /// How mistakes are used.
-    pub form: Form,
+    pub form: UpdateRule,
     /// Whether there is an intercept (a constant 1 at the end of each row).
     pub intercept: bool,
     /// Most passes over the data.
@@ -47,7 +48,7 @@ pub struct Options<'a> {
 
 /// What it learned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Perceptron {
+pub struct PerceptronSolution {
     /// Coefficients.
     pub coefficients: Vec<f64>,
     /// Intercept; 0 without.
@@ -58,7 +59,7 @@ pub struct Perceptron {
     pub separated: bool,
 }
 
-impl Options<'_> {
+impl PerceptronOptions<'_> {
     /// Whether the last passes made no progress.
     fn is_idle(&self, mistakes: &[u64]) -> bool {
         self.patience.is_some_and(|patience| {
@@ -69,12 +70,17 @@ impl Options<'_> {
 }
 
 /// Learns from rows of classes -1 and +1.
-pub fn learn(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) -> Result<Perceptron> {
-    if options.form == Form::Batch {
+pub fn learn(
+    x: &Design,
+    y: &[f64],
+    weights: Option<&[f64]>,
+    options: &PerceptronOptions,
+) -> Result<PerceptronSolution> {
+    if options.form == UpdateRule::Batch {
         return learn_in_batches(x, y, weights, options);
     }
     let (n, p) = (x.n_rows(), x.n_columns());
-    let mut rows = super::sgd::RowReader::new(x);
+    let mut rows = RowReader::new(x);
     let (mut w, mut b) = (vec![0.0; p], 0.0);
     // The average is w - slow / t: each mistake enters `slow` times the number of rows seen before it.
     let (mut slow, mut slow_b, mut seen) = (vec![0.0; p], 0.0, 0.0f64);
@@ -86,14 +92,14 @@ pub fn learn(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) 
         }
         let mut wrong = 0;
         for (k, &i) in order.iter().enumerate() {
-            rows.expect(order.get(k + super::sgd::AHEAD).copied());
+            rows.prefetch(order.get(k + super::sgd::AHEAD).copied());
             let i = i as usize;
             if y[i] * (rows.dot(i, &w) + b) <= 0.0 {
                 wrong += 1;
                 let step = y[i] * weights.map_or(1.0, |w| w[i]);
                 rows.add(i, step, &mut w);
                 b += if options.intercept { step } else { 0.0 };
-                if options.form == Form::Averaged {
+                if options.form == UpdateRule::Averaged {
                     rows.add(i, step * seen, &mut slow);
                     slow_b += if options.intercept { step * seen } else { 0.0 };
                 }
@@ -110,14 +116,19 @@ pub fn learn(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) 
             break;
         }
     }
-    if options.form == Form::Averaged && !separated && seen > 0.0 {
+    if options.form == UpdateRule::Averaged && !separated && seen > 0.0 {
         lanes::axpy(-1.0 / seen, &slow, &mut w);
         b -= slow_b / seen;
     }
-    Ok(Perceptron { coefficients: w, intercept: b, mistakes, separated })
+    Ok(PerceptronSolution { coefficients: w, intercept: b, mistakes, separated })
 }
 
-fn learn_in_batches(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) -> Result<Perceptron> {
+fn learn_in_batches(
+    x: &Design,
+    y: &[f64],
+    weights: Option<&[f64]>,
+    options: &PerceptronOptions,
+) -> Result<PerceptronSolution> {
     let (mut w, mut b) = (vec![0.0; x.n_columns()], 0.0);
     let (mut mistakes, mut separated) = (Vec::new(), false);
     for pass in 0..options.max_passes {
@@ -140,7 +151,7 @@ fn learn_in_batches(x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Op
         lanes::axpy(1.0, &x.transposed_times(&steps), &mut w);
         b += if options.intercept { steps.iter().sum() } else { 0.0 };
     }
-    Ok(Perceptron { coefficients: w, intercept: b, mistakes, separated })
+    Ok(PerceptronSolution { coefficients: w, intercept: b, mistakes, separated })
 }
 
 /// Learns with a kernel: `kernel(i, out)` writes the kernel values of row `i` with all rows. Returns the signed count of mistakes
@@ -150,7 +161,7 @@ pub fn learn_kernel(
     y: &[f64],
     weights: Option<&[f64]>,
     mut kernel: impl FnMut(usize, &mut [f64]),
-    options: &Options,
+    options: &PerceptronOptions,
 ) -> Result<(Vec<f64>, Vec<u64>, bool)> {
     let n = y.len();
     let (mut counts, mut margins, mut values) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
@@ -184,7 +195,7 @@ pub fn learn_kernel(
             break;
         }
     }
-    if options.form == Form::Averaged && seen > 0.0 {
+    if options.form == UpdateRule::Averaged && seen > 0.0 {
         lanes::axpy(-1.0 / seen, &slow, &mut counts);
     }
     Ok((counts, mistakes, false))
@@ -192,7 +203,7 @@ pub fn learn_kernel(
 
 /// The length of the longest row `[x, 1]` (without the 1 if there is no intercept).
 pub fn radius(x: &Design, intercept: bool) -> f64 {
-    let mut rows = super::sgd::RowReader::new(x);
+    let mut rows = RowReader::new(x);
     let one = if intercept { 1.0 } else { 0.0 };
     (0..x.n_rows()).map(|i| rows.square_length(i) + one).fold(0.0, f64::max).sqrt()
 }

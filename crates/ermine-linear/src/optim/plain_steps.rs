@@ -3,13 +3,13 @@
 //!
 //! **Cost.** Two passes over a row in the nearest memory. Rows come in any order, so the memory of one that is `AHEAD` places away is asked for at every step.
 
-use super::sgd::{AHEAD, Schedule};
+use super::sgd::{AHEAD, RateSchedule};
 use ermine_core::linalg::lanes::{self, dot_body};
 use ermine_core::loss::Loss;
-use ermine_core::vectorised;
+use ermine_core::versions;
 
 /// Rows of an array with their answers.
-pub struct Rows<'a> {
+pub struct LabeledRows<'a> {
     /// The numbers; row `i` begins at `i * stride`.
     pub x: &'a [f64],
     /// Numbers from one row to the next.
@@ -21,7 +21,7 @@ pub struct Rows<'a> {
 }
 
 /// What the steps change: the weights are `scale v` with an intercept; `t` counts steps, and the sums are those of the scales and intercepts after each.
-pub struct State<'a> {
+pub struct StepState<'a> {
     /// Coefficients, before they are multiplied by the scale.
     pub v: &'a mut [f64],
     /// What all coefficients are multiplied by.
@@ -37,9 +37,9 @@ pub struct State<'a> {
 }
 
 /// How long the steps are.
-pub struct Rates {
+pub struct StepRates {
     /// The rate of learning.
-    pub schedule: Schedule,
+    pub schedule: RateSchedule,
     /// Divides it.
     pub slowdown: f64,
     /// The strength of the L2 penalty.
@@ -48,9 +48,9 @@ pub struct Rates {
     pub intercept: bool,
 }
 
-vectorised! {
+versions! {
     /// A step on each row of `order`; the sum of the losses seen before each, and that of the weights.
-    pub fn steps<L: Loss>(loss: L, rows: &Rows, order: &[u32], state: &mut State, rates: &Rates) -> (f64, f64) {
+    pub fn steps<L: Loss>(loss: L, rows: &LabeledRows, order: &[u32], state: &mut StepState, rates: &StepRates) -> (f64, f64) {
         let (mut sum, mut total) = (0.0, 0.0);
         let p = state.v.len();
         let row = |i: u32| &rows.x[i as usize * rows.stride..i as usize * rows.stride + p];
@@ -87,7 +87,7 @@ vectorised! {
     }
 }
 
-impl State<'_> {
+impl StepState<'_> {
     /// Moves the scale into the coefficients.
     pub fn rescale(&mut self) {
         let scale = self.scale.max(f64::MIN_POSITIVE);

@@ -2,7 +2,7 @@
 //! L1 or elastic-net penalty, of two classes or many.
 //!
 //! **Idea.** Near `w`, `F` is a quadratic; quadratic plus L1 is what [`coordinate`](super::coordinate) solves without touching the data. Its
-//! minimiser gives the direction, a line search the step. As Newton's method does, this converges in a few rounds, each
+//! minimizer gives the direction, a line search the step. As Newton's method does, this converges in a few rounds, each
 //! of one Hessian. Tables too wide for a Hessian work on the columns that matter: those in use and the worst violators.
 //!
 //! **Cost.** A round is one pass with `n m^2` flops for `m` columns at work.
@@ -10,37 +10,37 @@
 //! **Reference.** Yuan, Ho and Lin, "An improved GLMNET for L1-regularized logistic regression" (2012).
 
 use super::coordinate::Quadratic;
-use super::newton::{Options, Smooth};
-use super::{Outcome, Status};
+use super::newton::{NewtonOptions, SmoothObjective};
+use super::{Outcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Matrix, lanes};
 use ermine_core::progress::{Event, report};
 
 /// A smooth risk whose coefficients, but not intercepts, may be given an L1 penalty.
-pub trait Penalised: Smooth {
+pub trait L1Objective: SmoothObjective {
     /// Whether unknown `j` is a coefficient.
     fn is_coefficient(&self, j: usize) -> bool;
 
     /// The value at `w`, the gradient into `g`, the unknowns that matter there, and their Hessian (or what stands for it).
     fn model(&self, w: &[f64], l1: f64, g: &mut [f64]) -> (f64, Vec<usize>, Matrix);
 
-    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalises them.
+    /// A lower bound on the minimum of the risk plus `l1` times the absolute coefficients; `None` where nothing penalizes them.
     fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64>;
 
-    /// A cheaper problem with nearly the same minimiser, if there is one.
-    fn cheaper(&self) -> Option<Box<dyn Penalised + '_>>;
+    /// A cheaper problem with nearly the same minimizer, if there is one.
+    fn cheaper(&self) -> Option<Box<dyn L1Objective + '_>>;
 }
 
-/// Minimises `risk + l1 |coefficients|_1` from `w` on.
-pub fn minimise(risk: &dyn Penalised, l1: f64, w: &mut [f64], options: &Options) -> Result<Outcome> {
+/// Minimizes `risk + l1 |coefficients|_1` from `w` on.
+pub fn minimize(risk: &dyn L1Objective, l1: f64, w: &mut [f64], options: &NewtonOptions) -> Result<Outcome> {
     if options.sampled_start
         && let Some(sample) = risk.cheaper()
     {
-        let rough = Options { tolerance: options.tolerance.max(1e-5), sampled_start: false, ..*options };
-        minimise(sample.as_ref(), l1, w, &rough)?;
+        let rough = NewtonOptions { tolerance: options.tolerance.max(1e-5), sampled_start: false, ..*options };
+        minimize(sample.as_ref(), l1, w, &rough)?;
     }
     let absolute = |w: &[f64]| l1 * (0..w.len()).filter(|&j| risk.is_coefficient(j)).map(|j| w[j].abs()).sum::<f64>();
-    let mut status = Status::Limit;
+    let mut status = SolverStatus::Limit;
     let mut g = vec![0.0; w.len()];
     let (mut value, mut residual, mut n_iterations, mut polished) = (f64::INFINITY, f64::INFINITY, 0, 0);
     while n_iterations < options.max_iterations {
@@ -53,7 +53,7 @@ pub fn minimise(risk: &dyn Penalised, l1: f64, w: &mut [f64], options: &Options)
         let promised = lanes::dot(&g, &direction) + absolute(&target) - absolute(w);
         residual = largest_violation(risk, w, &g, l1);
         if -promised <= options.tolerance * value.abs() && outside(risk, &g, &chosen, l1) <= 1e-6 * l1 {
-            status = Status::Converged;
+            status = SolverStatus::Converged;
             polished += 1;
             // The gap shrinks with the violation, the objective with its square: a step or two more make the certificate as good as the point.
             if residual <= 1e-9 * l1 || polished > 2 {
@@ -62,7 +62,7 @@ pub fn minimise(risk: &dyn Penalised, l1: f64, w: &mut [f64], options: &Options)
         }
         n_iterations += 1;
         if !search(risk, w, &direction, value, promised, &absolute) {
-            status = if status == Status::Converged { status } else { Status::Stalled };
+            status = if status == SolverStatus::Converged { status } else { SolverStatus::Stalled };
             break;
         }
     }
@@ -71,7 +71,7 @@ pub fn minimise(risk: &dyn Penalised, l1: f64, w: &mut [f64], options: &Options)
 }
 
 /// By how much an optimality condition is violated at most.
-fn largest_violation(risk: &dyn Penalised, w: &[f64], g: &[f64], l1: f64) -> f64 {
+fn largest_violation(risk: &dyn L1Objective, w: &[f64], g: &[f64], l1: f64) -> f64 {
     let violation = |j: usize| match w[j] {
         _ if !risk.is_coefficient(j) => g[j].abs(),
         0.0 => (g[j].abs() - l1).max(0.0),
@@ -91,20 +91,20 @@ pub fn columns_at_work(w: &[f64], g: &[f64], l1: f64) -> Vec<usize> {
     chosen
 }
 
-/// Minimises the quadratic model plus L1 over the unknowns at work, from `target` on.
-fn solve_model(risk: &dyn Penalised, h: &Matrix, chosen: &[usize], g: &[f64], l1: f64, target: &mut [f64]) {
+/// Minimizes the quadratic model plus L1 over the unknowns at work, from `target` on.
+fn solve_model(risk: &dyn L1Objective, h: &Matrix, chosen: &[usize], g: &[f64], l1: f64, target: &mut [f64]) {
     let m = chosen.len();
     let mut w: Vec<f64> = chosen.iter().map(|&j| target[j]).collect();
     let linear: Vec<f64> = h.times(&w).iter().zip(chosen).map(|(h, &j)| h - g[j]).collect();
     let rows: Vec<Vec<f64>> = (0..m).map(|i| h.row(i).to_vec()).collect();
     let l1s: Vec<f64> = chosen.iter().map(|&j| if risk.is_coefficient(j) { l1 } else { 0.0 }).collect();
     let quadratic = Quadratic { rows: &rows, linear: &linear, l1: &l1s, l2: &vec![0.0; m] };
-    quadratic.minimise(&mut w, 1e-9 * l1, 1000);
+    quadratic.minimize(&mut w, 1e-9 * l1, 1000);
     chosen.iter().zip(w).for_each(|(&j, w)| target[j] = w);
 }
 
 /// The worst violation among columns that are not at work.
-fn outside(risk: &dyn Penalised, g: &[f64], chosen: &[usize], l1: f64) -> f64 {
+fn outside(risk: &dyn L1Objective, g: &[f64], chosen: &[usize], l1: f64) -> f64 {
     let mut at_work = vec![false; g.len()];
     chosen.iter().for_each(|&j| at_work[j] = true);
     (0..g.len()).filter(|&j| !at_work[j] && risk.is_coefficient(j)).map(|j| g[j].abs() - l1).fold(0.0, f64::max)
@@ -112,7 +112,7 @@ fn outside(risk: &dyn Penalised, g: &[f64], chosen: &[usize], l1: f64) -> f64 {
 
 /// Halves the step until the objective falls by a share of what the model promised; false where it doesn't.
 fn search(
-    risk: &dyn Penalised,
+    risk: &dyn L1Objective,
     w: &mut [f64],
     direction: &[f64],
     value: f64,

@@ -1,5 +1,5 @@
 //! Quantile regression, and least absolute deviations as its median: `min sum_i w_i rho(y_i - x_i'beta - b)`,
-//! `rho(r) = tau r` above, `(tau - 1) r` below. An exact solution of the linear programme, not an approximation.
+//! `rho(r) = tau r` above, `(tau - 1) r` below. An exact solution of the linear program, not an approximation.
 //!
 //! **How.**
 //! 1. The dual, `max y'a, A'a = (1 - tau) A'w, 0 <= a <= w`, goes to the interior point method of
@@ -18,10 +18,10 @@
 //!
 //! **Reference.** Koenker, "Quantile Regression" (2005), chapter 6; Barrodale and Roberts (1973) for the edge search.
 
-use super::linear_program::{LinearProgram, Point, Rows};
+use super::linear_program::{ConstraintRows, InteriorPoint, LinearProgram};
 use super::moments::{Moments, require_products};
-use super::units::Units;
-use super::{Outcome, Status};
+use super::units::ColumnUnits;
+use super::{Outcome, SolverStatus};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::cholesky::independent_columns;
 use ermine_core::linalg::{Dense, Design, Lu, Matrix, lanes};
@@ -31,7 +31,7 @@ use std::collections::BinaryHeap;
 
 /// A quantile-regression problem.
 #[derive(Debug, Clone, Copy)]
-pub struct QuantileRegression<'a> {
+pub struct QuantileProblem<'a> {
     /// The columns.
     pub x: &'a Design<'a>,
     /// The target.
@@ -59,7 +59,7 @@ pub struct QuantileSolution {
     pub outcome: Outcome,
 }
 
-impl QuantileRegression<'_> {
+impl QuantileProblem<'_> {
     /// Solves the problem.
     pub fn solve(&self) -> Result<QuantileSolution> {
         if self.y.iter().any(|y| !y.is_finite()) {
@@ -73,8 +73,8 @@ impl QuantileRegression<'_> {
         }
         moments.check_small(self.x)?;
         let squares: Vec<f64> = products.diagonal().iter().map(|s| s / total).collect();
-        if let Some(units) = Units::of(&squares) {
-            let mut solution = QuantileRegression { x: &units.apply(self.x)?, ..*self }.solve_varied(products)?;
+        if let Some(units) = ColumnUnits::of(&squares) {
+            let mut solution = QuantileProblem { x: &units.apply(self.x)?, ..*self }.solve_varied(products)?;
             units.restore(&mut solution.coefficients);
             return Ok(solution);
         }
@@ -102,7 +102,7 @@ impl QuantileRegression<'_> {
             }
         }
         let x = Design::from(Dense::rows_f64(&copy, n, kept.len(), kept.len())?);
-        let mut solution = QuantileRegression { x: &x, ..*self }.solve_independent()?;
+        let mut solution = QuantileProblem { x: &x, ..*self }.solve_independent()?;
         let mut coefficients = vec![0.0; p];
         kept.iter().zip(&solution.coefficients).for_each(|(&j, &b)| coefficients[j] = b);
         solution.coefficients = coefficients;
@@ -118,7 +118,7 @@ impl QuantileRegression<'_> {
             Design::Dense(x) if self.intercept => x.transposed_times(&vec![1.0 / n as f64; n]),
             _ => Vec::new(),
         };
-        let rows = Rows { x: self.x, intercept: self.intercept, shift: &shift, sign: None };
+        let rows = ConstraintRows { x: self.x, intercept: self.intercept, shift: &shift, sign: None };
         let scaled: Vec<f64> = upper.iter().map(|u| (1.0 - self.tau) * u).collect();
         let right = rows.transposed_times(&scaled);
         let mut vertex =
@@ -142,7 +142,7 @@ impl QuantileRegression<'_> {
         let lower_bound = Some(if proven { value } else { bound });
         let size: f64 = self.y.iter().zip(&upper).map(|(y, u)| u * y.abs()).sum::<f64>() / total;
         proven |= value - bound <= 1e-9 * value || value <= 1e-13 * size;
-        let status = if proven { Status::Converged } else { Status::Stalled };
+        let status = if proven { SolverStatus::Converged } else { SolverStatus::Stalled };
         let outcome =
             Outcome { status, n_iterations, value, lower_bound, residual: if proven { 0.0 } else { gap / total } };
         let intercept = vertex.w.get(p).map_or(0.0, |b| b - lanes::dot(&shift, &vertex.w[..p]));
@@ -156,7 +156,7 @@ impl QuantileRegression<'_> {
 struct Vertex<'a> {
     y: &'a [f64],
     tau: f64,
-    rows: Rows<'a>,
+    rows: ConstraintRows<'a>,
     right: &'a [f64],
     upper: &'a [f64],
     basis: Vec<usize>,
@@ -175,13 +175,7 @@ impl Vertex<'_> {
 
     fn row(&self, i: usize) -> Vec<f64> {
         let mut row = vec![0.0; self.rows.x.n_columns()];
-        match self.rows.x {
-            Design::Dense(x) => row.iter_mut().enumerate().for_each(|(j, out)| *out = x.get(i, j)),
-            Design::Sparse(x) => {
-                let (places, numbers) = x.rows().line(i);
-                places.iter().zip(numbers).for_each(|(&j, &v)| row[j as usize] = v);
-            }
-        }
+        self.rows.x.row_into(i, &mut Vec::new(), &mut row);
         row.iter_mut().zip(self.rows.shift).for_each(|(x, m)| *x -= m);
         row.extend(self.rows.intercept.then_some(1.0));
         row
@@ -194,7 +188,7 @@ impl Vertex<'_> {
 
     /// The rows that the interior point holds closest to the solution, as far as they are linearly independent; false where
     /// there are too few. A row of the basis keeps away from its bounds while its multipliers vanish.
-    fn find_basis(&mut self, point: &Point) -> bool {
+    fn find_basis(&mut self, point: &InteriorPoint) -> bool {
         let width = self.rows.width();
         let score: Vec<f64> =
             (0..self.y.len()).map(|i| (point.z[i] + point.v[i]) / point.a[i].min(point.s[i])).collect();
@@ -241,7 +235,7 @@ impl Vertex<'_> {
 
     /// Finds the optimal vertex of slightly different targets, among which there are no ties. Returns a lower bound on the objective of the true targets; `None`
     /// where no optimal vertex was found, and then nothing has changed.
-    fn break_ties(&mut self, point: &Point) -> Option<f64> {
+    fn break_ties(&mut self, point: &InteriorPoint) -> Option<f64> {
         let typical = self.residuals().iter().map(|r| r.abs()).sum::<f64>() / self.y.len().max(1) as f64;
         let largest = lanes::max_abs(self.y);
         let size = (1e-11 * typical).max(1e-14 * largest);

@@ -1,6 +1,6 @@
 //! Ridge regression for many strengths at once, and the choice among them by leave-one-out error.
 //!
-//! **Formula.** With the eigenvectors `v_k` and eigenvalues `d_k` of the centred products `X'WX`, the solution for strength
+//! **Formula.** With the eigenvectors `v_k` and eigenvalues `d_k` of the centered products `X'WX`, the solution for strength
 //! `lambda` is `sum_k v_k (v_k'X'Wy) / (d_k + lambda)`: `p^2` operations each. Leaving row `i` out changes its residual to
 //! `r_i / (1 - h_i)`, where `h_i = w_i (1/W + sum_k (v_k'(x_i - m))^2 / (d_k + lambda))` is its leverage; no refit is needed.
 //!
@@ -8,7 +8,7 @@
 //!
 //! **Reference.** Golub, Heath and Wahba, "Generalized cross-validation" (1979); Allen's PRESS statistic (1974).
 
-use super::least_squares::centred_kernel;
+use super::least_squares::centered_kernel;
 use super::moments::{Moments, require_products};
 use crate::optim::decompose::{Eigen, symmetric_eigen};
 use ermine_core::error::{Error, Result};
@@ -33,7 +33,7 @@ pub fn leave_one_out_wide(
     let root: Vec<f64> = (0..n).map(|i| weights.map_or(1.0, |w| w[i].sqrt())).collect();
     let total = lanes::square_sum(&root);
     let shares: Vec<f64> = root.iter().map(|r| r * r / total).collect();
-    let eigen = symmetric_eigen(&centred_kernel(x, &root, &shares, &vec![1.0; x.n_columns()], intercept))?;
+    let eigen = symmetric_eigen(&centered_kernel(x, &root, &shares, &vec![1.0; x.n_columns()], intercept))?;
     let shares_of = |lambda: f64| eigen.values.iter().map(move |d| d.max(0.0) / (d.max(0.0) + lambda)).collect();
     let error = |&lambda: &f64| {
         let shrink: Vec<f64> = shares_of(lambda);
@@ -160,12 +160,12 @@ impl RidgePath {
     /// The squared coordinates of some rows along the eigenvectors.
     fn square_scores(&self, x: &Design, rows: Range<usize>, scores: &mut Matrix) {
         let p = self.eigen.values.len();
-        let mut centred = vec![0.0; p];
+        let (mut buffer, mut centered) = (Vec::new(), vec![0.0; p]);
         for (r, i) in rows.enumerate() {
-            row_into(x, i, &mut centred);
-            centred.iter_mut().zip(&self.moments.x_mean).for_each(|(x, m)| *x -= m);
+            x.row_into(i, &mut buffer, &mut centered);
+            centered.iter_mut().zip(&self.moments.x_mean).for_each(|(x, m)| *x -= m);
             let out = scores.row_mut(r);
-            lanes::row_dots(self.eigen.vectors.data(), p, &centred, 0.0, out);
+            lanes::row_dots(self.eigen.vectors.data(), p, &centered, 0.0, out);
             out.iter_mut().for_each(|s| *s *= *s);
         }
     }
@@ -175,16 +175,5 @@ fn row_dot(x: &Design, i: usize, w: &[f64]) -> f64 {
     match x {
         Design::Dense(x) => (0..w.len()).map(|j| x.get(i, j) * w[j]).sum(),
         Design::Sparse(x) => x.row_dot(i, w),
-    }
-}
-
-fn row_into(x: &Design, i: usize, out: &mut [f64]) {
-    match x {
-        Design::Dense(x) => out.iter_mut().enumerate().for_each(|(j, out)| *out = x.get(i, j)),
-        Design::Sparse(x) => {
-            out.fill(0.0);
-            let (places, numbers) = x.rows().line(i);
-            places.iter().zip(numbers).for_each(|(&j, &v)| out[j as usize] = v);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! The regularised risk of a linear predictor as a smooth function of its weights:
+//! The regularized risk of a linear predictor as a smooth function of its weights:
 //! `F(beta, b) = sum_i w_i l(x_i'beta + b, y_i) / W + lambda |beta|^2 / 2`.
 //!
 //! **One pass.** The Hessian is `X'SX` with `S = w l''`, the gradient `X'u` with `u = w l'`. Packing `sqrt(S) x` with the extra
@@ -8,14 +8,14 @@
 //! **Certificate.** For `lambda > 0` the point `a = l'(z)` (moved so that `sum w a = 0` where there is an intercept) is feasible for the dual
 //! problem `max -sum w_i l*(a_i) / W - |X'(w a) / W|^2 / (2 lambda)`, a lower bound on the minimum.
 
-use super::newton::{Curvature, Smooth};
-use super::prox_newton::{Penalised, columns_at_work};
+use super::newton::{Curvature, SmoothObjective};
+use super::prox_newton::{L1Objective, columns_at_work};
 use crate::penalty::Penalty;
 use ermine_core::linalg::dense::{BLOCK, add_in_order};
 use ermine_core::linalg::{Design, Matrix, chunks, gram, lanes};
 use ermine_core::loss::Loss;
 use ermine_core::parallel;
-use ermine_core::vectorised;
+use ermine_core::versions;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub struct Risk<'a, L: Loss> {
     pub loss: L,
     /// Strength of the L2 penalty, at least 0.
     pub lambda: f64,
-    /// Whether there is an intercept (which is never penalised).
+    /// Whether there is an intercept (which is never penalized).
     pub intercept: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'a, L: Loss> Risk<'a, L> {
     }
 
     /// A lower bound on the minimum of the risk plus `l1 |beta|_1`, from the gradients of the losses at `w`; `None` where nothing
-    /// penalises the coefficients.
+    /// penalizes the coefficients.
     pub fn lower_bound(&self, w: &[f64], l1: f64) -> Option<f64> {
         if self.lambda <= 0.0 && l1 <= 0.0 {
             return None;
@@ -240,7 +240,7 @@ impl<'a, L: Loss> Risk<'a, L> {
         })
     }
 
-    /// A sample of every so many-th row has enough rows for its minimiser to be near.
+    /// A sample of every so many-th row has enough rows for its minimizer to be near.
     pub(super) fn sample_step(&self) -> usize {
         (self.x.n_rows() / (20 * self.n_unknowns()).max(2000)).min(10)
     }
@@ -265,7 +265,7 @@ fn ordered_sum(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
     parts.iter().sum()
 }
 
-impl<L: Loss> Smooth for Risk<'_, L> {
+impl<L: Loss> SmoothObjective for Risk<'_, L> {
     fn n_unknowns(&self) -> usize {
         self.x.n_columns() + usize::from(self.intercept)
     }
@@ -315,9 +315,9 @@ impl<L: Loss> Smooth for Risk<'_, L> {
         (gram.total / total + self.lambda * lanes::square_sum(&w[..p]) / 2.0, Curvature::Full(h))
     }
 
-    fn sample(&self) -> Option<Box<dyn Smooth + '_>> {
+    fn sample(&self) -> Option<Box<dyn SmoothObjective + '_>> {
         let step = self.sample_step();
-        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn Smooth + '_>)
+        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn SmoothObjective + '_>)
     }
 
     /// The risk is `lambda`-strongly convex in the coefficients: `F - F* <= |g|^2 / (2 lambda)` (intercept at its best).
@@ -334,7 +334,7 @@ impl<L: Loss> Smooth for Risk<'_, L> {
     }
 }
 
-impl<L: Loss> Penalised for Risk<'_, L> {
+impl<L: Loss> L1Objective for Risk<'_, L> {
     fn is_coefficient(&self, j: usize) -> bool {
         j < self.x.n_columns()
     }
@@ -357,13 +357,13 @@ impl<L: Loss> Penalised for Risk<'_, L> {
         Risk::lower_bound(self, w, l1)
     }
 
-    fn cheaper(&self) -> Option<Box<dyn Penalised + '_>> {
+    fn cheaper(&self) -> Option<Box<dyn L1Objective + '_>> {
         let step = self.sample_step();
-        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn Penalised + '_>)
+        (step >= 4).then(|| Box::new(self.every(step)) as Box<dyn L1Objective + '_>)
     }
 }
 
-vectorised! {
+versions! {
     /// `d_j += sum_r s_r x_rj^2`.
     fn add_squares(x: &[f64], stride: usize, s: &[f64], d: &mut [f64]) {
         let p = d.len();

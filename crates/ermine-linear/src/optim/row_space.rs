@@ -12,9 +12,9 @@
 //! **Reference.** Hastie and Tibshirani, "Efficient quadratic regularization for expression arrays" (2004).
 
 use super::decompose;
-use super::least_squares::centred_kernel;
-use super::newton::{self, Smooth};
-use super::{Outcome, Status};
+use super::least_squares::centered_kernel;
+use super::newton::{self, SmoothObjective};
+use super::{Outcome, SolverStatus};
 use ermine_core::error::Result;
 use ermine_core::linalg::{Dense, Design, Matrix, lanes};
 
@@ -22,7 +22,7 @@ use ermine_core::linalg::{Dense, Design, Matrix, lanes};
 const MOST_ROWS: usize = 4096;
 
 /// The row space of a wide table.
-pub struct RowSpace<'x> {
+pub struct RowSpaceBasis<'x> {
     x: &'x Dense<'x>,
     /// `Z`, row by row.
     rows: Vec<f64>,
@@ -30,15 +30,15 @@ pub struct RowSpace<'x> {
     directions: Matrix,
 }
 
-impl<'x> RowSpace<'x> {
+impl<'x> RowSpaceBasis<'x> {
     /// The row space of a table that is wide enough; `None` where the problem had better be solved as it is.
-    pub fn of(x: &'x Design<'x>, full_hessian: usize) -> Result<Option<RowSpace<'x>>> {
+    pub fn of(x: &'x Design<'x>, full_hessian: usize) -> Result<Option<RowSpaceBasis<'x>>> {
         let Design::Dense(x) = x else { return Ok(None) };
         let (n, p) = (x.n_rows(), x.n_columns());
         if n == 0 || n > MOST_ROWS || p <= full_hessian || p < 2 * n {
             return Ok(None);
         }
-        let kernel = centred_kernel(x, &vec![1.0; n], &vec![1.0 / n as f64; n], &vec![1.0; p], false);
+        let kernel = centered_kernel(x, &vec![1.0; n], &vec![1.0 / n as f64; n], &vec![1.0; p], false);
         if kernel.data().iter().any(|v| !v.is_finite()) {
             return Ok(None);
         }
@@ -49,7 +49,7 @@ impl<'x> RowSpace<'x> {
         let directions = Matrix::from_fn(kept.len(), n, |k, i| eigen.vectors[(kept[k], i)] / root(k));
         let rows = (0..n).flat_map(|i| (0..kept.len()).map(move |k| (i, k)));
         let rows = rows.map(|(i, k)| eigen.vectors[(kept[k], i)] * root(k)).collect();
-        Ok((!kept.is_empty()).then_some(RowSpace { x, rows, directions }))
+        Ok((!kept.is_empty()).then_some(RowSpaceBasis { x, rows, directions }))
     }
 
     /// The table in the coordinates of its rows.
@@ -70,26 +70,26 @@ impl<'x> RowSpace<'x> {
     }
 }
 
-/// Minimises `whole`, the problem over the table, by way of `reduced`, the same problem over [`RowSpace::design`]. `restore` turns the unknowns of one into those of the other. What
+/// Minimizes `whole`, the problem over the table, by way of `reduced`, the same problem over [`RowSpaceBasis::design`]. `restore` turns the unknowns of one into those of the other. What
 /// is known about the point is computed for the problem over the table; should rounding have cost more than is allowed, the solver goes on from there.
-pub fn minimise(
-    whole: &dyn Smooth,
-    reduced: &dyn Smooth,
+pub fn minimize(
+    whole: &dyn SmoothObjective,
+    reduced: &dyn SmoothObjective,
     restore: impl Fn(&[f64]) -> Vec<f64>,
-    options: &newton::Options<'_>,
+    options: &newton::NewtonOptions<'_>,
 ) -> Result<(Outcome, Vec<f64>)> {
     let mut c = vec![0.0; reduced.n_unknowns()];
-    let found = newton::minimise(reduced, &mut c, options)?;
+    let found = newton::minimize(reduced, &mut c, options)?;
     let mut w = restore(&c);
     let mut gradient = vec![0.0; w.len()];
     let value = whole.value_gradient(&w, &mut gradient);
     let lower_bound = whole.bound(&w).map(|bound| bound.min(value));
     let outcome = Outcome { value, lower_bound, residual: lanes::max_abs(&gradient), ..found };
     let near = outcome.gap().is_some_and(|gap| gap <= options.certified * value.abs());
-    if near || outcome.status != Status::Converged {
+    if near || outcome.status != SolverStatus::Converged {
         return Ok((outcome, w));
     }
-    let polished = newton::minimise(whole, &mut w, &newton::Options { sampled_start: false, ..*options })?;
+    let polished = newton::minimize(whole, &mut w, &newton::NewtonOptions { sampled_start: false, ..*options })?;
     Ok((Outcome { n_iterations: outcome.n_iterations + polished.n_iterations, ..polished }, w))
 }
 
@@ -113,9 +113,9 @@ mod tests {
         let y: Vec<f64> = (0..n).map(|i| if numbers[i * p] + numbers[i * p + 1] > 0.0 { 1.0 } else { -1.0 }).collect();
         let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
         let x: Design = Dense::rows_f64(&numbers, n, p, p).unwrap().into();
-        let space = RowSpace::of(&x, FULL_HESSIAN).unwrap().unwrap();
+        let space = RowSpaceBasis::of(&x, FULL_HESSIAN).unwrap().unwrap();
         assert_eq!(space.directions.n_rows(), n - 1);
-        let options = newton::Options {
+        let options = newton::NewtonOptions {
             tolerance: 1e-10,
             certified: 1e-8,
             max_iterations: 100,
@@ -133,8 +133,8 @@ mod tests {
             };
             let reduced = Risk { x: space.design().unwrap(), ..whole.clone() };
             let restore = |c: &[f64]| space.restore(c, usize::from(intercept));
-            let (outcome, w) = minimise(&whole, &reduced, restore, &options).unwrap();
-            assert_eq!(outcome.status, Status::Converged);
+            let (outcome, w) = minimize(&whole, &reduced, restore, &options).unwrap();
+            assert_eq!(outcome.status, SolverStatus::Converged);
             assert!(outcome.gap().unwrap() <= 1e-8 * outcome.value, "{outcome:?}");
             let mut gradient = vec![0.0; w.len()];
             whole.value_gradient(&w, &mut gradient);
@@ -147,7 +147,7 @@ mod tests {
         let numbers = vec![1.0; 2 * FULL_HESSIAN];
         for (n, p) in [(2, FULL_HESSIAN), (FULL_HESSIAN, 2)] {
             let x: Design = Dense::rows_f64(&numbers, n, p, p).unwrap().into();
-            assert!(RowSpace::of(&x, FULL_HESSIAN).unwrap().is_none());
+            assert!(RowSpaceBasis::of(&x, FULL_HESSIAN).unwrap().is_none());
         }
     }
 }

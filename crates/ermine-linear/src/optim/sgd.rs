@@ -1,6 +1,6 @@
 //! Stochastic gradient descent: one row, or a few, at a time. For any loss, any penalty, and data that arrives in pieces.
 //!
-//! **Formula.** `w <- prox(w - eta_t (l'(z_i) x_i + penalty's smooth part), eta_t)` with the rate `eta_t` of a [`Schedule`].
+//! **Formula.** `w <- prox(w - eta_t (l'(z_i) x_i + penalty's smooth part), eta_t)` with the rate `eta_t` of a [`RateSchedule`].
 //!
 //! **How.** The L2 part shrinks all coefficients by one factor; that factor is kept beside them (`w = scale v`), so a
 //! sparse row costs what it holds. The L1 part is owed: a running total says how much every coefficient should have
@@ -12,10 +12,10 @@
 //! **Reference.** Bottou, "Stochastic gradient descent tricks" (2012); Tsuruoka, Tsujii and Ananiadou, "Stochastic gradient
 //! descent training for L1-regularized log-linear models with cumulative penalty" (2009); Polyak and Juditsky (1992).
 
-use super::plain_steps::{self, State};
+use super::plain_steps::{self, StepState};
+use super::row_reader::RowReader;
 use crate::penalty::{Penalty, l1};
 use ermine_core::error::Result;
-use ermine_core::linalg::dense::RowView;
 use ermine_core::linalg::{Design, lanes};
 use ermine_core::loss::Loss;
 use ermine_core::progress::{Event, Observer, report};
@@ -23,7 +23,7 @@ use ermine_core::rng::{self, Purpose};
 
 /// How the rate of learning changes with the number of steps `t`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Schedule {
+pub enum RateSchedule {
     /// `rate`.
     Constant {
         /// The rate.
@@ -50,25 +50,25 @@ pub enum Schedule {
     },
 }
 
-impl Schedule {
+impl RateSchedule {
     #[inline(always)]
     pub(super) fn rate(&self, t: f64) -> f64 {
         match *self {
-            Schedule::Constant { rate } | Schedule::Adaptive { rate } => rate,
-            Schedule::Inverse { rate, power } => rate / t.powf(power),
-            Schedule::Optimal { rate, strength } => 1.0 / (strength * (t - 1.0) + 1.0 / rate),
+            RateSchedule::Constant { rate } | RateSchedule::Adaptive { rate } => rate,
+            RateSchedule::Inverse { rate, power } => rate / t.powf(power),
+            RateSchedule::Optimal { rate, strength } => 1.0 / (strength * (t - 1.0) + 1.0 / rate),
         }
     }
 }
 
 /// How it is run.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct SgdOptions<'a> {
     /// The rate of learning.
-    pub schedule: Schedule,
+    pub schedule: RateSchedule,
     /// The penalty on the coefficients.
     pub penalty: Penalty,
-    /// Whether there is an intercept (which is never penalised).
+    /// Whether there is an intercept (which is never penalized).
     pub intercept: bool,
     /// Rows per step, at least 1.
     pub batch: usize,
@@ -95,7 +95,7 @@ pub(super) const AHEAD: usize = 10;
 
 /// What has been learned so far; goes on learning from whatever comes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sgd {
+pub struct SgdState {
     v: Vec<f64>,
     scale: f64,
     intercept: f64,
@@ -114,16 +114,16 @@ pub struct Sgd {
     pub curve: Vec<f64>,
 }
 
-impl Sgd {
+impl SgdState {
     /// Nothing learned yet, for `p` columns.
     pub fn new(p: usize) -> Self {
-        Sgd::from(vec![0.0; p], 0.0)
+        SgdState::from(vec![0.0; p], 0.0)
     }
 
     /// Starts from given coefficients.
     pub fn from(coefficients: Vec<f64>, intercept: f64) -> Self {
         let p = coefficients.len();
-        Sgd {
+        SgdState {
             v: coefficients,
             scale: 1.0,
             intercept,
@@ -155,7 +155,7 @@ impl Sgd {
         x: &Design,
         y: &[f64],
         weights: Option<&[f64]>,
-        options: &Options,
+        options: &SgdOptions,
     ) -> Result<bool> {
         let (mut best, mut idle) = (f64::INFINITY, 0);
         let mut is_held = vec![false; x.n_rows()];
@@ -178,7 +178,8 @@ impl Sgd {
             idle = if mean > best - tolerance { idle + 1 } else { 0 };
             best = best.min(mean);
             if idle >= options.patience.max(1) {
-                let adaptive = matches!(options.schedule, Schedule::Adaptive { rate } if rate / self.slowdown > 1e-6);
+                let adaptive =
+                    matches!(options.schedule, RateSchedule::Adaptive { rate } if rate / self.slowdown > 1e-6);
                 if !adaptive {
                     return Ok(true);
                 }
@@ -190,7 +191,7 @@ impl Sgd {
     }
 
     /// The mean loss of the rows that are held out.
-    fn mean_loss<L: Loss>(&self, loss: L, x: &Design, y: &[f64], weights: Option<&[f64]>, options: &Options) -> f64 {
+    fn mean_loss<L: Loss>(&self, loss: L, x: &Design, y: &[f64], weights: Option<&[f64]>, options: &SgdOptions) -> f64 {
         let (w, b) = self.weights(options.average);
         let mut rows = RowReader::new(x);
         let (mut sum, mut total) = (0.0, 0.0);
@@ -211,13 +212,13 @@ impl Sgd {
     }
 
     /// Reads [`to_numbers`](Self::to_numbers) back, for `p` columns.
-    pub fn from_numbers(numbers: &[f64], p: usize) -> Option<Sgd> {
+    pub fn from_numbers(numbers: &[f64], p: usize) -> Option<SgdState> {
         let (&[scale, intercept, t, owed, scales, intercepts, slowdown], rest) = numbers.split_first_chunk::<7>()?;
         if rest.len() != 3 * p || !numbers.iter().all(|x| x.is_finite()) {
             return None;
         }
         let (v, paid, slow) = (rest[..p].to_vec(), rest[p..2 * p].to_vec(), rest[2 * p..].to_vec());
-        Some(Sgd { v, scale, intercept, t, owed, paid, scales, slow, intercepts, slowdown, curve: Vec::new() })
+        Some(SgdState { v, scale, intercept, t, owed, paid, scales, slow, intercepts, slowdown, curve: Vec::new() })
     }
 
     /// One pass over the rows in the given order; returns the mean loss seen.
@@ -228,21 +229,21 @@ impl Sgd {
         y: &[f64],
         weights: Option<&[f64]>,
         order: &[u32],
-        options: &Options,
+        options: &SgdOptions,
     ) -> f64 {
         let (l1, l2) = strengths(options.penalty);
         let is_plain = l1 == 0.0 && options.batch == 1 && !options.average;
         if let (Design::Dense(x), true) = (x, is_plain && !matches!(options.penalty, Penalty::Lp { .. }))
             && let Some((x, stride)) = x.array()
         {
-            return self.plain_pass(loss, &plain_steps::Rows { x, stride, y, weights }, order, options);
+            return self.plain_pass(loss, &plain_steps::LabeledRows { x, stride, y, weights }, order, options);
         }
         let mut rows = RowReader::new(x);
         let (mut sum, mut total) = (0.0, 0.0);
         let mut steps = Vec::with_capacity(options.batch);
         for (k, batch) in order.chunks(options.batch.max(1)).enumerate() {
             let next = order.get((k + AHEAD) * batch.len()).copied();
-            rows.expect(next);
+            rows.prefetch(next);
             next.into_iter().for_each(|i| lanes::prefetch(y, i as usize));
             steps.clear();
             for &i in batch {
@@ -268,8 +269,14 @@ impl Sgd {
     }
 
     /// The same where nothing is out of the ordinary.
-    fn plain_pass<L: Loss>(&mut self, loss: L, rows: &plain_steps::Rows, order: &[u32], options: &Options) -> f64 {
-        let rates = plain_steps::Rates {
+    fn plain_pass<L: Loss>(
+        &mut self,
+        loss: L,
+        rows: &plain_steps::LabeledRows,
+        order: &[u32],
+        options: &SgdOptions,
+    ) -> f64 {
+        let rates = plain_steps::StepRates {
             schedule: options.schedule,
             slowdown: self.slowdown,
             l2: strengths(options.penalty).1,
@@ -277,13 +284,13 @@ impl Sgd {
         };
         let mut state = self.plain();
         let (sum, total) = plain_steps::steps(loss, rows, order, &mut state, &rates);
-        let State { scale, intercept, t, scales, intercepts, .. } = state;
+        let StepState { scale, intercept, t, scales, intercepts, .. } = state;
         (self.scale, self.intercept, self.t, self.scales, self.intercepts) = (scale, intercept, t, scales, intercepts);
         sum / f64::max(total, f64::MIN_POSITIVE)
     }
 
-    fn plain(&mut self) -> State<'_> {
-        State {
+    fn plain(&mut self) -> StepState<'_> {
+        StepState {
             v: &mut self.v,
             scale: self.scale,
             intercept: self.intercept,
@@ -300,7 +307,7 @@ impl Sgd {
         steps: &[f64],
         rate: f64,
         strengths: (f64, f64),
-        options: &Options,
+        options: &SgdOptions,
     ) {
         let (l1, l2) = strengths;
         if l2 > 0.0 {
@@ -328,7 +335,7 @@ impl Sgd {
 
     /// The coefficients that row `i` touches pay the L1 shrinkage that they owe.
     fn pay(&mut self, rows: &mut RowReader, i: usize) {
-        let (owed, scale) = (self.owed, self.scale);
+        let (owed, scale, p) = (self.owed, self.scale, self.v.len());
         let (v, paid) = (&mut self.v, &mut self.paid);
         let mut settle = |j: usize| {
             v[j] = l1::prox((owed - paid[j]) / scale, v[j]);
@@ -336,7 +343,7 @@ impl Sgd {
         };
         match rows.touched(i) {
             Some(places) => places.iter().for_each(|&j| settle(j as usize)),
-            None => (0..paid_len(rows)).for_each(settle),
+            None => (0..p).for_each(settle),
         }
     }
 
@@ -356,10 +363,6 @@ impl Sgd {
     }
 }
 
-fn paid_len(rows: &RowReader) -> usize {
-    rows.x.n_columns()
-}
-
 /// The L1 and L2 strengths of a penalty.
 fn strengths(penalty: Penalty) -> (f64, f64) {
     match penalty {
@@ -367,90 +370,5 @@ fn strengths(penalty: Penalty) -> (f64, f64) {
         Penalty::L2 { lambda } => (0.0, lambda),
         Penalty::Elastic { lambda, ratio } => (lambda * ratio, lambda * (1.0 - ratio)),
         Penalty::None | Penalty::Lp { .. } => (0.0, 0.0),
-    }
-}
-
-/// Reads rows in any order.
-pub struct RowReader<'x> {
-    x: &'x Design<'x>,
-    /// A copy of row `held`, for layouts whose rows don't lie side by side.
-    buffer: Vec<f64>,
-    held: usize,
-}
-
-impl<'x> RowReader<'x> {
-    /// A reader of these rows.
-    pub fn new(x: &'x Design<'x>) -> Self {
-        RowReader { x, buffer: Vec::new(), held: usize::MAX }
-    }
-
-    /// Asks for the memory of a row that will be read soon.
-    #[inline]
-    pub fn expect(&self, row: Option<u32>) {
-        if let (Design::Dense(x), Some(i)) = (self.x, row) {
-            match x.raw_row(i as usize) {
-                Some(RowView::F64(row)) => (0..row.len().min(512)).step_by(8).for_each(|at| lanes::prefetch(row, at)),
-                Some(RowView::F32(row)) => (0..row.len().min(1024)).step_by(16).for_each(|at| lanes::prefetch(row, at)),
-                None => {}
-            }
-        }
-    }
-
-    fn copy(&mut self, i: usize) -> &[f64] {
-        if self.held != i
-            && let Design::Dense(x) = self.x
-        {
-            x.block(i..i + 1, &mut self.buffer);
-            self.held = i;
-        }
-        &self.buffer
-    }
-
-    /// `x_i . w`.
-    #[inline]
-    pub fn dot(&mut self, i: usize, w: &[f64]) -> f64 {
-        match self.x {
-            Design::Sparse(x) => x.row_dot(i, w),
-            Design::Dense(x) => match x.row(i) {
-                Some(RowView::F64(row)) => lanes::dot(row, w),
-                Some(RowView::F32(row)) => lanes::dot(row, w),
-                None => lanes::dot(self.copy(i), w),
-            },
-        }
-    }
-
-    /// `w += c x_i`.
-    #[inline]
-    pub fn add(&mut self, i: usize, c: f64, w: &mut [f64]) {
-        match self.x {
-            Design::Sparse(x) => {
-                let (places, numbers) = x.rows().line(i);
-                places.iter().zip(numbers).for_each(|(&j, &v)| w[j as usize] += c * v);
-            }
-            Design::Dense(x) => match x.row(i) {
-                Some(RowView::F64(row)) => lanes::axpy(c, row, w),
-                Some(RowView::F32(row)) => lanes::axpy(c, row, w),
-                None => lanes::axpy(c, self.copy(i), w),
-            },
-        }
-    }
-
-    /// `x_i . x_i`.
-    pub fn square_length(&mut self, i: usize) -> f64 {
-        match self.x {
-            Design::Sparse(x) => x.rows().line(i).1.iter().map(|v| v * v).sum(),
-            Design::Dense(x) => match x.row(i) {
-                Some(RowView::F64(row)) => lanes::square_sum(row),
-                _ => lanes::square_sum(self.copy(i)),
-            },
-        }
-    }
-
-    /// The columns of a sparse row; `None` for all.
-    pub fn touched(&self, i: usize) -> Option<&'x [u32]> {
-        match self.x {
-            Design::Sparse(x) => Some(x.rows().line(i).0),
-            Design::Dense(_) => None,
-        }
     }
 }

@@ -3,10 +3,12 @@
 
 mod stochastic;
 
-use super::least_squares::{LeastSquares, Method};
-use super::{Status, descent, halfspace, lasso, newton, perceptron, prox_newton, quantile, ridge_path, risk, sgd};
-use crate::optim::multinomial::Multinomial;
-use crate::optim::newton::Smooth;
+use super::least_squares::{LeastSquares, LeastSquaresMethod};
+use super::{
+    SolverStatus, descent, halfspace, lasso, newton, perceptron, prox_newton, quantile, ridge_path, risk, sgd,
+};
+use crate::optim::multinomial::MultinomialRisk;
+use crate::optim::newton::SmoothObjective;
 use crate::penalty::Penalty;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SupportedConeT};
@@ -61,8 +63,14 @@ fn clarabel(p: &[Vec<f64>], q: &[f64], a: &[Vec<f64>], b: &[f64], n_equal: usize
     solver.solution.obj_val
 }
 
-fn newton_options() -> newton::Options<'static> {
-    newton::Options { tolerance: 1e-14, certified: 1e-9, max_iterations: 200, sampled_start: true, observer: &Silent }
+fn newton_options() -> newton::NewtonOptions<'static> {
+    newton::NewtonOptions {
+        tolerance: 1e-14,
+        certified: 1e-9,
+        max_iterations: 200,
+        sampled_start: true,
+        observer: &Silent,
+    }
 }
 
 proptest! {
@@ -95,7 +103,7 @@ proptest! {
                 let product: f64 = column.iter().zip(&residual).map(|(c, r)| c * r).sum::<f64>() - lambda * beta[j];
                 let tolerance = if shift == 0.0 { 1e-9 } else { 1e-5f64 };
                 // Wide tables are solved by (X X' + lambda) alpha = y, which is exact up to rounding of X X': what is left is about eps |X X'| |alpha|, and |alpha| is at most |y| / lambda.
-                let rounding = if lambda > 0.0 && solution.method == Method::Wide { 16.0 * f64::EPSILON * size / lambda } else { 0.0 };
+                let rounding = if lambda > 0.0 && solution.method == LeastSquaresMethod::Wide { 16.0 * f64::EPSILON * size / lambda } else { 0.0 };
                 let tolerance = tolerance.max(rounding);
                 prop_assert!(product.abs() <= tolerance * length * (n as f64).sqrt(), "{j}: {product} of {length}, {:?}", solution.method);
             }
@@ -117,7 +125,7 @@ proptest! {
         let design = dense(&x, n, p);
         let solution = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }.solve().unwrap();
         let beta = solution.coefficients.row(0).to_vec();
-        prop_assert!(matches!(solution.method, Method::MinimumNorm { rank, .. } if rank < p), "{:?}", solution.method);
+        prop_assert!(matches!(solution.method, LeastSquaresMethod::MinimumNorm { rank, .. } if rank < p), "{:?}", solution.method);
         // A vanishing ridge has the same limit.
         let ridge = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 1e-7 }.solve().unwrap();
         prop_assert!(solution.residual_sums[0] <= ridge.residual_sums[0] + 1e-9, "{solution:?} {ridge:?}");
@@ -163,7 +171,7 @@ proptest! {
         let weights = weighted.then_some(&w[..]);
         let design: Design = if sparse { sparsify(&x, n, p).into() } else { dense(&x, n, p) };
         let l1_ratio = if pure { 1.0 } else { ratio };
-        let problem = lasso::Lasso { x: &design, y: &y, weights, intercept, l1_ratio, tolerance: 1e-12, max_iterations: 100 };
+        let problem = lasso::LassoProblem { x: &design, y: &y, weights, intercept, l1_ratio, tolerance: 1e-12, max_iterations: 100 };
         let lambda = problem.largest_lambda() * share;
         if lambda <= 0.0 { return Ok(()); }
         let solution = problem.solve(lambda);
@@ -177,7 +185,7 @@ proptest! {
         };
         let value = objective(&solution.coefficients, solution.intercept);
         prop_assert!((value - solution.outcome.value).abs() <= 1e-9 * value, "{value} {}", solution.outcome.value);
-        // Split beta into its positive and negative part: a quadratic programme.
+        // Split beta into its positive and negative part: a quadratic program.
         let q = usize::from(intercept);
         let m = 2 * p + q;
         let entry = |i: usize, k: usize| match k { k if k < p => x[i * p + k], k if k < 2 * p => -x[i * p + k - p], _ => 1.0 };
@@ -201,19 +209,19 @@ proptest! {
         prop_assert!(value <= optimum + 1e-8 * (1.0 + optimum.abs()), "{value} {optimum} {:?}", solution.outcome);
         let bound = solution.outcome.lower_bound.unwrap();
         prop_assert!(bound <= optimum + 1e-7 * (1.0 + optimum.abs()), "bound {bound} above the optimum {optimum}");
-        prop_assert_eq!(solution.outcome.status, Status::Converged);
+        prop_assert_eq!(solution.outcome.status, SolverStatus::Converged);
     }
 
     #[test]
     fn lasso_paths_equal_single_solutions(n in 10usize..60, p in 5usize..80, seed in 0u64..200) {
         let (x, y) = (numbers(n * p, seed), numbers(n, seed + 1));
         let design = dense(&x, n, p);
-        let problem = lasso::Lasso { x: &design, y: &y, weights: None, intercept: true, l1_ratio: 1.0, tolerance: 1e-12, max_iterations: 100 };
+        let problem = lasso::LassoProblem { x: &design, y: &y, weights: None, intercept: true, l1_ratio: 1.0, tolerance: 1e-12, max_iterations: 100 };
         for solution in problem.path(&problem.grid(12, 1e-3)) {
             let single = problem.solve(solution.lambda);
             let difference = (solution.outcome.value - single.outcome.value).abs();
             prop_assert!(difference <= 1e-9 * (1.0 + single.outcome.value), "{:?} {:?}", solution.outcome, single.outcome);
-            prop_assert_eq!(solution.outcome.status, Status::Converged);
+            prop_assert_eq!(solution.outcome.status, SolverStatus::Converged);
         }
         let empty = problem.solve(problem.largest_lambda() * 1.0001);
         prop_assert!(empty.coefficients.iter().all(|b| *b == 0.0));
@@ -230,8 +238,8 @@ proptest! {
         let x_of = || if sparse { Design::from(sparsify(&x, n, p)) } else { dense(&x, n, p) };
         let weights = || Some(Cow::Borrowed(&w[..]));
         let binary = risk::Risk { x: x_of(), y: Cow::Borrowed(&y), weights: weights(), loss: Logistic, lambda: 0.1, intercept };
-        let multi = Multinomial { x: x_of(), y: Cow::Borrowed(&classes), n_classes: 3, weights: weights(), lambda: 0.1, intercept };
-        let problems: [&dyn Smooth; 2] = [&binary, &multi];
+        let multi = MultinomialRisk { x: x_of(), y: Cow::Borrowed(&classes), n_classes: 3, weights: weights(), lambda: 0.1, intercept };
+        let problems: [&dyn SmoothObjective; 2] = [&binary, &multi];
         for problem in problems {
             let m = problem.n_unknowns();
             let at: Vec<f64> = numbers(m, seed + 4);
@@ -266,7 +274,7 @@ proptest! {
         let y: Vec<f64> = (0..n).map(|i| (x[i * p] * 10f64.powi(0) + noise[i]).signum()).collect();
         let problem = risk::Risk { x: dense(&x, n, p), y: Cow::Borrowed(&y), weights: None, loss: Logistic, lambda, intercept: true };
         let mut w = vec![0.0; p + 1];
-        let outcome = newton::minimise(&problem, &mut w, &newton_options()).unwrap();
+        let outcome = newton::minimize(&problem, &mut w, &newton_options()).unwrap();
         let mut g = vec![0.0; p + 1];
         let value = problem.value_gradient(&w, &mut g);
         // The bound must be below every value, and close to the best.
@@ -275,7 +283,7 @@ proptest! {
         let elsewhere: Vec<f64> = w.iter().map(|w| w * 1.1).collect();
         prop_assert!(problem.lower_bound(&elsewhere, 0.0).is_none_or(|b| b <= value + 1e-12));
         prop_assert!(problem.lower_bound(&vec![0.0; p + 1], 0.0).is_none_or(|b| b <= value + 1e-12));
-        prop_assert_eq!(outcome.status, Status::Converged);
+        prop_assert_eq!(outcome.status, SolverStatus::Converged);
     }
 
     #[test]
@@ -284,7 +292,7 @@ proptest! {
         fn gap<L: Loss>(loss: L, x: &[f64], y: &[f64], n: usize, p: usize) -> (f64, f64) {
             let problem = risk::Risk { x: dense(x, n, p), y: Cow::Borrowed(y), weights: None, loss, lambda: 0.05, intercept: true };
             let mut w = vec![0.0; p + 1];
-            let outcome = newton::minimise(&problem, &mut w, &newton_options()).unwrap();
+            let outcome = newton::minimize(&problem, &mut w, &newton_options()).unwrap();
             (outcome.value, problem.lower_bound(&w, 0.0).unwrap())
         }
         let signs: Vec<f64> = y.iter().map(|y| y.signum()).collect();
@@ -303,13 +311,13 @@ proptest! {
         let mut g = vec![0.0; p + 1];
         problem.value_gradient(&w, &mut g);
         let l1 = share * g[..p].iter().fold(1e-3f64, |t, g| t.max(g.abs()));
-        let outcome = prox_newton::minimise(&problem, l1, &mut w, &newton_options()).unwrap();
+        let outcome = prox_newton::minimize(&problem, l1, &mut w, &newton_options()).unwrap();
         prop_assert!(outcome.gap().unwrap() <= 1e-8, "{outcome:?}");
         prop_assert!(outcome.residual <= 1e-6, "{outcome:?}");
         // Proximal gradient descent gets there, too, but not below.
-        let options = descent::Options { rate: descent::Rate::Search, penalty: Penalty::L1 { lambda: l1 }, n_penalised: p, tolerance: 1e-7, max_iterations: 5000, observer: &Silent };
+        let options = descent::DescentOptions { rate: descent::StepRate::Search, penalty: Penalty::L1 { lambda: l1 }, n_penalized: p, tolerance: 1e-7, max_iterations: 5000, observer: &Silent };
         let mut slow = vec![0.0; p + 1];
-        let course = descent::minimise(&problem, &mut slow, &options).unwrap();
+        let course = descent::minimize(&problem, &mut slow, &options).unwrap();
         prop_assert!((course.outcome.value - outcome.value).abs() < 1e-6, "{} {}", course.outcome.value, outcome.value);
     }
 
@@ -326,7 +334,7 @@ proptest! {
         if repeated && p > 1 { x.chunks_mut(p).for_each(|row| row[p - 1] = 2.0 * row[0]); }
         let w: Vec<f64> = numbers(n, seed + 3).iter().map(|v| v.abs() + 0.1).collect();
         let design = dense(&x, n, p);
-        let problem = quantile::QuantileRegression { x: &design, y: &y, weights: weighted.then_some(&w[..]), tau, intercept };
+        let problem = quantile::QuantileProblem { x: &design, y: &y, weights: weighted.then_some(&w[..]), tau, intercept };
         let solution = problem.solve().unwrap();
         let weight = |i: usize| if weighted { w[i] } else { 1.0 };
         let total: f64 = (0..n).map(weight).sum();
@@ -355,7 +363,7 @@ proptest! {
         let optimum = clarabel(&vec![vec![0.0; m]; m], &cost, &rows, &right, n);
         prop_assert!((value - optimum).abs() < 1e-7 * (1.0 + optimum.abs()), "{value} {optimum} {:?}", solution.outcome);
         if !ties {
-            prop_assert_eq!(solution.outcome.status, Status::Converged);
+            prop_assert_eq!(solution.outcome.status, SolverStatus::Converged);
         }
     }
 
@@ -406,8 +414,8 @@ proptest! {
         let y: Vec<f64> = x.chunks(p).map(|row| row[0].signum()).collect();
         x.chunks_mut(p).zip(&y).for_each(|(row, y)| row[0] += y * 0.5);
         let design = dense(&x, n, p);
-        let options = |form| perceptron::Options { form, intercept: true, max_passes: 100_000, patience: None, shuffle, seed, observer: &Silent };
-        let online = perceptron::learn(&design, &y, None, &options(perceptron::Form::Online)).unwrap();
+        let options = |form| perceptron::PerceptronOptions { form, intercept: true, max_passes: 100_000, patience: None, shuffle, seed, observer: &Silent };
+        let online = perceptron::learn(&design, &y, None, &options(perceptron::UpdateRule::Online)).unwrap();
         prop_assert!(online.separated);
         // The first axis separates with margin at least 0.5 (over the length of [1, 0, ..., 0]).
         let margin = x.chunks(p).zip(&y).map(|(row, y)| row[0] * y).fold(f64::INFINITY, f64::min);
@@ -416,14 +424,14 @@ proptest! {
         let (counts, mistakes, separated) = perceptron::learn_kernel(&y, None, |i, out| {
             let row = |i: usize| &x[i * p..(i + 1) * p];
             out.iter_mut().enumerate().for_each(|(k, o)| *o = row(i).iter().zip(row(k)).map(|(a, b)| a * b).sum());
-        }, &options(perceptron::Form::Online)).unwrap();
+        }, &options(perceptron::UpdateRule::Online)).unwrap();
         prop_assert!(separated);
         prop_assert_eq!(&mistakes, &online.mistakes, "the linear kernel makes the same mistakes");
         for j in 0..p {
             let w: f64 = (0..n).map(|i| counts[i] * x[i * p + j]).sum();
             prop_assert!((w - online.coefficients[j]).abs() < 1e-8);
         }
-        let batch = perceptron::learn(&design, &y, None, &options(perceptron::Form::Batch)).unwrap();
+        let batch = perceptron::learn(&design, &y, None, &options(perceptron::UpdateRule::Batch)).unwrap();
         prop_assert!(batch.separated);
     }
 }
@@ -441,8 +449,8 @@ fn separable_classes_without_penalty_are_diagnosed() {
         intercept: true,
     };
     let mut w = vec![0.0; 2];
-    let outcome = newton::minimise(&problem, &mut w, &newton_options()).unwrap();
-    assert_eq!(outcome.status, Status::Unbounded);
+    let outcome = newton::minimize(&problem, &mut w, &newton_options()).unwrap();
+    assert_eq!(outcome.status, SolverStatus::Unbounded);
     assert!(w.iter().all(|w| w.is_finite()));
 }
 
@@ -459,7 +467,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             let ols = LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }
                 .solve()
                 .unwrap();
-            let lasso = lasso::Lasso {
+            let lasso = lasso::LassoProblem {
                 x: &design,
                 y: &y,
                 weights: None,
@@ -469,7 +477,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
                 max_iterations: 50,
             };
             let lasso = lasso.solve(0.01);
-            let median = quantile::QuantileRegression { x: &design, y: &y, weights: None, tau: 0.5, intercept: true }
+            let median = quantile::QuantileProblem { x: &design, y: &y, weights: None, tau: 0.5, intercept: true }
                 .solve()
                 .unwrap();
             let risk = risk::Risk {
@@ -481,7 +489,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
                 intercept: true,
             };
             let mut w = vec![0.0; p + 1];
-            newton::minimise(&risk, &mut w, &newton_options()).unwrap();
+            newton::minimize(&risk, &mut w, &newton_options()).unwrap();
             [ols.coefficients.row(0).to_vec(), lasso.coefficients, median.coefficients, w].concat()
         })
     };
@@ -494,7 +502,7 @@ fn overflowing_data_is_an_error_not_a_number() {
     let y = [1.0, 2.0, 3.0, -1.0];
     let design = dense(&x, 4, 1);
     assert!(LeastSquares { x: &design, targets: &[&y], weights: None, intercept: true, lambda: 0.0 }.solve().is_err());
-    let problem = quantile::QuantileRegression { x: &design, y: &y, weights: None, tau: 0.5, intercept: true };
+    let problem = quantile::QuantileProblem { x: &design, y: &y, weights: None, tau: 0.5, intercept: true };
     assert!(problem.solve().is_err());
     assert!(halfspace::separate(&design, &[1.0, -1.0, 1.0, -1.0], None, true).is_err());
 }

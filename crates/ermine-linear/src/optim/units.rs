@@ -1,4 +1,4 @@
-//! Columns of one size. Linear programmes don't care about the units of columns, but the methods that solve them in floating-point numbers do: they compare rows by
+//! Columns of one size. Linear programs don't care about the units of columns, but the methods that solve them in floating-point numbers do: they compare rows by
 //! their lengths. Where sizes differ by much, columns are read multiplied by powers of two, which costs no digit, and coefficients are taken back to the user's units.
 
 use ermine_core::error::Result;
@@ -6,27 +6,27 @@ use ermine_core::linalg::Design;
 
 /// What each column is multiplied by.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Units(Vec<f64>);
+pub struct ColumnUnits(Vec<f64>);
 
-impl Units {
+impl ColumnUnits {
     /// Factors that bring columns with these mean squares (0 for a column that doesn't vary) to squares near 1; `None` where they are not far from it.
-    pub fn of(squares: &[f64]) -> Option<Units> {
+    pub fn of(squares: &[f64]) -> Option<ColumnUnits> {
         let fine = |square: &f64| *square == 0.0 || (1e-6..=1e6).contains(square);
         if squares.iter().all(fine) {
             return None;
         }
         let factor = |square: &f64| if *square > 0.0 { (-square.log2() / 2.0).round().exp2() } else { 1.0 };
-        Some(Units(squares.iter().map(factor).collect()))
+        Some(ColumnUnits(squares.iter().map(factor).collect()))
     }
 
     /// The same with some columns left out: they are read as zeros, and their coefficients become 0.
-    pub fn leaving_out(units: Option<Units>, left_out: &[usize], n_columns: usize) -> Option<Units> {
+    pub fn leaving_out(units: Option<ColumnUnits>, left_out: &[usize], n_columns: usize) -> Option<ColumnUnits> {
         if left_out.is_empty() {
             return units;
         }
         let mut factors = units.map_or_else(|| vec![1.0; n_columns], |units| units.0);
         left_out.iter().for_each(|&j| factors[j] = 0.0);
-        Some(Units(factors))
+        Some(ColumnUnits(factors))
     }
 
     /// The columns, multiplied.
@@ -50,8 +50,8 @@ mod tests {
 
     #[test]
     fn columns_get_one_size_and_coefficients_their_units_back() {
-        assert_eq!(Units::of(&[1.0, 0.0, 100.0]), None);
-        let units = Units::of(&[1e24, 1.0, 0.0, 1e-24]).unwrap();
+        assert_eq!(ColumnUnits::of(&[1.0, 0.0, 100.0]), None);
+        let units = ColumnUnits::of(&[1e24, 1.0, 0.0, 1e-24]).unwrap();
         let numbers = [1e12, 1.0, 5.0, 1e-12];
         let x = Design::from(Dense::rows_f64(&numbers, 1, 4, 4).unwrap());
         let scaled = units.apply(&x).unwrap();

@@ -5,27 +5,27 @@ use std::ops::{Deref, DerefMut};
 /// Sixteen numbers of 4 bytes on a cache line of their own (of 8 bytes, on two).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
-struct Line<E>([E; 16]);
+struct CacheLine<E>([E; 16]);
 
 /// A list of numbers, aligned to 64 bytes; its length is a multiple of 16.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Aligned<E>(Vec<Line<E>>);
+pub(super) struct Aligned<E>(Vec<CacheLine<E>>);
 
 impl<E: Copy> Aligned<E> {
     /// `len` times `value`; `len` is a multiple of 16.
     pub(super) fn filled(value: E, len: usize) -> Aligned<E> {
-        Aligned(vec![Line([value; 16]); len / 16])
+        Aligned(vec![CacheLine([value; 16]); len / 16])
     }
 
     /// A copy of `values`, if their number is a multiple of 16.
     pub(super) fn copy(values: &[E]) -> Option<Aligned<E>> {
         let (lines, rest) = values.as_chunks::<16>();
-        rest.is_empty().then(|| Aligned(lines.iter().map(|&line| Line(line)).collect()))
+        rest.is_empty().then(|| Aligned(lines.iter().map(|&line| CacheLine(line)).collect()))
     }
 
     /// Adds `value` at the end until there are `len`, a multiple of 16.
     pub(super) fn grow(&mut self, value: E, len: usize) {
-        self.0.resize(len / 16, Line([value; 16]));
+        self.0.resize(len / 16, CacheLine([value; 16]));
     }
 }
 
@@ -33,7 +33,7 @@ impl<E> Deref for Aligned<E> {
     type Target = [E];
     #[inline(always)]
     fn deref(&self) -> &[E] {
-        const { assert!(size_of::<Line<E>>() == 16 * size_of::<E>()) };
+        const { assert!(size_of::<CacheLine<E>>() == 16 * size_of::<E>()) };
         // SAFETY: a `Line<E>` is exactly 16 `E`s without padding (checked above), so n lines are 16 n numbers.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len() * 16) }
     }
@@ -42,7 +42,7 @@ impl<E> Deref for Aligned<E> {
 impl<E> DerefMut for Aligned<E> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [E] {
-        const { assert!(size_of::<Line<E>>() == 16 * size_of::<E>()) };
+        const { assert!(size_of::<CacheLine<E>>() == 16 * size_of::<E>()) };
         // SAFETY: as in `deref`; the borrow of `self` is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len() * 16) }
     }

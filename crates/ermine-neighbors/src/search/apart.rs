@@ -3,7 +3,7 @@
 //! **Idea.** Of the nearest rows of a row some are in its own fold and are passed over. A little more than k are fetched, as many as leave k others for nearly all rows;
 //! the few rows for which they don't suffice are asked again for twice as many, until they do.
 //!
-//! **Cost.** About one search for `k / (1 - share of the largest fold)` neighbours.
+//! **Cost.** About one search for `k / (1 - share of the largest fold)` neighbors.
 
 use super::index::Index;
 use super::nearest::{Nearest, Neighbors};

@@ -2,7 +2,7 @@
 //!
 //! Boxes prune well while there are few columns; from some width on nearly every box touches the ball around a query, and reading
 //! everything in order is faster. Where that happens depends on how the rows lie, not on the width alone, so for middling widths the box tree is
-//! built and asked: how much of it do some of its own points read to find their neighbours? The answer is a count, so the choice is the same on
+//! built and asked: how much of it do some of its own points read to find their neighbors? The answer is a count, so the choice is the same on
 //! every machine.
 
 use ermine_core::distance::metric::Metric;
@@ -26,7 +26,7 @@ const MAX_WIDTH: usize = 1 << 20;
 /// Kinds of index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum IndexKind {
     /// A tree of boxes: few columns, Minkowski family.
     BoxTree,
     /// A vantage-point tree: any metric with the triangle inequality.
@@ -40,39 +40,39 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl IndexKind {
     /// Its name as users know it.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::BoxTree => "kd_tree",
-            Kind::VantageTree => "ball_tree",
-            Kind::Scan => "brute",
-            Kind::Graph { .. } => "hnsw",
+            IndexKind::BoxTree => "kd_tree",
+            IndexKind::VantageTree => "ball_tree",
+            IndexKind::Scan => "brute",
+            IndexKind::Graph { .. } => "hnsw",
         }
     }
 }
 
 /// The kind chosen, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct IndexChoice {
     /// The kind.
-    pub kind: Kind,
+    pub kind: IndexKind,
     /// The reason, for people.
     pub reason: String,
-    /// For an approximate index, the share of true neighbours that it found when it was tried on its own rows
+    /// For an approximate index, the share of true neighbors that it found when it was tried on its own rows
     /// ([`super::index::Index::state_recall`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recall: Option<f64>,
 }
 
-impl Choice {
+impl IndexChoice {
     /// Whether a kind of index can serve a metric.
-    pub(super) fn possible(kind: Kind, metric: &Metric) -> bool {
+    pub(super) fn possible(kind: IndexKind, metric: &Metric) -> bool {
         match kind {
-            Kind::BoxTree => metric.shape().is_some(),
-            Kind::VantageTree => metric.has_triangle(),
-            Kind::Scan => true,
-            Kind::Graph { width } => (1..=MAX_WIDTH).contains(&width),
+            IndexKind::BoxTree => metric.shape().is_some(),
+            IndexKind::VantageTree => metric.has_triangle(),
+            IndexKind::Scan => true,
+            IndexKind::Graph { width } => (1..=MAX_WIDTH).contains(&width),
         }
     }
 
@@ -81,37 +81,41 @@ impl Choice {
     pub(super) fn make(
         rows: &Rows<'_>,
         metric: &Metric,
-        wish: Option<Kind>,
+        wish: Option<IndexKind>,
         given: bool,
         trial: impl FnOnce() -> f64,
-    ) -> Result<Choice> {
+    ) -> Result<IndexChoice> {
         let (n, d) = (rows.n_rows(), rows.n_features());
         if let Some(kind) = wish {
-            if !Choice::possible(kind, metric) {
+            if !IndexChoice::possible(kind, metric) {
                 return Err(Error::Unsupported {
                     learner: kind.name().into(),
                     need: format!("the {} metric", metric.name()),
                 });
             }
-            return Ok(Choice { kind, reason: "asked for".into(), recall: None });
+            return Ok(IndexChoice { kind, reason: "requested".into(), recall: None });
         }
         let (kind, reason) = if n < FEW_ROWS {
-            (Kind::Scan, format!("{n} rows are read sooner than a tree is climbed"))
+            (IndexKind::Scan, format!("brute force is fastest for {n} rows"))
         } else if metric.shape().is_none() && metric.has_triangle() {
-            (Kind::VantageTree, "the triangle inequality holds".into())
+            (IndexKind::VantageTree, "the triangle inequality holds".into())
         } else if metric.shape().is_none() {
-            (Kind::Scan, "the triangle inequality may fail, so every row is read".into())
+            (IndexKind::Scan, "the triangle inequality may not hold, so every row is compared".into())
         } else if d == 1 && matches!(metric, Metric::Cosine) {
-            (Kind::Scan, "one column has but two directions".into())
+            (IndexKind::Scan, "a single column has only two directions".into())
         } else if d <= FEW_FEATURES {
-            (Kind::BoxTree, format!("{d} columns are few"))
+            (IndexKind::BoxTree, format!("{d} columns are few enough for a tree"))
         } else if d > MANY_FEATURES {
-            (Kind::Scan, format!("{d} columns are many"))
+            (IndexKind::Scan, format!("{d} columns are too many for a tree"))
         } else {
             let share = trial();
-            let kind = if share < if given { WORTH_EMBEDDING } else { WORTH_IT } { Kind::BoxTree } else { Kind::Scan };
+            let kind = if share < if given { WORTH_EMBEDDING } else { WORTH_IT } {
+                IndexKind::BoxTree
+            } else {
+                IndexKind::Scan
+            };
             (kind, format!("in a trial a kd_tree read {:.0}% of the rows", 100.0 * share.min(1.0)))
         };
-        Ok(Choice { kind, reason, recall: None })
+        Ok(IndexChoice { kind, reason, recall: None })
     }
 }

@@ -6,7 +6,7 @@
 
 use super::aligned::Aligned;
 use super::nearest::{Nearest, Neighbors};
-use super::scan::tiles::{Filter, PANEL, Progress, search_tiles};
+use super::scan::tiles::{DistanceFilter, PANEL, ScanProgress, search_tiles};
 use ermine_core::error::{Error, Result};
 use ermine_core::parallel;
 use ermine_core::section::Sections;
@@ -28,7 +28,7 @@ impl CodeIndex {
     pub fn build(codes: &[u8], n_bytes: usize) -> Result<CodeIndex> {
         let n_rows = check(codes, n_bytes)?;
         if n_rows == 0 {
-            return Err(Error::data("neighbours need rows: there are no codes"));
+            return Err(Error::data("neighbors need rows: there are no codes"));
         }
         let mut index = CodeIndex { n_rows: 0, n_bytes, words: Aligned::filled(0, 0) };
         index.add(codes)?;
@@ -41,7 +41,7 @@ impl CodeIndex {
         let width = self.n_words();
         let first = self.n_rows;
         if first + more > u32::MAX as usize {
-            return Err(Error::data(format!("neighbours are found among at most {} rows", u32::MAX)));
+            return Err(Error::data(format!("neighbors are found among at most {} rows", u32::MAX)));
         }
         self.n_rows += more;
         self.words.grow(0, self.n_rows.div_ceil(PANEL) * PANEL * width);
@@ -77,7 +77,7 @@ impl CodeIndex {
     /// The `k` nearest codes of every query.
     pub fn kneighbors(&self, queries: &[u8], k: usize) -> Result<Neighbors> {
         if k == 0 {
-            return Err(Error::data("k = 0 neighbours: expected 1 or more"));
+            return Err(Error::data("`k` must be at least 1 (got 0)"));
         }
         self.batch(queries, &Nearest::k(k.min(self.n_rows)))
     }
@@ -114,7 +114,7 @@ impl CodeIndex {
         let block = n.div_ceil(16).clamp(1, BLOCK);
         let parts: Vec<Neighbors> = parallel::consume(queries.chunks(block * self.n_bytes), |_, queries| {
             let mut best = vec![wanted.clone(); queries.len() / self.n_bytes];
-            let done = search_tiles(&mut CodeFilter::new(self, queries), &mut best, Progress::default());
+            let done = search_tiles(&mut CodeFilter::new(self, queries), &mut best, ScanProgress::default());
             debug_assert_eq!(done.points, self.n_rows, "an exact filter reads to the end");
             let mut found = Neighbors::default();
             best.iter_mut().for_each(|best| found.push(best.sorted().iter().copied()));
@@ -186,7 +186,7 @@ impl<'a> CodeFilter<'a> {
     }
 }
 
-impl Filter for CodeFilter<'_> {
+impl DistanceFilter for CodeFilter<'_> {
     const GROUP: usize = 6;
     const YIELDS: bool = false;
     /// Distances below this pass. (The limit itself is only of use to a row with a smaller number, and those came before.)
@@ -208,7 +208,7 @@ impl Filter for CodeFilter<'_> {
         let codes = &self.index.words[panel * PANEL * width..][..PANEL * width];
         let queries = &self.packed[group * Self::GROUP * width..][..Self::GROUP * width];
         #[cfg(target_arch = "x86_64")]
-        if ermine_core::detected!("avx512f", "avx512vpopcntdq") {
+        if ermine_core::simd::has(ermine_core::simd::InstructionSet::IceLake) {
             // SAFETY: the machine has both, as just checked.
             unsafe { avx512::tile(codes, queries, thresholds, masks) };
             return;

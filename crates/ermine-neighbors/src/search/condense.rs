@@ -1,6 +1,6 @@
 //! Fewer rows that say the same: condensed and edited sets.
 //!
-//! - **Condensed** (Hart): rows are taken up only when the rows taken so far misclassify them by their nearest neighbour, over and over until
+//! - **Condensed** (Hart): rows are taken up only when the rows taken so far misclassify them by their nearest neighbor, over and over until
 //!   none is. The kept rows classify every row of the full set correctly (equal rows of different classes apart), mostly with the rows near the
 //!   boundary.
 //! - **Edited** (Wilson): rows that their k nearest other rows outvote are dropped; what remains is smoother, and mostly without noise.
@@ -62,11 +62,11 @@ fn nearest(index: &Index, kept: &[u32], query: &Rows<'_>) -> Result<(f64, usize)
     Ok((distance, first as usize))
 }
 
-/// The rows of Wilson's edited set, ascending: those that the majority of their neighbours (all of those in `neighbors`, which are those of
+/// The rows of Wilson's edited set, ascending: those that the majority of their neighbors (all of those in `neighbors`, which are those of
 /// every row without itself) agree with. A row whose class is level with another stays.
 pub fn edited(neighbors: &Neighbors, classes: &[u32], n_classes: usize) -> Result<Vec<u32>> {
     if neighbors.len() != classes.len() {
-        return Err(Error::data(format!("neighbours of {} rows for {} classes", neighbors.len(), classes.len())));
+        return Err(Error::data(format!("neighbors of {} rows for {} classes", neighbors.len(), classes.len())));
     }
     let stays = |i: usize| {
         let mut votes = vec![0u32; n_classes];

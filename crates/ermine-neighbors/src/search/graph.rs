@@ -12,7 +12,7 @@
 //! else), in batches of an eighth of the points that came with them before: the points of a batch are placed in parallel against the graph as it was before the
 //! batch, then linked in order. So a point sees nearly all of its fellows. The layer of a point follows from its number.
 //!
-//! **Enough neighbours.** Where a walk ends with fewer points than are wanted (most of the points are wanted, or no link leads to the rest), every point is
+//! **Enough neighbors.** Where a walk ends with fewer points than are wanted (most of the points are wanted, or no link leads to the rest), every point is
 //! measured: a search for k finds k.
 //!
 //! **Cost.** Build about n `BUILD_WIDTH` distances times a small factor; a query about `width` times [`BASE_LINKS`] / 2 distances, whatever n is; memory 4
@@ -23,10 +23,10 @@
 //! because the same points must give the same graph on any number of threads, under every metric of this room.)
 
 use super::nearest::Nearest;
-use super::vantage::{RowSpace, Space};
+use super::vantage::{MetricRows, MetricSpace};
 use ermine_core::error::{Error, Result};
 use ermine_core::parallel;
-use ermine_core::rng;
+use ermine_core::rng::{self, Purpose};
 use ermine_core::section::Sections;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -44,11 +44,11 @@ const BATCH: usize = 2048;
 const MAX_HEIGHT: u8 = 12;
 /// No link.
 const NONE: u32 = u32::MAX;
-/// Points that are asked for their neighbours when the recall is measured.
+/// Points that are asked for their neighbors when the recall is measured.
 const SAMPLE: usize = 100;
 
 /// A point and how far it is: ordered by (distance, number), since distances are not negative.
-type Near = (u64, u32);
+type NearPoint = (u64, u32);
 
 /// The links of all points.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,19 +67,19 @@ pub(super) struct Graph {
 
 /// Working memory of one thread's walks.
 #[derive(Default)]
-pub(super) struct Walk {
+pub(super) struct GraphWalk {
     /// Points seen in the walk of this number.
     seen: Vec<u32>,
     number: u32,
     /// A point that no walk steps on.
     shunned: Option<u32>,
-    ahead: BinaryHeap<Reverse<Near>>,
-    best: BinaryHeap<Near>,
+    ahead: BinaryHeap<Reverse<NearPoint>>,
+    best: BinaryHeap<NearPoint>,
 }
 
 impl Graph {
     /// A graph over all points of a space.
-    pub(super) fn build(space: &RowSpace<'_>) -> Graph {
+    pub(super) fn build(space: &MetricRows<'_>) -> Graph {
         let mut graph =
             Graph { heights: Vec::new(), base: Vec::new(), starts: Vec::new(), upper: Vec::new(), entry: 0 };
         graph.insert(space);
@@ -87,10 +87,10 @@ impl Graph {
     }
 
     /// Takes in the points of `space` that aren't in the graph yet.
-    pub(super) fn insert(&mut self, space: &RowSpace<'_>) {
+    pub(super) fn insert(&mut self, space: &MetricRows<'_>) {
         let first = self.heights.len();
         let mut order: Vec<u32> = (first as u32..space.len() as u32).collect();
-        rng::shuffle(&mut rng::stream(0, &[first as u64, space.len() as u64]), &mut order);
+        rng::shuffle(&mut Purpose::GraphOrder.stream(0, &[first as u64, space.len() as u64]), &mut order);
         (first..space.len()).for_each(|point| self.make_room(height(point)));
         let mut placed = 0;
         if first == 0 && !order.is_empty() {
@@ -99,7 +99,7 @@ impl Graph {
         while placed < order.len() {
             let batch = &order[placed..order.len().min(placed + (placed / 8).clamp(1, BATCH))];
             let places: Vec<Vec<Vec<u32>>> =
-                batch.par_iter().map_init(Walk::default, |walk, &point| self.place(space, point, walk)).collect();
+                batch.par_iter().map_init(GraphWalk::default, |walk, &point| self.place(space, point, walk)).collect();
             for (&point, layers) in batch.iter().zip(&places) {
                 for (layer, links) in (0..).zip(layers) {
                     self.links_mut(point, layer)[..links.len()].copy_from_slice(links);
@@ -116,7 +116,7 @@ impl Graph {
     }
 
     /// The links of a new point in each of its layers, lowest first.
-    fn place(&self, space: &RowSpace<'_>, point: u32, walk: &mut Walk) -> Vec<Vec<u32>> {
+    fn place(&self, space: &MetricRows<'_>, point: u32, walk: &mut GraphWalk) -> Vec<Vec<u32>> {
         let mut layers = vec![Vec::new(); usize::from(self.heights[point as usize]) + 1];
         let query = space.row(point);
         let top = self.heights[self.entry as usize];
@@ -140,7 +140,7 @@ impl Graph {
     }
 
     /// Links the points that new points are linked to back to them. Where there are too many links, they are chosen anew.
-    fn link_back(&mut self, space: &RowSpace<'_>, batch: &[u32], places: &[Vec<Vec<u32>>]) {
+    fn link_back(&mut self, space: &MetricRows<'_>, batch: &[u32], places: &[Vec<Vec<u32>>]) {
         let mut back: Vec<(u8, u32, u32)> = Vec::new();
         for (&point, layers) in batch.iter().zip(places) {
             for (layer, links) in (0..).zip(layers) {
@@ -158,7 +158,7 @@ impl Graph {
                 return links;
             }
             let row = space.row(point);
-            let found: Vec<Near> = links.iter().map(|&link| near(space.to(&row, link), link)).collect();
+            let found: Vec<NearPoint> = links.iter().map(|&link| near(space.to(&row, link), link)).collect();
             select(space, point, &found, room)
         });
         for (group, links) in groups.iter().zip(&chosen) {
@@ -190,13 +190,13 @@ impl Graph {
     /// The nearest points that a walk in one layer finds, nearest first, at most `width`.
     fn walk(
         &self,
-        space: &RowSpace<'_>,
+        space: &MetricRows<'_>,
         query: &[f64],
-        from: &[Near],
+        from: &[NearPoint],
         width: usize,
         layer: u8,
-        walk: &mut Walk,
-    ) -> Vec<Near> {
+        walk: &mut GraphWalk,
+    ) -> Vec<NearPoint> {
         walk.begin(self.heights.len());
         for &start in from {
             walk.seen[start.1 as usize] = walk.number;
@@ -229,11 +229,11 @@ impl Graph {
     /// Offers to `best` the points that a walk with `width` places finds. Within a radius the width is doubled until the walk leaves it.
     pub(super) fn search(
         &self,
-        space: &RowSpace<'_>,
+        space: &MetricRows<'_>,
         query: &[f64],
         width: usize,
         best: &mut Nearest,
-        walk: &mut Walk,
+        walk: &mut GraphWalk,
     ) {
         let top = self.heights[self.entry as usize];
         let mut from = vec![near(space.to(query, self.entry), self.entry)];
@@ -259,13 +259,13 @@ impl Graph {
     }
 
     /// The share of the true `k` nearest that searches of this width find, measured on some of the points as if they weren't there.
-    pub(super) fn recall(&self, space: &RowSpace<'_>, width: usize, k: usize) -> f64 {
+    pub(super) fn recall(&self, space: &MetricRows<'_>, width: usize, k: usize) -> f64 {
         let n = space.len();
         let (sample, k) = (SAMPLE.min(n), k.min(n - 1));
         if k == 0 {
             return 1.0;
         }
-        let hits = (0..sample).into_par_iter().map_init(Walk::default, |walk, i| {
+        let hits = (0..sample).into_par_iter().map_init(GraphWalk::default, |walk, i| {
             let point = (i * n / sample) as u32;
             let query = space.row(point);
             let (mut exact, mut found) = (Nearest::k(k), Nearest::k(k));
@@ -293,7 +293,7 @@ impl Graph {
 
     /// Reads a graph over `n` points, and checks that a walk in it stays in bounds.
     pub(super) fn load(sections: &Sections, n: usize) -> Result<Graph> {
-        let broken = || Error::model_file("the parts of a graph of neighbours don't fit together");
+        let broken = || Error::model_file("the parts of a graph of neighbors don't fit together");
         let heights = sections.u8s("heights")?;
         let (base, upper) = (sections.u32s("base links")?, sections.u32s("upper links")?);
         let entry = sections.u32s("entry")?.first().copied().ok_or_else(broken)?;
@@ -324,7 +324,7 @@ impl Graph {
     }
 }
 
-impl Walk {
+impl GraphWalk {
     fn begin(&mut self, n: usize) {
         if self.seen.len() != n || self.number == u32::MAX {
             self.seen.clear();
@@ -340,18 +340,18 @@ impl Walk {
     }
 }
 
-fn near(distance: f64, point: u32) -> Near {
+fn near(distance: f64, point: u32) -> NearPoint {
     (distance.to_bits(), point)
 }
 
 /// The highest layer of a point: each is reached by one in [`LINKS`] of the layer below.
 fn height(point: usize) -> u8 {
-    let mut rng = rng::stream(0, &[point as u64]);
+    let mut rng = Purpose::GraphLayers.stream(0, &[point as u64]);
     (0..MAX_HEIGHT).find(|_| rng::below(&mut rng, LINKS) != 0).unwrap_or(MAX_HEIGHT)
 }
 
 /// The points that `from` is linked to, of those in `found`, at most `room`.
-fn select(space: &RowSpace<'_>, from: u32, found: &[Near], room: usize) -> Vec<u32> {
+fn select(space: &MetricRows<'_>, from: u32, found: &[NearPoint], room: usize) -> Vec<u32> {
     let (mut linked, mut others) = (Vec::with_capacity(room), Vec::new());
     let mut found = found.to_vec();
     // Of equally near points chance decides: were it the smaller number, no link would lead to the last of many equal points.
@@ -372,7 +372,7 @@ fn select(space: &RowSpace<'_>, from: u32, found: &[Near], room: usize) -> Vec<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::choice::Kind;
+    use crate::search::choice::IndexKind;
     use crate::search::index::Index;
     use ermine_core::distance::metric::{Custom, Metric};
     use ermine_core::distance::rows::{Points, Rows};
@@ -383,7 +383,7 @@ mod tests {
         (0..len).map(|_| rng::below(&mut rng, steps) as f64 / steps as f64).collect()
     }
 
-    /// The share of true neighbours found, counted apart from the index's own count.
+    /// The share of true neighbors found, counted apart from the index's own count.
     fn recall(approximate: &Index, exact: &Index, queries: &Rows<'_>, k: usize) -> f64 {
         let (found, truth) = (approximate.kneighbors(queries, k).unwrap(), exact.kneighbors(queries, k).unwrap());
         let hits = (0..queries.n_rows()).map(|i| {
@@ -394,14 +394,14 @@ mod tests {
     }
 
     #[test]
-    fn most_neighbours_are_found_and_the_share_is_stated() {
+    fn most_neighbors_are_found_and_the_share_is_stated() {
         let own = Custom::new(|a, b| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum(), false);
         for (metric, steps) in [(Metric::Euclidean, 1 << 20), (Metric::Cosine, 1 << 20), (Metric::Custom(own), 6)] {
             let (points, queries) = (draw(3, 4000 * 8, steps), draw(4, 200 * 8, steps));
             let (rows, queries) = (Rows::row_major(&points, 8).unwrap(), Rows::row_major(&queries, 8).unwrap());
-            let exact = Index::build_as(&rows, metric.clone(), Some(Kind::Scan)).unwrap();
+            let exact = Index::build_as(&rows, metric.clone(), Some(IndexKind::Scan)).unwrap();
             let share = |width, k| {
-                let mut index = Index::build_as(&rows, metric.clone(), Some(Kind::Graph { width })).unwrap();
+                let mut index = Index::build_as(&rows, metric.clone(), Some(IndexKind::Graph { width })).unwrap();
                 index.state_recall(k).unwrap();
                 let (found, stated) = (recall(&index, &exact, &queries, k), index.choice().recall.unwrap());
                 assert!((stated - found).abs() < 0.05, "{metric:?}, {width}, {k}: stated {stated}, found {found}");
@@ -419,15 +419,15 @@ mod tests {
     #[test]
     fn sorted_rows_are_found_too() {
         let (clusters, size, d) = (20, 200, 16);
-        let (centres, noise) = (draw(1, clusters * d, 1000), draw(2, clusters * size * d, 1000));
+        let (centers, noise) = (draw(1, clusters * d, 1000), draw(2, clusters * size * d, 1000));
         let points: Vec<f64> =
-            (0..clusters * size * d).map(|i| 10.0 * centres[i / (size * d) * d + i % d] + noise[i]).collect();
+            (0..clusters * size * d).map(|i| 10.0 * centers[i / (size * d) * d + i % d] + noise[i]).collect();
         let rows = Rows::row_major(&points, d).unwrap();
-        let exact = Index::build_as(&rows, Metric::Euclidean, Some(Kind::Scan)).unwrap();
+        let exact = Index::build_as(&rows, Metric::Euclidean, Some(IndexKind::Scan)).unwrap();
         let queries: Vec<f64> = points.chunks(d).step_by(17).flat_map(|row| row.iter().map(|v| v + 0.05)).collect();
         let queries = Rows::row_major(&queries, d).unwrap();
         let part = |from: usize, to: usize| Rows::row_major(&points[from * size * d..to * size * d], d).unwrap();
-        let wish = Some(Kind::Graph { width: 100 });
+        let wish = Some(IndexKind::Graph { width: 100 });
         let whole = Index::build_as(&rows, Metric::Euclidean, wish).unwrap();
         let mut grown = Index::build_as(&part(0, 1), Metric::Euclidean, wish).unwrap();
         (1..clusters).for_each(|c| grown.add(&part(c, c + 1)).unwrap());
@@ -442,7 +442,7 @@ mod tests {
     fn as_many_as_asked_for() {
         for (points, k) in [(vec![1.0; 1500], 1500), (draw(1, 1500, 1000), 1400), (vec![1.0; 1500], 700)] {
             let rows = Rows::row_major(&points, 1).unwrap();
-            let index = Index::build_as(&rows, Metric::Euclidean, Some(Kind::Graph { width: 10 })).unwrap();
+            let index = Index::build_as(&rows, Metric::Euclidean, Some(IndexKind::Graph { width: 10 })).unwrap();
             let near = index.kneighbors(&Rows::row_major(&[0.3, 0.9], 1).unwrap(), k).unwrap();
             assert!((0..2).all(|i| near.rows(i).len() == k));
         }
@@ -451,7 +451,7 @@ mod tests {
     #[test]
     fn the_same_graph_on_any_number_of_threads() {
         let points = Points::copy(&Rows::row_major(&draw(1, 3000 * 3, 500), 3).unwrap());
-        let space = RowSpace { points: &points, metric: &Metric::Euclidean };
+        let space = MetricRows { points: &points, metric: &Metric::Euclidean };
         let built =
             |n: usize| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(|| Graph::build(&space));
         assert_eq!(built(1), built(4));
@@ -465,7 +465,7 @@ mod tests {
             let (rows, queries) = (Rows::row_major(&points, d).unwrap(), Rows::row_major(&queries, d).unwrap());
             let first = n.div_ceil(2);
             let mut index =
-                Index::build_as(&Rows::row_major(&points[..first * d], d).unwrap(), Metric::Manhattan, Some(Kind::Graph { width: 400 }))
+                Index::build_as(&Rows::row_major(&points[..first * d], d).unwrap(), Metric::Manhattan, Some(IndexKind::Graph { width: 400 }))
                     .unwrap();
             index.add(&Rows::row_major(&points[first * d..], d).unwrap()).unwrap();
             let mut sections = Sections::default();
@@ -486,7 +486,7 @@ mod tests {
         #[test]
         fn a_damaged_graph_is_refused_or_harmless(links in proptest::collection::vec(any::<u32>(), 12), seed: u64) {
             let points = Points::copy(&Rows::row_major(&draw(seed, 60, 1000), 2).unwrap());
-            let space = RowSpace { points: &points, metric: &Metric::Euclidean };
+            let space = MetricRows { points: &points, metric: &Metric::Euclidean };
             let mut graph = Graph::build(&space);
             for (place, link) in links.iter().enumerate() {
                 graph.base[place * 7] = link % 33;
@@ -494,7 +494,7 @@ mod tests {
             let mut sections = Sections::default();
             graph.save(&mut sections);
             match Graph::load(&sections, 30) {
-                Ok(graph) => graph.search(&space, &[0.5, 0.5], 64, &mut Nearest::k(3), &mut Walk::default()),
+                Ok(graph) => graph.search(&space, &[0.5, 0.5], 64, &mut Nearest::k(3), &mut GraphWalk::default()),
                 Err(error) => prop_assert!(error.to_string().contains("graph")),
             }
             prop_assert!(Graph::load(&sections, 31).is_err());

@@ -1,7 +1,7 @@
 //! An index over rows of numbers: built once, asked often, grown without a rebuild.
 //!
 //! All exact kinds of index give the same answer, bit for bit; they differ in speed alone. [`Index::build`] chooses one of them by itself and
-//! records why in [`Choice`]. A graph ([`Kind::Graph`]) is approximate, and only taken when asked for.
+//! records why in [`IndexChoice`]. A graph ([`IndexKind::Graph`]) is approximate, and only taken when asked for.
 //!
 //! **Growing.** Added rows wait in a short list that every query scans first (what it finds there also narrows the search of the
 //! rest). When the list outgrows a share of the index, the index is built anew over everything, so that n additions cost
@@ -12,19 +12,19 @@
 //! hold: a few dozen rows, for which a leaf is larger than they are; a box tree for cosine over one or two single-precision columns, up to 1.6 times the rows (one column is scanned,
 //! unless a tree is asked for); and graphs, whose links take 137 to 145 bytes a row beside the rows as the metric measures them. [`Index::bytes`] tells.
 
-use super::box_tree::{BoxTree, Scratch};
-use super::choice::{Choice, Kind};
-use super::graph::{Graph, Walk};
+use super::box_tree::{BoxTree, BoxTreeScratch};
+use super::choice::{IndexChoice, IndexKind};
+use super::graph::{Graph, GraphWalk};
 use super::measured::Measured;
 use super::nearest::{Nearest, Neighbors};
 use super::scan::Scan;
-use super::simd::Level;
-use super::vantage::{RowSpace, VantageTree};
+use super::vantage::{MetricRows, VantageTree};
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::{Element, Kept, Points, Rows};
+use ermine_core::distance::rows::{PointElement, Points, Rows, StoredPoints};
 use ermine_core::error::{Error, Result};
 use ermine_core::parallel;
 use ermine_core::section::Sections;
+use ermine_core::simd::Level;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -40,16 +40,16 @@ pub struct Index {
     n_features: usize,
     /// Whether all rows were given in single precision.
     single: bool,
-    wish: Option<Kind>,
-    choice: Choice,
-    engine: Engine,
+    wish: Option<IndexKind>,
+    choice: IndexChoice,
+    engine: IndexEngine,
     /// Rows added since the engine was built, numbered after its own.
     waiting: Points,
 }
 
 /// The structure that is searched.
 #[derive(Debug, Clone)]
-enum Engine {
+enum IndexEngine {
     BoxTreeF32(BoxTree<f32>),
     BoxTreeF64(BoxTree<f64>),
     Vantage(Points, VantageTree),
@@ -59,12 +59,12 @@ enum Engine {
 
 /// What a file says about an index beside its arrays.
 #[derive(Serialize, Deserialize)]
-struct About {
+struct IndexHeader {
     metric: Metric,
     n_features: usize,
     n_indexed: usize,
-    wish: Option<Kind>,
-    choice: Choice,
+    wish: Option<IndexKind>,
+    choice: IndexChoice,
     is_f32: bool,
     waiting_is_f32: bool,
     #[serde(default)]
@@ -83,17 +83,17 @@ impl Index {
     }
 
     /// An index of a given kind. An error if that kind can't serve the metric.
-    pub fn build_as(rows: &Rows<'_>, metric: Metric, wish: Option<Kind>) -> Result<Index> {
+    pub fn build_as(rows: &Rows<'_>, metric: Metric, wish: Option<IndexKind>) -> Result<Index> {
         if rows.n_rows() == 0 || rows.n_features() == 0 {
             return Err(Error::data(format!(
-                "neighbours need rows: there are {} rows of {} columns",
+                "neighbors need rows: there are {} rows of {} columns",
                 rows.n_rows(),
                 rows.n_features()
             )));
         }
         metric.check_rows(rows)?;
         let (n_features, single) = (rows.n_features(), rows.is_f32());
-        let (choice, engine) = metric.watched(|| raise(Source::Given(*rows), &metric, wish))??;
+        let (choice, engine) = metric.watched(|| raise(RowSource::Given(*rows), &metric, wish))??;
         let waiting = engine.empty();
         Ok(Index { metric, n_features, single, wish, choice, engine, waiting })
     }
@@ -104,15 +104,15 @@ impl Index {
     }
 
     /// The kind of index, and why.
-    pub fn choice(&self) -> &Choice {
+    pub fn choice(&self) -> &IndexChoice {
         &self.choice
     }
 
     /// Measures what share of the `k` nearest an approximate index finds, on some of its own rows, and records it in [`Index::choice`] (until rows
     /// are added). Exact kinds have nothing to measure.
     pub fn state_recall(&mut self, k: usize) -> Result<()> {
-        if let Engine::Graph { points, graph, width } = &self.engine {
-            let space = RowSpace { points, metric: &self.metric };
+        if let IndexEngine::Graph { points, graph, width } = &self.engine {
+            let space = MetricRows { points, metric: &self.metric };
             self.choice.recall = Some(self.metric.watched(|| graph.recall(&space, *width, k))?);
         }
         Ok(())
@@ -142,11 +142,11 @@ impl Index {
     pub fn bytes(&self) -> usize {
         self.waiting.bytes()
             + match &self.engine {
-                Engine::BoxTreeF32(tree) => tree.bytes(),
-                Engine::BoxTreeF64(tree) => tree.bytes(),
-                Engine::Vantage(points, tree) => points.bytes() + tree.bytes(),
-                Engine::Scan(scan) => scan.bytes(),
-                Engine::Graph { points, graph, .. } => points.bytes() + graph.bytes(),
+                IndexEngine::BoxTreeF32(tree) => tree.bytes(),
+                IndexEngine::BoxTreeF64(tree) => tree.bytes(),
+                IndexEngine::Vantage(points, tree) => points.bytes() + tree.bytes(),
+                IndexEngine::Scan(scan) => scan.bytes(),
+                IndexEngine::Graph { points, graph, .. } => points.bytes() + graph.bytes(),
             }
     }
 
@@ -154,7 +154,7 @@ impl Index {
     pub fn kneighbors(&self, queries: &Rows<'_>, k: usize) -> Result<Neighbors> {
         if k == 0 {
             return Err(Error::Param {
-                owner: "nearest neighbours".into(),
+                owner: "nearest neighbors".into(),
                 name: "k".into(),
                 value: "0".into(),
                 allowed: "1 or more".into(),
@@ -188,18 +188,18 @@ impl Index {
     pub fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
         self.check_queries(rows)?;
         if rows.n_rows() + self.len() > u32::MAX as usize {
-            return Err(Error::data(format!("neighbours are found among at most {} rows", u32::MAX)));
+            return Err(Error::data(format!("neighbors are found among at most {} rows", u32::MAX)));
         }
         self.single &= rows.is_f32();
-        if let Engine::Graph { points, graph, .. } = &mut self.engine {
+        if let IndexEngine::Graph { points, graph, .. } = &mut self.engine {
             extend(points, rows, &self.metric);
             self.choice.recall = None;
-            return self.metric.watched(|| graph.insert(&RowSpace { points, metric: &self.metric }));
+            return self.metric.watched(|| graph.insert(&MetricRows { points, metric: &self.metric }));
         }
         extend(&mut self.waiting, rows, &self.metric);
         if self.waiting.n_rows() > WAITING.max(self.engine.len() / WAITING_SHARE) {
             let all = self.kept();
-            let (choice, engine) = self.metric.watched(|| raise(Source::Kept(&all), &self.metric, self.wish))??;
+            let (choice, engine) = self.metric.watched(|| raise(RowSource::Kept(&all), &self.metric, self.wish))??;
             (self.choice, self.engine) = (choice, engine);
             self.waiting = self.engine.empty();
         }
@@ -210,11 +210,11 @@ impl Index {
     pub fn save(&self, sections: &mut Sections) -> Result<()> {
         if matches!(self.metric, Metric::Custom(_)) {
             return Err(Error::Unsupported {
-                learner: "an index of neighbours".into(),
+                learner: "an index of neighbors".into(),
                 need: "a file for a metric of the user's own: a function can't be written".into(),
             });
         }
-        let about = About {
+        let about = IndexHeader {
             metric: self.metric.clone(),
             n_features: self.n_features,
             n_indexed: self.engine.len(),
@@ -229,14 +229,14 @@ impl Index {
         sections.put_json("index", &about)?;
         self.waiting.save(sections, "waiting");
         match &self.engine {
-            Engine::BoxTreeF32(tree) => tree.save(sections),
-            Engine::BoxTreeF64(tree) => tree.save(sections),
-            Engine::Vantage(points, tree) => {
+            IndexEngine::BoxTreeF32(tree) => tree.save(sections),
+            IndexEngine::BoxTreeF64(tree) => tree.save(sections),
+            IndexEngine::Vantage(points, tree) => {
                 points.save(sections, "points");
                 tree.save(sections);
             }
-            Engine::Scan(scan) => scan.points().save(sections, "points"),
-            Engine::Graph { points, graph, .. } => {
+            IndexEngine::Scan(scan) => scan.points().save(sections, "points"),
+            IndexEngine::Graph { points, graph, .. } => {
                 points.save(sections, "points");
                 graph.save(sections);
             }
@@ -246,38 +246,39 @@ impl Index {
 
     /// Reads an index. Nothing in it can make a search read out of bounds, whatever the file holds.
     pub fn load(sections: &Sections) -> Result<Index> {
-        let about: About = sections.json("index")?;
-        let About { metric, n_features, n_indexed, wish, choice, is_f32, single, given, .. } = about;
+        let about: IndexHeader = sections.json("index")?;
+        let IndexHeader { metric, n_features, n_indexed, wish, choice, is_f32, single, given, .. } = about;
         metric.check(n_features).map_err(|e| Error::model_file(e.to_string()))?;
         let embedded = metric.embedded_features(n_features);
         let width = |given: bool| if given { n_features } else { embedded };
         let missing = metric.takes_missing();
         let points =
             || Ok::<_, Error>(Points::load(sections, "points", width(given), is_f32, missing)?.with_given(given));
-        let allowed = Choice::possible(choice.kind, &metric) && !(metric.is_plain() && (given || about.waiting_given));
+        let allowed =
+            IndexChoice::possible(choice.kind, &metric) && !(metric.is_plain() && (given || about.waiting_given));
         let engine = match choice.kind {
-            Kind::BoxTree if is_f32 => {
-                Engine::BoxTreeF32(BoxTree::load(&metric, sections, n_indexed, width(given), (embedded, given))?)
+            IndexKind::BoxTree if is_f32 => {
+                IndexEngine::BoxTreeF32(BoxTree::load(&metric, sections, n_indexed, width(given), (embedded, given))?)
             }
-            Kind::BoxTree => {
-                Engine::BoxTreeF64(BoxTree::load(&metric, sections, n_indexed, width(given), (embedded, given))?)
+            IndexKind::BoxTree => {
+                IndexEngine::BoxTreeF64(BoxTree::load(&metric, sections, n_indexed, width(given), (embedded, given))?)
             }
-            Kind::VantageTree => {
+            IndexKind::VantageTree => {
                 let points = points()?;
                 let tree = VantageTree::load(sections, points.n_rows())?;
-                Engine::Vantage(points, tree)
+                IndexEngine::Vantage(points, tree)
             }
-            Kind::Scan => Engine::Scan(Scan::new(points()?, &metric)),
-            Kind::Graph { width } => {
+            IndexKind::Scan => IndexEngine::Scan(Scan::new(points()?, &metric)),
+            IndexKind::Graph { width } => {
                 let points = points()?;
                 let graph = Graph::load(sections, points.n_rows())?;
-                Engine::Graph { points, graph, width }
+                IndexEngine::Graph { points, graph, width }
             }
         };
         let (narrow, later) = (about.waiting_is_f32, about.waiting_given);
         let waiting = Points::load(sections, "waiting", width(later), narrow, missing)?.with_given(later);
         if engine.len() == 0 || engine.len() != n_indexed || !allowed {
-            return Err(Error::model_file("the parts of a neighbour index don't fit together"));
+            return Err(Error::model_file("the parts of a neighbor index don't fit together"));
         }
         Ok(Index { metric, n_features, single, wish, choice, engine, waiting })
     }
@@ -304,7 +305,7 @@ impl Index {
     }
 
     /// Searches blocks of queries on all cores; `ready` says that they need no embedding. Each answer is unique, so the blocks may be cut in any way. (Ordering the queries by place, so
-    /// that neighbouring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
+    /// that neighboring queries read the same leaves, gained 2% on trees of twice the cache: not worth the lines.)
     pub(super) fn batch(&self, queries: &Rows<'_>, wanted: &Nearest, ready: bool) -> Result<Neighbors> {
         let n = queries.n_rows();
         let block = self.engine.block(n);
@@ -344,45 +345,45 @@ impl Index {
 }
 
 /// What to do before a query is searched, and with what was found.
-type Hooks<'a> = (&'a mut dyn FnMut(&[f64], &mut Nearest), &'a mut dyn FnMut(&mut Nearest));
+type QueryHooks<'a> = (&'a mut dyn FnMut(&[f64], &mut Nearest), &'a mut dyn FnMut(&mut Nearest));
 
-impl Engine {
+impl IndexEngine {
     fn len(&self) -> usize {
         match self {
-            Engine::BoxTreeF32(tree) => tree.n_points(),
-            Engine::BoxTreeF64(tree) => tree.n_points(),
-            Engine::Vantage(points, _) => points.n_rows(),
-            Engine::Scan(scan) => scan.points().n_rows(),
-            Engine::Graph { points, .. } => points.n_rows(),
+            IndexEngine::BoxTreeF32(tree) => tree.n_points(),
+            IndexEngine::BoxTreeF64(tree) => tree.n_points(),
+            IndexEngine::Vantage(points, _) => points.n_rows(),
+            IndexEngine::Scan(scan) => scan.points().n_rows(),
+            IndexEngine::Graph { points, .. } => points.n_rows(),
         }
     }
 
     fn is_f32(&self) -> bool {
         match self {
-            Engine::BoxTreeF32(_) => true,
-            Engine::BoxTreeF64(_) => false,
-            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.view().is_f32(),
-            Engine::Scan(scan) => scan.points().view().is_f32(),
+            IndexEngine::BoxTreeF32(_) => true,
+            IndexEngine::BoxTreeF64(_) => false,
+            IndexEngine::Vantage(points, _) | IndexEngine::Graph { points, .. } => points.view().is_f32(),
+            IndexEngine::Scan(scan) => scan.points().view().is_f32(),
         }
     }
 
     /// Whether rows are kept as given where the metric measures others.
     fn is_given(&self) -> bool {
         match self {
-            Engine::BoxTreeF32(tree) => tree.is_given(),
-            Engine::BoxTreeF64(tree) => tree.is_given(),
-            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.are_given(),
-            Engine::Scan(scan) => scan.points().are_given(),
+            IndexEngine::BoxTreeF32(tree) => tree.is_given(),
+            IndexEngine::BoxTreeF64(tree) => tree.is_given(),
+            IndexEngine::Vantage(points, _) | IndexEngine::Graph { points, .. } => points.are_given(),
+            IndexEngine::Scan(scan) => scan.points().are_given(),
         }
     }
 
     /// No rows, in the form of those that are there.
     fn empty(&self) -> Points {
         let n_features = match self {
-            Engine::BoxTreeF32(tree) => tree.n_features(),
-            Engine::BoxTreeF64(tree) => tree.n_features(),
-            Engine::Vantage(points, _) | Engine::Graph { points, .. } => points.n_features(),
-            Engine::Scan(scan) => scan.points().n_features(),
+            IndexEngine::BoxTreeF32(tree) => tree.n_features(),
+            IndexEngine::BoxTreeF64(tree) => tree.n_features(),
+            IndexEngine::Vantage(points, _) | IndexEngine::Graph { points, .. } => points.n_features(),
+            IndexEngine::Scan(scan) => scan.points().n_features(),
         };
         Points::empty(n_features, self.is_f32()).with_given(self.is_given())
     }
@@ -390,31 +391,31 @@ impl Engine {
     /// How many queries make a piece of work: enough pieces for all cores, and for a scan enough queries in each to
     /// share the reading of the points.
     fn block(&self, n: usize) -> usize {
-        let most = if matches!(self, Engine::Scan(_)) { Scan::BLOCK } else { 256 };
+        let most = if matches!(self, IndexEngine::Scan(_)) { Scan::BLOCK } else { 256 };
         n.div_ceil(16).clamp(16, most)
     }
 
-    fn search(&self, metric: &Metric, queries: &[f64], d: usize, wanted: &Nearest, hooks: Hooks<'_>) {
+    fn search(&self, metric: &Metric, queries: &[f64], d: usize, wanted: &Nearest, hooks: QueryHooks<'_>) {
         let (begin, end) = hooks;
-        if let Engine::Scan(scan) = self {
+        if let IndexEngine::Scan(scan) = self {
             let mut best = vec![wanted.clone(); queries.len() / d];
             queries.chunks_exact(d).zip(&mut best).for_each(|(query, best)| begin(query, best));
             scan.search(Level::detect(), metric, queries, &mut best);
             best.iter_mut().for_each(end);
             return;
         }
-        let (mut scratch, mut walk, mut best) = (Scratch::default(), Walk::default(), wanted.clone());
+        let (mut scratch, mut walk, mut best) = (BoxTreeScratch::default(), GraphWalk::default(), wanted.clone());
         for query in queries.chunks_exact(d) {
             best.clear();
             begin(query, &mut best);
             match self {
-                Engine::BoxTreeF32(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
-                Engine::BoxTreeF64(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
-                Engine::Vantage(points, tree) => tree.search(&RowSpace { points, metric }, query, &mut best),
-                Engine::Graph { points, graph, width } => {
-                    graph.search(&RowSpace { points, metric }, query, *width, &mut best, &mut walk);
+                IndexEngine::BoxTreeF32(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
+                IndexEngine::BoxTreeF64(tree) => tree.search(Level::detect(), metric, query, &mut best, &mut scratch),
+                IndexEngine::Vantage(points, tree) => tree.search(&MetricRows { points, metric }, query, &mut best),
+                IndexEngine::Graph { points, graph, width } => {
+                    graph.search(&MetricRows { points, metric }, query, *width, &mut best, &mut walk);
                 }
-                Engine::Scan(_) => {}
+                IndexEngine::Scan(_) => {}
             }
             end(&mut best);
         }
@@ -432,15 +433,15 @@ impl Engine {
             }
         }
         match self {
-            Engine::BoxTreeF32(t) => {
+            IndexEngine::BoxTreeF32(t) => {
                 in_order(t.n_points(), t.n_features(), true, |f| t.for_each(f)).with_given(t.is_given())
             }
-            Engine::BoxTreeF64(t) => {
+            IndexEngine::BoxTreeF64(t) => {
                 in_order(t.n_points(), t.n_features(), false, |f| t.for_each(f)).with_given(t.is_given())
             }
-            Engine::Vantage(points, _) => points.clone(),
-            Engine::Scan(scan) => scan.points().clone(),
-            Engine::Graph { points, .. } => points.clone(),
+            IndexEngine::Vantage(points, _) => points.clone(),
+            IndexEngine::Scan(scan) => scan.points().clone(),
+            IndexEngine::Graph { points, .. } => points.clone(),
         }
     }
 }
@@ -475,7 +476,7 @@ fn extend(points: &mut Points, rows: &Rows<'_>, metric: &Metric) {
 
 /// Where the rows of an index come from.
 #[derive(Clone, Copy)]
-enum Source<'a> {
+enum RowSource<'a> {
     /// As a user gives them.
     Given(Rows<'a>),
     /// As an index keeps them.
@@ -483,57 +484,58 @@ enum Source<'a> {
 }
 
 /// Chooses a kind of index and builds it.
-fn raise(source: Source<'_>, metric: &Metric, wish: Option<Kind>) -> Result<(Choice, Engine)> {
+fn raise(source: RowSource<'_>, metric: &Metric, wish: Option<IndexKind>) -> Result<(IndexChoice, IndexEngine)> {
     let seen = match source {
-        Source::Given(rows) => rows,
-        Source::Kept(points) => points.view(),
+        RowSource::Given(rows) => rows,
+        RowSource::Kept(points) => points.view(),
     };
     // Walks in a graph measure so often that embedding each time would show.
     let given = match source {
-        Source::Given(rows) if !matches!(wish, Some(Kind::Graph { .. })) => {
+        RowSource::Given(rows) if !matches!(wish, Some(IndexKind::Graph { .. })) => {
             metric.keeps_given(rows.n_features(), rows.is_f32())
         }
-        Source::Given(_) => false,
-        Source::Kept(points) => points.are_given(),
+        RowSource::Given(_) => false,
+        RowSource::Kept(points) => points.are_given(),
     };
     let kept = match source {
-        Source::Given(rows) if !metric.is_plain() && !given => Some(embed(metric, &rows)),
+        RowSource::Given(rows) if !metric.is_plain() && !given => Some(embed(metric, &rows)),
         _ => None,
     };
     let rows = kept.as_ref().map_or(seen, Points::view);
     let mut tried = None;
-    let choice = Choice::make(&rows, metric, wish, given, || match tried.insert(box_tree(&rows, metric, given)) {
-        Engine::BoxTreeF32(tree) => tree.share_read(metric),
-        Engine::BoxTreeF64(tree) => tree.share_read(metric),
-        _ => 1.0,
-    })?;
+    let choice =
+        IndexChoice::make(&rows, metric, wish, given, || match tried.insert(box_tree(&rows, metric, given)) {
+            IndexEngine::BoxTreeF32(tree) => tree.share_read(metric),
+            IndexEngine::BoxTreeF64(tree) => tree.share_read(metric),
+            _ => 1.0,
+        })?;
     let engine = match choice.kind {
-        Kind::BoxTree => tried.unwrap_or_else(|| box_tree(&rows, metric, given)),
-        Kind::VantageTree => {
+        IndexKind::BoxTree => tried.unwrap_or_else(|| box_tree(&rows, metric, given)),
+        IndexKind::VantageTree => {
             let points = Points::copy(&rows).with_given(given);
             let most = Measured::new(&points, metric).spare();
-            let tree = VantageTree::build(&RowSpace { points: &points, metric }, most);
-            Engine::Vantage(points, tree)
+            let tree = VantageTree::build(&MetricRows { points: &points, metric }, most);
+            IndexEngine::Vantage(points, tree)
         }
-        Kind::Scan => {
+        IndexKind::Scan => {
             drop(tried);
-            Engine::Scan(Scan::new(Points::copy(&rows).with_given(given), metric))
+            IndexEngine::Scan(Scan::new(Points::copy(&rows).with_given(given), metric))
         }
-        Kind::Graph { width } => {
+        IndexKind::Graph { width } => {
             let points = Points::copy(&rows);
-            let space = RowSpace { points: &points, metric };
+            let space = MetricRows { points: &points, metric };
             let graph = Graph::build(&space);
-            Engine::Graph { points, graph, width }
+            IndexEngine::Graph { points, graph, width }
         }
     };
     Ok((choice, engine))
 }
 
-fn box_tree(rows: &Rows<'_>, metric: &Metric, given: bool) -> Engine {
+fn box_tree(rows: &Rows<'_>, metric: &Metric, given: bool) -> IndexEngine {
     let embedded = given.then(|| embed(metric, rows));
     let embedded = embedded.as_ref().and_then(|points| points.view().as_f64());
     let width = metric.embedded_features(rows.n_features());
-    fn tree<E: Element>(values: &[E], d: usize, embedded: Option<&[f64]>, width: usize) -> BoxTree<E> {
+    fn tree<E: PointElement>(values: &[E], d: usize, embedded: Option<&[f64]>, width: usize) -> BoxTree<E> {
         match embedded {
             None => BoxTree::build(values, d),
             Some(embedded) => BoxTree::build_given(values, d, embedded, width),
@@ -541,13 +543,13 @@ fn box_tree(rows: &Rows<'_>, metric: &Metric, given: bool) -> Engine {
     }
     let d = rows.n_features();
     if let Some(values) = rows.as_f32() {
-        return Engine::BoxTreeF32(tree(values, d, embedded, width));
+        return IndexEngine::BoxTreeF32(tree(values, d, embedded, width));
     }
     if let Some(values) = rows.as_f64() {
-        return Engine::BoxTreeF64(tree(values, d, embedded, width));
+        return IndexEngine::BoxTreeF64(tree(values, d, embedded, width));
     }
     match Points::copy(rows).kept() {
-        Kept::F32(values) => Engine::BoxTreeF32(tree(values, d, embedded, width)),
-        Kept::F64(values) => Engine::BoxTreeF64(tree(values, d, embedded, width)),
+        StoredPoints::F32(values) => IndexEngine::BoxTreeF32(tree(values, d, embedded, width)),
+        StoredPoints::F64(values) => IndexEngine::BoxTreeF64(tree(values, d, embedded, width)),
     }
 }

@@ -3,9 +3,7 @@
 //! The sort is Batcher's bitonic network: ten stages, in each of which lane i meets lane i ^ j and keeps the smaller or the larger
 //! of the two. Reference: K. Batcher (1968), "Sorting networks and their applications".
 
-use super::simd::{Instructions, larger, multiply_add};
-#[cfg(target_arch = "x86_64")]
-use ermine_core::simd::Set;
+use ermine_core::simd::Instructions;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     _mm512_abs_ps, _mm512_add_ps, _mm512_castps256_ps512, _mm512_cvtpd_ps, _mm512_fmadd_ps, _mm512_insertf32x8,
@@ -24,7 +22,7 @@ pub(super) struct Wide([f32; LANES]);
 macro_rules! lane_by_lane {
     ($set:ident, $a:expr, $b:expr, $instruction:expr, $plain:expr) => {{
         #[cfg(target_arch = "x86_64")]
-        if matches!($set::SET, Set::Avx512) {
+        if $set.has_avx512() {
             let mut out = [0.0; LANES];
             // SAFETY: the caller holds the proof that the machine has AVX-512; loads and the store are of arrays of 16.
             unsafe {
@@ -49,15 +47,15 @@ impl Wide {
 
     /// `values - query`.
     #[inline(always)]
-    pub(super) fn gap<S: Instructions>(_: S, values: &[f32; LANES], query: f32) -> Wide {
-        lane_by_lane!(S, Wide(*values), Wide([query; LANES]), |a, b| _mm512_sub_ps(a, b), |a, b| a - b)
+    pub(super) fn gap(set: impl Instructions, values: &[f32; LANES], query: f32) -> Wide {
+        lane_by_lane!(set, Wide(*values), Wide([query; LANES]), |a, b| _mm512_sub_ps(a, b), |a, b| a - b)
     }
 
     /// `values - query`, rounded once to single precision.
     #[inline(always)]
-    pub(super) fn wide_gap<S: Instructions>(_: S, values: &[f64; LANES], query: f64) -> Wide {
+    pub(super) fn wide_gap(set: impl Instructions, values: &[f64; LANES], query: f64) -> Wide {
         #[cfg(target_arch = "x86_64")]
-        if matches!(S::SET, Set::Avx512) {
+        if set.has_avx512() {
             let mut out = [0.0; LANES];
             // SAFETY: the caller holds the proof that the machine has AVX-512; each load reads eight of the 16 values.
             unsafe {
@@ -74,20 +72,20 @@ impl Wide {
 
     /// `self + gap^2`.
     #[inline(always)]
-    pub(super) fn plus_square<S: Instructions>(self, set: S, gap: Wide) -> Wide {
-        lane_by_lane!(S, self, gap, |a, b| _mm512_fmadd_ps(b, b, a), |a, b| multiply_add(set, b, b, a))
+    pub(super) fn plus_square(self, set: impl Instructions, gap: Wide) -> Wide {
+        lane_by_lane!(set, self, gap, |a, b| _mm512_fmadd_ps(b, b, a), |a, b| set.multiply_add(b, b, a))
     }
 
     /// `self + |gap|`.
     #[inline(always)]
-    pub(super) fn plus_abs<S: Instructions>(self, _: S, gap: Wide) -> Wide {
-        lane_by_lane!(S, self, gap, |a, b| _mm512_add_ps(a, _mm512_abs_ps(b)), |a, b: f32| a + b.abs())
+    pub(super) fn plus_abs(self, set: impl Instructions, gap: Wide) -> Wide {
+        lane_by_lane!(set, self, gap, |a, b| _mm512_add_ps(a, _mm512_abs_ps(b)), |a, b: f32| a + b.abs())
     }
 
     /// The larger of `self` and `|gap|`.
     #[inline(always)]
-    pub(super) fn max_abs<S: Instructions>(self, _: S, gap: Wide) -> Wide {
-        lane_by_lane!(S, self, gap, |a, b| _mm512_max_ps(a, _mm512_abs_ps(b)), |a, b: f32| larger(a, b.abs()))
+    pub(super) fn max_abs(self, set: impl Instructions, gap: Wide) -> Wide {
+        lane_by_lane!(set, self, gap, |a, b| _mm512_max_ps(a, _mm512_abs_ps(b)), |a, b: f32| larger(a, b.abs()))
     }
 
     /// Any function, lane by lane.
@@ -99,6 +97,18 @@ impl Wide {
         }
         Wide(out)
     }
+}
+
+/// The larger of two numbers that aren't NaN: one instruction, which `f32::max` (that minds NaN) isn't.
+#[inline(always)]
+pub(super) fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers that aren't NaN.
+#[inline(always)]
+pub(super) fn smaller(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
 }
 
 /// Asks for the first lines of `values`, which will be read soon.
@@ -118,9 +128,9 @@ pub(super) fn prefetch<T>(values: &[T]) {
 
 /// Bit i is set where `values[i] <= limit`.
 #[inline(always)]
-pub(super) fn at_most<S: Instructions>(_: S, values: &[f32; LANES], limit: f32) -> u32 {
+pub(super) fn at_most(set: impl Instructions, values: &[f32; LANES], limit: f32) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if matches!(S::SET, Set::Avx512) {
+    if set.has_avx512() {
         use std::arch::x86_64::{_CMP_LE_OQ, _mm512_cmp_ps_mask};
         // SAFETY: the caller holds the proof that the machine has AVX-512; the load reads the 16 values of the array.
         return u32::from(unsafe {
@@ -132,9 +142,9 @@ pub(super) fn at_most<S: Instructions>(_: S, values: &[f32; LANES], limit: f32) 
 
 /// Puts sixteen numbers in ascending order.
 #[inline(always)]
-pub(super) fn sort<S: Instructions>(_: S, keys: &mut [u32; LANES]) {
+pub(super) fn sort(set: impl Instructions, keys: &mut [u32; LANES]) {
     #[cfg(target_arch = "x86_64")]
-    if matches!(S::SET, Set::Avx512) {
+    if set.has_avx512() {
         // SAFETY: the caller holds the proof that the machine has AVX-512.
         unsafe { sort_avx512(keys) };
         return;
@@ -216,36 +226,35 @@ const fn takes_larger(run: u32, step: u32) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simd::{Level, Set, versions};
     use super::*;
+    use ermine_core::simd::{InstructionSet, Level};
+    use ermine_core::versions;
     use proptest::array::uniform16;
     use proptest::prelude::*;
 
-    #[inline(always)]
-    fn wide_body<S: Instructions>(set: S, a: &[f32; LANES], b: &[f32; LANES], q: f64) -> [[f32; LANES]; 5] {
-        let (total, gap, wide) = (Wide(*a), Wide(*b), a.map(f64::from));
-        let all = [
-            total.plus_square(set, gap),
-            total.plus_abs(set, gap),
-            total.max_abs(set, gap),
-            Wide::gap(set, a, q as f32),
-            Wide::wide_gap(set, &wide, q),
-        ];
-        all.map(Wide::lanes)
-    }
-    versions!(fn wide [] (a: &[f32; LANES], b: &[f32; LANES], q: f64) -> [[f32; LANES]; 5] = wide_body);
+    versions! {
+        fn wide(set: impl Instructions, a: &[f32; LANES], b: &[f32; LANES], q: f64) -> [[f32; LANES]; 5] {
+            let (total, gap, wide) = (Wide(*a), Wide(*b), a.map(f64::from));
+            let all = [
+                total.plus_square(set, gap),
+                total.plus_abs(set, gap),
+                total.max_abs(set, gap),
+                Wide::gap(set, a, q as f32),
+                Wide::wide_gap(set, &wide, q),
+            ];
+            all.map(Wide::lanes)
+        }
 
-    #[inline(always)]
-    fn both_body<S: Instructions>(set: S, values: &[f32; LANES], limit: f32, keys: &mut [u32; LANES]) -> u32 {
-        sort(set, keys);
-        at_most(set, values, limit)
+        fn both(set: impl Instructions, values: &[f32; LANES], limit: f32, keys: &mut [u32; LANES]) -> u32 {
+            sort(set, keys);
+            at_most(set, values, limit)
+        }
     }
-    versions!(fn both [] (values: &[f32; LANES], limit: f32, keys: &mut [u32; LANES]) -> u32 = both_body);
 
     proptest! {
         #[test]
         fn lanes_do_what_numbers_do(a in uniform16(-9.0..9.0f32), b in uniform16(-9.0..9.0f32), q in -9.0..9.0f64) {
-            for set in [Set::Plain, Set::Avx2, Set::Avx512] {
+            for set in [InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512] {
                 let [square, sum, largest, gap, wide] = wide(Level::at_most(set), &a, &b, q);
                 for lane in 0..LANES {
                     let (x, y) = (a[lane], b[lane]);
@@ -263,7 +272,7 @@ mod tests {
             expected.sort_unstable();
             let limit = values[limit];
             let mask = values.iter().enumerate().filter(|(_, v)| **v <= limit).fold(0, |m, (i, _)| m | 1 << i);
-            for set in [Set::Plain, Set::Avx2, Set::Avx512] {
+            for set in [InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512] {
                 let mut sorted = keys;
                 prop_assert_eq!(both(Level::at_most(set), &values, limit, &mut sorted), mask);
                 prop_assert_eq!(sorted, expected);

@@ -1,11 +1,11 @@
 //! The leave-one-out error of every k at once.
 //!
-//! Each row is predicted from its nearest *other* rows. The neighbours of a row for k are those for k - 1 and one more, so one search for
+//! Each row is predicted from its nearest *other* rows. The neighbors of a row for k are those for k - 1 and one more, so one search for
 //! the largest k serves all: O(n k) for uniform and inverse-distance weights, no model is ever fitted again.
 
 use super::nearest::Neighbors;
-use super::vote::{Search, Tie, Vote, mean};
-use super::weight::{Weights, inverse_distance};
+use super::vote::{MoreNeighbors, TieRule, Vote, mean};
+use super::weight::{NeighborWeights, inverse_distance};
 use ermine_core::error::{Error, Result};
 
 /// The share of rows misclassified, for k = 1, 2, ...; `neighbors` are those of every row without itself
@@ -14,11 +14,11 @@ pub fn classification_errors<'s>(
     neighbors: &Neighbors,
     vote: &Vote<'_>,
     largest_k: usize,
-    search: &dyn Fn(usize) -> Box<dyn Search + 's>,
+    search: &dyn Fn(usize) -> Box<dyn MoreNeighbors + 's>,
 ) -> Result<Vec<f64>> {
     check(neighbors, vote.classes.len(), largest_k)?;
     let mut wrong = vec![0usize; largest_k];
-    let plain = matches!((vote.weights, vote.tie), (Weights::Uniform, Tie::FirstClass));
+    let plain = matches!((vote.weights, vote.tie), (NeighborWeights::Uniform, TieRule::FirstClass));
     for (i, &truth) in vote.classes.iter().enumerate() {
         let (rows, distances) = (neighbors.rows(i), neighbors.distances(i));
         if plain {
@@ -47,7 +47,7 @@ pub fn classification_errors<'s>(
 /// The mean squared error over rows and outputs, for k = 1, 2, ...; `targets` holds `n_outputs` numbers for each row.
 pub fn regression_errors(
     neighbors: &Neighbors,
-    weights: &Weights,
+    weights: &NeighborWeights,
     targets: &[f64],
     n_outputs: usize,
     largest_k: usize,
@@ -61,8 +61,8 @@ pub fn regression_errors(
         let mut mass = 0.0;
         for (k, square) in (1..).zip(&mut squares) {
             let weight = match weights {
-                Weights::Uniform => Some(1.0),
-                Weights::Distance => Some(inverse_distance(distances[0], distances[k - 1])),
+                NeighborWeights::Uniform => Some(1.0),
+                NeighborWeights::Distance => Some(inverse_distance(distances[0], distances[k - 1])),
                 _ => None,
             };
             if let Some(weight) = weight {
@@ -89,7 +89,7 @@ pub fn best_k(errors: &[f64]) -> usize {
 
 fn check(neighbors: &Neighbors, n_rows: usize, largest_k: usize) -> Result<()> {
     if neighbors.len() != n_rows || n_rows == 0 {
-        return Err(Error::data(format!("neighbours of {} rows for targets of {n_rows}", neighbors.len())));
+        return Err(Error::data(format!("neighbors of {} rows for targets of {n_rows}", neighbors.len())));
     }
     if let Some(row) = (0..n_rows).find(|&i| neighbors.rows(i).len() < largest_k) {
         let found = neighbors.rows(row).len();
@@ -107,8 +107,8 @@ mod tests {
     use ermine_core::distance::rows::Rows;
     use proptest::prelude::*;
 
-    struct Nobody;
-    impl Search for Nobody {
+    struct NoMoreNeighbors;
+    impl MoreNeighbors for NoMoreNeighbors {
         fn nearest(&self, _: usize) -> Result<Vec<(f64, u32)>> {
             Ok(Vec::new())
         }
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// The neighbours of row `i` in an index without it.
+    /// The neighbors of row `i` in an index without it.
     fn others(values: &[f64], i: usize, k: usize) -> (Vec<u32>, Vec<f64>) {
         let left: Vec<f64> =
             values.chunks(2).enumerate().filter(|(j, _)| *j != i).flat_map(|(_, v)| v.to_vec()).collect();
@@ -136,23 +136,23 @@ mod tests {
         ) {
             let values: Vec<f64> = cells.iter().map(|&c| f64::from(c)).collect();
             let weights = match weights {
-                0 => Weights::Uniform,
-                1 => Weights::Distance,
-                _ => Weights::Kernel { shape: KernelShape::Gaussian, width: Some(2.0) },
+                0 => NeighborWeights::Uniform,
+                1 => NeighborWeights::Distance,
+                _ => NeighborWeights::Kernel { shape: KernelShape::Gaussian, width: Some(2.0) },
             };
-            let tie = [Tie::FirstClass, Tie::DropFarthest, Tie::Distance][tie];
+            let tie = [TieRule::FirstClass, TieRule::DropFarthest, TieRule::Distance][tie];
             let rows = Rows::row_major(&values, 2).unwrap();
             let index = Index::build(&rows, Metric::Euclidean).unwrap();
             let neighbors = index.kneighbors(&rows, 7).unwrap().without_self(6);
             let vote = Vote { classes: &classes, n_classes: 3, weights: &weights, tie: &tie };
-            let fast = classification_errors(&neighbors, &vote, 5, &|_| Box::new(Nobody)).unwrap();
+            let fast = classification_errors(&neighbors, &vote, 5, &|_| Box::new(NoMoreNeighbors)).unwrap();
             let targets: Vec<f64> = classes.iter().map(|&c| f64::from(c * c)).collect();
             let squares = regression_errors(&neighbors, &weights, &targets, 1, 5).unwrap();
             for k in 1..=5 {
                 let (mut wrong, mut square) = (0, 0.0);
                 for i in 0..15 {
                     let (rows, distances) = others(&values, i, k);
-                    wrong += usize::from(vote.class(&rows, &distances, None, &Nobody).unwrap() != classes[i]);
+                    wrong += usize::from(vote.class(&rows, &distances, None, &NoMoreNeighbors).unwrap() != classes[i]);
                     let mut out = [0.0];
                     mean(&weights, &targets, &rows, &distances, None, &mut out).unwrap();
                     square += (out[0] - targets[i]) * (out[0] - targets[i]);
@@ -161,7 +161,7 @@ mod tests {
                 prop_assert!((squares[k - 1] - square / 15.0).abs() < 1e-9);
             }
             prop_assert!(best_k(&fast) <= 5 && fast.iter().all(|e| *e >= fast[best_k(&fast) - 1]));
-            prop_assert!(classification_errors(&neighbors, &vote, 99, &|_| Box::new(Nobody)).is_err());
+            prop_assert!(classification_errors(&neighbors, &vote, 99, &|_| Box::new(NoMoreNeighbors)).is_err());
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Kept rows as a metric measures them: themselves, or embedded where they are kept as given.
 
-use super::simd::{Instructions, Level, versions};
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::{Element, Kept, Points};
+use ermine_core::distance::rows::{PointElement, Points, StoredPoints};
 use std::ops::Range;
 
 /// Rows that are embedded at a time.
@@ -71,7 +70,7 @@ impl<'a> Measured<'a> {
                 rows.copy_row(first + block * LANES + p, &mut row);
                 columns.iter_mut().zip(&row).for_each(|(column, &v)| column[p] = v);
             }
-            embed(Level::detect(), self.metric, d, &mut columns);
+            embed(self.metric, d, &mut columns);
             for (p, out) in out.chunks_exact_mut(self.width).enumerate() {
                 out.iter_mut().zip(&columns).for_each(|(to, column)| *to = column[p]);
             }
@@ -93,18 +92,18 @@ impl<'a> Measured<'a> {
     pub(super) fn distance(&self, query: &[f64], row: usize) -> f64 {
         let d = self.points.n_features();
         match self.points.kept() {
-            Kept::F32(values) => self.distance_to(query, &values[row * d..][..d]),
-            Kept::F64(values) => self.distance_to(query, &values[row * d..][..d]),
+            StoredPoints::F32(values) => self.distance_to(query, &values[row * d..][..d]),
+            StoredPoints::F64(values) => self.distance_to(query, &values[row * d..][..d]),
         }
     }
 
     /// The same for a row as it is kept.
     #[inline(always)]
-    pub(super) fn distance_to<E: Element>(&self, query: &[f64], kept: &[E]) -> f64 {
+    pub(super) fn distance_to<E: PointElement>(&self, query: &[f64], kept: &[E]) -> f64 {
         if self.points.are_given() { self.embedded_distance(query, kept) } else { self.metric.distance(query, kept) }
     }
 
-    fn embedded_distance<E: Element>(&self, query: &[f64], kept: &[E]) -> f64 {
+    fn embedded_distance<E: PointElement>(&self, query: &[f64], kept: &[E]) -> f64 {
         let measure = |row: &mut [f64]| {
             row.iter_mut().zip(kept).for_each(|(to, v)| *to = v.wide());
             self.metric.embed_lanes(kept.len(), row.as_chunks_mut::<1>().0);
@@ -114,13 +113,10 @@ impl<'a> Measured<'a> {
     }
 }
 
-versions! {
-    fn embed[](metric: &Metric, n_features: usize, columns: &mut [[f64; LANES]]) = embed_body
-}
-
-#[inline(always)]
-fn embed_body<S: Instructions>(_: S, metric: &Metric, n_features: usize, columns: &mut [[f64; LANES]]) {
-    metric.embed_lanes(n_features, columns);
+ermine_core::versions! {
+    fn embed(metric: &Metric, n_features: usize, columns: &mut [[f64; LANES]]) {
+        metric.embed_lanes(n_features, columns);
+    }
 }
 
 #[cfg(test)]

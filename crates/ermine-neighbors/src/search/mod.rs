@@ -1,4 +1,4 @@
-//! Metrics and nearest-neighbour indexes: who is near, found exactly, and what the near ones say.
+//! Metrics and nearest-neighbor indexes: who is near, found exactly, and what the near ones say.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -10,10 +10,10 @@
 //! | `graph` | the approximate kind: links between near rows |
 //! | [`codes`], [`strings`], [`sparse`] | indexes over binary codes, over strings and over sparse rows |
 //! | [`nearest`] | what a search finds |
-//! | [`weight`], [`vote`] | how much each neighbour counts; classes, probabilities and means; ties |
+//! | [`weight`], [`vote`] | how much each neighbor counts; classes, probabilities and means; ties |
 //! | [`leave_one_out`], [`condense`] | the error of every k at once; fewer rows that say the same |
 //!
-//! **Exact, and the same everywhere.** Neighbours are ordered by (distance, row number). Fast kernels only filter, with a proven margin; whatever might be among the neighbours is measured by
+//! **Exact, and the same everywhere.** Neighbors are ordered by (distance, row number). Fast kernels only filter, with a proven margin; whatever might be among the neighbors is measured by
 //! the one distance function in double precision. So every kind of index, on every machine and any number of threads, finds the same rows with the same bits of distance.
 //!
 //! ```
@@ -45,7 +45,6 @@ mod norm;
 mod packed;
 mod row_sets;
 mod scan;
-mod simd;
 pub mod sparse;
 pub mod strings;
 pub mod vantage;

@@ -31,7 +31,7 @@ impl Nearest {
             return Ok(Nearest::within(radius));
         }
         Err(Error::Param {
-            owner: "nearest neighbours".into(),
+            owner: "nearest neighbors".into(),
             name: "radius".into(),
             value: radius.to_string(),
             allowed: "0 or more".into(),
@@ -94,7 +94,7 @@ impl Nearest {
     }
 }
 
-/// The neighbours of several queries, nearest first.
+/// The neighbors of several queries, nearest first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Neighbors {
     starts: Vec<usize>,
@@ -133,7 +133,7 @@ impl Neighbors {
         &self.distances
     }
 
-    /// The neighbours other than the query itself, where query `i` is row `i` of the index: at most `k` each.
+    /// The neighbors other than the query itself, where query `i` is row `i` of the index: at most `k` each.
     #[must_use]
     pub fn without_self(&self, k: usize) -> Neighbors {
         let mut kept = Neighbors::with_capacity(self.len(), self.rows.len());
@@ -150,7 +150,7 @@ impl Neighbors {
         Neighbors { starts, rows: Vec::with_capacity(neighbors), distances: Vec::with_capacity(neighbors) }
     }
 
-    /// Adds the neighbours of the next query.
+    /// Adds the neighbors of the next query.
     pub(super) fn push(&mut self, found: impl IntoIterator<Item = (f64, u32)>) {
         if self.starts.is_empty() {
             self.starts.push(0);

@@ -4,8 +4,8 @@
 //! everything in the box from below. Trees filter by that sum in single precision, without its root; the exact distance of
 //! what passes is taken in double precision by [`ermine_core::distance::metric::Metric::distance`].
 
-use super::lanes::Wide;
-use super::simd::{Instructions, larger, multiply_add};
+use super::lanes::{Wide, larger};
+use ermine_core::simd::Instructions;
 
 /// A sum of gaps, in single precision, without the final root.
 pub(super) trait Norm: Copy + Send + Sync {
@@ -62,7 +62,7 @@ impl Norm for SumAbs {
 impl Norm for SumSquares {
     #[inline(always)]
     fn add<S: Instructions>(self, set: S, total: f32, gap: f32) -> f32 {
-        multiply_add(set, gap, gap, total)
+        set.multiply_add(gap, gap, total)
     }
     #[inline(always)]
     fn add_wide<S: Instructions>(self, set: S, total: Wide, gap: Wide) -> Wide {

@@ -5,14 +5,14 @@ use ermine_core::section::Sections;
 
 /// A list of numbers below 2^32, `bits` bits each.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Packed {
+pub(super) struct PackedNumbers {
     bits: u32,
     words: Vec<u64>,
 }
 
-impl Packed {
+impl PackedNumbers {
     /// Packs `numbers`, none of which is above `largest`.
-    pub(super) fn new(numbers: impl ExactSizeIterator<Item = u32>, largest: u32) -> Packed {
+    pub(super) fn new(numbers: impl ExactSizeIterator<Item = u32>, largest: u32) -> PackedNumbers {
         let bits = bits(largest);
         // One word more than needed, so that reading two words is always allowed.
         let mut words = vec![0u64; numbers.len() * bits as usize / 64 + 2];
@@ -22,7 +22,7 @@ impl Packed {
             words[word] |= spread as u64;
             words[word + 1] |= (spread >> 64) as u64;
         }
-        Packed { bits, words }
+        PackedNumbers { bits, words }
     }
 
     /// Number `i`.
@@ -40,10 +40,10 @@ impl Packed {
     }
 
     /// Reads `len` numbers, none of which is above `largest`.
-    pub(super) fn load(sections: &Sections, name: &str, len: usize, largest: u32) -> Result<Packed> {
+    pub(super) fn load(sections: &Sections, name: &str, len: usize, largest: u32) -> Result<PackedNumbers> {
         let words = sections.u32s(name)?;
         let words = words.as_chunks().0.iter().map(|&[low, high]| u64::from(low) | u64::from(high) << 32).collect();
-        let packed = Packed { bits: bits(largest), words };
+        let packed = PackedNumbers { bits: bits(largest), words };
         let fits = len.checked_mul(packed.bits as usize).is_some_and(|n| n / 64 + 2 == packed.words.len());
         if !fits || (0..len).any(|i| packed.get(i) > u64::from(largest)) {
             return Err(Error::model_file(format!("section '{name}' isn't {len} numbers up to {largest}")));
@@ -72,11 +72,11 @@ mod tests {
         fn what_goes_in_comes_out(numbers: Vec<u32>, bits in 1u32..=32) {
             let largest = u32::MAX >> (32 - bits);
             let numbers: Vec<u32> = numbers.into_iter().map(|n| n & largest).collect();
-            let packed = Packed::new(numbers.iter().copied(), largest);
+            let packed = PackedNumbers::new(numbers.iter().copied(), largest);
             let mut sections = Sections::default();
             packed.save(&mut sections, "rows");
-            prop_assert_eq!(&Packed::load(&sections, "rows", numbers.len(), largest).unwrap(), &packed);
-            prop_assert!(Packed::load(&sections, "rows", numbers.len() + 65, largest).is_err());
+            prop_assert_eq!(&PackedNumbers::load(&sections, "rows", numbers.len(), largest).unwrap(), &packed);
+            prop_assert!(PackedNumbers::load(&sections, "rows", numbers.len() + 65, largest).is_err());
             for (i, &number) in numbers.iter().enumerate() {
                 prop_assert_eq!(packed.get(i), u64::from(number));
             }

@@ -6,7 +6,7 @@
 //!
 //! Reference: Elias (1974), "Efficient storage and retrieval by content and address of static files".
 
-use super::packed::{Packed, bits};
+use super::packed::{PackedNumbers, bits};
 use ermine_core::error::{Error, Result};
 use ermine_core::section::Sections;
 use std::ops::Range;
@@ -14,36 +14,36 @@ use std::ops::Range;
 /// Groups of at most `size` ascending row numbers each. A row has a place, counted over all groups, and groups are asked for with the range of their places.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RowSets {
-    shape: Shape,
+    shape: BitLayout,
     /// Of every group: mark number i is at i + the high part of its number i.
     marks: Vec<u64>,
     /// The low part of the row in every place.
-    low: Packed,
+    low: PackedNumbers,
 }
 
 /// How numbers are cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Shape {
+struct BitLayout {
     low_bits: u32,
     /// Words of marks in a group.
     words: usize,
 }
 
-impl Shape {
+impl BitLayout {
     /// The cut that takes the fewest bits, for numbers below `n` in groups of at most `size`.
-    fn of(n: usize, size: usize) -> Shape {
+    fn of(n: usize, size: usize) -> BitLayout {
         let all = bits(n.saturating_sub(1) as u32);
         let words = |high: u32| (size + (1usize << high)).div_ceil(64);
         let cost = |high: &u32| words(*high) * 64 + size * (all - high).max(1) as usize;
         let high = (0..=all.min(30)).min_by_key(cost).unwrap_or(0);
-        Shape { low_bits: all - high, words: words(high) }
+        BitLayout { low_bits: all - high, words: words(high) }
     }
 }
 
 impl RowSets {
     /// `rows` holds a row in every place, ascending within each of `groups`, which have at most `size` places.
     pub(super) fn new(rows: &[u32], size: usize, groups: impl Iterator<Item = Range<usize>>) -> RowSets {
-        let shape = Shape::of(rows.len(), size);
+        let shape = BitLayout::of(rows.len(), size);
         let mut marks = Vec::new();
         for group in groups {
             let first = marks.len();
@@ -54,7 +54,7 @@ impl RowSets {
             }
         }
         let largest = low_mask(shape.low_bits);
-        let low = Packed::new(rows.iter().map(|&row| row & largest), largest);
+        let low = PackedNumbers::new(rows.iter().map(|&row| row & largest), largest);
         RowSets { shape, marks, low }
     }
 
@@ -99,7 +99,7 @@ impl RowSets {
 
     /// Bytes that `n` rows in so many groups of at most `size` take.
     pub(super) fn bytes_of(n: usize, size: usize, groups: usize) -> usize {
-        let shape = Shape::of(n, size);
+        let shape = BitLayout::of(n, size);
         groups * shape.words * 8 + (n * shape.low_bits.max(1) as usize / 64 + 2) * 8
     }
 
@@ -118,10 +118,10 @@ impl RowSets {
         groups: impl Iterator<Item = Range<usize>>,
     ) -> Result<RowSets> {
         let broken = || Error::model_file("the row numbers of a tree don't fit together");
-        let shape = Shape::of(n, size);
+        let shape = BitLayout::of(n, size);
         let halves = sections.u32s("row marks")?;
         let marks = halves.as_chunks().0.iter().map(|&[low, high]| u64::from(low) | u64::from(high) << 32).collect();
-        let low = Packed::load(sections, "row lows", n, low_mask(shape.low_bits))?;
+        let low = PackedNumbers::load(sections, "row lows", n, low_mask(shape.low_bits))?;
         let sets = RowSets { shape, marks, low };
         let mut n_groups = 0;
         for (group, places) in groups.enumerate() {
@@ -145,7 +145,7 @@ impl RowSets {
 #[inline(always)]
 fn select(word: u64, i: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if ermine_core::detected!("bmi2") {
+    if ermine_core::simd::has(ermine_core::simd::InstructionSet::Avx2) {
         // SAFETY: the machine has it, as just checked.
         return unsafe { select_bmi2(word, i) };
     }

@@ -1,4 +1,4 @@
-//! Neighbours among sparse rows: brute force over what isn't zero.
+//! Neighbors among sparse rows: brute force over what isn't zero.
 //!
 //! **Idea.** A block of queries is turned around: for every column, which queries have a number there. Each row is then read once for the whole block, and meets only the queries
 //! that share a column with it. With `q'x` added up that way, `norm(q)^2 + norm(x)^2 - 2 q'x` is the squared distance; for Manhattan the shared columns correct the sum of both norms.
@@ -10,7 +10,9 @@
 //! such sum). Memory: the entries once, 12 bytes each, and 8 bytes a row.
 
 use super::nearest::{Nearest, Neighbors};
-use ermine_core::distance::metric::{Metric, PARTS, Pair, Shape, euclidean, half_square, minkowski, share, total};
+use ermine_core::distance::metric::{
+    DifferenceTerms, Metric, MetricShape, PARTS, euclidean, half_square, minkowski, share, total,
+};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::SparseRows;
 use ermine_core::parallel;
@@ -36,13 +38,13 @@ impl SparseIndex {
     pub fn build(rows: SparseRows, metric: Metric) -> Result<SparseIndex> {
         if matches!(metric, Metric::Mahalanobis(_) | Metric::Mixed(_) | Metric::Custom(_)) {
             return Err(Error::Unsupported {
-                learner: "neighbours among sparse rows".into(),
+                learner: "neighbors among sparse rows".into(),
                 need: format!("the {} metric, which needs dense rows", metric.name()),
             });
         }
         if rows.n_rows() == 0 || rows.n_columns == 0 {
             let (n, d) = (rows.n_rows(), rows.n_columns);
-            return Err(Error::data(format!("neighbours need rows: there are {n} rows of {d} columns")));
+            return Err(Error::data(format!("neighbors need rows: there are {n} rows of {d} columns")));
         }
         metric.check(rows.n_columns)?;
         check(&rows)?;
@@ -77,7 +79,7 @@ impl SparseIndex {
     /// The `k` nearest rows of every query (all rows, where there are fewer).
     pub fn kneighbors(&self, queries: &SparseRows, k: usize) -> Result<Neighbors> {
         if k == 0 {
-            return Err(Error::data("k = 0 neighbours: expected 1 or more"));
+            return Err(Error::data("`k` must be at least 1 (got 0)"));
         }
         self.batch(queries, &Nearest::k(k.min(self.len())))
     }
@@ -102,7 +104,7 @@ impl SparseIndex {
         self.check_width(rows)?;
         check(rows)?;
         if rows.n_rows() + self.len() > u32::MAX as usize {
-            return Err(Error::data(format!("neighbours are found among at most {} rows", u32::MAX)));
+            return Err(Error::data(format!("neighbors are found among at most {} rows", u32::MAX)));
         }
         let shift = self.rows.columns.len();
         self.rows.starts.extend(rows.starts.iter().skip(1).map(|start| start + shift));
@@ -155,11 +157,11 @@ impl SparseIndex {
     }
 
     fn search_block(&self, queries: &SparseRows, range: Range<usize>, wanted: &Nearest) -> Neighbors {
-        let asked: Vec<Entries> = range.map(|i| Entries::new(&self.metric, queries, i)).collect();
+        let asked: Vec<SparseEntries> = range.map(|i| SparseEntries::new(&self.metric, queries, i)).collect();
         let mut best = vec![wanted.clone(); asked.len()];
         match self.metric.shape() {
-            Some(Shape::SumSquares) => self.filter(&asked, &mut best, Squares),
-            Some(Shape::SumAbs) => self.filter(&asked, &mut best, Sizes),
+            Some(MetricShape::SumSquares) => self.filter(&asked, &mut best, SquareSum),
+            Some(MetricShape::SumAbs) => self.filter(&asked, &mut best, AbsoluteSum),
             _ => self.measure_all(&asked, &mut best),
         }
         let mut found = Neighbors::with_capacity(asked.len(), 0);
@@ -168,9 +170,9 @@ impl SparseIndex {
     }
 
     /// Measures every pair.
-    fn measure_all(&self, asked: &[Entries], best: &mut [Nearest]) {
+    fn measure_all(&self, asked: &[SparseEntries], best: &mut [Nearest]) {
         for number in 0..self.len() {
-            let row = Entries::new(&self.metric, &self.rows, number);
+            let row = SparseEntries::new(&self.metric, &self.rows, number);
             for (query, best) in asked.iter().zip(best.iter_mut()) {
                 best.offer(self.distance(query, &row), number as u32);
             }
@@ -178,14 +180,14 @@ impl SparseIndex {
     }
 
     /// Measures the pairs that a sum over shared columns doesn't rule out.
-    fn filter(&self, asked: &[Entries], best: &mut [Nearest], sum: impl Sum) {
-        let shared = Shared::new(asked, self.rows.n_columns + 1);
+    fn filter(&self, asked: &[SparseEntries], best: &mut [Nearest], sum: impl SparseSum) {
+        let shared = ColumnQueries::new(asked, self.rows.n_columns + 1);
         let norms: Vec<f64> = asked.iter().map(|query| query.values.iter().map(|&v| sum.own(v)).sum()).collect();
         let most = asked.iter().map(|query| query.values.len()).max().unwrap_or(0);
         let reach = |best: &Nearest| sum.reach(self.metric.norm_of(best.limit()));
         let mut reaches: Vec<f64> = best.iter().map(reach).collect();
         let mut sums = vec![0.0; asked.len()];
-        let mut row = Entries::default();
+        let mut row = SparseEntries::default();
         for number in 0..self.len() {
             row.read(&self.metric, &self.rows, number);
             let norm: f64 = row.values.iter().map(|&v| sum.own(v)).sum();
@@ -209,8 +211,8 @@ impl SparseIndex {
         }
     }
 
-    fn distance(&self, a: &Entries, b: &Entries) -> f64 {
-        let pair = Merged { a, b };
+    fn distance(&self, a: &SparseEntries, b: &SparseEntries) -> f64 {
+        let pair = MergedEntries { a, b };
         match self.metric {
             Metric::Manhattan => pair.sum(f64::abs),
             Metric::Chebyshev => pair.largest(),
@@ -248,14 +250,14 @@ fn check(rows: &SparseRows) -> Result<()> {
 
 /// The entries of a row as the metric measures them.
 #[derive(Default)]
-struct Entries {
+struct SparseEntries {
     columns: Vec<u32>,
     values: Vec<f64>,
 }
 
-impl Entries {
-    fn new(metric: &Metric, rows: &SparseRows, row: usize) -> Entries {
-        let mut entries = Entries::default();
+impl SparseEntries {
+    fn new(metric: &Metric, rows: &SparseRows, row: usize) -> SparseEntries {
+        let mut entries = SparseEntries::default();
         entries.read(metric, rows, row);
         entries
     }
@@ -275,12 +277,12 @@ impl Entries {
 
 /// Two rows by the columns that either has an entry in.
 #[derive(Clone, Copy)]
-struct Merged<'a> {
-    a: &'a Entries,
-    b: &'a Entries,
+struct MergedEntries<'a> {
+    a: &'a SparseEntries,
+    b: &'a SparseEntries,
 }
 
-impl Merged<'_> {
+impl MergedEntries<'_> {
     /// Column and difference of every entry, ascending.
     #[inline(always)]
     fn for_each(self, mut visit: impl FnMut(u32, f64)) {
@@ -308,7 +310,7 @@ impl Merged<'_> {
     }
 }
 
-impl Pair for Merged<'_> {
+impl DifferenceTerms for MergedEntries<'_> {
     fn sum(self, f: impl Fn(f64) -> f64) -> f64 {
         let mut parts = [0.0; PARTS];
         self.for_each(|column, t| parts[column as usize % PARTS] += f(t));
@@ -329,7 +331,7 @@ impl Pair for Merged<'_> {
 }
 
 /// A distance, or its square, as a sum of what each row has alone and what they have together.
-trait Sum: Copy {
+trait SparseSum: Copy {
     /// What a number adds where the other row has none.
     fn own(self, value: f64) -> f64;
     /// What two numbers in the same column add beyond what they add alone.
@@ -340,9 +342,9 @@ trait Sum: Copy {
 
 /// `(a - b)^2 = a^2 + b^2 - 2 a b`.
 #[derive(Clone, Copy)]
-struct Squares;
+struct SquareSum;
 
-impl Sum for Squares {
+impl SparseSum for SquareSum {
     #[inline(always)]
     fn own(self, value: f64) -> f64 {
         value * value
@@ -358,9 +360,9 @@ impl Sum for Squares {
 
 /// `|a - b|`.
 #[derive(Clone, Copy)]
-struct Sizes;
+struct AbsoluteSum;
 
-impl Sum for Sizes {
+impl SparseSum for AbsoluteSum {
     #[inline(always)]
     fn own(self, value: f64) -> f64 {
         value.abs()
@@ -375,21 +377,21 @@ impl Sum for Sizes {
 }
 
 /// The queries that have a number in a column.
-struct Shared {
-    place: Place,
+struct ColumnQueries {
+    place: ColumnLookup,
     starts: Vec<u32>,
     /// Queries and their numbers, column after column.
     entries: Vec<(u32, f64)>,
 }
 
 /// Where a column is in the lists.
-enum Place {
+enum ColumnLookup {
     Listed(Vec<u32>),
     Hashed(HashMap<u32, u32>),
 }
 
-impl Shared {
-    fn new(asked: &[Entries], n_columns: usize) -> Shared {
+impl ColumnQueries {
+    fn new(asked: &[SparseEntries], n_columns: usize) -> ColumnQueries {
         let mut all: Vec<(u32, u32, f64)> = Vec::new();
         for (query, entries) in (0u32..).zip(asked) {
             all.extend(entries.columns.iter().zip(&entries.values).map(|(&column, &value)| (column, query, value)));
@@ -406,18 +408,18 @@ impl Shared {
         let place = if n_columns <= LISTED {
             let mut list = vec![u32::MAX; n_columns];
             columns.iter().zip(0..).for_each(|(&column, at)| list[column as usize] = at);
-            Place::Listed(list)
+            ColumnLookup::Listed(list)
         } else {
-            Place::Hashed(columns.into_iter().zip(0..).collect())
+            ColumnLookup::Hashed(columns.into_iter().zip(0..).collect())
         };
-        Shared { place, starts, entries: all.into_iter().map(|(_, query, value)| (query, value)).collect() }
+        ColumnQueries { place, starts, entries: all.into_iter().map(|(_, query, value)| (query, value)).collect() }
     }
 
     #[inline(always)]
     fn of(&self, column: u32) -> &[(u32, f64)] {
         let at = match &self.place {
-            Place::Listed(list) => list[column as usize],
-            Place::Hashed(map) => map.get(&column).copied().unwrap_or(u32::MAX),
+            ColumnLookup::Listed(list) => list[column as usize],
+            ColumnLookup::Hashed(map) => map.get(&column).copied().unwrap_or(u32::MAX),
         };
         if at == u32::MAX {
             return &[];
@@ -429,7 +431,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::choice::Kind;
+    use crate::search::choice::IndexKind;
     use crate::search::index::Index;
     use ermine_core::distance::rows::Rows;
     use ermine_core::rng;
@@ -489,7 +491,7 @@ mod tests {
             let mut sections = Sections::default();
             index.save(&mut sections).unwrap();
             let index = SparseIndex::load(&sections).unwrap();
-            let dense = Index::build_as(&Rows::row_major(&points, d).unwrap(), metric, Some(Kind::Scan)).unwrap();
+            let dense = Index::build_as(&Rows::row_major(&points, d).unwrap(), metric, Some(IndexKind::Scan)).unwrap();
             let (queries, rows) = (sparse(&asked, d), Rows::row_major(&asked, d).unwrap());
             let near = index.kneighbors(&queries, k).unwrap();
             prop_assert_eq!(&near, &dense.kneighbors(&rows, k).unwrap());

@@ -1,7 +1,7 @@
 //! An index over strings under the Hamming or the edit distance ([`StringMetric`]). Both are metrics, so a vantage-point tree searches them.
 
 use super::nearest::{Nearest, Neighbors};
-use super::vantage::{Space, VantageTree};
+use super::vantage::{MetricSpace, VantageTree};
 pub use ermine_core::distance::strings::StringMetric;
 use ermine_core::error::{Error, Result};
 use ermine_core::parallel;
@@ -26,7 +26,7 @@ struct Texts<'a> {
     texts: &'a [String],
 }
 
-impl Space for Texts<'_> {
+impl MetricSpace for Texts<'_> {
     type Query = str;
 
     fn len(&self) -> usize {
@@ -50,7 +50,7 @@ impl StringIndex {
     /// An index over `texts`.
     pub fn build(texts: Vec<String>, metric: StringMetric) -> Result<StringIndex> {
         if texts.is_empty() || texts.len() > u32::MAX as usize {
-            return Err(Error::data(format!("neighbours among {} strings: expected 1 to {}", texts.len(), u32::MAX)));
+            return Err(Error::data(format!("neighbors among {} strings: expected 1 to {}", texts.len(), u32::MAX)));
         }
         let tree = VantageTree::build(&Texts { metric, texts: &texts }, usize::MAX);
         Ok(StringIndex { metric, indexed: texts.len(), texts, tree })
@@ -61,7 +61,7 @@ impl StringIndex {
         self.texts.extend(texts);
         if self.texts.len() > u32::MAX as usize {
             self.texts.truncate(u32::MAX as usize);
-            return Err(Error::data(format!("neighbours are found among at most {} strings", u32::MAX)));
+            return Err(Error::data(format!("neighbors are found among at most {} strings", u32::MAX)));
         }
         if self.texts.len() - self.indexed > WAITING.max(self.indexed / 16) {
             *self = StringIndex::build(std::mem::take(&mut self.texts), self.metric)?;
@@ -87,7 +87,7 @@ impl StringIndex {
     /// The `k` nearest strings of every query.
     pub fn kneighbors<S: AsRef<str> + Sync>(&self, queries: &[S], k: usize) -> Result<Neighbors> {
         if k == 0 {
-            return Err(Error::data("k = 0 neighbours: expected 1 or more"));
+            return Err(Error::data("`k` must be at least 1 (got 0)"));
         }
         Ok(self.batch(queries, &Nearest::k(k.min(self.len()))))
     }

@@ -1,22 +1,22 @@
 //! Every index, every metric and every instruction set against brute force: the same rows and the same bits of distance.
 
-use super::box_tree::{BoxTree, Scratch};
-use super::choice::{Choice, Kind};
+use super::box_tree::{BoxTree, BoxTreeScratch};
+use super::choice::{IndexChoice, IndexKind};
 use super::index::Index;
 use super::nearest::{Nearest, Neighbors};
 use super::scan::Scan;
-use super::simd::{Level, Set};
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::distance::mixed::{Missing, Mixed};
 use ermine_core::distance::rows::{Points, Rows};
 use ermine_core::distance::whiten::Whitening;
 use ermine_core::rng::{self, Rng};
 use ermine_core::section::Sections;
+use ermine_core::simd::{InstructionSet, Level};
 use proptest::prelude::*;
 
 /// What the numbers look like.
 #[derive(Debug, Clone, Copy)]
-enum Style {
+enum NumberStyle {
     Smooth,
     /// Whole numbers in a small range: many ties and duplicates.
     Grid,
@@ -31,36 +31,36 @@ enum Style {
     Outlier,
 }
 
-fn style() -> impl Strategy<Value = Style> {
+fn style() -> impl Strategy<Value = NumberStyle> {
     prop_oneof![
-        4 => Just(Style::Smooth),
-        4 => Just(Style::Grid),
-        1 => Just(Style::Constant),
-        1 => Just(Style::Offset),
+        4 => Just(NumberStyle::Smooth),
+        4 => Just(NumberStyle::Grid),
+        1 => Just(NumberStyle::Constant),
+        1 => Just(NumberStyle::Offset),
         // Where single precision and its squares leave their range, and far beyond.
-        3 => (-50i32..45).prop_map(Style::Scaled),
-        1 => (-320i32..305).prop_map(Style::Scaled),
-        1 => Just(Style::Uneven),
-        1 => Just(Style::Outlier),
+        3 => (-50i32..45).prop_map(NumberStyle::Scaled),
+        1 => (-320i32..305).prop_map(NumberStyle::Scaled),
+        1 => Just(NumberStyle::Uneven),
+        1 => Just(NumberStyle::Outlier),
     ]
 }
 
-fn draw(rng: &mut Rng, style: Style, len: usize) -> Vec<f64> {
+fn draw(rng: &mut Rng, style: NumberStyle, len: usize) -> Vec<f64> {
     let mut values: Vec<f64> = (0..len)
         .map(|_| {
             let smooth = rng::below(rng, 1 << 30) as f64 / f64::from(1 << 29) - 1.0;
             match style {
-                Style::Smooth => smooth,
-                Style::Grid => rng::below(rng, 4) as f64 - 1.0,
-                Style::Constant => 0.7,
-                Style::Offset => 1e6 + smooth,
-                Style::Scaled(power) => smooth * 10f64.powi(power / 2) * 10f64.powi(power - power / 2),
-                Style::Uneven => smooth * 10f64.powi(rng::below(rng, 90) as i32 - 50),
-                Style::Outlier => smooth,
+                NumberStyle::Smooth => smooth,
+                NumberStyle::Grid => rng::below(rng, 4) as f64 - 1.0,
+                NumberStyle::Constant => 0.7,
+                NumberStyle::Offset => 1e6 + smooth,
+                NumberStyle::Scaled(power) => smooth * 10f64.powi(power / 2) * 10f64.powi(power - power / 2),
+                NumberStyle::Uneven => smooth * 10f64.powi(rng::below(rng, 90) as i32 - 50),
+                NumberStyle::Outlier => smooth,
             }
         })
         .collect();
-    if matches!(style, Style::Outlier) && len > 0 {
+    if matches!(style, NumberStyle::Outlier) && len > 0 {
         values[len / 2] = 1e4;
     }
     values
@@ -103,17 +103,17 @@ fn pairs(found: &Neighbors, i: usize) -> Vec<(f64, u32)> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Case {
+struct TestCase {
     n: usize,
     d: usize,
     k: usize,
-    style: Style,
+    style: NumberStyle,
     metric: usize,
     f32: bool,
     seed: u64,
 }
 
-fn case(n: impl Strategy<Value = usize>, d: impl Strategy<Value = usize>) -> impl Strategy<Value = Case> {
+fn case(n: impl Strategy<Value = usize>, d: impl Strategy<Value = usize>) -> impl Strategy<Value = TestCase> {
     (
         n,
         d,
@@ -123,12 +123,12 @@ fn case(n: impl Strategy<Value = usize>, d: impl Strategy<Value = usize>) -> imp
         any::<bool>(),
         any::<u64>(),
     )
-        .prop_map(|(n, d, k, style, metric, f32, seed)| Case { n, d, k, style, metric, f32, seed })
+        .prop_map(|(n, d, k, style, metric, f32, seed)| TestCase { n, d, k, style, metric, f32, seed })
 }
 
 /// Rows and queries of a case; some queries are rows, and some values are missing where the metric takes that. In single precision the numbers are
 /// rounded first.
-fn data(case: Case, queries: usize) -> (Vec<f64>, Vec<f64>) {
+fn data(case: TestCase, queries: usize) -> (Vec<f64>, Vec<f64>) {
     let mut rng = rng::stream(case.seed, &[case.n as u64]);
     let mut points = draw(&mut rng, case.style, case.n * case.d);
     let mut asked = draw(&mut rng, case.style, queries * case.d);
@@ -146,7 +146,7 @@ fn data(case: Case, queries: usize) -> (Vec<f64>, Vec<f64>) {
     (points, asked)
 }
 
-fn check(case: Case, queries: usize) -> Result<(), TestCaseError> {
+fn check(case: TestCase, queries: usize) -> Result<(), TestCaseError> {
     let (points, asked) = data(case, queries);
     let narrow: Vec<f32> = points.iter().map(|&v| v as f32).collect();
     let rows = if case.f32 {
@@ -158,7 +158,7 @@ fn check(case: Case, queries: usize) -> Result<(), TestCaseError> {
     let metric = metric(case.metric, &rows);
     let rankings: Vec<_> = asked.chunks(case.d).map(|query| ranking(&metric, &points, case.d, query)).collect();
     let radius = rankings[0][case.k.min(case.n) / 2].0;
-    for kind in [Kind::BoxTree, Kind::VantageTree, Kind::Scan] {
+    for kind in [IndexKind::BoxTree, IndexKind::VantageTree, IndexKind::Scan] {
         let Ok(index) = Index::build_as(&rows, metric.clone(), Some(kind)) else { continue };
         let near = index.kneighbors(&asked_rows, case.k).unwrap();
         let within = index.radius_neighbors(&asked_rows, radius).unwrap();
@@ -200,7 +200,7 @@ proptest! {
     /// More rows than a filter is given to prove itself, each nearer than the one before, and up to all of them wanted.
     #[test]
     fn weak_filters(case in case(4200usize..5200, 1usize..26), k in prop_oneof![1usize..9, 100usize..5200], falling: bool) {
-        let case = Case { k, metric: case.metric % 7, ..case };
+        let case = TestCase { k, metric: case.metric % 7, ..case };
         let (mut points, asked) = data(case, 6);
         if falling {
             let n = case.n as f64;
@@ -208,7 +208,7 @@ proptest! {
         }
         let (rows, asked_rows) = (Rows::row_major(&points, case.d).unwrap(), Rows::row_major(&asked, case.d).unwrap());
         let metric = metric(case.metric, &rows);
-        let near = Index::build_as(&rows, metric.clone(), Some(Kind::Scan)).unwrap().kneighbors(&asked_rows, case.k).unwrap();
+        let near = Index::build_as(&rows, metric.clone(), Some(IndexKind::Scan)).unwrap().kneighbors(&asked_rows, case.k).unwrap();
         for (i, query) in asked.chunks(case.d).enumerate() {
             prop_assert_eq!(&pairs(&near, i)[..], &ranking(&metric, &points, case.d, query)[..case.k.min(case.n)]);
         }
@@ -242,7 +242,7 @@ fn what_is_no_distance_is_an_error() {
     let (good, bad) = (Rows::row_major(&[3.5], 1).unwrap(), Rows::row_major(&[17.0], 1).unwrap());
     for wrong in [f64::NAN, -1.0] {
         for triangle in [false, true] {
-            for kind in [None, Some(Kind::Scan), Some(Kind::Graph { width: 9 })] {
+            for kind in [None, Some(IndexKind::Scan), Some(IndexKind::Graph { width: 9 })] {
                 // Row 17 has no distance to itself.
                 let own = Custom::new(
                     move |a, b| if a[0] == 17.0 && b[0] == 17.0 { wrong } else { (a[0] - b[0]).abs() },
@@ -290,12 +290,12 @@ fn memory() {
                 Metric::Mixed(mixed),
             ];
             for metric in &metrics {
-                for kind in [None, Some(Kind::BoxTree), Some(Kind::VantageTree), Some(Kind::Scan)] {
+                for kind in [None, Some(IndexKind::BoxTree), Some(IndexKind::VantageTree), Some(IndexKind::Scan)] {
                     // Time: a tree of many points is built for one metric of each sort.
                     let costly = n > 100_000
-                        && (matches!(kind, Some(Kind::VantageTree))
+                        && (matches!(kind, Some(IndexKind::VantageTree))
                             || matches!(metric, Metric::Hamming | Metric::Mixed(_)));
-                    if kind.is_some_and(|kind| !Choice::possible(kind, metric))
+                    if kind.is_some_and(|kind| !IndexChoice::possible(kind, metric))
                         || costly && !matches!(metric, Metric::Euclidean)
                     {
                         continue;
@@ -304,7 +304,7 @@ fn memory() {
                     assert_eq!(index.row_bytes(), given);
                     let share = index.bytes() as f64 / given as f64;
                     let narrow_cosine =
-                        single && d <= 2 && matches!((metric, kind), (Metric::Cosine, Some(Kind::BoxTree)));
+                        single && d <= 2 && matches!((metric, kind), (Metric::Cosine, Some(IndexKind::BoxTree)));
                     let most = if narrow_cosine { 1.6 } else { 1.3 };
                     assert!(share <= most, "{metric:?} {kind:?} {n} x {d} single {single}: {share}");
                 }
@@ -321,7 +321,7 @@ fn memory_of_uneven_numbers() {
         let values: Vec<f32> = (0..60_000 * d).map(|_| f32::from_bits(rng::below(&mut rng, 1 << 32) as u32)).collect();
         let values: Vec<f32> = values.into_iter().map(|v| if v.is_finite() { v } else { 1.0 }).collect();
         let index = Index::build(&Rows::row_major_f32(&values, d).unwrap(), Metric::Euclidean).unwrap();
-        assert_eq!(index.choice().kind, Kind::BoxTree);
+        assert_eq!(index.choice().kind, IndexKind::BoxTree);
         let share = index.bytes() as f64 / index.row_bytes() as f64;
         assert!(share <= 1.3, "{d}: {share}");
     }
@@ -333,9 +333,10 @@ fn memory_of_a_graph() {
     let values: Vec<f32> = (0..3000 * 4).map(|i| ((i * 7919) % 1009) as f32).collect();
     for (metric, row) in [(Metric::Euclidean, 16), (Metric::Cosine, 40)] {
         let rows = Rows::row_major_f32(&values, 4).unwrap();
-        let index = Index::build_as(&rows, metric, Some(Kind::Graph { width: 20 })).unwrap();
+        let index = Index::build_as(&rows, metric, Some(IndexKind::Graph { width: 20 })).unwrap();
         let links = index.bytes() as f64 / 3000.0 - f64::from(row);
-        assert!((137.0..145.0).contains(&links), "{links}");
+        // 32 links of 4 bytes, an offset and a layer make 133; the upper layers add 64 / 15 on average, with a standard deviation of 0.3.
+        assert!((136.0..145.0).contains(&links), "{links}");
         assert_eq!(index.row_bytes(), values.len() * 4);
     }
 }
@@ -349,19 +350,19 @@ proptest! {
 
     #[test]
     fn every_instruction_set_finds_the_same(case in case(1usize..1500, 1usize..30)) {
-        let case = Case { metric: case.metric % 6, ..case };
+        let case = TestCase { metric: case.metric % 6, ..case };
         let (points, asked) = data(case, 15);
         let rows = Rows::row_major(&points, case.d).unwrap();
         let metric = metric(case.metric, &rows);
         let tree = BoxTree::build(&points, case.d);
         let scan = Scan::new(Points::copy(&rows), &metric);
-        for set in [Set::Plain, Set::Avx2, Set::Avx512] {
+        for set in [InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512] {
             let level = Level::at_most(set);
             let mut scanned = vec![Nearest::k(case.k.min(case.n)); 15];
             scan.search(level, &metric, &asked, &mut scanned);
             for (query, scanned) in asked.chunks(case.d).zip(&mut scanned) {
                 let mut best = Nearest::k(case.k.min(case.n));
-                tree.search(level, &metric, query, &mut best, &mut Scratch::default());
+                tree.search(level, &metric, query, &mut best, &mut BoxTreeScratch::default());
                 let expected = ranking(&metric, &points, case.d, query);
                 prop_assert_eq!(best.sorted(), &expected[..case.k.min(case.n)]);
                 prop_assert_eq!(scanned.sorted(), &expected[..case.k.min(case.n)]);
@@ -397,7 +398,7 @@ proptest! {
         let rows = Rows::row_major(&points, case.d).unwrap();
         let metric = metric(case.metric.min(9), &rows);
         let asked = Rows::row_major(&asked, case.d).unwrap();
-        for kind in [Kind::BoxTree, Kind::VantageTree, Kind::Scan] {
+        for kind in [IndexKind::BoxTree, IndexKind::VantageTree, IndexKind::Scan] {
             let Ok(index) = Index::build_as(&rows, metric.clone(), Some(kind)) else { continue };
             let mut sections = Sections::default();
             index.save(&mut sections).unwrap();
@@ -425,7 +426,7 @@ fn what_has_no_distance_is_refused() {
     }
     assert!(Index::build(&Rows::row_major(&[], 2).unwrap(), Metric::Euclidean).is_err());
     assert!(Index::build(&rows(&good), Metric::Minkowski { p: 0.3 }).is_err());
-    assert!(Index::build_as(&rows(&good), Metric::Hamming, Some(Kind::BoxTree)).is_err());
+    assert!(Index::build_as(&rows(&good), Metric::Hamming, Some(IndexKind::BoxTree)).is_err());
 }
 
 #[test]
@@ -436,10 +437,10 @@ fn the_choice_is_recorded() {
         assert!(!index.choice().reason.is_empty());
         index.choice().kind
     };
-    assert_eq!(kind(3, Metric::Euclidean), Kind::BoxTree);
-    assert_eq!(kind(3, Metric::Hamming), Kind::VantageTree);
-    assert_eq!(kind(10, Metric::Euclidean), Kind::BoxTree);
-    assert_eq!(kind(150, Metric::Euclidean), Kind::Scan);
-    let mixed = Mixed { columns: vec![ermine_core::distance::mixed::Column::Category; 3], missing: Missing::Skip };
-    assert_eq!(kind(3, Metric::Mixed(mixed)), Kind::Scan);
+    assert_eq!(kind(3, Metric::Euclidean), IndexKind::BoxTree);
+    assert_eq!(kind(3, Metric::Hamming), IndexKind::VantageTree);
+    assert_eq!(kind(10, Metric::Euclidean), IndexKind::BoxTree);
+    assert_eq!(kind(150, Metric::Euclidean), IndexKind::Scan);
+    let mixed = Mixed { columns: vec![ermine_core::distance::mixed::MixedColumn::Category; 3], missing: Missing::Skip };
+    assert_eq!(kind(3, Metric::Mixed(mixed)), IndexKind::Scan);
 }

@@ -2,10 +2,10 @@
 //!
 //! **Idea.** Pick a point v of the set, sort the others by their distance to it, cut in the middle: the near half lies within
 //! distances `[a, b]` of v, the far half within `[c, e]`. For a query at distance t from v, every point at distance s from v is at
-//! least `|t - s|` away, so a half whose interval is farther from t than the k-th neighbour so far is skipped whole. Only distances are
+//! least `|t - s|` away, so a half whose interval is farther from t than the k-th neighbor so far is skipped whole. Only distances are
 //! asked for, so rows, strings and a user's own objects are all the same to it.
 //!
-//! **Exactness.** Distances are rounded; [`Space::slack`] widens each test by what rounding may have done to its three distances.
+//! **Exactness.** Distances are rounded; [`MetricSpace::slack`] widens each test by what rounding may have done to its three distances.
 //!
 //! **Cost.** Build n log2(n / leaf) distances. Memory about `log2(n / leaf) + 2` bits a point for which points are where (`row_sets`) and 20 bytes a leaf for the
 //! distances. A leaf has up to `LEAF` points, or twice, four times, ... as many, until the whole fits in what it is given: among rows of one or two
@@ -15,10 +15,10 @@
 
 use super::measured::Measured;
 use super::nearest::Nearest;
-use super::packed::Packed;
+use super::packed::PackedNumbers;
 use super::row_sets::RowSets;
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::{Kept, Points};
+use ermine_core::distance::rows::{Points, StoredPoints};
 use ermine_core::error::{Error, Result};
 use ermine_core::parallel;
 use ermine_core::section::Sections;
@@ -30,7 +30,7 @@ const LEAF: usize = 32;
 const TRIALS: (usize, usize) = (6, 32);
 
 /// Points of any sort with a distance that obeys the triangle inequality.
-pub trait Space: Sync {
+pub trait MetricSpace: Sync {
     /// What can be asked about.
     type Query: ?Sized + Sync;
     /// Number of points.
@@ -52,12 +52,12 @@ pub trait Space: Sync {
 }
 
 /// Rows under a [`Metric`].
-pub(super) struct RowSpace<'a> {
+pub(super) struct MetricRows<'a> {
     pub(super) points: &'a Points,
     pub(super) metric: &'a Metric,
 }
 
-impl RowSpace<'_> {
+impl MetricRows<'_> {
     /// A point, to be used as a query.
     pub(super) fn row(&self, point: u32) -> Vec<f64> {
         let measured = Measured::new(self.points, self.metric);
@@ -67,7 +67,7 @@ impl RowSpace<'_> {
     }
 }
 
-impl Space for RowSpace<'_> {
+impl MetricSpace for MetricRows<'_> {
     type Query = [f64];
 
     fn len(&self) -> usize {
@@ -77,7 +77,7 @@ impl Space for RowSpace<'_> {
     fn between(&self, a: u32, b: u32) -> f64 {
         let d = self.points.n_features();
         match self.points.kept() {
-            Kept::F64(v) if !self.points.are_given() => self.to(&v[a as usize * d..][..d], b),
+            StoredPoints::F64(v) if !self.points.are_given() => self.to(&v[a as usize * d..][..d], b),
             _ => self.to(&self.row(a), b),
         }
     }
@@ -104,32 +104,32 @@ pub struct VantageTree {
     n_points: usize,
     levels: u32,
     /// The vantage point of node i; the node of its near half is number 2 i + 1, that of its far half 2 i + 2.
-    vantages: Packed,
-    spans: Vec<Spans>,
+    vantages: PackedNumbers,
+    spans: Vec<DistanceSpans>,
     /// The points of every leaf.
     leaves: RowSets,
 }
 
 /// Smallest and largest distances from a vantage point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Spans {
+struct DistanceSpans {
     near: (f32, f32),
     far: (f32, f32),
 }
 
 impl VantageTree {
     /// A tree over all points of `space` that takes no more than `most` bytes, if one can.
-    pub fn build<S: Space>(space: &S, most: usize) -> VantageTree {
+    pub fn build<S: MetricSpace>(space: &S, most: usize) -> VantageTree {
         let n_points = space.len();
         let full = std::iter::successors(Some(n_points), |n| Some(n / 2)).take_while(|&n| n > LEAF).count() as u32;
         let levels = (0..=full).rev().find(|&levels| bytes_of(n_points, levels) <= most).unwrap_or(0);
         let mut order: Vec<u32> = (0..n_points as u32).collect();
         let nodes = build_node(space, &mut order, levels, 0);
-        let (mut spans, mut vantages) = (vec![Spans::default(); n_nodes(levels)], vec![0; n_nodes(levels)]);
+        let (mut spans, mut vantages) = (vec![DistanceSpans::default(); n_nodes(levels)], vec![0; n_nodes(levels)]);
         for (number, vantage, found) in nodes {
             (spans[number], vantages[number]) = (found, vantage);
         }
-        let vantages = Packed::new(vantages.into_iter(), n_points.saturating_sub(1) as u32);
+        let vantages = PackedNumbers::new(vantages.into_iter(), n_points.saturating_sub(1) as u32);
         let groups = leaf_ranges(n_points, levels);
         let leaves = RowSets::new(&order, n_points >> levels, groups.into_iter());
         VantageTree { n_points, levels, vantages, spans, leaves }
@@ -137,7 +137,7 @@ impl VantageTree {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.vantages.bytes() + self.spans.len() * size_of::<Spans>() + self.leaves.bytes()
+        self.vantages.bytes() + self.spans.len() * size_of::<DistanceSpans>() + self.leaves.bytes()
     }
 
     /// Writes points and spans.
@@ -156,11 +156,11 @@ impl VantageTree {
         let levels = sections.u32s("levels")?.first().copied().filter(|&l| l < 32).ok_or_else(broken)?;
         // Every node has a point to stand on.
         (0..levels).try_fold(n, |n, _| (n > 1).then(|| near_half(n))).ok_or_else(broken)?;
-        let vantages = Packed::load(sections, "vantages", n_nodes(levels), largest)?;
+        let vantages = PackedNumbers::load(sections, "vantages", n_nodes(levels), largest)?;
         let groups = leaf_ranges(n, levels);
         let leaves = RowSets::load(sections, n, n >> levels, groups.iter().cloned())?;
-        let spans: Vec<Spans> = (sections.f32s("spans")?.as_chunks().0.iter())
-            .map(|&[a, b, c, d]| Spans { near: (a, b), far: (c, d) })
+        let spans: Vec<DistanceSpans> = (sections.f32s("spans")?.as_chunks().0.iter())
+            .map(|&[a, b, c, d]| DistanceSpans { near: (a, b), far: (c, d) })
             .collect();
         let mut seen = vec![false; n];
         let mut once = true;
@@ -174,11 +174,18 @@ impl VantageTree {
     }
 
     /// Offers to `best` the points that belong there.
-    pub fn search<S: Space>(&self, space: &S, query: &S::Query, best: &mut Nearest) {
+    pub fn search<S: MetricSpace>(&self, space: &S, query: &S::Query, best: &mut Nearest) {
         self.visit(space, query, 0, 0..self.n_points, best);
     }
 
-    fn visit<S: Space>(&self, space: &S, query: &S::Query, number: usize, range: Range<usize>, best: &mut Nearest) {
+    fn visit<S: MetricSpace>(
+        &self,
+        space: &S,
+        query: &S::Query,
+        number: usize,
+        range: Range<usize>,
+        best: &mut Nearest,
+    ) {
         if number >= self.spans.len() {
             let leaf = number - self.spans.len();
             self.leaves.for_each(leaf, &range, |point| best.offer(space.to(query, point), point));
@@ -232,7 +239,7 @@ fn leaf_ranges(n: usize, levels: u32) -> Vec<Range<usize>> {
 
 /// Bytes that a tree takes.
 fn bytes_of(n: usize, levels: u32) -> usize {
-    let node = size_of::<Spans>() + size_of::<u32>();
+    let node = size_of::<DistanceSpans>() + size_of::<u32>();
     RowSets::bytes_of(n, n >> levels, 1 << levels) + n_nodes(levels) * node + 16
 }
 
@@ -242,7 +249,12 @@ fn gap(t: f64, span: (f32, f32)) -> f64 {
 }
 
 /// Orders the points of node `number`, with so many levels below it: its vantage point and spans and those below.
-fn build_node<S: Space>(space: &S, order: &mut [u32], levels: u32, number: usize) -> Vec<(usize, u32, Spans)> {
+fn build_node<S: MetricSpace>(
+    space: &S,
+    order: &mut [u32],
+    levels: u32,
+    number: usize,
+) -> Vec<(usize, u32, DistanceSpans)> {
     if levels == 0 {
         order.sort_unstable();
         return Vec::new();
@@ -256,7 +268,7 @@ fn build_node<S: Space>(space: &S, order: &mut [u32], levels: u32, number: usize
         if rest.len() > 2048 { parallel::map_items(rest, measure) } else { rest.iter().map(measure).collect() };
     measured.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     rest.iter_mut().zip(&measured).for_each(|(to, from)| *to = from.1);
-    let spans = Spans { near: span(&measured[..middle]), far: span(&measured[middle..]) };
+    let spans = DistanceSpans { near: span(&measured[..middle]), far: span(&measured[middle..]) };
     drop(measured);
     let (near, far) = rest.split_at_mut(middle);
     let (near_at, far_at, below) = (2 * number + 1, 2 * number + 2, levels - 1);
@@ -269,7 +281,7 @@ fn build_node<S: Space>(space: &S, order: &mut [u32], levels: u32, number: usize
 }
 
 /// The place of the candidate whose distances to a sample of the points vary most: a corner, which separates best.
-fn pick_vantage<S: Space>(space: &S, order: &[u32]) -> usize {
+fn pick_vantage<S: MetricSpace>(space: &S, order: &[u32]) -> usize {
     let n = order.len();
     let (candidates, sample) = (TRIALS.0.min(n), TRIALS.1.min(n));
     let spread = |candidate: usize| {

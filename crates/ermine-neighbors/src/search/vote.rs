@@ -1,52 +1,52 @@
-//! From neighbours to a class, to probabilities, to a mean.
+//! From neighbors to a class, to probabilities, to a mean.
 //!
-//! The k nearest vote with their [`Weights`]; the share of a class is its probability. When two classes are level, which happens for
-//! even k above all, one of these decides ([`Tie`]):
+//! The k nearest vote with their [`NeighborWeights`]; the share of a class is its probability. When two classes are level, which happens for
+//! even k above all, one of these decides ([`TieRule`]):
 //! - the class that comes first (what scikit-learn does);
-//! - *another point*: the next neighbour votes too, and so on until one class leads;
-//! - *drop the farthest* of the k, and so on until one class leads (with one neighbour left, one does);
+//! - *another point*: the next neighbor votes too, and so on until one class leads;
+//! - *drop the farthest* of the k, and so on until one class leads (with one neighbor left, one does);
 //! - *weight by distance*: the level classes are compared by the sum of their inverse distances;
 //! - *another metric*: the k nearest by another metric vote on the level classes.
 //!
-//! Should a rule leave classes level (no more points; equal sums), the one with the nearest neighbour wins, and neighbours are ordered by
+//! Should a rule leave classes level (no more points; equal sums), the one with the nearest neighbor wins, and neighbors are ordered by
 //! (distance, row): the same data always give the same class.
 
-use super::weight::Weights;
+use super::weight::NeighborWeights;
 use ermine_core::error::Result;
 use serde::{Deserialize, Serialize};
 
 /// What decides between classes with equally many votes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tie {
+pub enum TieRule {
     /// The class with the smallest number.
     #[default]
     FirstClass,
-    /// Further neighbours, one by one.
+    /// Further neighbors, one by one.
     NextPoint,
-    /// Fewer neighbours, one by one.
+    /// Fewer neighbors, one by one.
     DropFarthest,
     /// The sum of inverse distances.
     Distance,
-    /// The neighbours by another metric ([`Search::nearest_otherwise`]).
+    /// The neighbors by another metric ([`MoreNeighbors::nearest_otherwise`]).
     OtherMetric,
 }
 
-impl Tie {
+impl TieRule {
     /// Who wins, for people.
     pub fn words(self) -> &'static str {
         match self {
-            Tie::FirstClass => "the class that comes first",
-            Tie::NextPoint => "further neighbours, one by one",
-            Tie::DropFarthest => "fewer neighbours, one by one",
-            Tie::Distance => "the sum of inverse distances",
-            Tie::OtherMetric => "the neighbours by another metric",
+            TieRule::FirstClass => "the class that comes first",
+            TieRule::NextPoint => "further neighbors, one by one",
+            TieRule::DropFarthest => "fewer neighbors, one by one",
+            TieRule::Distance => "the sum of inverse distances",
+            TieRule::OtherMetric => "the neighbors by another metric",
         }
     }
 }
 
-/// Whoever can find more neighbours of the query in hand, should a tie need them.
-pub trait Search {
+/// Whoever can find more neighbors of the query in hand, should a tie need them.
+pub trait MoreNeighbors {
     /// The `k` nearest rows (or all, where there are fewer) as (distance, row).
     fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>>;
     /// The same by another metric.
@@ -60,14 +60,14 @@ pub struct Vote<'a> {
     pub classes: &'a [u32],
     /// Number of classes.
     pub n_classes: usize,
-    /// How much a neighbour counts.
-    pub weights: &'a Weights,
+    /// How much a neighbor counts.
+    pub weights: &'a NeighborWeights,
     /// What decides between level classes.
-    pub tie: &'a Tie,
+    pub tie: &'a TieRule,
 }
 
 impl Vote<'_> {
-    /// The votes per class of the neighbours `rows` at `distances`, as shares that add up to 1.
+    /// The votes per class of the neighbors `rows` at `distances`, as shares that add up to 1.
     pub fn shares(&self, rows: &[u32], distances: &[f64], next: Option<f64>) -> Result<Vec<f64>> {
         let mut votes = self.votes(rows, distances, next)?;
         let total: f64 = votes.iter().sum();
@@ -85,18 +85,18 @@ impl Vote<'_> {
         Ok(votes)
     }
 
-    /// The class that the k neighbours `rows` vote for. There is at least one.
-    pub fn class(&self, rows: &[u32], distances: &[f64], next: Option<f64>, search: &dyn Search) -> Result<u32> {
+    /// The class that the k neighbors `rows` vote for. There is at least one.
+    pub fn class(&self, rows: &[u32], distances: &[f64], next: Option<f64>, search: &dyn MoreNeighbors) -> Result<u32> {
         let level = leaders(&self.votes(rows, distances, next)?);
         if level.len() == 1 {
             return Ok(level[0]);
         }
         let decided = match self.tie {
-            Tie::FirstClass => Some(level[0]),
-            Tie::NextPoint => self.with_more(rows.len(), search)?,
-            Tie::DropFarthest => self.with_fewer(rows, distances)?,
-            Tie::Distance => self.by(&Weights::Distance, rows, distances, &level)?,
-            Tie::OtherMetric => {
+            TieRule::FirstClass => Some(level[0]),
+            TieRule::NextPoint => self.with_more(rows.len(), search)?,
+            TieRule::DropFarthest => self.with_fewer(rows, distances)?,
+            TieRule::Distance => self.by(&NeighborWeights::Distance, rows, distances, &level)?,
+            TieRule::OtherMetric => {
                 let (distances, rows): (Vec<f64>, Vec<u32>) = search.nearest_otherwise(rows.len())?.into_iter().unzip();
                 self.by(self.weights, &rows, &distances, &level)?
             }
@@ -105,8 +105,8 @@ impl Vote<'_> {
         Ok(decided.or_else(nearest).unwrap_or(level[0]))
     }
 
-    /// Adds neighbours one by one, fetching twice as many whenever they run out.
-    fn with_more(&self, k: usize, search: &dyn Search) -> Result<Option<u32>> {
+    /// Adds neighbors one by one, fetching twice as many whenever they run out.
+    fn with_more(&self, k: usize, search: &dyn MoreNeighbors) -> Result<Option<u32>> {
         let mut wanted = 2 * k + 8;
         loop {
             let found = search.nearest(wanted)?;
@@ -134,8 +134,8 @@ impl Vote<'_> {
         Ok(None)
     }
 
-    /// The one of the `level` classes that other weights or other neighbours prefer.
-    fn by(&self, weights: &Weights, rows: &[u32], distances: &[f64], level: &[u32]) -> Result<Option<u32>> {
+    /// The one of the `level` classes that other weights or other neighbors prefer.
+    fn by(&self, weights: &NeighborWeights, rows: &[u32], distances: &[f64], level: &[u32]) -> Result<Option<u32>> {
         let votes = Vote { weights, ..*self }.votes(rows, distances, None)?;
         let most = level.iter().map(|&class| votes[class as usize]).fold(0.0, f64::max);
         let mut best = level.iter().filter(|&&class| votes[class as usize] == most);
@@ -149,9 +149,9 @@ fn leaders(votes: &[f64]) -> Vec<u32> {
     (0..).zip(votes).filter(|(_, v)| **v == most).map(|(class, _)| class).collect()
 }
 
-/// The weighted mean of the targets of the neighbours, for each of `out.len()` outputs; `targets` holds them row after row.
+/// The weighted mean of the targets of the neighbors, for each of `out.len()` outputs; `targets` holds them row after row.
 pub fn mean(
-    weights: &Weights,
+    weights: &NeighborWeights,
     targets: &[f64],
     rows: &[u32],
     distances: &[f64],
@@ -175,10 +175,10 @@ mod tests {
     use super::*;
 
     /// Six points on a line: rows at distances 1 to 6 with the classes below.
-    struct Line;
+    struct VoteCase;
     const CLASSES: [u32; 6] = [1, 0, 1, 0, 2, 0];
 
-    impl Search for Line {
+    impl MoreNeighbors for VoteCase {
         fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>> {
             Ok((0..6).map(|row| (f64::from(row) + 1.0, row)).take(k).collect())
         }
@@ -187,37 +187,38 @@ mod tests {
         }
     }
 
-    fn class(tie: Tie, k: usize) -> u32 {
-        let (distances, rows): (Vec<f64>, Vec<u32>) = Line.nearest(k).unwrap().into_iter().unzip();
-        let vote = Vote { classes: &CLASSES, n_classes: 3, weights: &Weights::Uniform, tie: &tie };
-        vote.class(&rows, &distances, None, &Line).unwrap()
+    fn class(tie: TieRule, k: usize) -> u32 {
+        let (distances, rows): (Vec<f64>, Vec<u32>) = VoteCase.nearest(k).unwrap().into_iter().unzip();
+        let vote = Vote { classes: &CLASSES, n_classes: 3, weights: &NeighborWeights::Uniform, tie: &tie };
+        vote.class(&rows, &distances, None, &VoteCase).unwrap()
     }
 
     #[test]
     fn the_four_ways_with_ties_and_the_plain_one() {
         // k = 2 and k = 4: classes 0 and 1 are level.
-        assert_eq!([class(Tie::FirstClass, 2), class(Tie::FirstClass, 4)], [0, 0]);
-        assert_eq!([class(Tie::NextPoint, 2), class(Tie::NextPoint, 4)], [1, 0]);
-        assert_eq!([class(Tie::DropFarthest, 2), class(Tie::DropFarthest, 4)], [1, 1]);
-        assert_eq!([class(Tie::Distance, 2), class(Tie::Distance, 4)], [1, 1]);
+        assert_eq!([class(TieRule::FirstClass, 2), class(TieRule::FirstClass, 4)], [0, 0]);
+        assert_eq!([class(TieRule::NextPoint, 2), class(TieRule::NextPoint, 4)], [1, 0]);
+        assert_eq!([class(TieRule::DropFarthest, 2), class(TieRule::DropFarthest, 4)], [1, 1]);
+        assert_eq!([class(TieRule::Distance, 2), class(TieRule::Distance, 4)], [1, 1]);
         // By the other metric rows 5 and 4 (classes 0 and 2) are nearest, then 3 and 2 (0 and 1).
-        assert_eq!([class(Tie::OtherMetric, 2), class(Tie::OtherMetric, 4)], [0, 0]);
+        assert_eq!([class(TieRule::OtherMetric, 2), class(TieRule::OtherMetric, 4)], [0, 0]);
         // No tie: every rule says the same.
-        for tie in [Tie::FirstClass, Tie::NextPoint, Tie::DropFarthest, Tie::Distance] {
+        for tie in [TieRule::FirstClass, TieRule::NextPoint, TieRule::DropFarthest, TieRule::Distance] {
             assert_eq!([class(tie, 1), class(tie, 3), class(tie, 6)], [1, 1, 0]);
         }
     }
 
     #[test]
     fn shares_and_means() {
-        let vote = Vote { classes: &CLASSES, n_classes: 3, weights: &Weights::Distance, tie: &Tie::FirstClass };
+        let vote =
+            Vote { classes: &CLASSES, n_classes: 3, weights: &NeighborWeights::Distance, tie: &TieRule::FirstClass };
         let shares = vote.shares(&[0, 1, 3], &[1.0, 2.0, 2.0], None).unwrap();
         assert_eq!(shares, [0.5, 0.5, 0.0]);
         let targets = [1.0, 10.0, 2.0, 20.0, 4.0, 40.0];
         let mut out = [0.0; 2];
-        mean(&Weights::Uniform, &targets, &[0, 2], &[1.0, 9.0], None, &mut out).unwrap();
+        mean(&NeighborWeights::Uniform, &targets, &[0, 2], &[1.0, 9.0], None, &mut out).unwrap();
         assert_eq!(out, [2.5, 25.0]);
-        mean(&Weights::Distance, &targets, &[1, 2], &[0.0, 9.0], None, &mut out).unwrap();
+        mean(&NeighborWeights::Distance, &targets, &[1, 2], &[0.0, 9.0], None, &mut out).unwrap();
         assert_eq!(out, [2.0, 20.0]);
     }
 }

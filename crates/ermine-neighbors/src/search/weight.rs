@@ -1,10 +1,10 @@
-//! How much each neighbour counts.
+//! How much each neighbor counts.
 //!
-//! | weights | weight of a neighbour at distance d |
+//! | weights | weight of a neighbor at distance d |
 //! |---|---|
 //! | uniform | 1 |
-//! | distance | 1 / d (in parts of the nearest one's, so that none is infinite); a neighbour at distance 0 counts alone, together with others at distance 0 |
-//! | kernel | `K(d / h)`, h a fixed width or the distance of the next neighbour after the k counted |
+//! | distance | 1 / d (in parts of the nearest one's, so that none is infinite); a neighbor at distance 0 counts alone, together with others at distance 0 |
+//! | kernel | `K(d / h)`, h a fixed width or the distance of the next neighbor after the k counted |
 //! | a user's own | any function of the distances |
 //!
 //! Weights that are all zero (everything outside a kernel's reach) count as uniform.
@@ -16,8 +16,8 @@ use ermine_core::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A user's own weights: from the distances of the neighbours, nearest first, to as many weights.
-pub type OwnWeights = dyn Fn(&[f64]) -> Vec<f64> + Send + Sync;
+/// A user's own weights: from the distances of the neighbors, nearest first, to as many weights.
+pub type CustomWeights = dyn Fn(&[f64]) -> Vec<f64> + Send + Sync;
 
 /// The shape of a kernel, on [0, 1] except for the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,10 +59,10 @@ impl KernelShape {
     }
 }
 
-/// How much each neighbour counts.
+/// How much each neighbor counts.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Weights {
+pub enum NeighborWeights {
     /// All the same.
     #[default]
     Uniform,
@@ -72,39 +72,39 @@ pub enum Weights {
     Kernel {
         /// Its shape.
         shape: KernelShape,
-        /// Its width; without one, the distance of the next neighbour after those counted.
+        /// Its width; without one, the distance of the next neighbor after those counted.
         width: Option<f64>,
     },
     /// A user's own. It can't be written to a file.
     #[serde(skip)]
-    Own(Arc<OwnWeights>),
+    Own(Arc<CustomWeights>),
 }
 
-impl std::fmt::Debug for Weights {
+impl std::fmt::Debug for NeighborWeights {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Weights::Uniform => f.write_str("uniform"),
-            Weights::Distance => f.write_str("distance"),
-            Weights::Kernel { shape, width } => write!(f, "{shape:?} kernel of width {width:?}"),
-            Weights::Own(_) => f.write_str("own"),
+            NeighborWeights::Uniform => f.write_str("uniform"),
+            NeighborWeights::Distance => f.write_str("distance"),
+            NeighborWeights::Kernel { shape, width } => write!(f, "{shape:?} kernel of width {width:?}"),
+            NeighborWeights::Own(_) => f.write_str("own"),
         }
     }
 }
 
-/// The weight of a neighbour at distance `d`, in parts of the weight of the nearest: with a hit, hits alone count.
+/// The weight of a neighbor at distance `d`, in parts of the weight of the nearest: with a hit, hits alone count.
 pub(super) fn inverse_distance(nearest: f64, d: f64) -> f64 {
     if nearest == 0.0 || nearest.is_infinite() { f64::from(u8::from(d == nearest)) } else { nearest / d }
 }
 
-impl Weights {
-    /// Whether the neighbour after the k counted must be known.
+impl NeighborWeights {
+    /// Whether the neighbor after the k counted must be known.
     pub fn needs_next(&self) -> bool {
-        matches!(self, Weights::Kernel { width: None, .. })
+        matches!(self, NeighborWeights::Kernel { width: None, .. })
     }
 
     /// An error if a kernel's width can't be used.
     pub fn check(&self) -> Result<()> {
-        if let Weights::Kernel { width: Some(width), .. } = self
+        if let NeighborWeights::Kernel { width: Some(width), .. } = self
             && !(*width > 0.0 && width.is_finite())
         {
             return Err(Error::Param {
@@ -117,24 +117,24 @@ impl Weights {
         Ok(())
     }
 
-    /// Writes the weights of neighbours at `distances` (nearest first) to `out`. `next` is the distance of the neighbour after them.
+    /// Writes the weights of neighbors at `distances` (nearest first) to `out`. `next` is the distance of the neighbor after them.
     pub fn weigh(&self, distances: &[f64], next: Option<f64>, out: &mut Vec<f64>) -> Result<()> {
         out.clear();
         match self {
-            Weights::Uniform => out.resize(distances.len(), 1.0),
-            Weights::Distance => {
+            NeighborWeights::Uniform => out.resize(distances.len(), 1.0),
+            NeighborWeights::Distance => {
                 out.extend(distances.iter().map(|&d| inverse_distance(distances[0], d)));
             }
-            Weights::Kernel { shape, width } => {
+            NeighborWeights::Kernel { shape, width } => {
                 let width = width.or(next).or(distances.last().copied()).unwrap_or(0.0);
                 out.extend(distances.iter().map(|d| if width > 0.0 { shape.at(d / width) } else { 1.0 }));
             }
-            Weights::Own(own) => out.extend(own(distances)),
+            NeighborWeights::Own(own) => out.extend(own(distances)),
         }
         let ok = out.len() == distances.len() && out.iter().all(|w| *w >= 0.0 && w.is_finite());
         if !ok {
             return Err(Error::data(format!(
-                "weights of {} neighbours: expected as many numbers, finite and 0 or more, but got {out:?}",
+                "weights of {} neighbors: expected as many numbers, finite and 0 or more, but got {out:?}",
                 distances.len()
             )));
         }
@@ -149,7 +149,7 @@ impl Weights {
 mod tests {
     use super::*;
 
-    fn weigh(weights: &Weights, distances: &[f64], next: Option<f64>) -> Vec<f64> {
+    fn weigh(weights: &NeighborWeights, distances: &[f64], next: Option<f64>) -> Vec<f64> {
         let mut out = Vec::new();
         weights.weigh(distances, next, &mut out).unwrap();
         out
@@ -157,18 +157,18 @@ mod tests {
 
     #[test]
     fn weights_by_hand() {
-        assert_eq!(weigh(&Weights::Uniform, &[0.0, 3.0], None), [1.0, 1.0]);
-        assert_eq!(weigh(&Weights::Distance, &[0.5, 2.0], None), [1.0, 0.25]);
-        assert_eq!(weigh(&Weights::Distance, &[1e-310, 2e-310, 1.0], None)[..2], [1.0, 0.5]);
-        assert_eq!(weigh(&Weights::Distance, &[0.0, 0.0, 2.0], None), [1.0, 1.0, 0.0]);
-        let kernel = |shape, width| Weights::Kernel { shape, width };
+        assert_eq!(weigh(&NeighborWeights::Uniform, &[0.0, 3.0], None), [1.0, 1.0]);
+        assert_eq!(weigh(&NeighborWeights::Distance, &[0.5, 2.0], None), [1.0, 0.25]);
+        assert_eq!(weigh(&NeighborWeights::Distance, &[1e-310, 2e-310, 1.0], None)[..2], [1.0, 0.5]);
+        assert_eq!(weigh(&NeighborWeights::Distance, &[0.0, 0.0, 2.0], None), [1.0, 1.0, 0.0]);
+        let kernel = |shape, width| NeighborWeights::Kernel { shape, width };
         assert_eq!(weigh(&kernel(KernelShape::Triangular, None), &[0.0, 1.0], Some(4.0)), [1.0, 0.75]);
         assert_eq!(weigh(&kernel(KernelShape::Epanechnikov, Some(2.0)), &[1.0, 2.0, 3.0], None), [0.75, 0.0, 0.0]);
         // everything outside the kernel, and everything in one place
         assert_eq!(weigh(&kernel(KernelShape::Tricube, Some(0.5)), &[1.0, 2.0], None), [1.0, 1.0]);
         assert_eq!(weigh(&kernel(KernelShape::Gaussian, None), &[0.0, 0.0], Some(0.0)), [1.0, 1.0]);
         assert!(kernel(KernelShape::Cosine, Some(0.0)).check().is_err());
-        let own = Weights::Own(Arc::new(|d| d.iter().map(|d| d - 1.0).collect()));
+        let own = NeighborWeights::Own(Arc::new(|d| d.iter().map(|d| d - 1.0).collect()));
         assert!(own.weigh(&[0.5], None, &mut Vec::new()).is_err());
         assert_eq!(weigh(&own, &[3.0], None), [2.0]);
     }

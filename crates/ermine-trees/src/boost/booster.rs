@@ -4,7 +4,7 @@
 //! it up, to the last bit: a run that goes on from a model has the scores that the model's own run had.
 
 use crate::tree::Tree;
-use crate::tree::engine::{self, Engine};
+use crate::tree::engine::{self, PredictionEngine};
 use crate::tree::forest::Forest;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::Features;
@@ -19,7 +19,7 @@ pub struct Booster {
     /// The trees of each output.
     forests: Vec<Arc<Forest>>,
     /// The form for many rows, made on first use.
-    engine: OnceLock<Engine>,
+    engine: OnceLock<PredictionEngine>,
 }
 
 /// Sums are the same if they start alike and their trees are the same.
@@ -73,7 +73,7 @@ impl Booster {
     pub fn scores(&self, features: &Features, n_rounds: usize) -> Vec<f64> {
         let n_rounds = n_rounds.min(self.n_rounds());
         let forests: Vec<&Forest> = self.forests.iter().map(AsRef::as_ref).collect();
-        let engine = || Some(self.engine.get_or_init(|| Engine::new(&forests, features.n_columns())));
+        let engine = || Some(self.engine.get_or_init(|| PredictionEngine::new(&forests, features.n_columns())));
         engine::sums(&forests, engine, 0..n_rounds + 1, features)
     }
 

@@ -1,15 +1,15 @@
 //! One tree, leaf by leaf.
 //!
-//! **Idea.** A leaf waits with its histogram and its best split. The leaf that gains most (or the next of its level) is split: its rows are sent to the
-//! children, the histogram of the child with fewer rows is added up, that of the other is what is left of the parent's, and both are searched for their best
+//! **Idea.** A pending leaf has its histogram and its best split. The leaf with the largest gain (or the next of its level) is split: its rows are partitioned,
+//! the histogram of the child with fewer rows is built, that of the other is the difference from the parent's, and both are searched for their best
 //! split.
 //!
-//! **Threads.** A child of many rows: each thread adds up its own rows, then each thread puts together and searches its own columns. A child of few rows: each
-//! thread adds up all rows for its own columns. Which of the two doesn't change the result, because sums are whole numbers.
+//! **Threads.** For a child of many rows, histograms are built by shards of rows, then added up and searched by groups of columns. For a child of few rows,
+//! they are built by groups of columns. Which of the two doesn't change the result, because sums are integers.
 //!
 //! **Cost.** For each split, (rows of the smaller child) x columns additions, and bins x columns steps of the search.
 
-use super::grown::Grown;
+use super::grown::BinnedTree;
 use super::sample;
 use super::shard::Shard;
 use super::team::Team;
@@ -18,53 +18,53 @@ use crate::split::histogram::categories::{Caution, best_subset};
 use crate::split::histogram::regularised::{Bounds, Regularised};
 use crate::split::histogram::scan::{BinSplit, Node, Rule, best_threshold};
 use crate::split::histogram::{Scale, Store};
-use crate::tree::queue::{Policy, Queue};
+use crate::tree::queue::{GrowthPolicy, NodeQueue};
 
-/// Bytes of histograms that waiting leaves may hold. Above, a leaf's histogram is added up again when it is split.
+/// Bytes of histograms that pending leaves may hold. Above, a leaf's histogram is built again when it is split.
 const HISTOGRAMS: usize = 2 << 30;
 
-/// A child is added up by rows, each thread its own, if this many values or more come to each slot of the histogram.
+/// A child's histogram is built by shards of rows if there are at least this many values for each slot of it.
 const VALUES_PER_SLOT: usize = 2;
 
-/// How trees are grown; in the units of the loss.
+/// The options of trees; in the units of the loss.
 #[derive(Debug, Clone)]
-pub struct Growth {
+pub struct TreeOptions {
     /// Which leaf is split next.
-    pub policy: Policy,
-    /// All leaves of a level ask the same question, whatever the policy.
+    pub policy: GrowthPolicy,
+    /// All leaves of a level have the same test, whatever the policy.
     pub symmetric: bool,
-    /// Most leaves.
+    /// Maximum number of leaves.
     pub max_leaf_nodes: usize,
-    /// Longest way from the root to a leaf.
+    /// Maximum depth.
     pub max_depth: usize,
     /// Penalties on leaves.
     pub leaf: Regularised,
-    /// The least gain of a split.
+    /// Minimum gain of a split.
     pub gamma: f64,
-    /// The least curvature of a child.
+    /// Minimum sum of curvatures of a child.
     pub min_child_weight: f64,
-    /// What leaf weights are multiplied by.
+    /// The factor of leaf values.
     pub learning_rate: f64,
     /// For each column: 1 (or -1) if the prediction must not fall (or rise) with it. Empty for no constraints.
     pub monotone: Vec<i8>,
-    /// Sets of columns that may meet on a way from the root to a leaf. Empty for no constraints.
+    /// Sets of columns that may occur together on a path from the root to a leaf. Empty for no constraints.
     pub interactions: Vec<Vec<u32>>,
     /// For each column: whether it is nominal.
     pub nominal: Vec<bool>,
-    /// How splits of nominal columns are held back; curvatures in the units of the loss.
+    /// The regularization of splits of nominal columns; curvatures in the units of the loss.
     pub caution: Caution,
-    /// The share of the tree's columns that each level sees.
+    /// The fraction of the tree's columns that is sampled for each level.
     pub colsample_bylevel: f64,
-    /// The share of the level's columns that each node sees.
+    /// The fraction of the level's columns that is sampled for each node.
     pub colsample_bynode: f64,
-    /// For drawing columns.
+    /// Random seed for sampling columns.
     pub seed: u64,
 }
 
-impl Default for Growth {
+impl Default for TreeOptions {
     fn default() -> Self {
-        Growth {
-            policy: Policy::BestFirst,
+        TreeOptions {
+            policy: GrowthPolicy::BestFirst,
             symmetric: false,
             max_leaf_nodes: 31,
             max_depth: usize::MAX,
@@ -83,53 +83,53 @@ impl Default for Growth {
     }
 }
 
-/// What one tree is grown from.
-pub struct Soil<'a> {
+/// The inputs of one tree.
+pub struct TreeInputs<'a> {
     /// The bins.
     pub store: &'a Store,
     /// The threads.
     pub team: &'a Team<'a>,
-    /// The columns that the tree sees, ascending.
+    /// The columns of the tree, ascending.
     pub columns: &'a [u32],
-    /// What a quantum is.
+    /// The scale of the integers.
     pub scale: Scale,
     /// Whether all rows are in the tree.
     pub all_rows: bool,
-    /// The number of the tree, for drawing columns.
+    /// The number of the tree, for sampling columns.
     pub tree: u64,
 }
 
 /// A leaf that may be split.
-struct Leaf<const W: usize> {
+struct PendingLeaf<const W: usize> {
     node: usize,
     depth: usize,
     sums: Node,
     histogram: Option<Vec<[i64; W]>>,
     split: BinSplit,
-    /// The columns on the way to it.
+    /// The columns on the path to it.
     path: Vec<u32>,
 }
 
-/// A node whose best split is sought.
-struct Seeker {
+/// A node whose best split is searched.
+struct NodeSearch {
     node: usize,
     depth: usize,
     sums: Node,
     path: Vec<u32>,
-    /// The columns that it may ask about; `None` for all of the tree's.
+    /// The columns that it may use; `None` for all of the tree's.
     open: Option<Vec<bool>>,
 }
 
-/// Histograms to write to, kept from tree to tree.
+/// Histograms that are reused from tree to tree.
 #[derive(Default)]
-pub struct Pool<const W: usize> {
+pub struct HistogramPool<const W: usize> {
     free: Vec<Vec<[i64; W]>>,
     /// One for each shard.
     local: Vec<Vec<[i64; W]>>,
 }
 
-/// The columns of one thread, with its part of the histograms.
-struct Task<'t, const W: usize> {
+/// A group of columns, with its part of the histograms.
+struct ColumnTask<'t, const W: usize> {
     columns: &'t [u32],
     small: &'t mut [[i64; W]],
     large: Option<&'t mut [[i64; W]]>,
@@ -137,40 +137,45 @@ struct Task<'t, const W: usize> {
 }
 
 /// Grows trees on the rows of the shards.
-pub struct Grower<'a, const W: usize> {
-    pub(super) growth: &'a Growth,
-    pub(super) soil: Soil<'a>,
+pub struct TreeGrower<'a, const W: usize> {
+    pub(super) options: &'a TreeOptions,
+    pub(super) inputs: TreeInputs<'a>,
     pub(super) shards: &'a mut [Shard],
-    pool: &'a mut Pool<W>,
+    pool: &'a mut HistogramPool<W>,
     pub(super) rule: Rule,
     caution: Caution,
-    /// The columns of each thread.
+    /// The groups of columns that threads work on.
     pub(super) shares: Vec<Vec<u32>>,
     held: usize,
-    pub(super) tree: Grown,
+    pub(super) tree: BinnedTree,
 }
 
-impl<'a, const W: usize> Grower<'a, W> {
-    /// Grows a tree on rows that [`Shard::begin`] has chosen and whose words are made.
-    pub fn grow(growth: &'a Growth, soil: Soil<'a>, shards: &'a mut [Shard], pool: &'a mut Pool<W>) -> Grown {
-        let scale = soil.scale;
-        // Curvatures are rounded to quanta: a child that has just the least is not to fall short by half a quantum for each unit of it. (A quantum of about one row is not rounded.)
+impl<'a, const W: usize> TreeGrower<'a, W> {
+    /// Grows a tree on the rows that [`Shard::begin`] has selected and whose gradients are quantized.
+    pub fn grow(
+        options: &'a TreeOptions,
+        inputs: TreeInputs<'a>,
+        shards: &'a mut [Shard],
+        pool: &'a mut HistogramPool<W>,
+    ) -> BinnedTree {
+        let scale = inputs.scale;
+        // Curvatures are rounded to integers: a child with just the minimum must not fall short by rounding. (An integer of about one row is exact.)
         let rounding = if scale.curvature > 100.0 { 0.5 } else { 0.0 };
         let rule = Rule {
-            leaf: growth.leaf.in_units(scale.gradient, scale.curvature),
-            min_child_weight: growth.min_child_weight * (scale.curvature - rounding),
+            leaf: options.leaf.in_units(scale.gradient, scale.curvature),
+            min_child_weight: options.min_child_weight * (scale.curvature - rounding),
             shift: scale.shift,
         };
         let caution = Caution {
-            smooth: growth.caution.smooth * scale.curvature,
-            extra_lambda: growth.caution.extra_lambda * scale.curvature,
-            least: growth.caution.least * scale.curvature,
-            ..growth.caution
+            smooth: options.caution.smooth * scale.curvature,
+            extra_lambda: options.caution.extra_lambda * scale.curvature,
+            least: options.caution.least * scale.curvature,
+            ..options.caution
         };
-        let shares = share_out(soil.store, soil.columns, soil.team.size());
-        let tree = Grown::default();
-        let mut grower = Grower { growth, soil, shards, pool, rule, caution, shares, held: 0, tree };
-        if growth.symmetric {
+        let shares = share_out(inputs.store, inputs.columns, inputs.team.size());
+        let tree = BinnedTree::default();
+        let mut grower = TreeGrower { options, inputs, shards, pool, rule, caution, shares, held: 0, tree };
+        if options.symmetric {
             grower.run_symmetric()
         } else {
             grower.run()
@@ -179,105 +184,111 @@ impl<'a, const W: usize> Grower<'a, W> {
     }
 
     fn run(&mut self) {
-        let mut queue = Queue::new(self.growth.policy);
+        let mut queue = NodeQueue::new(self.options.policy);
         let mut n_leaves = 1;
-        let mut found: Vec<Leaf<W>> = self.root().into_iter().collect();
+        let mut found: Vec<PendingLeaf<W>> = self.root().into_iter().collect();
         loop {
             found.drain(..).for_each(|leaf| queue.push(leaf.split.gain, leaf));
             let Some(leaf) = queue.pop() else { return };
-            if n_leaves >= self.growth.max_leaf_nodes {
+            if n_leaves >= self.options.max_leaf_nodes {
                 self.pool.free.extend(leaf.histogram);
                 continue;
             }
             n_leaves += 1;
-            found = self.split(leaf, n_leaves < self.growth.max_leaf_nodes);
+            found = self.split(leaf, n_leaves < self.options.max_leaf_nodes);
         }
     }
 
-    /// Adds up all rows: the root with its sums.
+    /// The root with its histogram.
     pub(super) fn begin(&mut self) -> (Node, Vec<[i64; W]>) {
         let mut histogram = self.fresh();
-        let whole = self.soil.all_rows;
+        let whole = self.inputs.all_rows;
         self.add_up(0, &mut histogram, whole);
         let mut sum = [0i64; W];
-        let slots = self.soil.columns.first().map_or(0..0, |&first| self.soil.store.slots(first));
+        let slots = self.inputs.columns.first().map_or(0..0, |&first| self.inputs.store.slots(first));
         for word in &histogram[slots] {
             sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
         }
-        let (g, h) = self.soil.scale.unpack(sum);
+        let (g, h) = self.inputs.scale.unpack(sum);
         let sums = Node { g, h, bounds: Bounds::NONE };
         self.push_leaf(&sums);
         (sums, histogram)
     }
 
-    fn root(&mut self) -> Option<Leaf<W>> {
+    fn root(&mut self) -> Option<PendingLeaf<W>> {
         let (sums, mut histogram) = self.begin();
-        let seeker = self.seeker(0, 0, sums, Vec::new());
-        let mut tasks = tasks(self.soil.store, &self.shares, &mut histogram, None);
-        let search = Search { growth: self.growth, store: self.soil.store, rule: &self.rule, caution: &self.caution };
-        self.soil.team.each(&mut tasks, |_, task| {
+        let root = self.node_search(0, 0, sums, Vec::new());
+        let mut tasks = tasks(self.inputs.store, &self.shares, &mut histogram, None);
+        let search =
+            SplitSearch { options: self.options, store: self.inputs.store, rule: &self.rule, caution: &self.caution };
+        self.inputs.team.each(&mut tasks, |_, task| {
             let start = search.store.span(task.columns).start;
             for &column in task.columns {
                 let slots = search.store.slots(column);
                 let words = &task.small[slots.start - start..slots.end - start];
-                search.column(column, words, &seeker, &mut task.best[0]);
+                search.column(column, words, &root, &mut task.best[0]);
             }
         });
         let best = best_of(tasks.into_iter().map(|mut task| task.best[0].take()));
-        self.leaf(seeker, best, histogram)
+        self.leaf(root, best, histogram)
     }
 
-    /// Splits a leaf. Gives back the children that can be split further; `go_on`: whether they may be.
-    fn split(&mut self, leaf: Leaf<W>, go_on: bool) -> Vec<Leaf<W>> {
-        let Leaf { node, depth, sums, histogram, split, path } = leaf;
-        let (store, column) = (self.soil.store, split.column as usize);
+    /// Splits a leaf and returns the children that can be split further; `may_split`: whether they may be.
+    fn split(&mut self, leaf: PendingLeaf<W>, may_split: bool) -> Vec<PendingLeaf<W>> {
+        let PendingLeaf { node, depth, sums, histogram, split, path } = leaf;
+        let (store, column) = (self.inputs.store, split.column as usize);
         let mut counts = vec![(0, 0); self.shards.len()];
         let mut parts: Vec<_> = self.shards.iter_mut().zip(&mut counts).collect();
-        self.soil.team.each(&mut parts, |_, (shard, count)| **count = shard.split(store, node, column, &split.test));
+        self.inputs.team.each(&mut parts, |_, (shard, count)| **count = shard.split(store, node, column, &split.test));
         let count = counts.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
         let children = self.children(&sums, &split);
         let first = self.tree.test.len();
         self.tree.child[node] = first as u32;
-        self.tree.gain[node] = split.gain * self.worth_unit();
+        self.tree.gain[node] = split.gain * self.gain_unit();
         self.tree.test[node] = Some((split.column, split.test));
         children.iter().for_each(|child| self.push_leaf(child));
         let least = 2.0 * self.rule.min_child_weight.max(1.0);
-        if !go_on || depth + 1 >= self.growth.max_depth || children.iter().all(|child| child.h < least) {
+        if !may_split || depth + 1 >= self.options.max_depth || children.iter().all(|child| child.h < least) {
             self.release(histogram);
             return Vec::new();
         }
         let mut path = path;
-        if !self.growth.interactions.is_empty() && !path.contains(&split.column) {
+        if !self.options.interactions.is_empty() && !path.contains(&split.column) {
             path.push(split.column);
         }
         let small = usize::from(count.0 > count.1);
-        let seeker = |this: &Self, side: usize| this.seeker(first + side, depth + 1, children[side], path.clone());
-        let seekers = [seeker(self, small), seeker(self, 1 - small)];
-        self.search_children(seekers, histogram, if small == 0 { count.0 } else { count.1 })
+        let search = |this: &Self, side: usize| this.node_search(first + side, depth + 1, children[side], path.clone());
+        let searches = [search(self, small), search(self, 1 - small)];
+        self.search_children(searches, histogram, if small == 0 { count.0 } else { count.1 })
     }
 
-    /// Adds up the first node (of `n_rows`), subtracts it from the parent's histogram, and seeks the best split of both.
-    fn search_children(&mut self, seekers: [Seeker; 2], parent: Option<Vec<[i64; W]>>, n_rows: usize) -> Vec<Leaf<W>> {
+    /// Builds the histogram of the first node (of `n_rows`), subtracts it from the parent's, and searches the best split of both.
+    fn search_children(
+        &mut self,
+        searches: [NodeSearch; 2],
+        parent: Option<Vec<[i64; W]>>,
+        n_rows: usize,
+    ) -> Vec<PendingLeaf<W>> {
         let mut small = self.fresh();
         let mut large = match parent {
             Some(parent) => parent,
             None => {
-                // The parent's histogram was not kept: add it up again from the rows of both children.
+                // The parent's histogram was not kept: build it again from the rows of both children.
                 let (mut whole, mut other) = (self.fresh(), self.fresh());
-                self.add_up(seekers[0].node, &mut whole, false);
-                self.add_up(seekers[1].node, &mut other, false);
+                self.add_up(searches[0].node, &mut whole, false);
+                self.add_up(searches[1].node, &mut other, false);
                 whole.iter_mut().zip(&other).for_each(|(a, b)| (0..W).for_each(|w| a[w] = a[w].wrapping_add(b[w])));
                 self.release(Some(other));
                 whole
             }
         };
-        let (store, team) = (self.soil.store, self.soil.team);
+        let (store, team) = (self.inputs.store, self.inputs.team);
         let by_rows = self.is_by_rows(n_rows);
         if by_rows {
-            self.add_up_locally(seekers[0].node);
+            self.add_up_locally(searches[0].node);
         }
         let mut tasks = tasks(store, &self.shares, &mut small, Some(&mut large));
-        let search = Search { growth: self.growth, store, rule: &self.rule, caution: &self.caution };
+        let search = SplitSearch { options: self.options, store, rule: &self.rule, caution: &self.caution };
         let (shards, local) = (&*self.shards, &self.pool.local);
         team.each(&mut tasks, |_, task| {
             let span = store.span(task.columns);
@@ -287,28 +298,34 @@ impl<'a, const W: usize> Grower<'a, W> {
                 task.small.fill([0; W]);
                 for shard in shards {
                     let words = shard.words.as_chunks::<W>().0;
-                    add_rows(store, task.columns, (shard.node(seekers[0].node), shard.rows().start), words, task.small);
+                    add_rows(
+                        store,
+                        task.columns,
+                        (shard.node(searches[0].node), shard.rows().start),
+                        words,
+                        task.small,
+                    );
                 }
             }
-            search.both(task, span.start, &seekers);
+            search.both(task, span.start, &searches);
         });
         let mut bests = [Vec::new(), Vec::new()];
         for mut task in tasks {
             (0..2).for_each(|side| bests[side].push(task.best[side].take()));
         }
         let [best_small, best_large] = bests.map(|all| best_of(all.into_iter()));
-        let [seek_small, seek_large] = seekers;
-        let found = [self.leaf(seek_small, best_small, small), self.leaf(seek_large, best_large, large)];
-        let mut found: Vec<Leaf<W>> = found.into_iter().flatten().collect();
+        let [search_small, search_large] = searches;
+        let found = [self.leaf(search_small, best_small, small), self.leaf(search_large, best_large, large)];
+        let mut found: Vec<PendingLeaf<W>> = found.into_iter().flatten().collect();
         found.sort_by_key(|leaf| leaf.node);
         found
     }
 
-    /// Adds up the rows of a node, each thread its own columns.
+    /// Builds the histogram of a node by groups of columns.
     pub(super) fn add_up(&mut self, node: usize, histogram: &mut [[i64; W]], all_rows: bool) {
-        let (store, shards) = (self.soil.store, &*self.shards);
+        let (store, shards) = (self.inputs.store, &*self.shards);
         let mut tasks = tasks(store, &self.shares, histogram, None);
-        self.soil.team.each(&mut tasks, |_, task| {
+        self.inputs.team.each(&mut tasks, |_, task| {
             task.small.fill([0; W]);
             let start = store.span(task.columns).start;
             for shard in shards {
@@ -326,12 +343,12 @@ impl<'a, const W: usize> Grower<'a, W> {
         });
     }
 
-    /// Adds up the rows of a node, each thread its own rows.
+    /// Builds the histogram of a node by shards of rows.
     fn add_up_locally(&mut self, node: usize) {
-        let span = self.soil.store.span(self.soil.columns);
-        let (store, shards, columns) = (self.soil.store, &*self.shards, self.soil.columns);
+        let span = self.inputs.store.span(self.inputs.columns);
+        let (store, shards, columns) = (self.inputs.store, &*self.shards, self.inputs.columns);
         self.pool.local.resize_with(shards.len(), Vec::new);
-        self.soil.team.each(&mut self.pool.local, |i, local| {
+        self.inputs.team.each(&mut self.pool.local, |i, local| {
             local.resize(store.total(), [0; W]);
             local[span.clone()].fill([0; W]);
             let shard = &shards[i];
@@ -341,16 +358,16 @@ impl<'a, const W: usize> Grower<'a, W> {
     }
 
     fn is_by_rows(&self, n_rows: usize) -> bool {
-        let span = self.soil.store.span(self.soil.columns).len();
-        self.soil.team.size() > 1 && n_rows * self.soil.columns.len() >= VALUES_PER_SLOT * span
+        let span = self.inputs.store.span(self.inputs.columns).len();
+        self.inputs.team.size() > 1 && n_rows * self.inputs.columns.len() >= VALUES_PER_SLOT * span
     }
 
-    /// The children's sums, and their bounds where the split is on a monotone column.
+    /// The children's sums, and their bounds if the column is monotone.
     fn children(&self, sums: &Node, split: &BinSplit) -> [Node; 2] {
         let (g, h) = split.left;
         let mut left = Node { g, h, bounds: sums.bounds };
         let mut right = Node { g: sums.g - g, h: sums.h - h, bounds: sums.bounds };
-        let direction = self.growth.monotone.get(split.column as usize).copied().unwrap_or(0);
+        let direction = self.options.monotone.get(split.column as usize).copied().unwrap_or(0);
         if direction != 0 {
             let weight = |node: &Node| self.rule.leaf.weight(node.g, node.h, node.bounds);
             let middle = (weight(&left) + weight(&right)) / 2.0;
@@ -363,57 +380,57 @@ impl<'a, const W: usize> Grower<'a, W> {
 
     pub(super) fn push_leaf(&mut self, sums: &Node) {
         let weight = self.rule.leaf.weight(sums.g, sums.h, sums.bounds);
-        let unit = self.soil.scale.curvature / self.soil.scale.gradient;
-        self.tree.push(self.growth.learning_rate * weight * unit, sums.h / self.soil.scale.curvature);
+        let unit = self.inputs.scale.curvature / self.inputs.scale.gradient;
+        self.tree.push(self.options.learning_rate * weight * unit, sums.h / self.inputs.scale.curvature);
     }
 
-    /// A quantum of gain in the units of the loss.
-    pub(super) fn worth_unit(&self) -> f64 {
-        self.soil.scale.curvature / (self.soil.scale.gradient * self.soil.scale.gradient)
+    /// A unit of gain in the units of the loss.
+    pub(super) fn gain_unit(&self) -> f64 {
+        self.inputs.scale.curvature / (self.inputs.scale.gradient * self.inputs.scale.gradient)
     }
 
-    /// A leaf that waits for its split, if that is worth making.
-    fn leaf(&mut self, seeker: Seeker, best: Option<BinSplit>, histogram: Vec<[i64; W]>) -> Option<Leaf<W>> {
-        let worth = best.filter(|split| split.gain * self.worth_unit() > self.growth.gamma);
-        let Some(split) = worth.filter(|_| seeker.depth < self.growth.max_depth) else {
+    /// A leaf that can be split, if the gain is large enough.
+    fn leaf(&mut self, node: NodeSearch, best: Option<BinSplit>, histogram: Vec<[i64; W]>) -> Option<PendingLeaf<W>> {
+        let good = best.filter(|split| split.gain * self.gain_unit() > self.options.gamma);
+        let Some(split) = good.filter(|_| node.depth < self.options.max_depth) else {
             self.release(Some(histogram));
             return None;
         };
-        let keep = self.held * self.soil.store.total() * size_of::<[i64; W]>() < HISTOGRAMS;
+        let keep = self.held * self.inputs.store.total() * size_of::<[i64; W]>() < HISTOGRAMS;
         let histogram = if keep {
             Some(histogram)
         } else {
             self.release(Some(histogram));
             None
         };
-        let Seeker { node, depth, sums, path, .. } = seeker;
-        Some(Leaf { node, depth, sums, histogram, split, path })
+        let NodeSearch { node, depth, sums, path, .. } = node;
+        Some(PendingLeaf { node, depth, sums, histogram, split, path })
     }
 
-    /// Where a node may look for its split.
-    fn seeker(&self, node: usize, depth: usize, sums: Node, path: Vec<u32>) -> Seeker {
+    /// The search of a node's split.
+    fn node_search(&self, node: usize, depth: usize, sums: Node, path: Vec<u32>) -> NodeSearch {
         let open = self.open_columns(node, depth, &path);
-        Seeker { node, depth, sums, path, open }
+        NodeSearch { node, depth, sums, path, open }
     }
 
-    /// The columns that a node may ask about, with the columns on the way to it; `None` for all of the tree's.
+    /// The columns that a node may use, given the columns on the path to it; `None` for all of the tree's.
     pub(super) fn open_columns(&self, node: usize, depth: usize, path: &[u32]) -> Option<Vec<bool>> {
-        let growth = self.growth;
-        let sampled = growth.colsample_bylevel < 1.0 || growth.colsample_bynode < 1.0;
+        let options = self.options;
+        let sampled = options.colsample_bylevel < 1.0 || options.colsample_bynode < 1.0;
         let mut open = None;
         if sampled {
-            let place = [self.soil.tree, depth as u64, u64::MAX];
-            let level = sample::columns(self.soil.columns, growth.colsample_bylevel, growth.seed, &place);
-            let place = [self.soil.tree, depth as u64, node as u64];
-            let columns = sample::columns(&level, growth.colsample_bynode, growth.seed, &place);
-            let mut mask = vec![false; self.soil.store.n_columns()];
+            let place = [self.inputs.tree, depth as u64, u64::MAX];
+            let level = sample::columns(self.inputs.columns, options.colsample_bylevel, options.seed, &place);
+            let place = [self.inputs.tree, depth as u64, node as u64];
+            let columns = sample::columns(&level, options.colsample_bynode, options.seed, &place);
+            let mut mask = vec![false; self.inputs.store.n_columns()];
             columns.iter().for_each(|&column| mask[column as usize] = true);
             open = Some(mask);
         }
-        if !growth.interactions.is_empty() && !path.is_empty() {
-            let fits = growth.interactions.iter().filter(|set| path.iter().all(|column| set.contains(column)));
+        if !options.interactions.is_empty() && !path.is_empty() {
+            let fits = options.interactions.iter().filter(|set| path.iter().all(|column| set.contains(column)));
             let allowed: Vec<u32> = fits.flatten().chain(path).copied().collect();
-            let mask = open.get_or_insert_with(|| vec![true; self.soil.store.n_columns()]);
+            let mask = open.get_or_insert_with(|| vec![true; self.inputs.store.n_columns()]);
             (0..mask.len()).for_each(|column| mask[column] &= allowed.contains(&(column as u32)));
         }
         open
@@ -421,7 +438,7 @@ impl<'a, const W: usize> Grower<'a, W> {
 
     pub(super) fn fresh(&mut self) -> Vec<[i64; W]> {
         self.held += 1;
-        self.pool.free.pop().unwrap_or_else(|| vec![[0; W]; self.soil.store.total()])
+        self.pool.free.pop().unwrap_or_else(|| vec![[0; W]; self.inputs.store.total()])
     }
 
     pub(super) fn release(&mut self, histogram: Option<Vec<[i64; W]>>) {
@@ -432,45 +449,45 @@ impl<'a, const W: usize> Grower<'a, W> {
     }
 }
 
-/// Seeks splits.
-struct Search<'a> {
-    growth: &'a Growth,
+/// Searches splits.
+struct SplitSearch<'a> {
+    options: &'a TreeOptions,
     store: &'a Store,
     rule: &'a Rule,
     caution: &'a Caution,
 }
 
-impl Search<'_> {
-    /// Subtracts the small child from the parent, column by column, and seeks the best split of both children.
-    fn both<const W: usize>(&self, task: &mut Task<'_, W>, start: usize, seekers: &[Seeker; 2]) {
+impl SplitSearch<'_> {
+    /// Subtracts the small child from the parent, column by column, and searches the best split of both children.
+    fn both<const W: usize>(&self, task: &mut ColumnTask<'_, W>, start: usize, searches: &[NodeSearch; 2]) {
         for &column in task.columns {
             let slots = self.store.slots(column);
             let slots = slots.start - start..slots.end - start;
             let small = &task.small[slots.clone()];
-            self.column(column, small, &seekers[0], &mut task.best[0]);
+            self.column(column, small, &searches[0], &mut task.best[0]);
             if let Some(large) = &mut task.large {
                 let large = &mut large[slots];
                 for (large, small) in large.iter_mut().zip(small) {
                     large.iter_mut().zip(small).for_each(|(large, small)| *large = large.wrapping_sub(*small));
                 }
-                self.column(column, large, &seekers[1], &mut task.best[1]);
+                self.column(column, large, &searches[1], &mut task.best[1]);
             }
         }
     }
 
     /// The best split of a column, if it is better than what was found before.
-    fn column<const W: usize>(&self, column: u32, words: &[[i64; W]], seeker: &Seeker, best: &mut Option<BinSplit>) {
+    fn column<const W: usize>(&self, column: u32, words: &[[i64; W]], node: &NodeSearch, best: &mut Option<BinSplit>) {
         let j = column as usize;
-        if seeker.open.as_ref().is_some_and(|open| !open[j]) {
+        if node.open.as_ref().is_some_and(|open| !open[j]) {
             return;
         }
         let n_bins = self.store.n_slots()[j] as usize - 1;
-        let found = if self.growth.nominal[j] {
-            best_subset(&words[..=n_bins], &seeker.sums, self.rule, self.caution)
+        let found = if self.options.nominal[j] {
+            best_subset(&words[..=n_bins], &node.sums, self.rule, self.caution)
         } else {
-            let monotone = self.growth.monotone.get(j).copied().unwrap_or(0);
+            let monotone = self.options.monotone.get(j).copied().unwrap_or(0);
             let floor = best.as_ref().map_or(0.0, |best| best.gain);
-            best_threshold(words, (n_bins, self.store.has_missing()[j]), monotone, &seeker.sums, self.rule, floor)
+            best_threshold(words, (n_bins, self.store.has_missing()[j]), monotone, &node.sums, self.rule, floor)
         };
         if let Some((gain, test, left)) = found {
             let split = BinSplit { gain, column, test, left };
@@ -491,7 +508,7 @@ fn best_of(found: impl Iterator<Item = Option<BinSplit>>) -> Option<BinSplit> {
     best
 }
 
-/// Adds the parts of all shards.
+/// Adds up the histograms of all shards.
 fn add_together<const W: usize>(sum: &mut [[i64; W]], parts: &[Vec<[i64; W]>], start: usize) {
     let Some((first, rest)) = parts.split_first() else { return };
     sum.copy_from_slice(&first[start..start + sum.len()]);
@@ -502,7 +519,7 @@ fn add_together<const W: usize>(sum: &mut [[i64; W]], parts: &[Vec<[i64; W]>], s
     }
 }
 
-/// Shares columns out to threads: neighbours together, about as many slots for each.
+/// Divides columns into groups of neighbors with about as many slots each.
 fn share_out(store: &Store, columns: &[u32], n: usize) -> Vec<Vec<u32>> {
     let total: usize = columns.iter().map(|&c| store.n_slots()[c as usize] as usize).sum();
     let mut shares = vec![Vec::new()];
@@ -520,13 +537,13 @@ fn share_out(store: &Store, columns: &[u32], n: usize) -> Vec<Vec<u32>> {
     shares
 }
 
-/// Cuts histograms into the parts of the threads.
+/// Divides histograms by groups of columns.
 fn tasks<'t, const W: usize>(
     store: &Store,
     shares: &'t [Vec<u32>],
     mut small: &'t mut [[i64; W]],
     mut large: Option<&'t mut [[i64; W]]>,
-) -> Vec<Task<'t, W>> {
+) -> Vec<ColumnTask<'t, W>> {
     let mut at = 0;
     let mut tasks = Vec::with_capacity(shares.len());
     for columns in shares {
@@ -540,7 +557,7 @@ fn tasks<'t, const W: usize>(
             mine
         });
         at = span.end;
-        tasks.push(Task { columns, small: mine, large: mine_large, best: [None, None] });
+        tasks.push(ColumnTask { columns, small: mine, large: mine_large, best: [None, None] });
     }
     tasks
 }

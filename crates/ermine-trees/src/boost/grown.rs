@@ -1,4 +1,4 @@
-//! A grown tree in terms of bins, and its translation to thresholds and categories.
+//! A tree over bins, and its translation to thresholds and categories.
 
 use crate::split::Test;
 use crate::split::histogram::scan::BinTest;
@@ -10,7 +10,7 @@ use ermine_core::matrix::binned::{Bins, Cuts, between};
 
 /// A tree over bins, one entry for each node; the root is node 0, children stand side by side after their parent.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Grown {
+pub struct BinnedTree {
     /// Column and test of each node; `None` for a leaf.
     pub test: Vec<Option<(u32, BinTest)>>,
     /// The first child of each node.
@@ -23,7 +23,7 @@ pub struct Grown {
     pub gain: Vec<f64>,
 }
 
-impl Grown {
+impl BinnedTree {
     /// Adds a leaf.
     pub fn push(&mut self, value: f64, weight: f64) -> usize {
         self.test.push(None);
@@ -50,7 +50,7 @@ impl Grown {
         node
     }
 
-    /// The tree as it is asked of values instead of bins.
+    /// The tree over values instead of bins.
     pub fn to_tree(&self, bins: &Bins) -> Tree {
         let test = |test: &Option<(u32, BinTest)>| {
             test.as_ref()
@@ -66,8 +66,8 @@ impl Grown {
     }
 }
 
-/// Moves each threshold half-way between the values on either side of it among the node's own rows: where bins were cut, values of other nodes had a say.
-pub fn centre(tree: &mut Tree, features: &Features) {
+/// Moves each threshold half-way between the values on either side of it among the node's own rows: bins depend on the values of all rows.
+pub fn center_thresholds(tree: &mut Tree, features: &Features) {
     let mut sides = vec![(f64::NEG_INFINITY, f64::INFINITY); tree.n_nodes()];
     for row in 0..features.n_rows() {
         let mut node = 0;
@@ -95,7 +95,7 @@ pub fn centre(tree: &mut Tree, features: &Features) {
     }
 }
 
-/// The question about values that sends them where the bins go.
+/// The test of values that agrees with that of their bins.
 fn value_test(feature: u32, test: &BinTest, cuts: &Cuts) -> Test {
     let n_slots = cuts.n_bins() + 1;
     let missing_left = test.is_left(n_slots - 1, n_slots);

@@ -2,21 +2,21 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`objective`] | what is minimised: value, gradient and curvature of the loss at the scores |
-//! | [`team`] | threads that stand ready between two steps a few microseconds apart |
-//! | [`shard`] | what belongs to the rows of one thread: scores, gradients, and the rows of each node |
+//! | [`objective`] | objectives: value, gradient and curvature of a loss at the scores of rows |
+//! | [`team`] | threads for short parallel steps |
+//! | [`shard`] | a range of rows: scores, gradients, and the rows of each node |
 //! | [`grow`] | one tree, leaf by leaf |
-//! | [`symmetric`] | one tree, level by level, the same question for all leaves of a level |
-//! | [`grown`] | the tree in terms of bins, and its translation to thresholds and categories |
-//! | [`sample`] | which rows and columns a tree sees |
+//! | [`symmetric`] | one tree, level by level, with the same test for all leaves of a level |
+//! | [`grown`] | the tree over bins, and its translation to thresholds and categories |
+//! | [`sample`] | sampling of rows and columns |
 //! | [`booster`] | the fitted sum of trees |
-//! | [`train`](mod@train) | round after round; early stopping |
+//! | [`train`](mod@train) | the rounds; early stopping |
 //!
-//! **Formula.** In round t the tree f minimises sum_i [g_i f(x_i) + h_i f(x_i)^2 / 2] + sum over leaves of (lambda w^2 / 2 + alpha |w| + gamma), with g and h the first and
+//! **Formula.** In round t the tree f minimizes sum_i [g_i f(x_i) + h_i f(x_i)^2 / 2] + sum over leaves of (lambda w^2 / 2 + alpha |w| + gamma), with g and h the first and
 //! second derivatives of the loss at the scores of round t - 1; the scores become F + learning_rate f.
 //!
-//! **Same bits on any number of threads.** Rows belong to threads, but everything that is added up over rows is whole numbers
-//! ([`quantise`](crate::split::histogram::quantise)), or is added up in blocks of fixed size, in order.
+//! **Same bits on any number of threads.** Whatever thread works on them, sums over rows are sums of integers
+//! ([`quantise`](crate::split::histogram::quantise)), or are added up in blocks of fixed size, in order.
 
 pub mod booster;
 pub mod grow;

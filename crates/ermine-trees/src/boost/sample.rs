@@ -1,11 +1,11 @@
-//! Which rows and columns a tree sees.
+//! Sampling of rows and columns.
 //!
-//! A row's fate follows from the seed, the number of the tree and the number of the row alone, so that it doesn't depend on how rows are spread over threads.
+//! Whether a row is sampled depends on the seed, the number of the tree and the number of the row alone, not on how rows are divided among threads.
 
 use super::shard::Shard;
 use ermine_core::rng::{self, Purpose, RngExt};
 
-/// A number from 0 to 1 that belongs to a row: two rounds of a mixing function of good quality over a key.
+/// A hash of a row as a number from 0 to 1: two rounds of a mixing function over a key.
 #[inline]
 fn unit(key: u64, row: usize) -> f64 {
     let mut z = key ^ (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -14,7 +14,7 @@ fn unit(key: u64, row: usize) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Chooses rows of a tree.
+/// Samples the rows of a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct RowSampler {
     key: u64,
@@ -46,12 +46,12 @@ pub struct Goss {
 }
 
 impl Goss {
-    /// Sampling waits until a first guess is there.
+    /// Sampling begins when there are first predictions.
     pub fn begins(&self, round: usize, learning_rate: f64) -> bool {
         round as f64 >= 1.0 / learning_rate
     }
 
-    /// Chooses rows, and raises gradients and curvatures of those drawn from the others.
+    /// Samples rows, and scales up gradients and curvatures of those sampled from the others.
     pub fn keep(&self, shards: &mut [Shard], k: usize, seed: u64, round: u64) -> Vec<Vec<bool>> {
         let size = |shard: &Shard, i: usize| (0..k).map(|output| shard.gradient[output][i].abs()).sum::<f32>();
         let mut sizes: Vec<f32> = shards.iter().flat_map(|s| (0..s.rows().len()).map(move |i| size(s, i))).collect();
@@ -76,7 +76,7 @@ impl Goss {
     }
 }
 
-/// A share of the columns, at least one, ascending. `place` names who asks: tree, level, node.
+/// A sample of the columns, at least one, ascending. `place`: tree, level, node.
 pub fn columns(of: &[u32], share: f64, seed: u64, place: &[u64]) -> Vec<u32> {
     if share >= 1.0 {
         return of.to_vec();
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn about_the_asked_share_of_rows_is_kept_and_trees_differ() {
+    fn about_the_given_share_of_rows_is_sampled_and_trees_differ() {
         let kept = |tree: u64| (0..100_000).map(|row| RowSampler::new(3, tree, 0.3).keeps(row)).collect::<Vec<_>>();
         let (a, b) = (kept(1), kept(2));
         let count = a.iter().filter(|k| **k).count();

@@ -1,15 +1,17 @@
-//! What belongs to the rows of one thread: scores, gradients, and the rows of each node of the growing tree.
+//! A range of rows: their scores, gradients, and the rows of each node of the growing tree.
 //!
-//! A thread owns a stretch of rows for the whole training run. It alone computes their gradients, sends them to the children of a node and changes their scores, so
-//! that none of this needs a lock or moves cache lines between cores.
+//! A shard keeps its rows for the whole training run. One thread at a time (usually the same) computes their gradients, partitions them and changes their scores, so
+//! that none of this needs a lock.
 
-use super::grown::Grown;
+use super::grown::BinnedTree;
 use crate::split::histogram::scan::BinTest;
 use crate::split::histogram::store::{BLOCK, Bytes, Code, Store, StoreCodes};
 use ermine_core::matrix::pages;
+#[cfg(target_arch = "x86_64")]
+use ermine_core::simd::InstructionSet;
 use std::ops::Range;
 
-/// The rows of one thread and what belongs to them.
+/// A range of rows with their scores and gradients.
 pub struct Shard {
     /// Which rows: all that `index` ever holds. Splits read codes of the store by them without a check, so that they never change.
     rows: Range<usize>,
@@ -50,7 +52,7 @@ impl Shard {
         self.rows.clone()
     }
 
-    /// Begins a tree on the rows that `keep` says.
+    /// Begins a tree on the rows that `keep` selects.
     pub fn begin(&mut self, keep: Option<&[bool]>) {
         let rows = self.rows.start as u32..self.rows.end as u32;
         self.index.clear();
@@ -67,7 +69,7 @@ impl Shard {
         &self.index[self.segments[node].clone()]
     }
 
-    /// Sends the rows of a node to its two children, which come next in number. Gives back how many went left and right.
+    /// Partitions the rows of a node among its two children, which are numbered next. Returns how many went left and right.
     ///
     /// # Panics
     /// If the store has fewer rows than the shard, or there is no such node or column.
@@ -89,7 +91,7 @@ impl Shard {
     }
 
     /// Adds the leaves of a tree that was grown on these rows to the scores of an output. `keep`: the rows that it was grown on.
-    pub fn add(&mut self, store: &Store, tree: &Grown, output: usize, keep: Option<&[bool]>) {
+    pub fn add(&mut self, store: &Store, tree: &BinnedTree, output: usize, keep: Option<&[bool]>) {
         let (scores, first) = (&mut self.scores[output], self.rows.start);
         for node in tree.leaves() {
             let value = tree.value[node];
@@ -116,26 +118,26 @@ unsafe fn partition_bytes(
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
     if let Some(blocks) = bytes.blocks()
-        && ermine_core::detected!("avx512f")
+        && ermine_core::simd::has(InstructionSet::Avx512)
         && blocks.len() <= i32::MAX as usize
         && left.len() <= 256
     {
         let mut set = [0u32; 8];
         left.iter().enumerate().for_each(|(slot, &go)| set[slot / 32] |= u32::from(go) << (slot % 32));
         // SAFETY: the processor has the feature, and the blocks have few enough codes; the caller promises that all rows are rows of the store.
-        return unsafe { partition_avx512(blocks, Place { column, n_columns }, &set, rows, spare) };
+        return unsafe { partition_avx512(blocks, ColumnBlocks { column, n_columns }, &set, rows, spare) };
     }
     partition(bytes, column, n_columns, left, rows, spare)
 }
 
 /// A column of the blocks.
 #[derive(Clone, Copy)]
-struct Place {
+struct ColumnBlocks {
     column: usize,
     n_columns: usize,
 }
 
-impl Place {
+impl ColumnBlocks {
     /// Where the code of a row is.
     #[inline(always)]
     fn of(self, row: u32) -> usize {
@@ -150,7 +152,13 @@ impl Place {
 /// The place and every row must be those of the store that the blocks are of, which have at most `i32::MAX` codes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn partition_avx512(blocks: &[u8], place: Place, set: &[u32; 8], rows: &mut [u32], spare: &mut [u32]) -> usize {
+unsafe fn partition_avx512(
+    blocks: &[u8],
+    place: ColumnBlocks,
+    set: &[u32; 8],
+    rows: &mut [u32],
+    spare: &mut [u32],
+) -> usize {
     use std::arch::x86_64::*;
     assert!(spare.len() >= rows.len() && blocks.len().is_multiple_of(4));
     let number = |x: usize| _mm512_set1_epi32(x as i32);
@@ -188,7 +196,7 @@ unsafe fn partition_avx512(blocks: &[u8], place: Place, set: &[u32; 8], rows: &m
     partition_rest((full, n_left), is_left, rows, spare)
 }
 
-/// Sends rows to the left (front) or to the right, keeping their order. Gives back how many are on the left.
+/// Partitions rows to the left (front) and to the right, keeping their order. Returns how many are on the left.
 fn partition<C: Code>(
     bytes: &Bytes<C>,
     column: usize,
@@ -199,7 +207,7 @@ fn partition<C: Code>(
 ) -> usize {
     match bytes.blocks() {
         Some(blocks) => {
-            let place = Place { column, n_columns };
+            let place = ColumnBlocks { column, n_columns };
             partition_rest((0, 0), |row| left[blocks[place.of(row)].index()], rows, spare)
         }
         None => {

@@ -1,60 +1,60 @@
-//! Symmetric (oblivious) trees: all leaves of a level ask the same question.
+//! Symmetric (oblivious) trees: all leaves of a level have the same test.
 //!
-//! **Idea.** The question of a level is the one whose gains, added over the leaves of the level, are highest. A leaf for which the question breaks a rule (a child
-//! would be too light) adds nothing, but is split all the same. Such trees are weaker one by one, harder to overfit, and fast to predict with. A nominal column is asked for
-//! one category at a time.
+//! **Idea.** The test of a level is the one with the largest sum of gains over its leaves. A leaf that the test may not split (a child
+//! would be too small) adds nothing to the sum, but is split all the same. Such trees are weaker one by one, harder to overfit, and fast to predict with. Tests of a nominal column
+//! are for one category against the rest.
 //!
 //! **Cost.** For each level, (leaves x bins x columns) steps of the search. **Reference.** Dorogush et al., CatBoost, 2018.
 
-use super::grow::Grower;
+use super::grow::TreeGrower;
 use crate::split::histogram::level::add_gains;
 use crate::split::histogram::quantise::unpack;
 use crate::split::histogram::scan::{BinTest, Node, gain};
 
-/// The depth of a tree where nothing else is asked for.
+/// The default depth of a tree.
 const DEPTH: usize = 6;
 
-/// A leaf of the present level.
-struct Leaf<const W: usize> {
+/// A leaf of the current level.
+struct LevelLeaf<const W: usize> {
     node: usize,
     sums: Node,
     histogram: Vec<[i64; W]>,
 }
 
 /// One side of a leaf that was split.
-struct Side {
+struct SplitSide {
     node: usize,
     n_rows: usize,
     sums: Node,
 }
 
-/// A question for a whole level, and what it gains.
+/// A test for a whole level, and its gain.
 #[derive(Clone)]
-struct Question {
+struct LevelTest {
     gain: f64,
     column: u32,
     test: BinTest,
 }
 
-impl<const W: usize> Grower<'_, W> {
+impl<const W: usize> TreeGrower<'_, W> {
     pub(super) fn run_symmetric(&mut self) {
         let (sums, histogram) = self.begin();
-        let mut level = vec![Leaf { node: 0, sums, histogram }];
-        let by_leaves = self.growth.max_leaf_nodes.ilog2() as usize;
+        let mut level = vec![LevelLeaf { node: 0, sums, histogram }];
+        let by_leaves = self.options.max_leaf_nodes.ilog2() as usize;
         let deepest =
-            self.growth.max_depth.min(if self.growth.max_leaf_nodes == usize::MAX { DEPTH } else { by_leaves });
+            self.options.max_depth.min(if self.options.max_leaf_nodes == usize::MAX { DEPTH } else { by_leaves });
         let mut path = Vec::new();
         for depth in 0..deepest {
             // A level is as one node: the same columns for all of its leaves.
             let open = self.open_columns(0, depth, &path);
-            let Some(question) = self.question(&level, open.as_deref()) else { break };
-            if question.gain * self.worth_unit() <= self.growth.gamma {
+            let Some(level_test) = self.level_test(&level, open.as_deref()) else { break };
+            if level_test.gain * self.gain_unit() <= self.options.gamma {
                 break;
             }
-            path.push(question.column);
+            path.push(level_test.column);
             let parents = std::mem::take(&mut level);
             for leaf in parents {
-                let sides = self.ask(&leaf, &question);
+                let sides = self.split_leaf(&leaf, &level_test);
                 if depth + 1 < deepest {
                     level.extend(self.descend(leaf.histogram, sides));
                 } else {
@@ -65,24 +65,24 @@ impl<const W: usize> Grower<'_, W> {
         level.into_iter().for_each(|leaf| self.release(Some(leaf.histogram)));
     }
 
-    /// The best question for a level.
-    fn question(&self, level: &[Leaf<W>], open: Option<&[bool]>) -> Option<Question> {
-        let mut found: Vec<(&Vec<u32>, Option<Question>)> = self.shares.iter().map(|share| (share, None)).collect();
-        self.soil.team.each(&mut found, |_, (columns, best)| {
+    /// The best test for a level.
+    fn level_test(&self, level: &[LevelLeaf<W>], open: Option<&[bool]>) -> Option<LevelTest> {
+        let mut found: Vec<(&Vec<u32>, Option<LevelTest>)> = self.shares.iter().map(|share| (share, None)).collect();
+        self.inputs.team.each(&mut found, |_, (columns, best)| {
             for &column in columns.iter().filter(|&&column| open.is_none_or(|open| open[column as usize])) {
-                let asked = if self.growth.nominal[column as usize] {
+                let candidate = if self.options.nominal[column as usize] {
                     self.best_category(level, column)
                 } else {
                     self.best_bound(level, column)
                 };
-                if let Some(asked) = asked
-                    && best.as_ref().is_none_or(|best: &Question| asked.gain > best.gain)
+                if let Some(candidate) = candidate
+                    && best.as_ref().is_none_or(|best: &LevelTest| candidate.gain > best.gain)
                 {
-                    *best = Some(asked);
+                    *best = Some(candidate);
                 }
             }
         });
-        let better = |best: Option<Question>, next: Question| match best {
+        let better = |best: Option<LevelTest>, next: LevelTest| match best {
             Some(best) if best.gain >= next.gain => Some(best),
             _ => Some(next),
         };
@@ -90,10 +90,11 @@ impl<const W: usize> Grower<'_, W> {
     }
 
     /// The best threshold of an ordered column for all leaves together.
-    fn best_bound(&self, level: &[Leaf<W>], column: u32) -> Option<Question> {
-        let (slots, n_bins) = (self.soil.store.slots(column), self.soil.store.n_slots()[column as usize] as usize - 1);
-        let sides = if self.soil.store.has_missing()[column as usize] { 2 } else { 1 };
-        let monotone = self.growth.monotone.get(column as usize).copied().unwrap_or(0);
+    fn best_bound(&self, level: &[LevelLeaf<W>], column: u32) -> Option<LevelTest> {
+        let (slots, n_bins) =
+            (self.inputs.store.slots(column), self.inputs.store.n_slots()[column as usize] as usize - 1);
+        let sides = if self.inputs.store.has_missing()[column as usize] { 2 } else { 1 };
+        let monotone = self.options.monotone.get(column as usize).copied().unwrap_or(0);
         let mut gains = vec![0.0; n_bins * sides];
         for leaf in level {
             let words = &leaf.histogram[slots.clone()];
@@ -104,13 +105,13 @@ impl<const W: usize> Grower<'_, W> {
         let order = (0..n_bins).flat_map(|bin| (0..sides).map(move |side| side * n_bins + bin));
         let best = order.reduce(|best, i| if gains[i] > gains[best] { i } else { best })?;
         let test = BinTest::AtMost { bin: (best % n_bins) as u32, missing_left: best >= n_bins };
-        Some(Question { gain: gains[best], column, test })
+        Some(LevelTest { gain: gains[best], column, test })
     }
 
     /// The best category of a nominal column, against all others, for all leaves together.
-    fn best_category(&self, level: &[Leaf<W>], column: u32) -> Option<Question> {
-        let slots = self.soil.store.slots(column);
-        let n_slots = self.soil.store.n_slots()[column as usize] as usize;
+    fn best_category(&self, level: &[LevelLeaf<W>], column: u32) -> Option<LevelTest> {
+        let slots = self.inputs.store.slots(column);
+        let n_slots = self.inputs.store.n_slots()[column as usize] as usize;
         let mut gains = vec![0.0; n_slots];
         for leaf in level {
             for (slot, word) in leaf.histogram[slots.clone()][..n_slots].iter().enumerate() {
@@ -120,19 +121,19 @@ impl<const W: usize> Grower<'_, W> {
         let best = (0..n_slots).reduce(|best, i| if gains[i] > gains[best] { i } else { best })?;
         let mut set = vec![0u64; n_slots.div_ceil(64)];
         set[best / 64] |= 1 << (best % 64);
-        Some(Question { gain: gains[best], column, test: BinTest::InSet(set.into()) })
+        Some(LevelTest { gain: gains[best], column, test: BinTest::InSet(set.into()) })
     }
 
-    /// Splits a leaf by the question of its level: sends its rows to two new leaves of the tree.
-    fn ask(&mut self, leaf: &Leaf<W>, question: &Question) -> [Side; 2] {
-        let (store, node, column) = (self.soil.store, leaf.node, question.column as usize);
+    /// Splits a leaf by the test of its level into two new leaves of the tree.
+    fn split_leaf(&mut self, leaf: &LevelLeaf<W>, level_test: &LevelTest) -> [SplitSide; 2] {
+        let (store, node, column) = (self.inputs.store, leaf.node, level_test.column as usize);
         let mut parts: Vec<_> = self.shards.iter_mut().map(|shard| (shard, (0, 0))).collect();
-        let test = &question.test;
-        self.soil.team.each(&mut parts, |_, (shard, count)| *count = shard.split(store, node, column, test));
+        let test = &level_test.test;
+        self.inputs.team.each(&mut parts, |_, (shard, count)| *count = shard.split(store, node, column, test));
         let rows = parts.iter().fold((0, 0), |sum, (_, count)| (sum.0 + count.0, sum.1 + count.1));
         let n_slots = store.n_slots()[column] as usize;
         let mut sum = [0i64; W];
-        for (slot, word) in leaf.histogram[store.slots(question.column)][..n_slots].iter().enumerate() {
+        for (slot, word) in leaf.histogram[store.slots(level_test.column)][..n_slots].iter().enumerate() {
             if test.is_left(slot, n_slots) {
                 sum.iter_mut().zip(word).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
             }
@@ -142,14 +143,17 @@ impl<const W: usize> Grower<'_, W> {
         let sums = [Node { g, h, bounds }, Node { g: leaf.sums.g - g, h: leaf.sums.h - h, bounds }];
         let first = self.tree.test.len();
         self.tree.child[node] = first as u32;
-        self.tree.gain[node] = question.gain * self.worth_unit();
-        self.tree.test[node] = Some((question.column, test.clone()));
+        self.tree.gain[node] = level_test.gain * self.gain_unit();
+        self.tree.test[node] = Some((level_test.column, test.clone()));
         sums.iter().for_each(|sums| self.push_leaf(sums));
-        [Side { node: first, n_rows: rows.0, sums: sums[0] }, Side { node: first + 1, n_rows: rows.1, sums: sums[1] }]
+        [
+            SplitSide { node: first, n_rows: rows.0, sums: sums[0] },
+            SplitSide { node: first + 1, n_rows: rows.1, sums: sums[1] },
+        ]
     }
 
     /// The leaves of the next level: the histogram of the side with fewer rows is added up, the other is what is left of the parent's.
-    fn descend(&mut self, parent: Vec<[i64; W]>, [left, right]: [Side; 2]) -> [Leaf<W>; 2] {
+    fn descend(&mut self, parent: Vec<[i64; W]>, [left, right]: [SplitSide; 2]) -> [LevelLeaf<W>; 2] {
         let mut small = self.fresh();
         let few = if left.n_rows > right.n_rows { &right } else { &left };
         self.add_up(few.node, &mut small, false);
@@ -158,7 +162,7 @@ impl<const W: usize> Grower<'_, W> {
             large.iter_mut().zip(small).for_each(|(large, small)| *large = large.wrapping_sub(*small));
         }
         let histograms = if left.n_rows > right.n_rows { (large, small) } else { (small, large) };
-        let leaf = |side: Side, histogram| Leaf { node: side.node, sums: side.sums, histogram };
+        let leaf = |side: SplitSide, histogram| LevelLeaf { node: side.node, sums: side.sums, histogram };
         [leaf(left, histograms.0), leaf(right, histograms.1)]
     }
 }

@@ -1,143 +1,306 @@
-//! Threads that stand ready: a fork and a join that cost less than a microsecond.
+//! A team of threads for the short parallel steps of one training run.
 //!
-//! **Idea.** Growing a tree is a chain of short parallel steps, some of a few microseconds. Handing each to a pool whose threads sleep costs more than
-//! the step. A team's threads live as long as one training run and watch a counter between two steps: they spin for a while, then give way to other
-//! threads, then sleep for moments. Each step hands every part of a slice to one thread, exclusively.
+//! **Idea.** Growing a tree is a chain of parallel steps, some of a few microseconds. Handing each of them to a thread pool costs more than the step
+//! itself, so the threads of a team live as long as the run. A step is a slice of parts. Threads claim parts one by one: first their own (whose rows are in their
+//! cache), then those that no thread has begun. A thread that isn't scheduled delays at most the part it is working on: the leader does the rest itself and
+//! ends the step without it. Which thread works on a part never changes the result.
+//!
+//! **Waiting.** A waiting thread spins for at most [`SPIN_TIME`], then sleeps on a condition variable. It spins only while every thread is likely to have a core of
+//! its own ([`Spinning`]): the teams of the process have no more threads than there are cores, and no spinning thread was interrupted recently.
 
+use ermine_core::parallel;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A step: called with the number of the thread.
 type Job<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// What the members of a team share.
+/// The state of the current step in one number: the lowest bits count the members inside of it, the next says whether it is open, and the others are its number.
+#[derive(Clone, Copy)]
+struct StepState(u64);
+
+impl StepState {
+    const OPEN: u64 = 1 << 16;
+    const NEXT: u64 = 1 << 17;
+
+    fn n_inside(self) -> u64 {
+        self.0 & (StepState::OPEN - 1)
+    }
+
+    fn is_open(self) -> bool {
+        self.0 & StepState::OPEN != 0
+    }
+
+    fn number(self) -> u64 {
+        self.0 / StepState::NEXT
+    }
+
+    /// The next step, open, with nobody inside.
+    fn next(self) -> StepState {
+        StepState((self.number() + 1) * StepState::NEXT + StepState::OPEN)
+    }
+}
+
+/// What the threads of a team share.
 struct Shared {
     job: UnsafeCell<Option<Job<'static>>>,
-    /// Counts the steps; members wait for it to change.
-    step: AtomicUsize,
-    /// Members that have not finished the current step.
-    busy: AtomicUsize,
-    /// Whether a step is being taken.
+    state: AtomicU64,
+    /// Members that sleep, or are about to.
+    n_asleep: AtomicUsize,
+    is_leader_asleep: AtomicBool,
+    /// Held between looking at `state` and going to sleep, so that no notification is lost.
+    sleep: Mutex<()>,
+    step_opened: Condvar,
+    step_left: Condvar,
+    spinning: Spinning,
     in_step: AtomicBool,
     panicked: AtomicBool,
     quit: AtomicBool,
 }
 
-// SAFETY: `job` is written only by the thread that holds the `Turn`, of which there is one at a time, while no member is busy; members read it only after they see `step` change
-// (release and acquire).
+// SAFETY: `job` is written only by the thread that holds the `StepGuard`, of which there is one at a time, while the step is closed and no member is inside; members read it
+// only after they have entered an open step (a read-modify-write of `state` that the leader's store of it happens before).
 unsafe impl Sync for Shared {}
 
-/// Threads that stand ready.
+/// A team of threads.
 pub struct Team<'a> {
     shared: &'a Shared,
     size: usize,
 }
 
-/// Runs `work` with a team of `size` threads, the calling one among them.
+/// Runs `work` with a team of `size` threads, the calling one included.
 pub fn with_team<T>(size: usize, work: impl FnOnce(&Team<'_>) -> T) -> T {
+    with_team_on(parallel::available_threads(), size, work)
+}
+
+/// The same on this number of cores.
+fn with_team_on<T>(n_cores: usize, size: usize, work: impl FnOnce(&Team<'_>) -> T) -> T {
+    let size = size.max(1);
     let shared = Shared {
         job: UnsafeCell::new(None),
-        step: AtomicUsize::new(0),
-        busy: AtomicUsize::new(0),
+        state: AtomicU64::new(0),
+        n_asleep: AtomicUsize::new(0),
+        is_leader_asleep: AtomicBool::new(false),
+        sleep: Mutex::new(()),
+        step_opened: Condvar::new(),
+        step_left: Condvar::new(),
+        spinning: Spinning::new(size, n_cores),
         in_step: AtomicBool::new(false),
         panicked: AtomicBool::new(false),
         quit: AtomicBool::new(false),
     };
     std::thread::scope(|scope| {
-        let _dismiss = Dismiss(&shared);
+        let _dismissal = Dismissal(&shared);
         for thread in 1..size {
             let shared = &shared;
             scope.spawn(move || shared.serve(thread));
         }
-        work(&Team { shared: &shared, size: size.max(1) })
+        work(&Team { shared: &shared, size })
     })
 }
 
-/// Lets the members go, also when the leader panics.
-struct Dismiss<'a>(&'a Shared);
+/// Ends the members' loops, also when the leader panics.
+struct Dismissal<'a>(&'a Shared);
 
-impl Drop for Dismiss<'_> {
+impl Drop for Dismissal<'_> {
     fn drop(&mut self) {
-        self.0.quit.store(true, Ordering::Release);
+        self.0.quit.store(true, Ordering::SeqCst);
+        drop(self.0.lock());
+        self.0.step_opened.notify_all();
     }
 }
 
-/// The right to take a step, given back at its end.
-struct Turn<'a>(&'a Shared);
+/// The right to run a step, given back at its end.
+struct StepGuard<'a>(&'a Shared);
 
-impl<'a> Turn<'a> {
+impl<'a> StepGuard<'a> {
     /// # Panics
-    /// If a step is being taken: by another thread, or by this one, further up.
-    fn take(shared: &'a Shared) -> Turn<'a> {
-        assert!(!shared.in_step.swap(true, Ordering::Acquire), "a team takes one step at a time");
-        Turn(shared)
+    /// If a step is running: on another thread, or further up on this one.
+    fn new(shared: &'a Shared) -> StepGuard<'a> {
+        assert!(!shared.in_step.swap(true, Ordering::Acquire), "a team runs one step at a time");
+        StepGuard(shared)
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
         self.0.in_step.store(false, Ordering::Release);
     }
 }
 
-/// Waits for all members, also when the leader panics: what they borrow must outlive them.
-struct Join<'a>(&'a Shared);
+/// Closes the step and waits for the members inside of it, also when the leader panics: what they borrow must outlive them.
+struct StepEnd<'a>(&'a Shared);
 
-impl Drop for Join<'_> {
+impl Drop for StepEnd<'_> {
     fn drop(&mut self) {
-        let mut patience = Patience::default();
-        while self.0.busy.load(Ordering::Acquire) > 0 {
-            patience.wait();
+        let shared = self.0;
+        shared.state.fetch_and(!StepState::OPEN, Ordering::SeqCst);
+        let is_empty = || shared.state().n_inside() == 0;
+        if shared.spinning.spin_until(is_empty) {
+            return;
         }
+        let mut lock = shared.lock();
+        shared.is_leader_asleep.store(true, Ordering::SeqCst);
+        while !is_empty() {
+            lock = shared.step_left.wait(lock).unwrap_or_else(PoisonError::into_inner);
+        }
+        shared.is_leader_asleep.store(false, Ordering::SeqCst);
     }
 }
 
 impl Shared {
-    /// A member's life.
+    fn state(&self) -> StepState {
+        StepState(self.state.load(Ordering::SeqCst))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.sleep.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A member's loop: wait for a step, enter it, work, leave it.
     fn serve(&self, thread: usize) {
-        let mut seen = 0;
-        let mut patience = Patience::default();
-        loop {
-            let step = self.step.load(Ordering::Acquire);
-            if step == seen {
-                if self.quit.load(Ordering::Acquire) {
-                    return;
-                }
-                patience.wait();
+        let mut last = 0;
+        while self.wait_for_step(last) {
+            let state = self.state();
+            if !state.is_open() || state.number() == last {
                 continue;
             }
-            (seen, patience) = (step, Patience::default());
-            // SAFETY: the leader wrote the job before it changed `step`, and doesn't touch it before this member is no longer busy.
+            let entered = StepState(state.0 + 1).0;
+            if self.state.compare_exchange(state.0, entered, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+                continue;
+            }
+            last = state.number();
+            // SAFETY: the leader wrote the job before it opened the step, and doesn't touch it before this member has left.
             let job = unsafe { *self.job.get() };
             if catch_unwind(AssertUnwindSafe(|| job.iter().for_each(|job| job(thread)))).is_err() {
-                self.panicked.store(true, Ordering::Release);
+                self.panicked.store(true, Ordering::SeqCst);
             }
-            self.busy.fetch_sub(1, Ordering::Release);
+            let before = StepState(self.state.fetch_sub(1, Ordering::SeqCst));
+            if before.n_inside() == 1 && !before.is_open() && self.is_leader_asleep.load(Ordering::SeqCst) {
+                drop(self.lock());
+                self.step_left.notify_one();
+            }
+        }
+    }
+
+    /// Waits until a step after number `last` is open; `false` if there will be none.
+    fn wait_for_step(&self, last: u64) -> bool {
+        let is_there = || {
+            let state = self.state();
+            (state.is_open() && state.number() != last) || self.quit.load(Ordering::SeqCst)
+        };
+        if !self.spinning.spin_until(is_there) {
+            let mut lock = self.lock();
+            self.n_asleep.fetch_add(1, Ordering::SeqCst);
+            while !is_there() {
+                lock = self.step_opened.wait(lock).unwrap_or_else(PoisonError::into_inner);
+            }
+            self.n_asleep.fetch_sub(1, Ordering::SeqCst);
+        }
+        !self.quit.load(Ordering::SeqCst)
+    }
+}
+
+/// How long a thread spins before it sleeps.
+const SPIN_TIME: Duration = Duration::from_micros(500);
+
+/// A spinning thread looks at the clock after this many turns, which take a few microseconds.
+const TURNS_PER_LOOK: usize = 64;
+
+/// If a few microseconds of spinning take this long, another thread had the core.
+const INTERRUPTION: Duration = Duration::from_micros(300);
+
+/// Waits without spinning after the first interruption, and the most after many.
+const PAUSE: (u32, u32) = (256, 1 << 14);
+
+/// Threads of all teams in this process.
+static TEAM_THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// Decides whether waiting threads may spin. An interrupted spin is followed by a number of waits without one; the number doubles with every
+/// interruption, and is halved after as many waits that were not interrupted.
+struct Spinning {
+    size: usize,
+    n_cores: usize,
+    /// Waits left that don't spin.
+    left: AtomicU32,
+    /// Waits that don't spin after the next interruption.
+    pause: AtomicU32,
+    /// Spins since the last interruption, or since `pause` was halved.
+    undisturbed: AtomicU32,
+}
+
+impl Spinning {
+    fn new(size: usize, n_cores: usize) -> Spinning {
+        TEAM_THREADS.fetch_add(size, Ordering::Relaxed);
+        let (left, undisturbed) = (AtomicU32::new(0), AtomicU32::new(0));
+        Spinning { size, n_cores, left, pause: AtomicU32::new(PAUSE.0), undisturbed }
+    }
+
+    /// Whether this wait may spin.
+    fn is_allowed(&self) -> bool {
+        if TEAM_THREADS.load(Ordering::Relaxed) > self.n_cores {
+            return false;
+        }
+        // Threads may race for the last of these waits: then one more or less of them spins.
+        let left = self.left.load(Ordering::Relaxed);
+        if left > 0 {
+            self.left.store(left - 1, Ordering::Relaxed);
+        }
+        left == 0
+    }
+
+    /// Spins until something holds; `false` if it should rather be slept for.
+    fn spin_until(&self, holds: impl Fn() -> bool) -> bool {
+        if holds() {
+            return true;
+        }
+        if !self.is_allowed() {
+            return false;
+        }
+        let start = Instant::now();
+        let mut last = start;
+        loop {
+            let held = (0..TURNS_PER_LOOK).any(|_| {
+                std::hint::spin_loop();
+                holds()
+            });
+            let now = Instant::now();
+            let is_interrupted = now - last > INTERRUPTION;
+            if is_interrupted || held || now - start > SPIN_TIME {
+                self.note(is_interrupted);
+                return held;
+            }
+            last = now;
+        }
+    }
+
+    /// Takes note of how a spin went.
+    fn note(&self, is_interrupted: bool) {
+        let pause = self.pause.load(Ordering::Relaxed);
+        if is_interrupted {
+            self.left.store(pause, Ordering::Relaxed);
+            self.pause.store((2 * pause).min(PAUSE.1), Ordering::Relaxed);
+            self.undisturbed.store(0, Ordering::Relaxed);
+        } else if self.undisturbed.fetch_add(1, Ordering::Relaxed) > pause {
+            self.pause.store((pause / 2).max(PAUSE.0), Ordering::Relaxed);
+            self.undisturbed.store(0, Ordering::Relaxed);
         }
     }
 }
 
-/// How a thread waits: first by spinning, then by giving way, then by sleeping.
-#[derive(Default)]
-struct Patience(u32);
-
-impl Patience {
-    fn wait(&mut self) {
-        self.0 = self.0.saturating_add(1);
-        match self.0 {
-            0..=20_000 => std::hint::spin_loop(),
-            20_001..=21_000 => std::thread::yield_now(),
-            _ => std::thread::sleep(Duration::from_micros(50)),
-        }
+impl Drop for Spinning {
+    fn drop(&mut self) {
+        TEAM_THREADS.fetch_sub(self.size, Ordering::Relaxed);
     }
 }
 
 /// The start of a slice whose elements go to different threads.
 struct Parts<P>(*mut P);
 
-// SAFETY: every element is handed to one thread alone (see `each`), and elements may be sent.
+// SAFETY: every element is claimed by one thread alone (see `each`), and elements may be sent.
 unsafe impl<P: Send> Sync for Parts<P> {}
 
 impl<P> Parts<P> {
@@ -146,43 +309,61 @@ impl<P> Parts<P> {
     }
 }
 
+/// Parts are claimed in at most this many groups: one bit of a number for each.
+const MAX_GROUPS: usize = 64;
+
 impl Team<'_> {
-    /// How many threads.
+    /// The number of threads.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Calls `work(i, &mut parts[i])` for every i, spread over the threads: thread t has the parts t, t + size, ... Comes back when all are done.
+    /// Calls `work(i, &mut parts[i])` for every i, on any thread of the team, and returns when all calls have returned.
     ///
     /// # Panics
-    /// If the team is in the middle of a step, or if `work` panics.
+    /// If the team is running a step, or if `work` panics.
     pub fn each<P: Send>(&self, parts: &mut [P], work: impl Fn(usize, &mut P) + Sync) {
         if self.size == 1 || parts.len() <= 1 {
             parts.iter_mut().enumerate().for_each(|(i, part)| work(i, part));
             return;
         }
-        let (n, size, parts) = (parts.len(), self.size, Parts(parts.as_mut_ptr()));
-        self.step(&|thread| {
-            for i in (thread..n).step_by(size) {
-                // SAFETY: i < n, and no other thread has the same i modulo `size`; the leader's borrow of `parts` lasts until all have finished.
-                work(i, unsafe { &mut *parts.at(i) });
+        let (n, n_groups, parts) = (parts.len(), parts.len().min(MAX_GROUPS), Parts(parts.as_mut_ptr()));
+        let claimed = AtomicU64::new(0);
+        let n_others = (self.size - 1).min(n_groups - 1);
+        self.step(n_others, &|thread| {
+            let own = (thread..n_groups).step_by(self.size);
+            for group in own.chain(0..n_groups) {
+                let bit = 1 << group;
+                if claimed.load(Ordering::Relaxed) & bit != 0 || claimed.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+                    continue;
+                }
+                for i in (group..n).step_by(n_groups) {
+                    // SAFETY: i < n, and this thread alone has claimed the group of i; the leader's borrow of `parts` lasts until all threads have left the step.
+                    work(i, unsafe { &mut *parts.at(i) });
+                }
             }
         });
     }
 
-    fn step(&self, job: Job<'_>) {
-        let _turn = Turn::take(self.shared);
-        // SAFETY: only the lifetime changes, and `Join` waits until no member uses the job any more, whatever happens.
+    /// Runs a job on this thread and on up to `n_others` members.
+    fn step(&self, n_others: usize, job: Job<'_>) {
+        let shared = self.shared;
+        let _guard = StepGuard::new(shared);
+        // SAFETY: only the lifetime changes, and `StepEnd` waits until no member uses the job any more, whatever happens.
         let forever = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
-        // SAFETY: this thread has the turn, and no member is busy: the last step was joined before its turn ended.
-        unsafe { *self.shared.job.get() = Some(forever) };
-        self.shared.busy.store(self.size - 1, Ordering::Relaxed);
-        self.shared.step.fetch_add(1, Ordering::Release);
+        // SAFETY: this thread holds the guard, the last step is closed and all members have left it.
+        unsafe { *shared.job.get() = Some(forever) };
+        shared.state.store(shared.state().next().0, Ordering::SeqCst);
         {
-            let _join = Join(self.shared);
+            let _end = StepEnd(shared);
+            let n_asleep = shared.n_asleep.load(Ordering::SeqCst);
+            if n_asleep > 0 {
+                drop(shared.lock());
+                (0..n_asleep.min(n_others)).for_each(|_| shared.step_opened.notify_one());
+            }
             job(0);
         }
-        assert!(!self.shared.panicked.load(Ordering::Acquire), "a thread of the team panicked");
+        assert!(!shared.panicked.load(Ordering::SeqCst), "a thread of the team panicked");
     }
 }
 
@@ -191,21 +372,58 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_is_worked_on_once_in_every_step() {
-        for size in [1, 2, 5] {
-            let mut parts = vec![0usize; 13];
-            with_team(size, |team| {
+    fn every_part_is_worked_on_once_in_every_step_by_threads_that_spin_or_sleep() {
+        // On no cores threads always sleep, on many they always spin.
+        for (size, n_cores) in [(1, 0), (2, 0), (5, 0), (2, 1000), (5, 1000)] {
+            let mut parts = vec![0usize; 130];
+            with_team_on(n_cores, size, |team| {
                 for step in 0..500 {
-                    team.each(&mut parts[..step % 13], |i, part| *part += i + 1);
+                    team.each(&mut parts[..step % 130], |i, part| *part += i + 1);
                 }
             });
-            let steps = |i: usize| (0..500).filter(|step| step % 13 > i).count();
+            let steps = |i: usize| (0..500).filter(|step| step % 130 > i).count();
             assert!(parts.iter().enumerate().all(|(i, &sum)| sum == (i + 1) * steps(i)), "{size}: {parts:?}");
         }
     }
 
     #[test]
-    fn two_threads_cannot_use_a_team_at_once() {
+    fn a_thread_that_is_held_up_delays_no_part_but_its_own() {
+        for n_cores in [0, 1000] {
+            with_team_on(n_cores, 2, |team| {
+                for held_up in 0..10 {
+                    let n_done = AtomicUsize::new(0);
+                    team.each(&mut [0u8; 10], |i, _| {
+                        // Whichever thread has this part, the other does all others meanwhile.
+                        while i == held_up && n_done.load(Ordering::Acquire) < 9 {
+                            std::thread::yield_now();
+                        }
+                        n_done.fetch_add(1, Ordering::Release);
+                    });
+                    assert_eq!(n_done.into_inner(), 10);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn threads_stop_spinning_for_longer_and_longer_when_interrupted() {
+        let waits_without_spin = |spinning: &Spinning| (0..).take_while(|_| !spinning.is_allowed()).count() as u32;
+        let spinning = Spinning::new(1, usize::MAX);
+        assert_eq!(waits_without_spin(&spinning), 0);
+        for expected in [PAUSE.0, 2 * PAUSE.0, 4 * PAUSE.0] {
+            spinning.note(true);
+            assert_eq!(waits_without_spin(&spinning), expected);
+        }
+        (0..100).for_each(|_| spinning.note(true));
+        assert_eq!(waits_without_spin(&spinning), PAUSE.1, "there is a limit");
+        (0..4 * PAUSE.1).for_each(|_| spinning.note(false));
+        spinning.note(true);
+        assert_eq!(waits_without_spin(&spinning), PAUSE.0, "undisturbed spins shorten it again");
+        assert!(!Spinning::new(1, 0).is_allowed(), "more threads than cores never spin");
+    }
+
+    #[test]
+    fn two_threads_cannot_run_steps_of_a_team_at_once() {
         let (entered, done) = (AtomicBool::new(false), AtomicBool::new(false));
         with_team(2, |team| {
             std::thread::scope(|scope| {
@@ -225,7 +443,7 @@ mod tests {
             });
             let mut parts = [0; 5];
             team.each(&mut parts, |i, part| *part = i);
-            assert_eq!(parts, [0, 1, 2, 3, 4], "the team goes on afterwards");
+            assert_eq!(parts, [0, 1, 2, 3, 4], "the team still works afterwards");
         });
     }
 

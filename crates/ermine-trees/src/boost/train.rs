@@ -1,11 +1,11 @@
-//! Round after round; early stopping, dropped trees (DART), continued training.
+//! The rounds of boosting: early stopping, dropout (DART), continued training.
 //!
-//! **DART.** In each round some of the trees so far are left out at random; the new trees learn what is missing without them. With k rounds left out, the new trees count
-//! 1 / (k + learning_rate) and those left out k / (k + learning_rate) of what they did. **Reference.** Rashmi and Gilad-Bachrach, DART: Dropouts meet Multiple
+//! **DART.** In each round some of the earlier rounds are dropped at random, and the new trees are fitted to the gradients without them. With k rounds dropped, the new trees are scaled by
+//! 1 / (k + learning_rate) and the dropped ones by k / (k + learning_rate). **Reference.** Rashmi and Gilad-Bachrach, DART: Dropouts meet Multiple
 //! Additive Regression Trees, 2015.
 
-use super::grow::{Grower, Growth, Pool, Soil};
-use super::grown::Grown;
+use super::grow::{HistogramPool, TreeGrower, TreeInputs, TreeOptions};
+use super::grown::BinnedTree;
 use super::objective::Objective;
 use super::sample::{self, Goss, RowSampler};
 use super::shard::Shard;
@@ -14,168 +14,176 @@ use crate::split::histogram::quantise::{Extent, quantise};
 use crate::split::histogram::store::BLOCK;
 use crate::split::histogram::{Scale, Store};
 use ermine_core::error::{Error, Result};
+use ermine_core::parallel;
 use ermine_core::progress::{Event, Observer, report};
 use ermine_core::rng::{Purpose, RngExt};
 use std::ops::Range;
 
 /// Values (rows x columns) below which one thread is faster than several.
-const ALONE: usize = 400_000;
+const SINGLE_THREAD_VALUES: usize = 400_000;
 
-/// How a sum of trees is trained.
-pub struct Training<'a> {
-    /// The number of the first round: how many went before.
+/// Most shards of rows for each thread of the team, where more threads are requested than there are cores.
+const SHARDS_PER_THREAD: usize = 4;
+
+/// The options of a training run.
+pub struct TrainingOptions<'a> {
+    /// The number of the first round: the rounds of the model to continue from.
     pub first_round: usize,
-    /// The number of rounds, with those that went before.
+    /// The number of rounds, earlier ones included.
     pub n_estimators: usize,
-    /// How a tree is grown.
-    pub growth: Growth,
-    /// The share of the rows that each tree sees.
+    /// The options of trees.
+    pub tree: TreeOptions,
+    /// The fraction of the rows that is sampled for each round.
     pub subsample: f64,
-    /// Keep rows with large gradients, and some of the others.
+    /// Gradient-based sampling of rows.
     pub goss: Option<Goss>,
-    /// Drop each earlier round with this probability.
+    /// The probability of dropping each earlier round.
     pub rate_drop: f64,
-    /// The share of the columns that each tree sees.
+    /// The fraction of the columns that is sampled for each tree.
     pub colsample_bytree: f64,
-    /// Sums of gradients as finely as possible.
+    /// Sums of gradients are as precise as possible.
     pub exact: bool,
-    /// Stop when the loss on the watched rows has not improved for this many rounds.
-    pub patience: Option<usize>,
-    /// What is watched instead of the loss.
+    /// Stop when the validation metric has not improved for this many rounds.
+    pub early_stopping_rounds: Option<usize>,
+    /// The validation metric in place of the loss.
     pub metric: Option<Metric<'a>>,
-    /// The loss on the watched rows after each of the rounds that went before.
+    /// The validation metric after each of the earlier rounds.
     pub history: Vec<f64>,
-    /// Every random choice follows from this.
+    /// Random seed.
     pub seed: u64,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Who is told about progress.
+    /// Receives progress.
     pub observer: &'a dyn Observer,
-    /// After so many rounds each, the trees so far are shown.
+    /// Called with the trees so far after every so many rounds.
     pub checkpoint: Option<(usize, Checkpoint<'a>)>,
 }
 
-/// Sees the trees so far, and the losses on the watched rows.
-pub type Checkpoint<'a> = &'a (dyn Fn(&[Grown], &[f64]) -> Result<()> + Sync);
+/// Receives the trees so far, and the validation metric after each round.
+pub type Checkpoint<'a> = &'a (dyn Fn(&[BinnedTree], &[f64]) -> Result<()> + Sync);
 
-/// Judges the scores of the watched rows, row by row: lower is better.
+/// The validation metric of scores, row by row; lower is better.
 pub type Metric<'a> = &'a (dyn Fn(&[f64]) -> Result<f64> + Sync);
 
-/// Rows with what is known about them.
-pub struct Ground<'a> {
+/// The rows of a training set or a validation set.
+pub struct TrainingRows {
     /// Their bins.
-    pub store: &'a Store,
-    /// Their loss.
-    pub objective: &'a dyn Objective,
-    /// Where their scores start, row by row.
-    pub scores: &'a [f64],
+    pub store: Store,
+    /// The objective over them.
+    pub objective: Box<dyn Objective>,
+    /// Their initial scores, row by row.
+    pub scores: Vec<f64>,
 }
 
-/// What training gives.
+/// The result of a training run.
 #[derive(Debug, Clone, Default)]
-pub struct Trained {
+pub struct TrainingHistory {
     /// Round after round, one tree for each output.
-    pub trees: Vec<Grown>,
-    /// How many rounds are worth keeping, those that went before included.
+    pub trees: Vec<BinnedTree>,
+    /// The number of rounds to keep, earlier ones included.
     pub n_rounds: usize,
-    /// The mean loss on the training rows after all rounds.
+    /// The mean loss on the training set after all rounds.
     pub loss: f64,
-    /// The mean loss on the watched rows after each round, those that went before included.
+    /// The validation metric after each round, earlier ones included.
     pub history: Vec<f64>,
-    /// Whether early stopping ended it.
+    /// Whether training stopped early.
     pub stopped_early: bool,
 }
 
 /// A training run.
-struct Run<'a> {
-    training: &'a Training<'a>,
+struct Trainer<'a> {
+    options: &'a TrainingOptions<'a>,
     team: &'a Team<'a>,
-    ground: &'a Ground<'a>,
-    watch: Option<&'a Ground<'a>>,
+    rows: &'a TrainingRows,
+    validation: Option<&'a TrainingRows>,
     shards: Vec<Shard>,
-    watched: Vec<Shard>,
-    pools: (Pool<1>, Pool<2>),
+    validation_shards: Vec<Shard>,
+    pools: (HistogramPool<1>, HistogramPool<2>),
 }
 
-impl Training<'_> {
-    /// Trains on `ground`; early stopping watches `watch`.
-    pub fn train(&self, ground: &Ground<'_>, watch: Option<&Ground<'_>>) -> Result<Trained> {
-        let n = ground.store.n_rows();
-        let small = n * ground.store.n_columns() < ALONE;
+impl TrainingOptions<'_> {
+    /// Trains on `rows`, with early stopping on `validation`.
+    pub fn train(&self, rows: &TrainingRows, validation: Option<&TrainingRows>) -> Result<TrainingHistory> {
+        let n = rows.store.n_rows();
+        let small = n * rows.store.n_columns() < SINGLE_THREAD_VALUES;
         let threads = if small { 1 } else { self.threads.clamp(1, n.div_ceil(BLOCK).max(2)) };
-        with_team(threads, |team| {
-            let shards = shards(ground, team.size());
-            let watched = watch.map(|watch| self::shards(watch, team.size())).unwrap_or_default();
-            let pools = (Pool::default(), Pool::default());
-            Run { training: self, team, ground, watch, shards, watched, pools }.rounds()
+        // More threads than cores would only wait for each other.
+        let size = threads.min(parallel::available_threads());
+        let n_shards = threads.min(SHARDS_PER_THREAD * size);
+        with_team(size, |team| {
+            let shards = shards(rows, n_shards);
+            let validation_shards = validation.map(|rows| self::shards(rows, n_shards)).unwrap_or_default();
+            let pools = (HistogramPool::default(), HistogramPool::default());
+            Trainer { options: self, team, rows, validation, shards, validation_shards, pools }.rounds()
         })
     }
 }
 
-impl Run<'_> {
-    fn rounds(&mut self) -> Result<Trained> {
-        let training = self.training;
-        let k = self.ground.objective.n_scores();
-        let mut trained = Trained { history: training.history.clone(), ..Default::default() };
-        let total = training.n_estimators.saturating_sub(training.first_round);
-        report(training.observer, Event::Begin { what: "boosting", total: Some(total as u64) })?;
+impl Trainer<'_> {
+    fn rounds(&mut self) -> Result<TrainingHistory> {
+        let options = self.options;
+        let k = self.rows.objective.n_scores();
+        let mut trained = TrainingHistory { history: options.history.clone(), ..Default::default() };
+        let total = options.n_estimators.saturating_sub(options.first_round);
+        report(options.observer, Event::Begin { what: "boosting", total: Some(total as u64) })?;
         let mut done = 0;
-        while done < total && !self.is_enough(&trained.history) {
-            self.round(training.first_round + done, k, &mut trained.trees)?;
+        while done < total && !self.is_stopping(&trained.history) {
+            self.round(options.first_round + done, k, &mut trained.trees)?;
             done += 1;
-            let score = self.watch_score()?.map(|loss| {
+            let score = self.validation_score()?.map(|loss| {
                 trained.history.push(loss);
                 ("validation loss", loss)
             });
-            if let Some((every, show)) = training.checkpoint
+            if let Some((every, save)) = options.checkpoint
                 && done.is_multiple_of(every.max(1))
             {
-                show(&trained.trees, &trained.history)?;
+                save(&trained.trees, &trained.history)?;
             }
-            report(training.observer, Event::Step { done: done as u64, score })?;
+            report(options.observer, Event::Step { done: done as u64, score })?;
         }
-        trained.n_rounds = training.first_round + done;
-        if training.patience.is_some() && !trained.history.is_empty() {
-            trained.stopped_early = self.is_enough(&trained.history);
+        trained.n_rounds = options.first_round + done;
+        if options.early_stopping_rounds.is_some() && !trained.history.is_empty() {
+            trained.stopped_early = self.is_stopping(&trained.history);
             trained.n_rounds = best_of(&trained.history) + 1;
         }
-        trained.loss = mean_loss(self.team, self.ground.objective, &self.shards);
-        report(training.observer, Event::End)?;
+        trained.loss = mean_loss(self.team, &*self.rows.objective, &self.shards);
+        report(options.observer, Event::End)?;
         Ok(trained)
     }
 
-    /// Whether the watched loss has not improved for long enough.
-    fn is_enough(&self, history: &[f64]) -> bool {
-        self.training.patience.is_some_and(|patience| history.len() > best_of(history) + patience)
+    /// Whether the validation metric has not improved for long enough.
+    fn is_stopping(&self, history: &[f64]) -> bool {
+        self.options.early_stopping_rounds.is_some_and(|rounds| history.len() > best_of(history) + rounds)
     }
 
-    /// What is watched, on the rows that are watched.
-    fn watch_score(&self) -> Result<Option<f64>> {
-        let Some(watch) = self.watch else { return Ok(None) };
-        let Some(metric) = self.training.metric else {
-            return Ok(Some(mean_loss(self.team, watch.objective, &self.watched)));
+    /// The validation metric of the scores so far.
+    fn validation_score(&self) -> Result<Option<f64>> {
+        let Some(validation) = self.validation else { return Ok(None) };
+        let Some(metric) = self.options.metric else {
+            return Ok(Some(mean_loss(self.team, &*validation.objective, &self.validation_shards)));
         };
-        let mut scores = Vec::with_capacity(watch.scores.len());
-        for shard in &self.watched {
+        let mut scores = Vec::with_capacity(validation.scores.len());
+        for shard in &self.validation_shards {
             scores.extend((0..shard.rows().len()).flat_map(|i| shard.scores.iter().map(move |of| of[i])));
         }
         metric(&scores).map(Some)
     }
 
     /// One tree for each output.
-    fn round(&mut self, round: usize, k: usize, trees: &mut Vec<Grown>) -> Result<()> {
+    fn round(&mut self, round: usize, k: usize, trees: &mut Vec<BinnedTree>) -> Result<()> {
         let dropped = self.dropped(round, trees.len() / k);
         let each = |dropped: &[usize]| dropped.iter().flat_map(|r| r * k..(r + 1) * k).collect::<Vec<_>>();
         let dropped_trees = each(&dropped);
         dropped_trees.iter().for_each(|&number| self.add_everywhere(&trees[number], number % k, -1.0));
         self.compute_gradients()?;
-        let keeps = self.keeps(round, k);
-        let rate = self.training.growth.learning_rate;
+        let keeps = self.sampled_rows(round, k);
+        let rate = self.options.tree.learning_rate;
         let share = if dropped.is_empty() { 1.0 } else { 1.0 / (dropped.len() as f64 + rate) };
         for output in 0..k {
             let tree = self.tree(&keeps, (round, output), share)?;
-            if let Some(watch) = self.watch {
-                self.team.each(&mut self.watched, |_, shard| walk(watch.store, &tree, shard, output, 1.0));
+            if let Some(validation) = self.validation {
+                let store = &validation.store;
+                self.team.each(&mut self.validation_shards, |_, shard| walk(store, &tree, shard, output, 1.0));
             }
             trees.push(tree);
         }
@@ -187,26 +195,27 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The rounds that are left out.
+    /// The rounds that are dropped.
     fn dropped(&self, round: usize, n_rounds: usize) -> Vec<usize> {
-        if self.training.rate_drop == 0.0 {
+        if self.options.rate_drop == 0.0 {
             return Vec::new();
         }
-        let mut stream = Purpose::BoostingDropout.stream(self.training.seed, &[round as u64]);
-        (0..n_rounds).filter(|_| stream.random::<f64>() < self.training.rate_drop).collect()
+        let mut stream = Purpose::BoostingDropout.stream(self.options.seed, &[round as u64]);
+        (0..n_rounds).filter(|_| stream.random::<f64>() < self.options.rate_drop).collect()
     }
 
     /// Adds a tree, times `sign`, to all scores by walking it.
-    fn add_everywhere(&mut self, tree: &Grown, output: usize, sign: f64) {
-        let store = self.ground.store;
+    fn add_everywhere(&mut self, tree: &BinnedTree, output: usize, sign: f64) {
+        let store = &self.rows.store;
         self.team.each(&mut self.shards, |_, shard| walk(store, tree, shard, output, sign));
-        if let Some(watch) = self.watch {
-            self.team.each(&mut self.watched, |_, shard| walk(watch.store, tree, shard, output, sign));
+        if let Some(validation) = self.validation {
+            let store = &validation.store;
+            self.team.each(&mut self.validation_shards, |_, shard| walk(store, tree, shard, output, sign));
         }
     }
 
     fn compute_gradients(&mut self) -> Result<()> {
-        let objective = self.ground.objective;
+        let objective = &*self.rows.objective;
         self.team.each(&mut self.shards, |_, shard| {
             let rows = shard.rows();
             let scores: Vec<&[f64]> = shard.scores.iter().map(Vec::as_slice).collect();
@@ -217,50 +226,49 @@ impl Run<'_> {
         objective.failure().map_or(Ok(()), Err)
     }
 
-    /// Which rows of each shard the trees of this round see; `None` for all.
-    fn keeps(&mut self, round: usize, k: usize) -> Vec<Option<Vec<bool>>> {
-        let training = self.training;
-        if let Some(goss) = training.goss.filter(|goss| goss.begins(round, training.growth.learning_rate)) {
-            return goss.keep(&mut self.shards, k, training.seed, round as u64).into_iter().map(Some).collect();
+    /// The rows of each shard that are sampled for this round; `None` for all.
+    fn sampled_rows(&mut self, round: usize, k: usize) -> Vec<Option<Vec<bool>>> {
+        let options = self.options;
+        if let Some(goss) = options.goss.filter(|goss| goss.begins(round, options.tree.learning_rate)) {
+            return goss.keep(&mut self.shards, k, options.seed, round as u64).into_iter().map(Some).collect();
         }
-        let sampler =
-            (training.subsample < 1.0).then(|| RowSampler::new(training.seed, round as u64, training.subsample));
+        let sampler = (options.subsample < 1.0).then(|| RowSampler::new(options.seed, round as u64, options.subsample));
         let keep =
             |shard: &Shard| sampler.map(|sampler| shard.rows().map(|row| sampler.keeps(row)).collect::<Vec<bool>>());
         self.shards.iter().map(keep).collect()
     }
 
-    /// Grows one tree, whose leaves count `share`, and adds it to the scores.
-    fn tree(&mut self, keeps: &[Option<Vec<bool>>], (round, output): (usize, usize), share: f64) -> Result<Grown> {
-        let (training, team, store) = (self.training, self.team, self.ground.store);
-        let objective = self.ground.objective;
+    /// Grows one tree, scales it by `share`, and adds it to the scores.
+    fn tree(&mut self, keeps: &[Option<Vec<bool>>], (round, output): (usize, usize), share: f64) -> Result<BinnedTree> {
+        let (options, team, store) = (self.options, self.team, &self.rows.store);
+        let objective = &*self.rows.objective;
         let number = (round * objective.n_scores() + output) as u64;
         let all: Vec<u32> = (0..store.n_columns() as u32).collect();
-        let columns = sample::columns(&all, training.colsample_bytree, training.seed, &[number]);
+        let columns = sample::columns(&all, options.colsample_bytree, options.seed, &[number]);
         let extent = extent(team, objective, &self.shards, output);
         if !(extent.sum_gradient + extent.sum_curvature).is_finite() {
             let (name, round) = (objective.name(), round + 1);
             return Err(Error::data(format!(
-                "{name}: gradients beyond single precision in round {round}; expected smaller targets, weights, scores or steps"
+                "the gradients of the {name} overflow single precision in round {round}; rescale targets or weights, or lower learning_rate"
             )));
         }
-        let constant = objective.has_constant_curvature() && training.goss.is_none();
-        let scale = Scale::new(store.n_rows(), &extent, constant, training.exact);
+        let constant = objective.has_constant_curvature() && options.goss.is_none();
+        let scale = Scale::new(store.n_rows(), &extent, constant, options.exact);
         team.each(&mut self.shards, |i, shard| {
             shard.begin(keeps[i].as_deref());
-            make_words(shard, output, scale);
+            pack_gradients(shard, output, scale);
         });
         let all_rows = keeps.iter().all(Option::is_none);
-        let soil = Soil { store, team, columns: &columns, scale, all_rows, tree: number };
+        let inputs = TreeInputs { store, team, columns: &columns, scale, all_rows, tree: number };
         let mut tree = if scale.is_wide() {
-            Grower::grow(&training.growth, soil, &mut self.shards, &mut self.pools.1)
+            TreeGrower::grow(&options.tree, inputs, &mut self.shards, &mut self.pools.1)
         } else {
-            Grower::grow(&training.growth, soil, &mut self.shards, &mut self.pools.0)
+            TreeGrower::grow(&options.tree, inputs, &mut self.shards, &mut self.pools.0)
         };
-        let (rate, most) = (training.growth.learning_rate, training.growth.leaf.max_delta_step);
-        // Such values know nothing of bounds that keep predictions monotone.
-        if objective.has_leaf_values() && training.growth.monotone.is_empty() {
-            renew(team, objective, &self.shards, output, &mut tree, rate);
+        let (rate, most) = (options.tree.learning_rate, options.tree.leaf.max_delta_step);
+        // Such values ignore the bounds of monotone constraints.
+        if objective.has_leaf_values() && options.tree.monotone.is_empty() {
+            refit_leaves(team, objective, &self.shards, output, &mut tree, rate);
         }
         let most = if most > 0.0 { rate * most } else { f64::INFINITY };
         let step = |value: f64| objective.step(output, value / rate).map_or(value, |step| rate * step);
@@ -270,13 +278,13 @@ impl Run<'_> {
     }
 }
 
-/// Gives leaves the best change of their scores under the loss itself.
-fn renew(
+/// Sets leaves to the best change of their scores under the loss itself.
+fn refit_leaves(
     team: &Team<'_>,
     objective: &dyn Objective,
     shards: &[Shard],
     output: usize,
-    tree: &mut Grown,
+    tree: &mut BinnedTree,
     learning_rate: f64,
 ) {
     let mut leaves: Vec<(usize, Option<f64>)> = tree.leaves().map(|node| (node, None)).collect();
@@ -293,8 +301,8 @@ fn renew(
     }
 }
 
-/// Gradients and curvatures of an output as whole numbers.
-fn make_words(shard: &mut Shard, output: usize, scale: Scale) {
+/// Quantizes gradients and curvatures of an output to integers.
+fn pack_gradients(shard: &mut Shard, output: usize, scale: Scale) {
     let n = shard.rows().len();
     shard.words.resize(n * if scale.is_wide() { 2 } else { 1 }, 0);
     let (g, h) = (&shard.gradient[output], &shard.curvature[output]);
@@ -305,7 +313,7 @@ fn make_words(shard: &mut Shard, output: usize, scale: Scale) {
     }
 }
 
-/// The stretches whose sums are added in order: blocks of fixed size, or queries. They don't depend on the shards.
+/// The ranges of rows whose sums are added in order: blocks of fixed size, or queries. They don't depend on the shards.
 fn pieces(objective: &dyn Objective, rows: &Range<usize>) -> Vec<Range<usize>> {
     match objective.bounds() {
         Some(bounds) => {
@@ -316,7 +324,7 @@ fn pieces(objective: &dyn Objective, rows: &Range<usize>) -> Vec<Range<usize>> {
     }
 }
 
-/// How large the gradients of an output are.
+/// The range and the sums of the gradients of an output.
 fn extent(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard], output: usize) -> Extent {
     let mut parts: Vec<Vec<Extent>> = vec![Vec::new(); shards.len()];
     team.each(&mut parts, |i, part| {
@@ -332,7 +340,7 @@ fn extent(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard], output: 
 }
 
 /// Adds a tree, times `sign`, to the scores by walking it.
-fn walk(store: &Store, tree: &Grown, shard: &mut Shard, output: usize, sign: f64) {
+fn walk(store: &Store, tree: &BinnedTree, shard: &mut Shard, output: usize, sign: f64) {
     let first = shard.rows().start;
     for (i, score) in shard.scores[output].iter_mut().enumerate() {
         *score += sign * tree.value[tree.walk(store, first + i)];
@@ -345,8 +353,16 @@ fn best_of(history: &[f64]) -> usize {
 }
 
 /// The mean loss at scores that are given row by row.
-pub fn loss_at(ground: &Ground<'_>) -> f64 {
-    with_team(1, |team| mean_loss(team, ground.objective, &shards(ground, 1)))
+pub fn loss_at(objective: &dyn Objective, scores: &[f64]) -> f64 {
+    let k = objective.n_scores();
+    let columns: Vec<Vec<f64>> =
+        (0..k).map(|output| scores.iter().skip(output).step_by(k).copied().collect()).collect();
+    let of_piece = |piece: Range<usize>| {
+        let scores: Vec<&[f64]> = columns.iter().map(|scores| &scores[piece.clone()]).collect();
+        objective.loss(piece, &scores)
+    };
+    let sum: f64 = pieces(objective, &(0..scores.len() / k.max(1))).into_iter().map(of_piece).sum();
+    sum / objective.total_weight()
 }
 
 /// The mean loss.
@@ -363,8 +379,8 @@ fn mean_loss(team: &Team<'_>, objective: &dyn Objective, shards: &[Shard]) -> f6
     parts.into_iter().flatten().sum::<f64>() / objective.total_weight()
 }
 
-/// Cuts rows into one stretch for each thread: at bounds of blocks, or of queries.
-fn stretches(n_rows: usize, n: usize, bounds: Option<&[usize]>) -> Vec<Range<usize>> {
+/// Divides rows into `n` ranges at the boundaries of blocks, or of queries.
+fn row_ranges(n_rows: usize, n: usize, bounds: Option<&[usize]>) -> Vec<Range<usize>> {
     let blocks = n_rows.div_ceil(BLOCK);
     let bound = |i: usize| {
         let row = (blocks * i / n * BLOCK).min(n_rows);
@@ -373,12 +389,12 @@ fn stretches(n_rows: usize, n: usize, bounds: Option<&[usize]>) -> Vec<Range<usi
     (0..n).map(|i| bound(i)..if i + 1 == n { n_rows } else { bound(i + 1) }).collect()
 }
 
-fn shards(ground: &Ground<'_>, n: usize) -> Vec<Shard> {
-    let k = ground.objective.n_scores();
-    let make = |rows: Range<usize>| {
-        let column = |output: usize| rows.clone().map(|row| ground.scores[row * k + output]).collect();
+fn shards(rows: &TrainingRows, n: usize) -> Vec<Shard> {
+    let k = rows.objective.n_scores();
+    let make = |range: Range<usize>| {
+        let column = |output: usize| range.clone().map(|row| rows.scores[row * k + output]).collect();
         let scores = (0..k).map(column).collect();
-        Shard::new(rows, scores)
+        Shard::new(range, scores)
     };
-    stretches(ground.store.n_rows(), n, ground.objective.bounds()).into_iter().map(make).collect()
+    row_ranges(rows.store.n_rows(), n, rows.objective.bounds()).into_iter().map(make).collect()
 }

@@ -1,20 +1,19 @@
-//! The comparison-based forest: the mean of many trees whose nodes ask only which of two rows is nearer.
+//! Comparison-based forest: the average of many comparison trees.
 //!
-//! **Idea.** A [comparison tree](super::comparison_tree) needs nothing but comparisons of distances, and a single one varies much with the pairs of rows that were drawn. The mean of many keeps
-//! what they have in common, for any metric: of numbers, of categories, of strings, or a user's own ([`ComparisonForest::fit_with`]). It is consistent where the metric is, and needs no
-//! coordinates.
+//! **Idea.** A [comparison tree](super::comparison_tree) only compares distances, and a single one depends strongly on the pairs of rows that were drawn. The average of many trees is stable, for any
+//! metric: of numbers, categories or strings, or a custom metric ([`ComparisonForest::fit_with`]).
 //!
-//! **Memory.** Trees name the rows of their pairs by number; each row that some tree asks about is kept once.
+//! **Memory.** Trees store the indices of their pivot rows; each pivot row is stored once.
 //!
-//! **Cost.** O(n log n) distances for each tree and pair tried at a node; a prediction takes two distances for each node on the way.
+//! **Cost.** O(n log n) distances per tree and pair tried at a node; a prediction needs two distances per node on its path.
 //! **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests, 2018.
 
-use super::comparison_tree::{ComparisonMetric, InSpace, Own, Pairs, ranks};
-use super::forest::judge::OutOfBag;
+use super::comparison_tree::{ComparisonLearner, ComparisonMetric, CustomMetricLearner, PairProposals, ranks};
+use super::forest::out_of_bag::OutOfBag;
 use super::row_tree::{RowSpace, grow_for};
-use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
-use crate::tree::DEEPEST;
-use crate::tree::rows::{RowLimits, RowQuestion, RowTree};
+use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained, fit};
+use crate::tree::DEFAULT_MAX_DEPTH;
+use crate::tree::row_tree::{RowLimits, RowTest, RowTree};
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::Amount;
@@ -29,47 +28,37 @@ use ermine_core::section::Sections;
 use rayon::prelude::*;
 
 params! {
-    /// The mean of many trees that ask only which of two rows is nearer.
+    /// The average of many trees whose splits only compare distances to two training rows.
     pub struct ComparisonForest("comparison-forest") {
-        /// Trees.
+        /// Number of trees.
         n_estimators: usize = 100, range Range::between(1.0, 1e6), tune Log(10, 500);
-        /// How far apart two rows are.
+        /// Distance between two rows.
         metric: ComparisonMetric = ComparisonMetric::Euclidean, tune Each;
-        /// The power of the minkowski metric.
+        /// Power of the Minkowski metric.
         p: f64 = 2.0, range Range::at_least(1.0);
-        /// How many pairs of rows each node tries; 1 for pairs that are drawn without looking at what they gain.
+        /// Number of pairs of rows that each node tries. With 1, pairs are chosen without regard to the target.
         n_pairs: usize = 5, range Range::at_least(1.0), tune Log(1, 50);
-        /// Depth of a tree, at most; none for 1,024.
+        /// Maximum depth of each tree. None for the default limit of 1,024 levels.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
-        /// Every leaf has at least this many rows.
+        /// Minimum number of rows in each leaf.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 50);
-        /// Whether each tree sees rows drawn with replacement, or all rows.
+        /// Whether each tree is trained on a bootstrap sample instead of all rows.
         bootstrap: bool = true;
-        /// How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+        /// Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are rows. Requires bootstrap.
         max_samples: Option<Amount> = None, range Range::more_than(0.0);
-        /// Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+        /// Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
         oob_score: bool = false;
     }
 }
 
 static INFO: Info = Info {
     name: "comparison-forest",
-    summary: "the mean of many trees that ask only which of two rows is nearer, for any metric, strings too",
-    capabilities: Capabilities {
-        tasks: &[Task::Classification, Task::Regression],
-        binary_only: false,
-        multi_output: true,
-        weights: true,
-        missing: true,
-        nominal: true,
-        sparse: false,
-        probabilities: true,
-        random: true,
-    },
+    summary: "average of many trees whose splits only compare distances to two training rows, for any metric, including metrics of strings",
+    capabilities: Capabilities { random: true, ..TREE_CAPABILITIES },
     family: Family::Ensemble,
 };
 
-/// Trees between two reports of progress.
+/// Number of trees between two progress reports.
 const BATCH: usize = 32;
 
 impl Learner for ComparisonForest {
@@ -83,8 +72,8 @@ impl Learner for ComparisonForest {
 }
 
 impl ComparisonForest {
-    /// Learns a model with a user's own distance between rows: numbers standardised, categories as 0/1 columns, missing values as the mean. It must be symmetric and
-    /// never NaN. Such a model can't be written to a file.
+    /// Fits a model with a custom distance between encoded rows (standardized numbers, one-hot encoded categories, missing values imputed by the mean). The distance must be symmetric and
+    /// never NaN. Such a model can't be saved to a file.
     pub fn fit_with(
         &self,
         distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
@@ -94,13 +83,13 @@ impl ComparisonForest {
         fit(&*self.with_metric(Metric::Custom(Custom::new(distance, false))), data, context)
     }
 
-    /// The same learner with any metric between numbers standardised and categories as 0/1 columns.
+    /// The same learner with any metric on standardized numbers and one-hot encoded categories.
     pub fn with_metric(&self, metric: Metric) -> Box<dyn Learner> {
-        Box::new(Own { learner: self.clone(), metric })
+        Box::new(CustomMetricLearner { learner: self.clone(), metric })
     }
 }
 
-impl InSpace for ComparisonForest {
+impl ComparisonLearner for ComparisonForest {
     fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let given =
             [("oob_score", self.oob_score.to_value(), "false"), ("max_samples", self.max_samples.to_value(), "none")];
@@ -130,10 +119,10 @@ impl InSpace for ComparisonForest {
         let mut notes = Vec::new();
         if let Some(oob) = &fitted.out_of_bag {
             let measure = oob.measure(data.task());
-            notes.push(format!("out-of-bag {measure}: {:.6} on {} rows", oob.score, oob.n_judged));
-            notes.extend(oob.lacking(data.n_rows()));
+            notes.push(format!("out-of-bag {measure}: {:.6} on {} rows", oob.score, oob.n_evaluated));
+            notes.extend(oob.missing_note(data.n_rows()));
         }
-        let proofs = vec![Proof::Nothing { because: "trees are grown greedily, on random rows and pairs".into() }];
+        let proofs = vec![Proof::Nothing { because: "trees are grown greedily on random rows and pairs".into() }];
         let impurity = if output == Output::Values { "squared error" } else { "Gini impurity" };
         let objective = format!("{impurity} of the leaves, tree by tree");
         let certificate = Certificate { objective, value: None, status: Status::Done, proofs, notes };
@@ -142,7 +131,7 @@ impl InSpace for ComparisonForest {
 }
 
 impl ComparisonForest {
-    /// How often each row was drawn for a tree, and the seed of its pairs.
+    /// How often each row was drawn for a tree, and the random seed of its pairs.
     fn draws(&self, n: usize, seed: u64, tree: usize) -> (Vec<u32>, u64) {
         let mut rng = Purpose::ComparisonForestTree.stream(seed, &[tree as u64]);
         let own = rng.random();
@@ -167,11 +156,11 @@ impl ComparisonForest {
         let place: Vec<u32> = (0..drawn.len() as u32).filter(|&row| drawn[row as usize] > 0).collect();
         let weight = place.iter().map(|&row| f64::from(drawn[row as usize]) * data.row_weight(row as usize)).collect();
         let data = data.select(&place)?.with_weight(Some(weight))?;
-        let max_depth = self.max_depth.unwrap_or(DEEPEST);
+        let max_depth = self.max_depth.unwrap_or(DEFAULT_MAX_DEPTH);
         let limits = RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.min_samples_leaf };
         let (n_pairs, data, place) = (self.n_pairs, &data, &place);
         let rank = ranks(data, rows, width, place);
-        let pairs = Pairs { n_pairs, limits, data, space, rows, width, place, rank, by_number: true, seed };
+        let pairs = PairProposals { n_pairs, limits, data, space, rows, width, place, rank, by_number: true, seed };
         Ok(grow_for(data, pairs, &Silent)?.0)
     }
 
@@ -183,10 +172,10 @@ impl ComparisonForest {
     }
 }
 
-/// A fitted comparison-based forest. The questions of its trees hold the numbers of rows among the pivots.
+/// A fitted comparison-based forest. The tests of its trees hold indices of pivot rows.
 pub struct FittedComparisons {
     trees: Vec<RowTree>,
-    /// The rows that trees ask about, `width` numbers each.
+    /// The pivot rows, `width` numbers each.
     pivots: Vec<f64>,
     width: usize,
     space: RowSpace,
@@ -195,7 +184,7 @@ pub struct FittedComparisons {
 }
 
 impl FittedComparisons {
-    /// Keeps the rows that the trees ask about, and numbers them anew.
+    /// Stores the pivot rows that the trees use, and renumbers them.
     fn new(mut trees: Vec<RowTree>, rows: &[f64], width: usize, space: RowSpace, output: Output) -> Self {
         let mut number = vec![None; rows.len() / width.max(1)];
         let mut pivots = Vec::new();
@@ -208,8 +197,8 @@ impl FittedComparisons {
             });
             place[0] = new as f64;
         };
-        for question in trees.iter_mut().flat_map(|tree| &mut tree.question) {
-            if let RowQuestion::Nearer { a, b } = question {
+        for test in trees.iter_mut().flat_map(|tree| &mut tree.test) {
+            if let RowTest::Nearer { a, b } = test {
                 again(a);
                 again(b);
             }
@@ -217,17 +206,17 @@ impl FittedComparisons {
         FittedComparisons { trees, pivots, width, space, output, out_of_bag: None }
     }
 
-    /// How good the forest is on rows that trees didn't see, where that was asked for.
+    /// The out-of-bag evaluation, if `oob_score` is set.
     pub fn out_of_bag(&self) -> Option<&OutOfBag> {
         self.out_of_bag.as_ref()
     }
 
-    /// How many trees it has.
+    /// The number of trees.
     pub fn n_trees(&self) -> usize {
         self.trees.len()
     }
 
-    /// The mean of the trees that count for a row; NaN where none does.
+    /// The average prediction of the trees for which `counts(row, tree)` holds; NaN if there are none.
     fn mean_of(&self, features: &Features, counts: impl Fn(usize, usize) -> bool + Sync) -> Result<Vec<f64>> {
         let (rows, width) = self.space.rows(features)?;
         let pivot = |place: &[f64]| &self.pivots[place[0] as usize * width..][..width];
@@ -252,13 +241,13 @@ impl FittedComparisons {
         let n_features = header.schema.features.len();
         space.check(n_features)?;
         let (width, pivots) = (space.width(n_features), sections.f64s("pivot")?);
-        let wrong = || Error::model_file("a forest of comparisons doesn't hold together");
+        let wrong = || Error::model_file("the arrays of a comparison forest are inconsistent");
         if width == 0 && !pivots.is_empty() || width > 0 && pivots.len() % width != 0 {
             return Err(wrong());
         }
         let n_pivots = pivots.len() / width.max(1);
         let n: usize = sections.json("n_trees")?;
-        let tree = |t: usize| load_tree(&sections.part(t), output.width(&header.schema), n_pivots).ok_or_else(wrong)?;
+        let tree = |t: usize| load_tree(&sections.part(t), output.width(&header.schema), n_pivots);
         let trees = (0..n).map(tree).collect::<Result<Vec<RowTree>>>()?;
         if trees.is_empty() || pivots.iter().any(|x| !x.is_finite()) {
             return Err(wrong());
@@ -268,37 +257,25 @@ impl FittedComparisons {
     }
 }
 
-/// Reads a tree; `None` where walking it would lead out of it.
-fn load_tree(sections: &Sections, width: usize, n_pivots: usize) -> Option<Result<RowTree>> {
-    let read = || -> Result<RowTree> {
-        let pairs = sections.u32s("pair")?;
-        let question = |pair: &[u32]| match pair {
-            &[a, b] if (a, b) != (0, 0) => RowQuestion::Nearer { a: vec![f64::from(a)], b: vec![f64::from(b)] },
-            _ => RowQuestion::Leaf,
-        };
-        Ok(RowTree {
-            question: pairs.chunks(2).map(question).collect(),
-            child: sections.u32s("child")?,
-            weight: sections.f64s("weight")?,
-            value: sections.f64s("value")?,
-            width,
-        })
+/// Reads and validates a tree.
+fn load_tree(sections: &Sections, width: usize, n_pivots: usize) -> Result<RowTree> {
+    let pairs = sections.u32s("pair")?;
+    let test = |pair: &[u32]| match pair {
+        &[a, b] if (a, b) != (0, 0) => RowTest::Nearer { a: vec![f64::from(a)], b: vec![f64::from(b)] },
+        _ => RowTest::Leaf,
     };
-    let tree = match read() {
-        Ok(tree) => tree,
-        Err(error) => return Some(Err(error)),
+    let tree = RowTree {
+        test: pairs.chunks(2).map(test).collect(),
+        child: sections.u32s("child")?,
+        weight: sections.f64s("weight")?,
+        value: sections.f64s("value")?,
+        width,
     };
-    let n = tree.question.len();
-    let fits = |node: usize| match &tree.question[node] {
-        RowQuestion::Nearer { a, b } => {
-            let first = tree.child[node] as usize;
-            a[0].max(b[0]) < n_pivots as f64 && first > node && first + 2 <= n
-        }
-        _ => true,
-    };
-    let lengths = tree.child.len() == n && tree.weight.len() == n && Some(tree.value.len()) == n.checked_mul(width);
-    let fine = n > 0 && lengths && (0..n).all(fits) && tree.value.iter().all(|v| v.is_finite());
-    fine.then_some(Ok(tree))
+    tree.check()?;
+    if pairs.iter().any(|&pivot| pivot as usize >= n_pivots.max(1)) {
+        return Err(Error::model_file("a comparison tree has a pivot that the model doesn't have"));
+    }
+    Ok(tree)
 }
 
 impl Fitted for FittedComparisons {
@@ -321,13 +298,13 @@ impl Fitted for FittedComparisons {
         sections.put_json("out_of_bag", &self.out_of_bag)?;
         sections.put_f64s("pivot", &self.pivots);
         for (t, tree) in self.trees.iter().enumerate() {
-            // The two rows of a pair differ, so that two zeros stand for a leaf.
-            let pair = |question: &RowQuestion| match question {
-                RowQuestion::Nearer { a, b } => [a[0] as u32, b[0] as u32],
+            // The two rows of a pair differ, so two zeros can represent a leaf.
+            let pair = |test: &RowTest| match test {
+                RowTest::Nearer { a, b } => [a[0] as u32, b[0] as u32],
                 _ => [0, 0],
             };
             sections.within(t, |sections| {
-                sections.put_u32s("pair", &tree.question.iter().flat_map(pair).collect::<Vec<u32>>());
+                sections.put_u32s("pair", &tree.test.iter().flat_map(pair).collect::<Vec<u32>>());
                 sections.put_u32s("child", &tree.child);
                 sections.put_f64s("weight", &tree.weight);
                 sections.put_f64s("value", &tree.value);
@@ -337,18 +314,18 @@ impl Fitted for FittedComparisons {
     }
 
     fn text(&self, schema: &Schema) -> String {
-        let n_nodes: usize = self.trees.iter().map(|tree| tree.question.len()).sum();
+        let n_nodes: usize = self.trees.iter().map(|tree| tree.n_nodes()).sum();
         let n_pivots = self.pivots.len() / self.width.max(1);
         let n_trees = self.trees.len();
         let mut text = format!(
-            "the mean of {n_trees} trees with {n_nodes} nodes in all, which compare distances to {n_pivots} rows\n"
+            "the average of {n_trees} trees with {n_nodes} nodes in total, which compare distances to {n_pivots} rows\n"
         );
         if let Some(oob) = &self.out_of_bag {
             text.push_str(&format!(
                 "out-of-bag {}: {:.4} on {} rows\n",
                 oob.measure(schema.task),
                 oob.score,
-                oob.n_judged
+                oob.n_evaluated
             ));
         }
         text

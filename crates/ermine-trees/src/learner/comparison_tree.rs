@@ -1,21 +1,21 @@
-//! The comparison tree: a node asks only whether a row is nearer to one row than to another.
+//! Comparison tree: nodes test whether a row is closer to one training row than to another.
 //!
-//! **Idea.** Any metric will do, and nothing but comparisons of distances is used: rows may be numbers, categories or strings. Each node draws some pairs of its rows that differ in their target and takes
-//! the pair whose question gains most.
+//! **Idea.** Only comparisons of distances are used, so any metric will do: rows may be numbers, categories or strings. Each node draws pairs of its rows with different targets and takes the pair whose
+//! split has the largest gain.
 //!
-//! **Cost.** O(n) distances for each pair tried. **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests (2018).
+//! **Cost.** O(n) distances per pair tried. **Reference.** Haghiri, Garreau and von Luxburg, Comparison-based random forests (2018).
 
-use super::row_tree::{FittedRows, RowSpace, StringSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Family, Info, Learner, Trained, fit};
+use super::row_tree::{FittedRowTree, RowSpace, RowTreeGrowth, StringSpace, greedy_certificate, grow_for};
+use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained, fit};
 use crate::split::node::NodeCriterion;
-use crate::tree::DEEPEST;
-use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion};
+use crate::tree::DEFAULT_MAX_DEPTH;
+use crate::tree::row_tree::{OpenNode, RowLimits, RowTest, RowTreeBuilder, SplitProposal};
 use ermine_core::distance::metric::{Custom, Metric};
 use ermine_core::distance::rows::Rows;
 use ermine_core::distance::strings::StringMetric;
 use ermine_core::distance::whiten::Whitening;
 use ermine_core::error::Result;
-use ermine_core::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
+use ermine_core::matrix::{Dataset, EncodeOptions, Encoder, Target};
 use ermine_core::model::Model;
 use ermine_core::param::{ParamSpec, Parameters, Range, Value};
 use ermine_core::progress::Observer;
@@ -24,59 +24,49 @@ use ermine_core::{choice, params};
 use std::cmp::Ordering;
 
 choice! {
-    /// How far apart two rows are.
+    /// Distance between two rows.
     pub enum ComparisonMetric {
-        /// Straight-line distance of standardised numbers and 0/1 columns for categories.
+        /// Euclidean distance of standardized numbers and one-hot encoded categories.
         Euclidean = "euclidean",
-        /// Sum of absolute differences of the same.
+        /// Sum of absolute differences of the same values.
         Manhattan = "manhattan",
-        /// Largest absolute difference of the same.
+        /// Largest absolute difference of the same values.
         Chebyshev = "chebyshev",
-        /// The power p of the differences.
+        /// Minkowski distance of the same values, with power p.
         Minkowski = "minkowski",
-        /// One minus the cosine of the angle between the same.
+        /// One minus the cosine of the angle between the same values.
         Cosine = "cosine",
-        /// Straight-line distance after taking out scale and correlation.
+        /// Euclidean distance after whitening (removing scale and correlation).
         Mahalanobis = "mahalanobis",
-        /// Share of the columns that differ.
+        /// Fraction of the features that differ.
         Hamming = "hamming",
-        /// Fewest single-character edits between the names of categories, added up; differences of numbers.
+        /// Edit distance between category names, summed; absolute differences of numbers.
         Edit = "edit",
-        /// Places at which the names of categories differ, added up; differences of numbers.
+        /// Number of positions at which category names differ, summed; absolute differences of numbers.
         HammingText = "hamming_text",
     }
 }
 
 params! {
-    /// A tree that asks only which of two rows is nearer.
+    /// A tree whose splits only compare distances to two training rows.
     pub struct ComparisonTree("comparison-tree") {
-        /// How far apart two rows are.
+        /// Distance between two rows.
         metric: ComparisonMetric = ComparisonMetric::Euclidean, tune Each;
-        /// The power of the minkowski metric.
+        /// Power of the Minkowski metric.
         p: f64 = 2.0, range Range::at_least(1.0);
-        /// How many pairs of rows each node tries.
+        /// Number of pairs of rows that each node tries.
         n_pairs: usize = 20, range Range::at_least(1.0), tune Log(1, 100);
-        /// No leaf is deeper than this; none for 1,024.
+        /// Maximum depth of the tree. None for the default limit of 1,024 levels.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
-        /// Every leaf has at least this many rows.
+        /// Minimum number of rows in each leaf.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 100);
     }
 }
 
 static INFO: Info = Info {
     name: "comparison-tree",
-    summary: "a tree that asks only which of two rows is nearer, for any metric, strings too",
-    capabilities: Capabilities {
-        tasks: &[Task::Classification, Task::Regression],
-        binary_only: false,
-        multi_output: true,
-        weights: true,
-        missing: true,
-        nominal: true,
-        sparse: false,
-        probabilities: true,
-        random: true,
-    },
+    summary: "tree whose splits only compare distances to two training rows, for any metric, including metrics of strings",
+    capabilities: Capabilities { random: true, ..TREE_CAPABILITIES },
     family: Family::Tree,
 };
 
@@ -91,7 +81,7 @@ impl Learner for ComparisonTree {
 }
 
 impl ComparisonTree {
-    /// Learns a model with a user's own distance between rows, as [`ComparisonForest::fit_with`](super::comparison_forest::ComparisonForest::fit_with) does.
+    /// Fits a model with a custom distance, as [`ComparisonForest::fit_with`](super::comparison_forest::ComparisonForest::fit_with) does.
     pub fn fit_with(
         &self,
         distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
@@ -101,25 +91,25 @@ impl ComparisonTree {
         fit(&*self.with_metric(Metric::Custom(Custom::new(distance, false))), data, context)
     }
 
-    /// The same learner with any metric between numbers standardised and categories as 0/1 columns.
+    /// The same learner with any metric on standardized numbers and one-hot encoded categories.
     pub fn with_metric(&self, metric: Metric) -> Box<dyn Learner> {
-        Box::new(Own { learner: self.clone(), metric })
+        Box::new(CustomMetricLearner { learner: self.clone(), metric })
     }
 }
 
-/// A learner by comparisons in any space.
-pub(super) trait InSpace: Learner + Clone {
-    /// Learns in a space.
+/// A comparison-based learner.
+pub(super) trait ComparisonLearner: Learner + Clone {
+    /// Trains with this representation of the rows.
     fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained>;
 }
 
-/// A learner with a user's own metric: between numbers standardised, categories as 0/1 columns. Its parameters are those of the learner.
-pub(super) struct Own<L> {
+/// A learner with a custom metric on standardized numbers and one-hot encoded categories. Its parameters are those of the wrapped learner.
+pub(super) struct CustomMetricLearner<L> {
     pub learner: L,
     pub metric: Metric,
 }
 
-impl<L: InSpace> Parameters for Own<L> {
+impl<L: ComparisonLearner> Parameters for CustomMetricLearner<L> {
     fn owner(&self) -> &'static str {
         self.learner.owner()
     }
@@ -137,7 +127,7 @@ impl<L: InSpace> Parameters for Own<L> {
     }
 }
 
-impl<L: InSpace> Learner for Own<L> {
+impl<L: ComparisonLearner> Learner for CustomMetricLearner<L> {
     fn info(&self) -> &'static Info {
         self.learner.info()
     }
@@ -149,12 +139,12 @@ impl<L: InSpace> Learner for Own<L> {
     }
 }
 
-impl InSpace for ComparisonTree {
+impl ComparisonLearner for ComparisonTree {
     fn train_in(&self, space: RowSpace, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let (rows, width) = space.rows(data.features())?;
         let all: Vec<u32> = (0..data.n_rows() as u32).collect();
-        let max_depth = self.max_depth.unwrap_or(DEEPEST);
-        let pairs = Pairs {
+        let max_depth = self.max_depth.unwrap_or(DEFAULT_MAX_DEPTH);
+        let pairs = PairProposals {
             n_pairs: self.n_pairs,
             limits: RowLimits { max_depth, min_samples_split: 2, min_samples_leaf: self.min_samples_leaf },
             data,
@@ -168,12 +158,12 @@ impl InSpace for ComparisonTree {
         };
         let (tree, cost) = grow_for(data, pairs, context.observer)?;
         let certificate = greedy_certificate(data, cost);
-        Ok(Trained { fitted: Box::new(FittedRows::new(tree, space, data.task())), certificate })
+        Ok(Trained { fitted: Box::new(FittedRowTree::new(tree, space, data.task())), certificate })
     }
 }
 
 impl ComparisonMetric {
-    /// How rows of the data become numbers, and how far they are apart.
+    /// How rows are encoded, and the distance between them.
     pub(super) fn space(self, data: &Dataset, p: f64) -> Result<RowSpace> {
         let encoder = |standardize| {
             let options = EncodeOptions { standardize, ..Default::default() };
@@ -200,26 +190,26 @@ impl ComparisonMetric {
     }
 }
 
-/// Proposes pairs of rows.
-pub(super) struct Pairs<'a> {
-    /// How many for each node.
+/// Proposes splits by pairs of rows.
+pub(super) struct PairProposals<'a> {
+    /// Number of pairs per node.
     pub n_pairs: usize,
     pub limits: RowLimits,
     pub data: &'a Dataset,
     pub space: &'a RowSpace,
-    /// Rows as numbers, `width` each.
+    /// Encoded rows, `width` numbers each.
     pub rows: &'a [f64],
     pub width: usize,
-    /// Where each row of the data stands among them.
+    /// The index of each row of the data among them.
     pub place: &'a [u32],
-    /// Where each row of the data stands among all, by its values and its target.
+    /// The rank of each row of the data by its values and its target.
     pub rank: Vec<u32>,
-    /// Whether questions name rows by their place, instead of holding them.
+    /// Whether tests hold the indices of rows instead of the rows.
     pub by_number: bool,
     pub seed: u64,
 }
 
-/// The rank of each row in an order by values and targets, in which equal rows stand together.
+/// The rank of each row by values and targets; equal rows are adjacent.
 pub(super) fn ranks(data: &Dataset, rows: &[f64], width: usize, place: &[u32]) -> Vec<u32> {
     let row = |i: u32| &rows[place[i as usize] as usize * width..][..width];
     let target = |i: u32| match data.target() {
@@ -236,22 +226,22 @@ pub(super) fn ranks(data: &Dataset, rows: &[f64], width: usize, place: &[u32]) -
     rank
 }
 
-impl WithCriterion for Pairs<'_> {
-    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>> {
-        RowGrower::grow(self.data.n_rows(), criterion, self.limits, observer, |open| self.propose(open))
+impl RowTreeGrowth for PairProposals<'_> {
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowTreeBuilder<C>> {
+        RowTreeBuilder::grow(self.data.n_rows(), criterion, self.limits, observer, |open| self.propose(open))
     }
 }
 
-impl Pairs<'_> {
+impl PairProposals<'_> {
     fn row(&self, row: u32) -> &[f64] {
         &self.rows[self.place[row as usize] as usize * self.width..][..self.width]
     }
 
-    fn question(&self, a: u32, b: u32) -> RowQuestion {
-        let said = |row: u32| {
+    fn test(&self, a: u32, b: u32) -> RowTest {
+        let pivot = |row: u32| {
             if self.by_number { vec![f64::from(self.place[row as usize])] } else { self.row(row).to_vec() }
         };
-        RowQuestion::Nearer { a: said(a), b: said(b) }
+        RowTest::Nearer { a: pivot(a), b: pivot(b) }
     }
 
     fn differ(&self, a: u32, b: u32) -> bool {
@@ -262,9 +252,9 @@ impl Pairs<'_> {
         }
     }
 
-    fn propose(&self, open: &OpenNode) -> Vec<Proposal> {
+    fn propose(&self, open: &OpenNode) -> Vec<SplitProposal> {
         let mut rng = Purpose::ComparisonPairs.stream(self.seed, &[open.node as u64]);
-        // A row that counts twice is drawn twice as often, as if it were there twice; where it stands in the data makes no difference.
+        // A row of weight 2 is drawn twice as often, as if it were there twice; its position in the data makes no difference.
         let mut rows = open.rows.clone();
         rows.sort_by_key(|&row| self.rank[row as usize]);
         let until: Vec<f64> = rows
@@ -287,12 +277,12 @@ impl Pairs<'_> {
             let Some(b) = partner.or_else(other) else { continue };
             let distance =
                 |row: u32, other: u32| self.space.distance(self.data.features(), self.row(row), self.row(other));
-            // 0 where it is no farther from a, 1 where it is nearer to b: exactly what the question will say.
+            // 0 if the row is no farther from a than from b, else 1: exactly as the test decides.
             let side = |&row: &u32| f64::from(u8::from(distance(row, a) > distance(row, b)));
             let score = open.rows.iter().map(side).collect();
-            let nearer = self.question(a, b);
-            let question = Box::new(move |_| nearer);
-            proposals.push(Proposal { score, threshold: Some(0.5), question, preference: 1.0 });
+            let nearer = self.test(a, b);
+            let test = Box::new(move |_| nearer);
+            proposals.push(SplitProposal { score, threshold: Some(0.5), test, preference: 1.0 });
         }
         proposals
     }

@@ -1,27 +1,26 @@
-//! CART: the decision tree of binary splits, for classes and for numbers.
+//! CART: decision trees with binary splits, for classification and regression.
 //!
-//! **Idea.** From the root down, each node takes the split of one column that lowers the impurity most: a threshold for an ordered column, a bipartition of the
-//! categories for a nominal one; rows without a value go to the side that is better for them. It stops by the rules below, and may be pruned
-//! back afterwards.
+//! **Idea.** From the root down, each node takes the split of one feature that decreases the impurity most: a threshold for an ordered feature, a bipartition of the categories for a nominal one. Rows
+//! with a missing value go to the side that is better for them. Growth stops by the limits below, and the tree may be pruned afterwards.
 //!
-//! **Formula.** Impurities: Gini, entropy or training error for classes; squared error, absolute error or Poisson deviance for numbers. A split gains the
-//! impurity of the node less those of its children, each weighted by its share of the sample.
+//! **Formula.** Impurities: Gini, entropy or error rate for classification; squared error, absolute error or Poisson deviance for regression. The gain of a split is the impurity of the node minus the
+//! impurities of its children, each weighted by its fraction of the rows.
 //!
 //! **Parameters** have scikit-learn's names and meanings. **Cost.** O(d n log n) for a balanced tree, see [`mod@crate::tree::grow`].
 //! **Reference.** Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984).
 
-pub use super::fitted_tree::{FittedTree, Missing};
+pub use super::fitted_tree::{FittedTree, MissingRouting};
 
 use super::id3::{columns_with_more_categories, greedy};
-use super::{Capabilities, Context, Family, Info, Learner, Path, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, Path, TREE_CAPABILITIES, Trained};
 use crate::split::Impurity;
-use crate::split::absolute::Absolute;
+use crate::split::absolute_error::AbsoluteErrorCriterion;
 use crate::split::bipartition::{ENUMERATED, TRIED};
-use crate::split::classes::ClassWeights;
-use crate::split::numbers::{Loss, Numbers};
-use crate::split::two_classes::TwoClassCounts;
-use crate::split::variance::Variance;
-use crate::tree::{DEEPEST, GrowOptions, Grown, depth_note, grow, prune};
+use crate::split::class_weights::ClassWeightCriterion;
+use crate::split::multi_output::{MultiOutputCriterion, TargetLoss};
+use crate::split::squared_error::SquaredErrorCriterion;
+use crate::split::two_classes::TwoClassCriterion;
+use crate::tree::{DEFAULT_MAX_DEPTH, GrowOptions, GrownTree, depth_note, grow, prune};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::{Dataset, Features, Target, Task};
@@ -31,112 +30,102 @@ use ermine_core::rng::{self, Purpose};
 use ermine_core::{choice, params};
 
 choice! {
-    /// What a split lowers.
+    /// Function that measures the quality of a split.
     pub enum TreeCriterion {
-        /// Classes: the chance that two rows of a node differ in class.
+        /// Classification: Gini impurity, the probability that two rows of a node have different classes.
         Gini = "gini",
-        /// Classes: the bits needed to tell the class.
+        /// Classification: entropy of the classes, in bits.
         Entropy = "entropy",
-        /// Classes: the same as the entropy.
+        /// Classification: the same as entropy.
         LogLoss = "log_loss",
-        /// Classes: the share of rows that the majority gets wrong.
+        /// Classification: fraction of rows outside the majority class.
         Error = "error",
-        /// Numbers: the squared error around the mean.
+        /// Regression: squared error around the mean.
         SquaredError = "squared_error",
-        /// Numbers: the absolute error around the median.
+        /// Regression: absolute error around the median.
         AbsoluteError = "absolute_error",
-        /// Counts: the Poisson deviance around the mean.
+        /// Regression of counts: Poisson deviance around the mean.
         Poisson = "poisson",
     }
 }
 
 choice! {
-    /// How a column's split is found.
+    /// How the split of a feature is chosen.
     pub enum Splitter {
-        /// The best one.
+        /// The best split.
         Best = "best",
-        /// The best of thresholds drawn at random, one for each column.
+        /// The best of one random threshold per feature.
         Random = "random",
     }
 }
 
 choice! {
-    /// How a grown tree is pruned.
+    /// Pruning method.
     pub enum Pruning {
-        /// Cost-complexity pruning with the alpha that cross-validation finds best.
+        /// Cost-complexity pruning; cross-validation chooses alpha.
         CrossValidation = "cross_validation",
-        /// Bottom-up, where validation rows are predicted no worse.
+        /// Bottom-up: a subtree becomes a leaf if that doesn't increase the validation error.
         ReducedError = "reduced_error",
-        /// Again and again the split whose removal lowers the validation error most.
+        /// Repeatedly remove the split whose removal reduces the validation error most.
         Greedy = "greedy",
-        /// Bottom-up by upper limits of the training errors, as in C4.5.
+        /// Bottom-up by an upper confidence limit of the training error, as in C4.5.
         Pessimistic = "pessimistic",
     }
 }
 
 params! {
-    /// CART: a tree of binary splits, each the best of its node.
+    /// CART: a tree of binary splits, each the best for its node.
     pub struct DecisionTree("decision-tree") {
-        /// What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
+        /// Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
         criterion: Option<TreeCriterion> = None, tune Each;
-        /// Take the best threshold of a column, or one drawn at random.
+        /// How the threshold of a feature is chosen: "best", or "random" as in extra-trees.
         splitter: Splitter = Splitter::Best;
-        /// No leaf is deeper than this; none for 1,024.
+        /// Maximum depth of the tree. None for the default limit of 1,024 levels.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
-        /// A node with fewer rows (a whole number) or a smaller share of the rows (a fraction) is not split.
+        /// Minimum number of rows a node needs to be split, as a count (10) or as a fraction of the rows (0.1).
         min_samples_split: Amount = Amount::Count(2), range Range::more_than(0.0), tune Log(2, 100);
-        /// Every leaf has at least this many rows (10), or this share of them (0.1).
+        /// Minimum number of rows in each leaf, as a count (10) or as a fraction of the rows (0.1).
         min_samples_leaf: Amount = Amount::Count(1), range Range::more_than(0.0), tune Log(1, 100);
-        /// Every leaf has at least this share of the weight.
+        /// Minimum weight of each leaf, as a fraction of the total weight.
         min_weight_fraction_leaf: f64 = 0.0, range Range::between(0.0, 0.5);
-        /// How many columns each node looks at, drawn at random: a number (all if there are no more), a share, "sqrt" or "log2"; none for all.
+        /// Number of features that each node considers, drawn at random: a count, a fraction, "sqrt" or "log2". None for all features.
         max_features: MaxFeatures = MaxFeatures::All, range Range::more_than(0.0);
-        /// At most this many leaves, the best splits first; none for no limit.
+        /// Maximum number of leaves; the splits with the largest impurity decrease come first. None for no limit.
         max_leaf_nodes: Option<usize> = None, range Range::at_least(2.0), tune Log(4, 1000);
-        /// A split must lower the impurity by at least this much, as a share of all rows.
+        /// Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
         min_impurity_decrease: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-6, 0.1);
-        /// A node whose impurity is no more than this is pure enough, and not split.
+        /// A node is not split if its impurity is at most this.
         min_impurity: f64 = 0.0, range Range::at_least(0.0);
-        /// How much rows of each class count, beside their own weights: none, "balanced" (the classes weigh the same, rows counted by their weights), or a list of class=weight.
+        /// Class weights, multiplied with the row weights: none (all classes have weight 1), "balanced" (all classes have the same total weight), or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
-        /// For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no constraints.
+        /// Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints.
         monotonic_cst: Vec<i64> = Vec::new(), range Range::between(-1.0, 1.0);
-        /// Splits that lower the impurity by less than this for each leaf they add are pruned (cost-complexity pruning).
+        /// Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than this are pruned.
         ccp_alpha: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-6, 0.1);
-        /// Prune the grown tree: "cross_validation" chooses ccp_alpha, "reduced_error" and "greedy" use validation rows, "pessimistic" is C4.5's way; none for no more than ccp_alpha says.
+        /// Pruning method: "cross_validation" chooses ccp_alpha, "reduced_error" and "greedy" use a validation set, "pessimistic" is C4.5's method. None for cost-complexity pruning with the given ccp_alpha.
         pruning: Option<Pruning> = None;
-        /// The share of the rows that "reduced_error" and "greedy" pruning keep for validation.
+        /// Fraction of the rows that "reduced_error" and "greedy" pruning hold out for validation if no validation set is given.
         validation_fraction: f64 = 0.2, range Range::inside(0.0, 1.0);
-        /// How many folds the cross-validation of ccp_alpha has.
+        /// Number of folds of the cross-validation that chooses ccp_alpha.
         pruning_folds: usize = 5, range Range::at_least(2.0);
-        /// The confidence of "pessimistic" pruning: lower prunes more.
+        /// Confidence factor of "pessimistic" pruning; lower values prune more.
         confidence_factor: f64 = 0.25, range Range::inside(0.0, 1.0);
     }
 }
 
 /// A tree after pruning.
-struct Pruned {
-    grown: Grown,
-    /// The alpha that cross-validation chose.
+struct PrunedTree {
+    grown: GrownTree,
+    /// The alpha chosen by cross-validation.
     alpha: Option<f64>,
-    /// What was removed.
+    /// A note about the removed leaves.
     note: Option<String>,
 }
 
 static INFO: Info = Info {
     name: "decision-tree",
-    summary: "CART: a tree of binary splits, by Gini, entropy, error rate, squared or absolute error, Poisson deviance",
-    capabilities: Capabilities {
-        tasks: &[Task::Classification, Task::Regression],
-        binary_only: false,
-        multi_output: true,
-        weights: true,
-        missing: true,
-        nominal: true,
-        sparse: true,
-        probabilities: true,
-        random: false,
-    },
+    summary: "CART: binary splits by Gini impurity, entropy, error rate, squared error, absolute error or Poisson deviance",
+    capabilities: Capabilities { sparse: true, ..TREE_CAPABILITIES },
     family: Family::Tree,
 };
 
@@ -159,9 +148,13 @@ impl Learner for DecisionTree {
     fn path(&self) -> Option<&dyn Path> {
         self.pruning.is_none().then_some(self)
     }
+
+    fn takes_validation(&self) -> bool {
+        matches!(self.pruning, Some(Pruning::ReducedError | Pruning::Greedy))
+    }
 }
 
-/// One tree is grown and pruned by each alpha.
+/// One tree is grown, then pruned with each alpha.
 impl Path for DecisionTree {
     fn parameter(&self) -> &'static str {
         "ccp_alpha"
@@ -188,19 +181,19 @@ fn output(data: &Dataset) -> Output {
     if data.task() == Task::Classification { Output::Probabilities } else { Output::Values }
 }
 
-fn fitted(data: &Dataset, grown: Grown) -> FittedTree {
-    FittedTree::new(grown, output(data), Missing::Learned)
+fn fitted(data: &Dataset, grown: GrownTree) -> FittedTree {
+    FittedTree::new(grown, output(data), MissingRouting::Learned)
 }
 
 impl DecisionTree {
-    /// Grows a tree and prunes it as asked.
-    fn grow_and_prune(&self, data: &Dataset, context: &Context<'_>) -> Result<Pruned> {
-        let by_alpha = |grown: Grown, alpha: f64| {
+    /// Grows a tree and prunes it.
+    fn grow_and_prune(&self, data: &Dataset, context: &Context<'_>) -> Result<PrunedTree> {
+        let by_alpha = |grown: GrownTree, alpha: f64| {
             if alpha > 0.0 { prune::cost_complexity(&grown, alpha) } else { grown }
         };
         let Some(pruning) = self.pruning else {
             let grown = by_alpha(self.grow(data, context)?, self.ccp_alpha);
-            return Ok(Pruned { grown, alpha: None, note: None });
+            return Ok(PrunedTree { grown, alpha: None, note: None });
         };
         let (whole, kept, alpha) = match pruning {
             Pruning::ReducedError | Pruning::Greedy => {
@@ -213,7 +206,7 @@ impl DecisionTree {
             }
             Pruning::Pessimistic if data.task() != Task::Classification => {
                 return Err(unsupported(
-                    "pessimistic pruning of a tree for numbers (it counts errors of classes)".into(),
+                    "pruning = pessimistic for regression (it counts classification errors)".into(),
                 ));
             }
             Pruning::Pessimistic => {
@@ -228,36 +221,43 @@ impl DecisionTree {
                 (grown, kept, Some(alpha))
             }
         };
-        Ok(Pruned { alpha, ..self.pruned(&whole, kept, None) })
+        Ok(PrunedTree { alpha, ..self.pruned(&whole, kept, None) })
     }
 
-    /// A tree on some of the rows, what each of its nodes loses on the others, and how many those are.
-    fn grow_and_validate(&self, data: &Dataset, context: &Context<'_>) -> Result<(Grown, Vec<f64>, usize)> {
-        let (kept, validation) = data.split(1.0 - self.validation_fraction, context.seed)?;
+    /// A tree, the loss of each of its nodes on the validation set, and the number of validation rows: those of the context, or held-out rows, on which the tree is then not grown.
+    fn grow_and_validate(&self, data: &Dataset, context: &Context<'_>) -> Result<(GrownTree, Vec<f64>, usize)> {
+        let split = match context.validation {
+            Some(_) => None,
+            None => Some(data.split(1.0 - self.validation_fraction, context.seed)?),
+        };
+        let (kept, validation) = match (&split, context.validation) {
+            (Some((kept, validation)), _) => (kept, validation),
+            (None, given) => (data, given.unwrap_or(data)),
+        };
         if kept.n_rows() == 0 || validation.n_rows() == 0 {
-            return Err(Error::data(format!("{} rows are too few to keep some for validation", data.n_rows())));
+            return Err(Error::data(format!("{} rows are too few to hold out a validation set", data.n_rows())));
         }
-        let grown = self.grow(&kept, context)?;
-        let loss = prune::loss_by_node(&grown.tree, validation.features(), self.row_loss(&validation));
+        let grown = self.grow(kept, context)?;
+        let loss = prune::loss_by_node(&grown.tree, validation.features(), self.row_loss(validation));
         Ok((grown, loss, validation.n_rows()))
     }
 
-    /// A pruned tree, and a word on what was removed.
-    fn pruned(&self, whole: &Grown, kept: Grown, n_aside: Option<usize>) -> Pruned {
+    /// The pruned tree with a note about the removed leaves.
+    fn pruned(&self, whole: &GrownTree, kept: GrownTree, n_aside: Option<usize>) -> PrunedTree {
         let (before, after) = (whole.tree.n_leaves(), kept.tree.n_leaves());
         let how = self.pruning.map_or("", |pruning| pruning.word());
-        let aside = n_aside.map_or_else(String::new, |n| format!("; {n} rows were kept aside for it"));
+        let aside = n_aside.map_or_else(String::new, |n| format!(", by {n} validation rows"));
         let note = format!("{how} pruning removed {} of {before} leaves{aside}", before - after);
-        Pruned { grown: kept, alpha: None, note: Some(note) }
+        PrunedTree { grown: kept, alpha: None, note: Some(note) }
     }
 
-    /// The alpha of the tree's path that has the least loss on rows left out, the largest of several.
-    fn alpha_by_cross_validation(&self, data: &Dataset, grown: &Grown, context: &Context<'_>) -> Result<f64> {
+    /// The alpha of the pruning path with the lowest cross-validated loss; the largest of equally good ones.
+    fn alpha_by_cross_validation(&self, data: &Dataset, grown: &GrownTree, context: &Context<'_>) -> Result<f64> {
         let mut rows: Vec<u32> = (0..data.n_rows() as u32).collect();
         rng::shuffle(&mut Purpose::PruningFolds.stream(context.seed, &[]), &mut rows);
         let n_folds = self.pruning_folds.min(rows.len());
         if n_folds < 2 {
-            return Err(Error::data("one row can't be cross-validated"));
+            return Err(Error::data("cross-validation of ccp_alpha needs at least 2 rows (got 1)"));
         }
         let mut curves = Vec::new();
         for fold in 0..n_folds {
@@ -271,7 +271,7 @@ impl DecisionTree {
             curves.push(prune::losses_along_path(&part, &loss));
         }
         let path = prune::cost_complexity_path(grown);
-        // Between two alphas of the path the tree is the same: their geometric mean stands for it (Breiman et al. 1984, 3.4.2).
+        // Between two alphas of the path the tree is the same: their geometric mean represents it (Breiman et al. 1984, 3.4.2).
         let middle = |i: usize| path.get(i + 1).map_or(path[i].alpha, |next| (path[i].alpha * next.alpha).sqrt());
         let at = |alpha: f64| -> f64 {
             let in_fold = |curve: &Vec<(f64, f64)>| {
@@ -290,7 +290,7 @@ impl DecisionTree {
         Ok(best.1)
     }
 
-    /// The loss of a prediction for a row, by the learner's criterion: an error for classes.
+    /// The validation loss of a prediction: the error for classes, the absolute or squared error for numbers.
     fn row_loss<'a>(&self, data: &'a Dataset) -> impl Fn(&[f64], usize) -> f64 + 'a {
         let absolute = self.criterion == Some(TreeCriterion::AbsoluteError);
         move |value, row| {
@@ -310,7 +310,7 @@ impl DecisionTree {
     }
 
     /// Grows the whole tree.
-    pub(crate) fn grow(&self, data: &Dataset, context: &Context<'_>) -> Result<Grown> {
+    pub(crate) fn grow(&self, data: &Dataset, context: &Context<'_>) -> Result<GrownTree> {
         let weight = self.class_weight.apply(data)?;
         let weight = weight.as_deref().or(data.weight());
         let options = self.options(data, weight, context.seed)?;
@@ -324,19 +324,27 @@ impl DecisionTree {
                     _ => Impurity::Gini,
                 };
                 match (labels.len(), weight) {
-                    (2, None) => grow(TwoClassCounts::new(codes, impurity), features, &options, observer),
-                    (n, _) => grow(ClassWeights::new(codes, weight, n, impurity), features, &options, observer),
+                    (2, None) => grow(TwoClassCriterion::new(codes, impurity), features, &options, observer),
+                    (n, _) => grow(ClassWeightCriterion::new(codes, weight, n, impurity), features, &options, observer),
                 }
             }
             Target::Values { values, n_outputs } => match (criterion, n_outputs) {
                 (TreeCriterion::AbsoluteError, k) => {
-                    grow(Absolute::new(values, *k, weight), features, &options, observer)
+                    grow(AbsoluteErrorCriterion::new(values, *k, weight), features, &options, observer)
                 }
-                (TreeCriterion::Poisson, k) => {
-                    grow(Numbers::new(values, *k, weight, Loss::Poisson), features, &options, observer)
-                }
-                (_, 1) => grow(Variance::new(values, weight), features, &options, observer),
-                (_, k) => grow(Numbers::new(values, *k, weight, Loss::Squared), features, &options, observer),
+                (TreeCriterion::Poisson, k) => grow(
+                    MultiOutputCriterion::new(values, *k, weight, TargetLoss::Poisson),
+                    features,
+                    &options,
+                    observer,
+                ),
+                (_, 1) => grow(SquaredErrorCriterion::new(values, weight), features, &options, observer),
+                (_, k) => grow(
+                    MultiOutputCriterion::new(values, *k, weight, TargetLoss::Squared),
+                    features,
+                    &options,
+                    observer,
+                ),
             },
         }
     }
@@ -352,7 +360,7 @@ impl DecisionTree {
             && criterion == Poisson
             && (values.iter().any(|y| *y < 0.0) || values.iter().all(|y| *y == 0.0))
         {
-            return Err(Error::data("criterion = poisson needs targets of at least 0, not all of them 0"));
+            return Err(Error::data("criterion = poisson needs nonnegative targets that are not all 0"));
         }
         Ok(criterion)
     }
@@ -361,7 +369,7 @@ impl DecisionTree {
         let n = data.n_rows();
         let total = weight.map_or(n as f64, |w| w.iter().sum());
         Ok(GrowOptions {
-            max_depth: self.max_depth.unwrap_or(DEEPEST),
+            max_depth: self.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
             min_samples_split: self.min_samples_split.of(n).max(2),
             min_samples_leaf: self.min_samples_leaf.of(n),
             min_weight_leaf: self.min_weight_fraction_leaf * total,
@@ -381,7 +389,9 @@ impl DecisionTree {
         }
         let (n, d) = (self.monotonic_cst.len(), data.features().n_columns());
         if n != d {
-            return Err(Error::data(format!("monotonic_cst has {n} numbers for {d} columns")));
+            return Err(Error::data(format!(
+                "monotonic_cst must have one entry per feature: it has {n} entries, the data have {d} features"
+            )));
         }
         let one_number = match data.target() {
             Target::Classes { labels, .. } => labels.len() == 2,
@@ -389,7 +399,7 @@ impl DecisionTree {
         };
         if !one_number || self.criterion == Some(TreeCriterion::AbsoluteError) {
             return Err(unsupported(
-                "monotonic_cst with more than two classes, several targets or absolute_error".into(),
+                "monotonic_cst with more than two classes, several targets or criterion = absolute_error".into(),
             ));
         }
         let columns = data.features().columns();
@@ -399,9 +409,8 @@ impl DecisionTree {
         Ok(self.monotonic_cst.iter().map(|&sign| sign as i8).collect())
     }
 
-    fn certificate(&self, data: &Dataset, grown: &Grown) -> Result<Certificate> {
-        let leaves = (0..grown.tree.n_nodes()).filter(|&node| grown.tree.children(node).is_empty());
-        let cost: f64 = leaves.map(|leaf| grown.cost[leaf]).sum();
+    fn certificate(&self, data: &Dataset, grown: &GrownTree) -> Result<Certificate> {
+        let cost: f64 = grown.tree.leaves().map(|leaf| grown.cost[leaf]).sum();
         let objective = match self.criterion_for(data)? {
             TreeCriterion::Gini => "Gini impurity of the leaves",
             TreeCriterion::Entropy | TreeCriterion::LogLoss => "entropy (bits) of the leaves",
@@ -411,11 +420,11 @@ impl DecisionTree {
             TreeCriterion::Poisson => "mean Poisson deviance (half) on the training data",
         };
         let because = if self.splitter == Splitter::Random || self.max_features != MaxFeatures::All {
-            "each split was chosen from some of those of its node, at random".to_string()
+            "each split is the best of a random subset of the splits of its node".to_string()
         } else {
             greedy(&self.heuristic_columns(data)?)
         };
-        let ways = ["by order (exact)", "by enumeration (exact)", "by heuristic"];
+        let ways = ["by ordering the categories (exact)", "by enumeration (exact)", "by a heuristic"];
         let notes = ways.iter().zip(grown.searches).filter(|(_, count)| *count > 0);
         Ok(Certificate {
             objective: objective.into(),
@@ -428,8 +437,8 @@ impl DecisionTree {
 }
 
 impl DecisionTree {
-    /// The nominal columns whose best bipartition may not be found: those with too many categories to try all, unless some order is known to hold the best. A limit on the rows
-    /// or the weight of a leaf may forbid the best.
+    /// The nominal columns whose best bipartition may be missed: those with too many categories to enumerate, unless an ordering of the categories is known to contain the best bipartition and no limit on
+    /// leaves can exclude it.
     fn heuristic_columns(&self, data: &Dataset) -> Result<Vec<String>> {
         let by_order = match data.target() {
             Target::Classes { labels, .. } => labels.len() <= 2,
@@ -438,7 +447,7 @@ impl DecisionTree {
             }
         };
         let is_limited = self.min_samples_leaf.of(data.n_rows()) > 1 || self.min_weight_fraction_leaf > 0.0;
-        // So many categories are never too many.
+        // The number of categories up to which enumeration is always affordable.
         let tried = (1..16).take_while(|n_groups| data.n_rows() << (n_groups - 1) <= TRIED).count();
         let enumerated = if data.task() == Task::Classification && !by_order { ENUMERATED.max(tried) } else { tried };
         let is_exact = by_order && !is_limited;

@@ -1,14 +1,14 @@
-//! Density trees: a density of the features for each class, and the class by Bayes' rule.
+//! Density trees: a density of the features for each class, combined by Bayes' rule.
 //!
-//! **Idea.** Each class gets a [density tree](crate::tree::density): boxes with a constant height, which integrate to 1. A new row's class probabilities are the classes' shares times their densities there. The
-//! densities themselves are what sets it apart: how likely a row is at all, and the log-likelihood of the data.
+//! **Idea.** Each class gets a [density tree](crate::tree::density): boxes of constant density that integrate to 1. The class probabilities of a row are proportional to the class priors times the class
+//! densities. Unlike other trees, the model also gives the density of a row and the log-likelihood of the data.
 //!
-//! **Formula.** P(k | x) = pi_k p_k(x) / sum_j pi_j p_j(x). Where all densities are 0, the shares pi. A missing value of an ordered column is put in the middle of its range; one
-//! of a nominal column is a category of its own. A value far from all others (farther from the middle nine tenths than [`FAR`] times their spread) counts as one that far away, so that
-//! one slip of the pen doesn't stretch the boxes of all rows; the certificate tells. Categories stand in the order of how common they are in the class, each with an interval of length 1.
+//! **Formula.** P(k | x) = pi_k p_k(x) / sum_j pi_j p_j(x); the priors pi if all densities are 0. A missing value of an ordered feature is imputed by the middle of its range; for a nominal feature it is
+//! a category of its own. Outliers (values farther from the central 90 % than [`OUTLIER_SPREADS`] times its width) are clipped, so that a single typo doesn't stretch all boxes; the certificate reports
+//! them. Categories are ordered by their frequency in the class, each with an interval of length 1.
 
-use super::{Capabilities, Context, Family, Info, Learner, Trained};
-use crate::tree::density::{self, BoxDensity, DensityBox, DensityLimits, Frame};
+use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
+use crate::tree::density::{self, BoxDensity, DensityBox, DensityFrame, DensityLimits};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Features, Schema, Task};
@@ -20,29 +20,19 @@ use ermine_core::table::ColumnKind;
 use serde::{Deserialize, Serialize};
 
 params! {
-    /// A density of the features for each class, constant on boxes; the class by Bayes' rule.
+    /// A piecewise constant density of the features for each class, combined by Bayes' rule.
     pub struct DensityTree("density-tree") {
-        /// Every box has at least this many rows of its class, by weight.
+        /// Minimum weight of the rows of the class in each box.
         min_samples_leaf: f64 = 5.0, range Range::more_than(0.0), tune Log(1, 100);
-        /// No box is cut out by more cuts than this.
+        /// Maximum depth of the tree of each class.
         max_depth: usize = 50, range Range::between(0.0, 1000.0), tune Linear(2, 50);
     }
 }
 
 static INFO: Info = Info {
     name: "density-tree",
-    summary: "a density of the features for each class, constant on boxes and integrating to 1; the class by Bayes' rule",
-    capabilities: Capabilities {
-        tasks: &[Task::Classification],
-        binary_only: false,
-        multi_output: false,
-        weights: true,
-        missing: true,
-        nominal: true,
-        sparse: false,
-        probabilities: true,
-        random: false,
-    },
+    summary: "piecewise constant density of the features for each class, combined by Bayes' rule",
+    capabilities: Capabilities { tasks: &[Task::Classification], multi_output: false, ..TREE_CAPABILITIES },
     family: Family::Tree,
 };
 
@@ -54,10 +44,10 @@ impl Learner for DensityTree {
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let (codes, labels) = data.classes()?;
         let d = data.features().n_columns();
-        let (axes, far): (Vec<Axis>, Vec<usize>) =
-            (0..d).map(|f| Axis::of(data, f)).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let (axes, far): (Vec<DensityAxis>, Vec<usize>) =
+            (0..d).map(|f| DensityAxis::of(data, f)).collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let columns = filled(data.features(), &axes);
-        let frame = Frame {
+        let frame = DensityFrame {
             low: axes.iter().map(|axis| axis.low).collect(),
             high: axes.iter().map(|axis| axis.high).collect(),
             step: axes.iter().map(|axis| axis.step).collect(),
@@ -81,17 +71,17 @@ impl Learner for DensityTree {
             classes.push(Some(ClassDensity { share, place, density }));
         }
         let mean = likelihood / total;
-        let mut notes = vec![format!("log-likelihood of the training data: {likelihood:.6} ({mean:.6} for each row)")];
+        let mut notes = vec![format!("log-likelihood of the training data: {likelihood:.6} ({mean:.6} per row)")];
         for (f, n_far) in far.iter().enumerate().filter(|(_, n_far)| **n_far > 0) {
             let (name, axis) = (&data.features().columns()[f].name, &axes[f]);
             let (low, high) = (number(axis.low), number(axis.high));
-            notes.push(format!("column '{name}': {n_far} values far from all others count as {low} or {high}"));
+            notes.push(format!("column '{name}': {n_far} outliers were clipped to {low} or {high}"));
         }
         let certificate = Certificate {
             objective: "mean negative log-likelihood (nats) of the features, given the class".into(),
             value: Some(-mean),
             status: Status::Done,
-            proofs: vec![Proof::Nothing { because: "each cut was chosen for its box".into() }],
+            proofs: vec![Proof::Nothing { because: "each split was chosen greedily for its box".into() }],
             notes,
         };
         let fitted = FittedDensity { classes, axes };
@@ -99,28 +89,28 @@ impl Learner for DensityTree {
     }
 }
 
-/// What is known about a column.
+/// The range of a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Axis {
+struct DensityAxis {
     low: f64,
     high: f64,
-    /// The steps in which values come; 0 for any value.
+    /// The resolution of the values; 0 for continuous values.
     step: f64,
-    /// How many categories a nominal column has, those missing as one more where training had some; `None` for an ordered column.
+    /// Number of categories of a nominal column, including one for missing values if training had some; `None` for an ordered column.
     n_places: Option<u32>,
-    /// What stands for a missing value.
+    /// The value imputed for a missing value.
     fill: f64,
 }
 
-impl Axis {
-    /// The range of a column with some room, half a step on either side where values come in steps; and how many values are too far away to be in it.
-    fn of(data: &Dataset, column: usize) -> Result<(Axis, usize)> {
+impl DensityAxis {
+    /// The range of a column with a margin (half a step if values have a resolution), and the number of outliers outside it.
+    fn of(data: &Dataset, column: usize) -> Result<(DensityAxis, usize)> {
         let numbers = data.features().numbers(column);
         let column = &data.features().columns()[column];
         if let Some(row) = numbers.iter().position(|x| x.is_infinite()) {
             let (name, value) = (&column.name, numbers[row]);
             return Err(Error::data(format!(
-                "column '{name}' is {value} in row {}; a density needs finite numbers",
+                "column '{name}' is {value} in row {}; a density tree needs finite values",
                 row + 1
             )));
         }
@@ -128,7 +118,7 @@ impl Axis {
             let (n, nominal) = (levels.len().max(1), column.kind == ColumnKind::Nominal);
             let lost = nominal && numbers.iter().any(|x| x.is_nan());
             let (n_places, middle) = (n + usize::from(lost), ((n - 1) / 2) as f64);
-            let axis = Axis {
+            let axis = DensityAxis {
                 low: -0.5,
                 high: n_places as f64 - 0.5,
                 step: 1.0,
@@ -145,14 +135,14 @@ impl Axis {
         let room = if step > 0.0 { step / 2.0 } else { 0.005 * (most - least) };
         let (low, high) = match least <= most {
             true if least - room < most + room => (least - room, most + room),
-            // One value only: an interval of length 1, or as little as numbers of this size can tell apart.
+            // A constant column: an interval of length 1, or wider if the floating-point resolution requires it.
             true => (least - 0.5f64.max(least.abs() * 1e-9), least + 0.5f64.max(least.abs() * 1e-9)),
             false => (0.0, 1.0),
         };
-        Ok((Axis { low, high, step, n_places: None, fill: low / 2.0 + high / 2.0 }, n_far))
+        Ok((DensityAxis { low, high, step, n_places: None, fill: low / 2.0 + high / 2.0 }, n_far))
     }
 
-    /// The place of each category: the commonest of these rows first, so that a cut parts common ones from rare ones.
+    /// The position of each category: the most frequent of these rows first, so that a split separates frequent from rare categories.
     fn places(&self, column: &[f64], rows: &[u32], weight: impl Fn(u32) -> f64) -> Vec<u32> {
         let Some(n) = self.n_places else { return Vec::new() };
         let mut weights = vec![0.0; n as usize];
@@ -165,10 +155,10 @@ impl Axis {
     }
 }
 
-/// Values farther from the middle nine tenths than so many times their spread are far from all others.
-pub const FAR: f64 = 2.0;
+/// Values farther from the central 90 % of the values than this many times its width are outliers.
+pub const OUTLIER_SPREADS: f64 = 2.0;
 
-/// Between which numbers the values of a column lie that are not far from all others.
+/// The range of a column without outliers.
 fn fences(data: &Dataset, numbers: &[f64]) -> (f64, f64) {
     let mut order: Vec<usize> = (0..numbers.len()).filter(|&row| !numbers[row].is_nan()).collect();
     order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
@@ -182,23 +172,23 @@ fn fences(data: &Dataset, numbers: &[f64]) -> (f64, f64) {
         reached.or(order.last()).map_or(0.0, |&row| numbers[row])
     };
     let (low, high) = (quantile(0.05), quantile(0.95));
-    // Half of each first: the difference of very large numbers is none.
-    let reach = FAR * (high / 2.0 - low / 2.0) * 2.0;
+    // Halve first: the difference of very large numbers overflows.
+    let reach = OUTLIER_SPREADS * (high / 2.0 - low / 2.0) * 2.0;
     let all = (-1e150, 1e150);
     if reach > 0.0 { ((low - reach).max(all.0), (high + reach).min(all.1)) } else { all }
 }
 
-/// A value, or the place of a category.
+/// A value, or the position of a category.
 fn placed(place: &[u32], x: f64) -> f64 {
     place.get(x as usize).map_or(x, |&place| f64::from(place))
 }
 
-/// The columns without missing values, and all values within their ranges.
-fn filled(features: &Features, axes: &[Axis]) -> Vec<Vec<f64>> {
-    let fill = |(f, axis): (usize, &Axis)| {
+/// The columns with missing values imputed and values clipped to their ranges.
+fn filled(features: &Features, axes: &[DensityAxis]) -> Vec<Vec<f64>> {
+    let fill = |(f, axis): (usize, &DensityAxis)| {
         let value = |x: f64| match axis.n_places {
             _ if x.is_nan() => axis.fill,
-            // A category that training didn't have is like a missing one.
+            // An unseen category is treated as missing.
             Some(n) if x >= f64::from(n) => axis.fill,
             Some(_) => x,
             None => x.clamp(axis.low, axis.high),
@@ -208,22 +198,22 @@ fn filled(features: &Features, axes: &[Axis]) -> Vec<Vec<f64>> {
     axes.iter().enumerate().map(fill).collect()
 }
 
-/// The share and the density of a class.
+/// Prior and density of a class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClassDensity {
-    /// Its share of the training rows, by weight.
+    /// Its prior: the weighted fraction of the training rows.
     pub share: f64,
-    /// For each nominal column the place of each category; nothing for the others.
+    /// The position of each category of each nominal column; empty for other columns.
     place: Vec<Vec<u32>>,
     /// The density of its rows.
     pub density: BoxDensity,
 }
 
-/// Fitted densities.
+/// A fitted density tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedDensity {
     classes: Vec<Option<ClassDensity>>,
-    axes: Vec<Axis>,
+    axes: Vec<DensityAxis>,
 }
 
 impl FittedDensity {
@@ -232,7 +222,7 @@ impl FittedDensity {
         &self.classes
     }
 
-    /// The logarithm of share times density of each class, for each row; `near` moves rows outside a box to its nearest side.
+    /// The log of prior times density for each class; `near` moves rows outside the box to its nearest side.
     fn log_joint(&self, columns: &[Vec<f64>], row: usize, near: bool) -> Vec<f64> {
         let log = |class: &Option<ClassDensity>| {
             class.as_ref().map_or(f64::NEG_INFINITY, |class| {
@@ -244,8 +234,8 @@ impl FittedDensity {
         self.classes.iter().map(log).collect()
     }
 
-    /// A box of a class in words.
-    fn box_words(&self, class: &ClassDensity, cell: &DensityBox, schema: &Schema) -> String {
+    /// A readable description of a box.
+    fn format_box(&self, class: &ClassDensity, cell: &DensityBox, schema: &Schema) -> String {
         let side = |&(j, low, high): &(usize, f64, f64)| {
             let feature = &schema.features[j];
             if class.place[j].is_empty() {
@@ -277,7 +267,7 @@ impl FittedDensity {
             || fitted.classes.len() != header.schema.classes.len()
             || !fitted.classes.iter().flatten().all(class)
         {
-            return Err(Error::model_file("the densities don't hold together"));
+            return Err(Error::model_file("the densities of the model are inconsistent"));
         }
         Ok(Box::new(fitted))
     }
@@ -324,11 +314,11 @@ impl Fitted for FittedDensity {
             text.push_str(&format!("{name}: {:.1}% of the rows, {} boxes\n", 100.0 * class.share, boxes.len()));
             for cell in boxes.iter().take(SHOWN) {
                 let (share, density) = (100.0 * cell.mass, number(cell.log_density));
-                let words = self.box_words(class, cell, schema);
+                let words = self.format_box(class, cell, schema);
                 text.push_str(&format!("  {share:5.1}% of them: {words}   [log density {density}]\n"));
             }
             if boxes.len() > SHOWN {
-                text.push_str(&format!("  ... {} boxes more\n", boxes.len() - SHOWN));
+                text.push_str(&format!("  ... {} more boxes\n", boxes.len() - SHOWN));
             }
         }
         text
@@ -342,7 +332,7 @@ impl Fitted for FittedDensity {
             let x = |j: usize| placed(&class.place[j], columns[j][0]);
             let boxes = class.density.boxes();
             let holds = |cell: &&DensityBox| cell.sides.iter().all(|&(j, low, high)| (low..=high).contains(&x(j)));
-            let words = boxes.iter().find(holds).map_or_else(String::new, |cell| self.box_words(class, cell, schema));
+            let words = boxes.iter().find(holds).map_or_else(String::new, |cell| self.format_box(class, cell, schema));
             let (share, density) = (100.0 * class.share, number(class.density.log_density_near(x)));
             text.push_str(&format!("{name}: {share:.1}% of the rows, log density {density} in {words}\n"));
         }

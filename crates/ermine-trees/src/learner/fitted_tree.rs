@@ -1,39 +1,39 @@
-//! The fitted form of every learner that ends in one tree.
+//! The fitted model of learners that produce a single tree.
 
 use crate::ensemble::TreeSum;
 use crate::split::Test;
-pub use crate::tree::Missing;
-use crate::tree::draw::{self, TreeView};
+pub use crate::tree::MissingRouting;
+use crate::tree::describe::{self, TreeView};
 use crate::tree::multiway::predict_fractional;
-use crate::tree::{Grown, Tree, picture, prune, rules};
+use crate::tree::{GrownTree, Tree, prune, render, rules};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Features, Schema};
 use ermine_core::model::{Attribute, Fitted, Header, Output, TreeEnsemble};
 use ermine_core::section::Sections;
 use rayon::prelude::*;
 
-/// A fitted tree with what is known about its nodes.
+/// A fitted tree with the costs and counts of its nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedTree {
-    grown: Grown,
+    grown: GrownTree,
     output: Output,
-    missing: Missing,
-    /// The alpha of cost-complexity pruning that cross-validation chose.
+    missing: MissingRouting,
+    /// The alpha of cost-complexity pruning chosen by cross-validation.
     alpha: Option<f64>,
 }
 
 impl FittedTree {
     /// A model of a grown tree.
-    pub(crate) fn new(grown: Grown, output: Output, missing: Missing) -> Self {
+    pub(crate) fn new(grown: GrownTree, output: Output, missing: MissingRouting) -> Self {
         FittedTree { grown, output, missing, alpha: None }
     }
 
-    /// A tree of an ensemble as a model of its own.
+    /// A member of an ensemble as a model of its own.
     pub(crate) fn part_of(tree: Tree, output: Output) -> Self {
-        FittedTree::new(grown(whole_tree(tree), output), output, Missing::Learned)
+        FittedTree::new(grown(whole_tree(tree), output), output, MissingRouting::Learned)
     }
 
-    /// The same, pruned by an alpha that was found for it.
+    /// Records the alpha chosen by cross-validation.
     pub(crate) fn with_alpha(self, alpha: Option<f64>) -> Self {
         FittedTree { alpha, ..self }
     }
@@ -44,7 +44,7 @@ impl FittedTree {
     }
 
     /// The tree with costs and counts of its nodes.
-    pub fn grown(&self) -> &Grown {
+    pub fn grown(&self) -> &GrownTree {
         &self.grown
     }
 
@@ -54,23 +54,23 @@ impl FittedTree {
 
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        let (output, missing): (Output, Missing) = (sections.json("output")?, sections.json("missing")?);
+        let (output, missing): (Output, MissingRouting) = (sections.json("output")?, sections.json("missing")?);
         let tree = Tree::load(sections, header.schema.features.len(), output.width(&header.schema))?;
         let (cost, count) = (sections.f64s("cost")?, sections.u32s("count")?);
         if cost.len() != tree.n_nodes() || count.len() != tree.n_nodes() {
-            return Err(Error::model_file("a tree has costs or counts for another number of nodes"));
+            return Err(Error::model_file("the costs or counts of a tree don't match its number of nodes"));
         }
         let positive = |node: usize| tree.children(node).any(|child| tree.weight[child] > 0.0);
         let parts = (0..tree.n_nodes()).all(|node| tree.children(node).is_empty() || positive(node));
-        if missing == Missing::Fractional && !(parts && tree.weight.iter().all(|w| w.is_finite() && *w >= 0.0)) {
-            return Err(Error::model_file("a tree has branches without weight"));
+        if missing == MissingRouting::Fractional && !(parts && tree.weight.iter().all(|w| w.is_finite() && *w >= 0.0)) {
+            return Err(Error::model_file("a node has no branch with positive weight"));
         }
         let alpha = if sections.has("ccp_alpha") { sections.f64s("ccp_alpha")?.first().copied() } else { None };
-        Ok(Box::new(FittedTree { grown: Grown { tree, cost, count, searches: [0; 3] }, output, missing, alpha }))
+        Ok(Box::new(FittedTree { grown: GrownTree { tree, cost, count, searches: [0; 3] }, output, missing, alpha }))
     }
 }
 
-/// A tree whose inner nodes predict the mean of what is below them.
+/// Sets the predictions of inner nodes to the weighted mean of their leaves.
 fn whole_tree(mut tree: Tree) -> Tree {
     let width = tree.width;
     for node in (0..tree.n_nodes()).rev().filter(|&node| tree.test[node] != Test::Leaf) {
@@ -78,15 +78,15 @@ fn whole_tree(mut tree: Tree) -> Tree {
             let part = |child: usize| tree.weight[child] * tree.value[child * width + k];
             let total: f64 = tree.children(node).map(|child| tree.weight[child]).sum();
             let sum = tree.children(node).map(part).sum::<f64>();
-            // Trees of other programs may not know their weights.
+            // Imported trees may not have weights.
             tree.value[node * width + k] = if total > 0.0 { sum / total } else { 0.0 };
         }
     }
     tree
 }
 
-/// A tree with what can be told of its nodes afterwards: how impure they are (of numbers, as far as the leaves differ), and how much is in them.
-fn grown(tree: Tree, output: Output) -> Grown {
+/// Reconstructs the costs and counts of a tree's nodes (for regression, only the variation between leaves).
+fn grown(tree: Tree, output: Output) -> GrownTree {
     let squares = |node: usize| tree.value(node).iter().map(|v| v * v).sum::<f64>();
     let mut cost = vec![0.0; tree.n_nodes()];
     for node in (0..tree.n_nodes()).rev() {
@@ -96,11 +96,11 @@ fn grown(tree: Tree, output: Output) -> Grown {
         cost[node] = if tree.test[node] == Test::Leaf { impurity } else { tree.children(node).map(below).sum() };
     }
     let count = tree.weight.iter().map(|&w| w.round() as u32).collect();
-    Grown { tree, cost, count, searches: [0; 3] }
+    GrownTree { tree, cost, count, searches: [0; 3] }
 }
 
-/// What the splits of each column gain, as a share of what all splits gain; zeros where there is no split.
-pub fn importances(grown: &Grown, n_features: usize) -> Vec<f64> {
+/// Impurity-based feature importances: the normalized total gain of the splits on each feature; zeros if there is no split.
+pub fn importances(grown: &GrownTree, n_features: usize) -> Vec<f64> {
     let mut gains = vec![0.0; n_features];
     for node in 0..grown.tree.n_nodes() {
         if let Some(feature) = grown.tree.test[node].feature() {
@@ -119,7 +119,7 @@ impl Fitted for FittedTree {
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         let tree = &self.grown.tree;
-        if self.missing == Missing::Learned {
+        if self.missing == MissingRouting::Learned {
             return Ok(tree.predict(features));
         }
         let of_row = |row: usize| {
@@ -141,19 +141,19 @@ impl Fitted for FittedTree {
     }
 
     fn text(&self, schema: &Schema) -> String {
-        draw::text(&self.view(schema))
+        describe::text(&self.view(schema))
     }
 
     fn svg(&self, schema: &Schema) -> Option<String> {
-        Some(picture::svg(&self.view(schema)))
+        Some(render::svg(&self.view(schema)))
     }
 
     fn html(&self, schema: &Schema) -> Option<String> {
-        Some(picture::html(&self.view(schema)))
+        Some(render::html(&self.view(schema)))
     }
 
     fn dot(&self, schema: &Schema) -> Option<String> {
-        Some(picture::dot(&self.view(schema)))
+        Some(render::dot(&self.view(schema)))
     }
 
     fn rules(&self, schema: &Schema) -> Option<String> {
@@ -171,7 +171,7 @@ impl Fitted for FittedTree {
 
     fn tree_ensemble(&self) -> Option<Box<dyn TreeEnsemble>> {
         match self.missing {
-            Missing::Learned => Some(Box::new(TreeSum::of_tree(&self.grown.tree))),
+            MissingRouting::Learned => Some(Box::new(TreeSum::of_tree(&self.grown.tree))),
             _ => None,
         }
     }

@@ -1,15 +1,14 @@
-//! ID3: a tree with a branch for each category, by information gain.
+//! ID3: one branch per category, chosen by information gain.
 //!
-//! **Idea.** A node asks for the column that tells most about the class, and each category gets a branch of its own; a nominal column is asked once on a way down. Ordered
-//! columns, which the original doesn't have, are cut at their best threshold.
+//! **Idea.** Each node splits on the feature with the largest information gain, with one branch per category; a nominal feature is used at most once on a path. Ordered features, which the original
+//! algorithm doesn't handle, are split at their best threshold.
 //!
-//! **Reference.** Quinlan, Induction of decision trees (1986); Shalev-Shwartz and Ben-David, Understanding Machine Learning, 18.2. See
-//! [`multiway`](crate::tree::multiway) for the formulas.
+//! **Reference.** Quinlan, Induction of decision trees (1986); Shalev-Shwartz and Ben-David, Understanding Machine Learning, 18.2. See [`multiway`](crate::tree::multiway) for the formulas.
 
-use super::decision_tree::{FittedTree, Missing};
-use super::{Capabilities, Context, Family, Info, Learner, Trained};
+use super::decision_tree::{FittedTree, MissingRouting};
+use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
 use crate::tree::multiway::{MultiwayOptions, grow_multiway, row_unit};
-use crate::tree::{DEEPEST, Grown, depth_note};
+use crate::tree::{DEFAULT_MAX_DEPTH, GrownTree, depth_note};
 use ermine_core::error::Result;
 use ermine_core::matrix::{Dataset, Task};
 use ermine_core::model::{Certificate, Output, Proof, Status};
@@ -18,24 +17,24 @@ use ermine_core::params;
 use ermine_core::table::ColumnKind;
 
 params! {
-    /// ID3: a tree with a branch for each category, by information gain.
+    /// ID3: a tree with one branch per category, chosen by information gain.
     pub struct Id3("id3") {
-        /// No leaf is deeper than this; none for 1,024.
+        /// Maximum depth of the tree. None for the default limit of 1,024 levels.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 20);
-        /// A node with fewer rows than this is not split. Whole weights count as so many rows; other weights are scaled to a mean of 1.
+        /// Minimum number of rows a node needs to be split. A row with an integer weight counts as that many rows; other weights are scaled to a mean of 1.
         min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
-        /// At least two branches of a split have this many rows, counted likewise.
+        /// Minimum number of rows in at least two branches of a split, counted in the same way.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 100);
-        /// A split gains at least this many bits for each row.
+        /// Minimum information gain of a split, in bits per row.
         min_gain: f64 = 0.0, range Range::at_least(0.0), tune Log(1e-4, 0.5);
-        /// Nominal columns with more categories than this are passed over.
+        /// Nominal features with more categories than this are ignored.
         max_categories: usize = 256, range Range::at_least(0.0);
     }
 }
 
 static INFO: Info = Info {
     name: "id3",
-    summary: "ID3: a tree with a branch for each category, by information gain",
+    summary: "ID3: one branch per category, chosen by information gain",
     capabilities: capabilities(),
     family: Family::Tree,
 };
@@ -49,7 +48,7 @@ impl Learner for Id3 {
         let options = MultiwayOptions {
             c45: false,
             binary: false,
-            max_depth: self.max_depth.unwrap_or(DEEPEST),
+            max_depth: self.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
             min_samples_split: self.min_samples_split as f64,
             min_samples: self.min_samples_leaf as f64,
             min_gain: self.min_gain,
@@ -59,28 +58,35 @@ impl Learner for Id3 {
         let grown = in_units_of_weight(grow_multiway(data, &options)?, data);
         let mut certificate = certificate(data, &grown, self.max_categories, &[]);
         certificate.notes.extend(depth_note(&grown.tree, self.max_depth));
-        Ok(Trained { fitted: Box::new(FittedTree::new(grown, Output::Probabilities, Missing::Learned)), certificate })
+        Ok(Trained {
+            fitted: Box::new(FittedTree::new(grown, Output::Probabilities, MissingRouting::Learned)),
+            certificate,
+        })
     }
 }
 
-/// A tree that was grown in rows, with the weights of the data.
-pub(super) fn in_units_of_weight(mut grown: Grown, data: &Dataset) -> Grown {
+/// Converts a tree grown in units of rows (see [`row_unit`]) to the weights of the data.
+pub(super) fn in_units_of_weight(mut grown: GrownTree, data: &Dataset) -> GrownTree {
     let unit = row_unit(data);
     grown.tree.weight.iter_mut().for_each(|weight| *weight *= unit);
     grown.cost.iter_mut().for_each(|cost| *cost *= unit);
     grown
 }
 
-/// What is known about a tree that was chosen split by split. Splits of the `heuristic` columns need not be the best of these.
-pub(super) fn certificate(data: &Dataset, grown: &Grown, max_categories: usize, heuristic: &[String]) -> Certificate {
-    let leaves = (0..grown.tree.n_nodes()).filter(|&node| grown.tree.children(node).is_empty());
-    let cost: f64 = leaves.map(|leaf| grown.cost[leaf]).sum();
+/// The certificate of a greedily grown tree. The best splits of the `heuristic` columns may have been missed.
+pub(super) fn certificate(
+    data: &Dataset,
+    grown: &GrownTree,
+    max_categories: usize,
+    heuristic: &[String],
+) -> Certificate {
+    let cost: f64 = grown.tree.leaves().map(|leaf| grown.cost[leaf]).sum();
     let many = |c: &&ermine_core::table::Column| {
         !c.kind.is_ordered() && c.levels().is_some_and(|levels| levels.len() > max_categories)
     };
     let skipped = data.features().columns().iter().filter(many);
     let note = |c: &ermine_core::table::Column| {
-        format!("column '{}' has more than {max_categories} categories and was passed over", c.name)
+        format!("column '{}' has more than {max_categories} categories and was ignored", c.name)
     };
     Certificate {
         objective: "entropy (bits) of the leaves".into(),
@@ -91,19 +97,19 @@ pub(super) fn certificate(data: &Dataset, grown: &Grown, max_categories: usize, 
     }
 }
 
-/// Why nothing is proven about a tree that was grown split by split; `heuristic` are columns whose best bipartition may not have been found.
+/// Why nothing is proven about a greedily grown tree. The best bipartition of the `heuristic` columns may have been missed.
 pub(super) fn greedy(heuristic: &[String]) -> String {
     let best = match heuristic {
         [] => "each split is the best of its node".to_string(),
         columns => format!(
-            "each split is the best that was found in its node, where the categories of {} were parted by a heuristic",
+            "each split is the best one found for its node (the categories of {} were split by a heuristic)",
             columns.join(", ")
         ),
     };
-    format!("{best}, which doesn't make the tree the best of all trees")
+    format!("{best}; a greedy tree need not be the best tree")
 }
 
-/// The nominal columns with more than `most` categories, those missing being one, by their names in quotes.
+/// The quoted names of the nominal columns with more than `most` categories; missing values count as a category.
 pub(super) fn columns_with_more_categories(data: &Dataset, most: usize) -> Vec<String> {
     let features = data.features();
     let n_groups = |f: usize| {
@@ -114,17 +120,7 @@ pub(super) fn columns_with_more_categories(data: &Dataset, most: usize) -> Vec<S
     (0..features.n_columns()).filter(has_more).map(|f| format!("'{}'", features.columns()[f].name)).collect()
 }
 
-/// What trees with many branches can do.
+/// Capabilities of ID3 and C4.5.
 pub(super) const fn capabilities() -> Capabilities {
-    Capabilities {
-        tasks: &[Task::Classification],
-        binary_only: false,
-        multi_output: false,
-        weights: true,
-        missing: true,
-        nominal: true,
-        sparse: false,
-        probabilities: true,
-        random: false,
-    }
+    Capabilities { tasks: &[Task::Classification], multi_output: false, ..TREE_CAPABILITIES }
 }

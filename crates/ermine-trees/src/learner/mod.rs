@@ -2,20 +2,20 @@
 //!
 //! | file | learner |
 //! |---|---|
-//! | [`stump`] | the best single question |
+//! | [`stump`] | the best single split |
 //! | [`decision_tree`] | CART: a tree of binary splits |
-//! | [`id3`] | ID3: a branch for each category, by information gain |
-//! | [`c45`] | C4.5: by gain ratio, missing values as fractions, pruned |
-//! | [`optimal_tree`] | the least training error of all trees of a depth, proven |
-//! | [`oblique_tree`] | nodes that ask about weighted sums of the columns |
-//! | [`comparison_tree`] | nodes that ask which of two rows is nearer |
-//! | [`comparison_forest`] | the mean of many comparison trees |
-//! | [`quad_tree`] | cells cut at a point into 2^d cells |
-//! | [`density_tree`] | a density for each class, constant on boxes |
-//! | [`gradient_boosting`] | a sum of trees, each grown on the gradients of the loss |
+//! | [`id3`] | ID3: one branch per category, by information gain |
+//! | [`c45`] | C4.5: gain ratio, fractional missing values, pruning |
+//! | [`optimal_tree`] | the lowest training error among all trees of a depth, with proof |
+//! | [`oblique_tree`] | splits on linear combinations of the features |
+//! | [`comparison_tree`] | splits that compare distances to two training rows |
+//! | [`comparison_forest`] | the average of many comparison trees |
+//! | [`quad_tree`] | cells split at a point into 2^d cells |
+//! | [`density_tree`] | a piecewise constant density for each class |
+//! | [`gradient_boosting`] | a sum of trees, each fitted to the gradients of the loss |
 //! | [`forest`] | random forests and extra-trees |
-//! | [`row_tree`] | the fitted form of trees whose nodes look at whole rows |
-//! | [`fitted_tree`] | the fitted form of learners that end in one tree |
+//! | [`row_tree`] | the fitted model of oblique, comparison and quad trees |
+//! | [`fitted_tree`] | the fitted model of learners that produce a single tree |
 
 pub mod c45;
 pub mod comparison_forest;
@@ -30,16 +30,29 @@ pub mod oblique_tree;
 pub mod optimal_tree;
 pub mod quad_tree;
 pub mod row_tree;
-mod row_words;
+mod row_tree_text;
 pub mod stump;
 
 use ermine_core::error::Result;
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Path, Trained, fit};
-use ermine_core::matrix::{Dataset, Target};
+use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::memory;
 use ermine_core::registry::Entry;
 
-/// An error if a tree, every node of which holds a number for each class, may outgrow the memory. There are at most as many leaves as rows.
+/// Capabilities that most tree learners have; each learner states where it differs.
+const TREE_CAPABILITIES: Capabilities = Capabilities {
+    tasks: &[Task::Classification, Task::Regression],
+    binary_only: false,
+    multi_output: true,
+    weights: true,
+    missing: true,
+    nominal: true,
+    sparse: false,
+    probabilities: true,
+    random: false,
+};
+
+/// Returns an error if the class probabilities of all nodes may exceed the memory limit. A tree has at most as many leaves as rows.
 fn require_nodes(data: &Dataset, max_leaf_nodes: Option<usize>, max_depth: Option<usize>) -> Result<()> {
     let Target::Classes { labels, .. } = data.target() else { return Ok(()) };
     let by_depth = max_depth.and_then(|depth| 1usize.checked_shl(depth.min(63) as u32)).unwrap_or(usize::MAX);
@@ -52,24 +65,24 @@ fn require_nodes(data: &Dataset, max_leaf_nodes: Option<usize>, max_depth: Optio
             )
         },
         &[2, leaves, labels.len(), size_of::<f64>()],
-        "limit max_leaf_nodes or max_depth, join rare classes, or learn codes of classes (output-code)",
+        "limit max_leaf_nodes or max_depth, merge rare classes, or use output codes (output-code)",
     )
 }
 
-/// The tree learners, in the order in which users see them.
+/// The tree learners, in the order shown to users.
 pub const LEARNERS: &[Entry] = &[
-    Entry { make: || Box::new(stump::DecisionStump::default()), load: stump::Stump::load },
+    Entry { make: || Box::new(stump::DecisionStump::default()), load: stump::FittedStump::load },
     Entry { make: || Box::new(decision_tree::DecisionTree::default()), load: fitted_tree::FittedTree::load },
     Entry { make: || Box::new(id3::Id3::default()), load: fitted_tree::FittedTree::load },
     Entry { make: || Box::new(c45::C45::default()), load: fitted_tree::FittedTree::load },
     Entry { make: || Box::new(optimal_tree::OptimalTree::default()), load: fitted_tree::FittedTree::load },
-    Entry { make: || Box::new(oblique_tree::ObliqueTree::default()), load: row_tree::FittedRows::load },
-    Entry { make: || Box::new(comparison_tree::ComparisonTree::default()), load: row_tree::FittedRows::load },
+    Entry { make: || Box::new(oblique_tree::ObliqueTree::default()), load: row_tree::FittedRowTree::load },
+    Entry { make: || Box::new(comparison_tree::ComparisonTree::default()), load: row_tree::FittedRowTree::load },
     Entry {
         make: || Box::new(comparison_forest::ComparisonForest::default()),
         load: comparison_forest::FittedComparisons::load,
     },
-    Entry { make: || Box::new(quad_tree::QuadTree::default()), load: row_tree::FittedRows::load },
+    Entry { make: || Box::new(quad_tree::QuadTree::default()), load: row_tree::FittedRowTree::load },
     Entry { make: || Box::new(density_tree::DensityTree::default()), load: density_tree::FittedDensity::load },
     Entry { make: || Box::new(gradient_boosting::GradientBoosting::default()), load: gradient_boosting::Boosted::load },
     Entry { make: || Box::new(forest::RandomForest::default()), load: forest::FittedForest::load },

@@ -1,59 +1,48 @@
-//! The oblique tree: a node asks about a weighted sum of all columns, w'x <= r.
+//! Oblique tree: nodes split on linear combinations of the features, w'x <= r.
 //!
-//! **Idea.** Where classes are parted by a slanted line, a tree of thresholds needs a staircase of them; one weighted sum does it at once. Each node tries the best threshold of every column
-//! alone and of some directions: those that part one class from the others best (linear discriminants), for numbers the direction of steepest least squares, and then turns the best of them
-//! weight by weight while that gains.
+//! **Idea.** If classes are separated by an oblique line, axis-parallel thresholds need a staircase of splits where one linear combination is enough. Each node tries the best threshold of every single
+//! feature and of several directions: linear discriminants that separate one class from the others (least-squares directions for regression), random perturbations of them, and sparse versions.
 //!
-//! **Formula.** Discriminant: w = (S + e I)^-1 (m_1 - m_0), with m the means and S the scatter within the classes; least squares: w = (X'X + e I)^-1 X'y, centred. The threshold r is the best
-//! one of the projected rows by Gini impurity or squared error.
+//! **Formula.** Discriminant: w = (S + e I)^-1 (m_1 - m_0), with the class means m and the within-class scatter S; least squares: w = (X'X + e I)^-1 X'y, centered. The threshold r is the best one of the
+//! projected rows by Gini impurity or squared error.
 //!
-//! **Cost.** O(n d^2 + d^3) for each node and class, and n log n for each direction tried. **Reference.** Murthy, Kasif and Salzberg, A system for induction of oblique decision trees
-//! (OC1, 1994); Loh and Shih, Split selection methods for classification trees (1997).
+//! **Cost.** O(n d^2 + d^3) per node and class, plus O(n log n) per direction. **Reference.** Murthy, Kasif and Salzberg, A system for induction of oblique decision trees (OC1, 1994); Loh and Shih, Split
+//! selection methods for classification trees (1997).
 
-use super::row_tree::{FittedRows, RowSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Family, Info, Learner, Trained};
+use super::row_tree::{FittedRowTree, RowSpace, RowTreeGrowth, greedy_certificate, grow_for};
+use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
 use crate::split::node::NodeCriterion;
-use crate::tree::DEEPEST;
-use crate::tree::rows::{OpenNode, Proposal, RowGrower, RowLimits, RowQuestion, dot};
+use crate::tree::DEFAULT_MAX_DEPTH;
+use crate::tree::row_tree::{OpenNode, RowLimits, RowTest, RowTreeBuilder, SplitProposal, dot};
 use ermine_core::distance::metric::Metric;
 use ermine_core::error::Result;
 use ermine_core::linalg::{Cholesky, Matrix};
-use ermine_core::matrix::{Dataset, EncodeOptions, Encoder, Target, Task};
+use ermine_core::matrix::{Dataset, EncodeOptions, Encoder, Target};
 use ermine_core::param::Range;
 use ermine_core::params;
 use ermine_core::progress::Observer;
 use ermine_core::rng::{self, Purpose};
 
 params! {
-    /// A tree whose nodes ask about weighted sums of the columns.
+    /// A tree that splits on linear combinations of the features.
     pub struct ObliqueTree("oblique-tree") {
-        /// No leaf is deeper than this; none for 1,024.
+        /// Maximum depth of the tree. None for the default limit of 1,024 levels.
         max_depth: Option<usize> = None, range Range::at_least(1.0), tune Linear(2, 12);
-        /// A node with fewer rows is not split.
+        /// Minimum number of rows a node needs to be split.
         min_samples_split: usize = 2, range Range::at_least(2.0), tune Log(2, 100);
-        /// Every leaf has at least this many rows.
+        /// Minimum number of rows in each leaf.
         min_samples_leaf: usize = 1, range Range::at_least(1.0), tune Log(1, 100);
-        /// How many random turns of the best direction each node tries.
+        /// Number of random perturbations of the best direction that each node tries.
         n_turns: usize = 20, range Range::at_least(0.0), tune Linear(0, 100);
-        /// A slanted split must gain this many times what the best threshold of one column gains.
+        /// An oblique split is taken only if its gain is at least this many times the gain of the best single-feature threshold.
         preference: f64 = 1.05, range Range::at_least(1.0);
     }
 }
 
 static INFO: Info = Info {
     name: "oblique-tree",
-    summary: "a tree whose nodes ask about weighted sums of the columns: far fewer leaves on slanted data",
-    capabilities: Capabilities {
-        tasks: &[Task::Classification, Task::Regression],
-        binary_only: false,
-        multi_output: true,
-        weights: true,
-        missing: false,
-        nominal: false,
-        sparse: false,
-        probabilities: true,
-        random: true,
-    },
+    summary: "tree that splits on linear combinations of the features; small trees where class boundaries are oblique",
+    capabilities: Capabilities { missing: false, nominal: false, random: true, ..TREE_CAPABILITIES },
     family: Family::Tree,
 };
 
@@ -66,15 +55,15 @@ impl Learner for ObliqueTree {
         let encoder = Encoder::fit(data.features(), EncodeOptions { standardize: true, ..Default::default() });
         let space = RowSpace::Encoded(encoder, Metric::Euclidean);
         let (rows, width) = space.rows(data.features())?;
-        let directions = Directions { learner: self, data, rows: &rows, width, seed: context.seed };
+        let directions = ObliqueProposals { learner: self, data, rows: &rows, width, seed: context.seed };
         let (tree, cost) = grow_for(data, directions, context.observer)?;
         let certificate = greedy_certificate(data, cost);
-        Ok(Trained { fitted: Box::new(FittedRows::new(tree, space, data.task())), certificate })
+        Ok(Trained { fitted: Box::new(FittedRowTree::new(tree, space, data.task())), certificate })
     }
 }
 
 /// Proposes directions for nodes.
-struct Directions<'a> {
+struct ObliqueProposals<'a> {
     learner: &'a ObliqueTree,
     data: &'a Dataset,
     rows: &'a [f64],
@@ -82,43 +71,43 @@ struct Directions<'a> {
     seed: u64,
 }
 
-impl WithCriterion for Directions<'_> {
-    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>> {
+impl RowTreeGrowth for ObliqueProposals<'_> {
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowTreeBuilder<C>> {
         let limits = RowLimits {
-            max_depth: self.learner.max_depth.unwrap_or(DEEPEST),
+            max_depth: self.learner.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
             min_samples_split: self.learner.min_samples_split,
             min_samples_leaf: self.learner.min_samples_leaf,
         };
-        RowGrower::grow(self.data.n_rows(), criterion, limits, observer, |open| self.propose(open))
+        RowTreeBuilder::grow(self.data.n_rows(), criterion, limits, observer, |open| self.propose(open))
     }
 }
 
-impl Directions<'_> {
+impl ObliqueProposals<'_> {
     fn row(&self, row: u32) -> &[f64] {
         &self.rows[row as usize * self.width..(row as usize + 1) * self.width]
     }
 
-    fn proposal(&self, open: &OpenNode, weights: Vec<f64>, preference: f64) -> Proposal {
+    fn proposal(&self, open: &OpenNode, weights: Vec<f64>, preference: f64) -> SplitProposal {
         let score = open.rows.iter().map(|&row| dot(&weights, self.row(row))).collect();
-        let question = Box::new(move |threshold| RowQuestion::Linear { weights, threshold });
-        Proposal { score, threshold: None, question, preference }
+        let test = Box::new(move |threshold| RowTest::Linear { weights, threshold });
+        SplitProposal { score, threshold: None, test, preference }
     }
 
-    fn propose(&self, open: &OpenNode) -> Vec<Proposal> {
+    fn propose(&self, open: &OpenNode) -> Vec<SplitProposal> {
         let axis = |j: usize| (0..self.width).map(|k| f64::from(u8::from(k == j))).collect::<Vec<f64>>();
-        let mut proposals: Vec<Proposal> = (0..self.width).map(|j| self.proposal(open, axis(j), 1.0)).collect();
+        let mut proposals: Vec<SplitProposal> = (0..self.width).map(|j| self.proposal(open, axis(j), 1.0)).collect();
         let preference = 1.0 / self.learner.preference;
         let found = self.directions(open);
         let mut rng = Purpose::ObliqueTurns.stream(self.seed, &[open.node as u64]);
         for direction in &found {
             for _ in 0..self.learner.n_turns / found.len().max(1) {
-                // One weight is turned by up to the length of the direction.
+                // One weight changes by up to the length of the direction.
                 let mut turned = direction.clone();
                 let j = rng::below(&mut rng, self.width);
                 turned[j] += rng::below(&mut rng, 2001) as f64 / 1000.0 - 1.0;
                 proposals.push(self.proposal(open, turned, preference));
             }
-            // Small weights left out make a simpler question, which is often as good.
+            // Dropping small weights gives a simpler split that is often as good.
             let largest = direction.iter().fold(0.0f64, |most, w| most.max(w.abs()));
             let sparse = direction.iter().map(|&w| if w.abs() >= 0.1 * largest { w } else { 0.0 }).collect();
             proposals.push(self.proposal(open, sparse, preference));
@@ -127,7 +116,7 @@ impl Directions<'_> {
         proposals
     }
 
-    /// Promising directions, each of length 1.
+    /// Candidate directions of unit length.
     fn directions(&self, open: &OpenNode) -> Vec<Vec<f64>> {
         let responses: Vec<Box<dyn Fn(u32) -> f64 + '_>> = match self.data.target() {
             // Least squares on a class indicator points along the discriminant.
@@ -150,21 +139,21 @@ impl Directions<'_> {
         }
         let mut scatter = Matrix::zeros(d, d);
         let mut right = vec![vec![0.0; d]; responses.len()];
-        let mut centred = vec![0.0; d];
+        let mut centered = vec![0.0; d];
         let average = |y: &dyn Fn(u32) -> f64| open.rows.iter().map(|&row| weight(row) / total * y(row)).sum::<f64>();
         let averages: Vec<f64> = responses.iter().map(|y| average(y)).collect();
         for &row in &open.rows {
-            centred.iter_mut().zip(self.row(row)).zip(&mean).for_each(|((c, x), m)| *c = x - m);
+            centered.iter_mut().zip(self.row(row)).zip(&mean).for_each(|((c, x), m)| *c = x - m);
             for i in 0..d {
-                let w = weight(row) * centred[i];
-                scatter.row_mut(i).iter_mut().zip(&centred).for_each(|(s, c)| *s += w * c);
+                let w = weight(row) * centered[i];
+                scatter.row_mut(i).iter_mut().zip(&centered).for_each(|(s, c)| *s += w * c);
                 for ((b, y), average) in right.iter_mut().zip(responses).zip(&averages) {
                     b[i] += w * (y(row) - average);
                 }
             }
         }
         let trace: f64 = scatter.diagonal().iter().sum();
-        // Few rows, or columns that depend on each other, leave the direction open: a little of the identity settles it.
+        // With few rows or collinear columns the system is singular: a small ridge makes it solvable.
         for i in 0..d {
             scatter.row_mut(i)[i] += 1e-3 * trace / d as f64 + 1e-12;
         }

@@ -1,59 +1,49 @@
-//! The quad tree: a cell is split at a point into 2^d cells, whatever the targets in it.
+//! Quad tree: each cell is split at a point into 2^d cells, regardless of the targets.
 //!
-//! **Idea.** The cell that holds all rows is cut at its middle (or at the medians of its rows) in every column at once; each part that has rows is cut again, until it has few rows or is deep enough.
-//! Every cell predicts the class shares or the mean of its rows: empirical risk minimisation on a partition that the features alone decide. A row in a cell without training rows gets the
-//! prediction of the smallest cell around it that has some. Missing values lie below all others; nominal categories in the order of
-//! their mean target (the share of the commonest class, or the first number), which is kept with the model.
+//! **Idea.** The cell that contains all rows is split at its midpoint (or at the medians of its rows) in every feature at once; each part with rows is split again until it has few rows or is deep enough.
+//! Every cell predicts the class proportions or the mean of its rows: empirical risk minimization on a partition that depends on the features only. A row in a cell without training rows gets the
+//! prediction of the smallest enclosing cell that has some. Missing values are placed below all others; nominal categories are ordered by their mean target (the proportion of the most frequent class,
+//! or the first target), and this order is stored with the model.
 //!
-//! **Cost.** O(n d) for each level; only cells with rows are kept. **Reference.** Finkel and Bentley, Quad trees (1974).
+//! **Cost.** O(n d) per level; only cells with rows are stored. **Reference.** Finkel and Bentley, Quad trees (1974).
 
-use super::row_tree::{FittedRows, Places, RowSpace, WithCriterion, greedy_certificate, grow_for};
-use super::{Capabilities, Context, Family, Info, Learner, Trained};
+use super::row_tree::{CategoryPositions, FittedRowTree, RowSpace, RowTreeGrowth, greedy_certificate, grow_for};
+use super::{Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
 use crate::split::node::NodeCriterion;
-use crate::tree::rows::{OpenNode, RowGrower, RowQuestion, cell};
+use crate::tree::row_tree::{OpenNode, RowTest, RowTreeBuilder, cell};
 use ermine_core::error::{Error, Result};
-use ermine_core::matrix::{Dataset, Task};
+use ermine_core::matrix::Dataset;
 use ermine_core::param::Range;
 use ermine_core::progress::{Event, Observer, report};
 use ermine_core::{choice, params};
 use std::collections::BTreeMap;
 
 choice! {
-    /// Where a cell is cut.
+    /// Where a cell is split.
     pub enum CutAt {
-        /// The middle of the cell.
+        /// The midpoint of the cell.
         Middle = "middle",
-        /// The medians of the rows in it.
+        /// The medians of its rows.
         Median = "median",
     }
 }
 
 params! {
-    /// A partition of space into cells, each cut at a point into 2^d.
+    /// A partition of the feature space into cells, each split at a point into 2^d cells.
     pub struct QuadTree("quad-tree") {
-        /// Where a cell is cut: its middle, or the medians of its rows.
+        /// Where a cell is split: at its midpoint or at the medians of its rows.
         cut_at: CutAt = CutAt::Median, tune Each;
-        /// No cell is cut more often than this.
+        /// Maximum depth of the tree.
         max_depth: usize = 8, range Range::between(1.0, 60.0), tune Linear(1, 10);
-        /// A cell with fewer rows, by weight, is not cut.
+        /// Minimum weight of the rows that a cell needs to be split.
         min_samples_split: usize = 10, range Range::at_least(2.0), tune Log(2, 200);
     }
 }
 
 static INFO: Info = Info {
     name: "quad-tree",
-    summary: "a partition of space into cells, each cut at a point into 2^d; the mean or class shares of each",
-    capabilities: Capabilities {
-        tasks: &[Task::Classification, Task::Regression],
-        binary_only: false,
-        multi_output: true,
-        weights: true,
-        missing: true,
-        nominal: true,
-        sparse: false,
-        probabilities: true,
-        random: false,
-    },
+    summary: "partition of the feature space into cells, each split at a point into 2^d cells; predicts the mean or the class proportions of the cell",
+    capabilities: TREE_CAPABILITIES,
     family: Family::Tree,
 };
 
@@ -65,32 +55,32 @@ impl Learner for QuadTree {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let d = data.features().n_columns();
         if d > 64 {
-            let need = format!("{d} columns (it cuts all at once, and takes up to 64)");
+            let need = format!("{d} columns (it splits all columns at once and supports up to 64)");
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
-        let space = RowSpace::Placed(Places::fit(data));
+        let space = RowSpace::Placed(CategoryPositions::fit(data));
         let (rows, width) = space.rows(data.features())?;
         let (tree, cost) =
-            grow_for(data, Cells { learner: self, n: data.n_rows(), rows: &rows, width }, context.observer)?;
+            grow_for(data, QuadCells { learner: self, n: data.n_rows(), rows: &rows, width }, context.observer)?;
         let mut certificate = greedy_certificate(data, cost);
         certificate.proofs = vec![ermine_core::model::Proof::Optimal {
             over: "all predictors that are constant on each cell of this partition".into(),
         }];
-        Ok(Trained { fitted: Box::new(FittedRows::new(tree, space, data.task())), certificate })
+        Ok(Trained { fitted: Box::new(FittedRowTree::new(tree, space, data.task())), certificate })
     }
 }
 
-struct Cells<'a> {
+struct QuadCells<'a> {
     learner: &'a QuadTree,
     n: usize,
     rows: &'a [f64],
     width: usize,
 }
 
-impl WithCriterion for Cells<'_> {
-    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>> {
-        report(observer, Event::Begin { what: "cutting cells", total: None })?;
-        let (mut grower, summary, root) = RowGrower::new(criterion, self.n);
+impl RowTreeGrowth for QuadCells<'_> {
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowTreeBuilder<C>> {
+        report(observer, Event::Begin { what: "splitting cells", total: None })?;
+        let (mut grower, summary, root) = RowTreeBuilder::new(criterion, self.n);
         let whole = self.extent(&root.rows);
         let mut stack = if summary.pure { Vec::new() } else { vec![(root, whole)] };
         while let Some((open, (low, high))) = stack.pop() {
@@ -107,9 +97,8 @@ impl WithCriterion for Cells<'_> {
                 continue;
             }
             let (cells, parts): (Vec<u64>, Vec<Vec<u32>>) = parts.into_iter().unzip();
-            let first = grower.tree.question.len();
-            let children =
-                grower.split(&open, RowQuestion::Corner { point: point.clone(), cells: cells.clone() }, parts);
+            let first = grower.tree.n_nodes();
+            let children = grower.split(&open, RowTest::Corner { point: point.clone(), cells: cells.clone() }, parts);
             for child in children {
                 let code = cells[child.node - first];
                 let above = |j: usize| code >> j & 1 == 1;
@@ -123,12 +112,12 @@ impl WithCriterion for Cells<'_> {
     }
 }
 
-impl Cells<'_> {
+impl QuadCells<'_> {
     fn row(&self, row: u32) -> &[f64] {
         &self.rows[row as usize * self.width..(row as usize + 1) * self.width]
     }
 
-    /// The least and largest value of each column.
+    /// The minimum and maximum of each column.
     fn extent(&self, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
         let (mut low, mut high) = (vec![f64::INFINITY; self.width], vec![f64::NEG_INFINITY; self.width]);
         for &row in rows {
@@ -146,7 +135,7 @@ impl Cells<'_> {
                     let mut values: Vec<f64> = open.rows.iter().map(|&row| self.row(row)[j]).collect();
                     values.sort_by(f64::total_cmp);
                     values.dedup();
-                    // The lower median of the distinct values: something is above it unless there is one value only.
+                    // The lower median of the distinct values: some value is above it unless all are equal.
                     values[(values.len() - 1) / 2]
                 })
                 .collect(),

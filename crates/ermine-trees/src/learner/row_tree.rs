@@ -1,12 +1,12 @@
-//! The fitted form of trees whose nodes look at whole rows: oblique, comparison and quad trees; and the criterion they share.
+//! Fitted oblique, comparison and quad trees: trees whose tests use a whole row at once.
 
-use super::row_words::RowView;
+use super::row_tree_text::RowView;
 use crate::split::Impurity;
-use crate::split::classes::ClassWeights;
+use crate::split::class_weights::ClassWeightCriterion;
+use crate::split::multi_output::{MultiOutputCriterion, TargetLoss};
 use crate::split::node::NodeCriterion;
-use crate::split::numbers::{Loss, Numbers};
-use crate::tree::rows::{RowGrower, RowQuestion, RowTree};
-use crate::tree::{draw, picture};
+use crate::tree::row_tree::{RowTest, RowTree, RowTreeBuilder};
+use crate::tree::{describe, render};
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::strings::StringMetric;
 use ermine_core::error::{Error, Result};
@@ -19,29 +19,29 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// How a row of features becomes a row of numbers, and how far two of them are apart.
+/// How a row of features is encoded as numbers, and the distance between two rows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowSpace {
-    /// Encoded numbers, with a metric.
+    /// Encoded features with a metric.
     Encoded(Encoder, Metric),
-    /// Values as they are, categories as codes; the distance adds up differences of numbers and distances of the categories' names.
+    /// Raw values, categories as codes; the distance is the sum of absolute differences of numbers and string distances of category names.
     Strings(StringSpace),
-    /// Values as they are, nominal categories by their places in an order.
-    Placed(Places),
+    /// Raw values, nominal categories as positions in an order.
+    Placed(CategoryPositions),
 }
 
-/// Rows of strings. A row is numbers: for a category that training had, its code there; for another one, which only the rows at hand have, -2 less its code among
-/// theirs; for a missing one -1. So that a string is compared by what it says, whether training had it or not.
+/// Rows compared by the names of their categories. A category of the training data is represented by its training code, an unseen one by -2 minus its code in the new data, a missing value by -1, so that
+/// unseen categories can be compared by name too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StringSpace {
     metric: StringMetric,
-    /// The categories of each column in training, by code; none for numbers.
+    /// The training categories of each column by code; empty for numeric columns.
     names: Vec<Vec<String>>,
 }
 
 impl StringSpace {
-    /// The strings of the training data.
+    /// The categories of the training data.
     pub fn new(metric: StringMetric, features: &Features) -> StringSpace {
         let names = |column: &Column| column.levels().map_or_else(Vec::new, |levels| levels.names().to_vec());
         StringSpace { metric, names: features.columns().iter().map(names).collect() }
@@ -63,7 +63,7 @@ impl StringSpace {
         })
     }
 
-    /// The string that a number stands for; a missing one is empty.
+    /// The category name that a number represents; empty if missing.
     fn name<'a>(&'a self, column: usize, of: &'a Column, x: f64) -> &'a str {
         let name = if x >= 0.0 {
             self.names[column].get(x as usize).map(String::as_str)
@@ -84,25 +84,25 @@ impl StringSpace {
         a.iter().zip(b).enumerate().map(of_column).sum()
     }
 
-    /// The category of training that a number stands for; `None` for a number that stands for itself.
+    /// The training category that a number represents; `None` for a numeric column.
     pub fn category(&self, column: usize, x: f64) -> Option<&str> {
         let names = self.names.get(column).filter(|names| !names.is_empty())?;
         Some(if x < 0.0 { "missing" } else { names.get(x as usize).map_or("", String::as_str) })
     }
 }
 
-/// Where values lie that are no numbers.
+/// Numeric positions for missing values and nominal categories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Places {
-    /// For each column what stands for a missing value, or for a category that training didn't have: below all others.
+pub struct CategoryPositions {
+    /// The value imputed for missing values and unseen categories of each column: below all others.
     fill: Vec<f64>,
-    /// For each nominal column the place of each category, as training found it; nothing for the others.
+    /// The position of each category of each nominal column; empty for other columns.
     place: Vec<Vec<f64>>,
 }
 
-impl Places {
-    /// Missing values below all others; nominal categories in ascending order of their mean target: of the share of the commonest class, or of the first number.
-    pub fn fit(data: &Dataset) -> Places {
+impl CategoryPositions {
+    /// Places missing values below all others and orders nominal categories by their mean target (the proportion of the most frequent class, or the first target).
+    pub fn fit(data: &Dataset) -> CategoryPositions {
         let d = data.features().n_columns();
         let response = first_response(data);
         let (mut fill, mut place) = (vec![0.0; d], vec![Vec::new(); d]);
@@ -118,10 +118,10 @@ impl Places {
             let least = numbers.into_iter().filter(|x| !x.is_nan()).fold(f64::INFINITY, f64::min);
             fill[f] = if least.is_finite() { least.clamp(-1e150, 1e150) - 1.0 } else { 0.0 };
         }
-        Places { fill, place }
+        CategoryPositions { fill, place }
     }
 
-    /// Where a value lies.
+    /// The position of a value.
     pub(super) fn of(&self, column: usize, x: f64) -> f64 {
         match &self.place[column][..] {
             _ if x.is_nan() => self.fill[column],
@@ -136,7 +136,7 @@ impl Places {
     }
 }
 
-/// 1 for rows of the commonest class and 0 for others, or the first number of each row.
+/// The indicator of the most frequent class, or the first target of each row.
 fn first_response(data: &Dataset) -> Vec<f64> {
     match data.target() {
         Target::Classes { codes, labels } => {
@@ -149,7 +149,7 @@ fn first_response(data: &Dataset) -> Vec<f64> {
     }
 }
 
-/// The place of each category in ascending order of its mean response; -1 for those without rows.
+/// The rank of each category by its mean response; -1 for categories without rows.
 fn by_mean_response(codes: &[f64], n_levels: usize, response: &[f64], weight: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); n_levels];
     for (row, &code) in codes.iter().enumerate().filter(|(_, code)| !code.is_nan()) {
@@ -166,7 +166,7 @@ fn by_mean_response(codes: &[f64], n_levels: usize, response: &[f64], weight: im
 }
 
 impl RowSpace {
-    /// All rows of the features as numbers, row by row, and how many each has.
+    /// All encoded rows in row-major order, and the number of values per row.
     pub fn rows(&self, features: &Features) -> Result<(Vec<f64>, usize)> {
         Ok(match self {
             RowSpace::Encoded(encoder, metric) => {
@@ -174,7 +174,7 @@ impl RowSpace {
                 encoder.require_dense(features.n_rows())?;
                 let mut out = vec![0.0; features.n_rows() * width];
                 encoder.encode_rows(features, 0..features.n_rows(), &mut out);
-                // No weighted sum and no distance knows what to do with infinity.
+                // Sums and distances must stay finite.
                 out.iter_mut().for_each(|x| *x = x.clamp(-1e150, 1e150));
                 embedded(metric, out, width)
             }
@@ -183,24 +183,26 @@ impl RowSpace {
         })
     }
 
-    /// Checks a space that comes from outside.
+    /// Validates a space read from a model file.
     pub fn check(&self, n_features: usize) -> Result<()> {
         match self {
             RowSpace::Encoded(encoder, metric) if encoder.columns().len() == n_features => metric
                 .check(encoder.n_columns())
-                .map_err(|_| Error::model_file("a metric has another number of columns")),
-            RowSpace::Encoded(..) => Err(Error::model_file("a tree's encoder has another number of columns")),
+                .map_err(|_| Error::model_file("the metric of a tree doesn't match its number of columns")),
+            RowSpace::Encoded(..) => {
+                Err(Error::model_file("the encoder of a tree doesn't match the number of columns"))
+            }
             RowSpace::Placed(places) if !places.is_sound(n_features) => {
-                Err(Error::model_file("a tree has places for another number of columns"))
+                Err(Error::model_file("the category positions of a tree don't match the number of columns"))
             }
             RowSpace::Strings(space) if space.names.len() != n_features => {
-                Err(Error::model_file("a tree has strings of another number of columns"))
+                Err(Error::model_file("the category names of a tree don't match the number of columns"))
             }
             RowSpace::Strings(_) | RowSpace::Placed(_) => Ok(()),
         }
     }
 
-    /// How many numbers a row has; `n_features` is the number of columns.
+    /// The number of values per encoded row; `n_features` is the number of columns.
     pub fn width(&self, n_features: usize) -> usize {
         match self {
             RowSpace::Encoded(encoder, metric) => metric.embedded_features(encoder.n_columns()),
@@ -208,7 +210,7 @@ impl RowSpace {
         }
     }
 
-    /// How far two rows are apart; `features` says what codes stand for.
+    /// The distance between two rows; `features` resolves the codes of unseen categories.
     pub fn distance(&self, features: &Features, a: &[f64], b: &[f64]) -> f64 {
         match self {
             RowSpace::Encoded(_, metric) => metric.distance(a, b),
@@ -218,7 +220,7 @@ impl RowSpace {
     }
 }
 
-/// Rows as the metric measures them: cosine and Mahalanobis distances are Euclidean between other rows.
+/// Embeds the rows for cosine and Mahalanobis distances, which are Euclidean distances between transformed rows.
 fn embedded(metric: &Metric, rows: Vec<f64>, width: usize) -> (Vec<f64>, usize) {
     let own = metric.embedded_features(width);
     if width == 0 || !matches!(metric, Metric::Cosine | Metric::Mahalanobis(_)) {
@@ -229,7 +231,7 @@ fn embedded(metric: &Metric, rows: Vec<f64>, width: usize) -> (Vec<f64>, usize) 
     (out, own)
 }
 
-/// All values row by row, each as `place(column, value)`.
+/// All values in row-major order, each mapped by `place(column, value)`.
 fn raw(features: &Features, place: impl Fn(usize, f64) -> f64) -> (Vec<f64>, usize) {
     let width = features.n_columns();
     let columns: Vec<Vec<f64>> = (0..width).map(|f| features.numbers(f)).collect();
@@ -242,18 +244,18 @@ fn raw(features: &Features, place: impl Fn(usize, f64) -> f64) -> (Vec<f64>, usi
     (rows, width)
 }
 
-/// A fitted tree of questions about rows.
-pub struct FittedRows {
+/// A fitted oblique, comparison or quad tree.
+pub struct FittedRowTree {
     tree: RowTree,
     space: RowSpace,
     output: Output,
 }
 
-impl FittedRows {
+impl FittedRowTree {
     /// A model of a grown tree.
-    pub(crate) fn new(tree: RowTree, space: RowSpace, task: Task) -> FittedRows {
+    pub(crate) fn new(tree: RowTree, space: RowSpace, task: Task) -> FittedRowTree {
         let output = if task == Task::Classification { Output::Probabilities } else { Output::Values };
-        FittedRows { tree, space, output }
+        FittedRowTree { tree, space, output }
     }
 
     /// The tree.
@@ -269,7 +271,7 @@ impl FittedRows {
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let (output, space): (Output, RowSpace) = (sections.json("output")?, sections.json("space")?);
         let tree = RowTree {
-            question: sections.json("question")?,
+            test: sections.json("question")?,
             child: sections.u32s("child")?,
             weight: sections.f64s("weight")?,
             value: sections.f64s("value")?,
@@ -278,28 +280,24 @@ impl FittedRows {
         let n_features = header.schema.features.len();
         space.check(n_features)?;
         let dimension = space.width(n_features);
-        let n = tree.question.len();
-        let fits = |node: usize| {
-            let (first, count) = (tree.child[node] as usize, tree.question[node].n_children());
-            let finite = |row: &[f64]| row.len() == dimension && row.iter().all(|x| x.is_finite());
-            let question = match &tree.question[node] {
-                RowQuestion::Leaf => true,
-                RowQuestion::Linear { weights, threshold } => finite(weights) && !threshold.is_nan(),
-                RowQuestion::Nearer { a, b } => finite(a) && finite(b),
-                RowQuestion::Corner { point, .. } => finite(point) && dimension <= 64,
-            };
-            question && (count == 0 || first > node && first.saturating_add(count) <= n)
+        let finite = |row: &[f64]| row.len() == dimension && row.iter().all(|x| x.is_finite());
+        let is_valid = |test: &RowTest| match test {
+            RowTest::Leaf => true,
+            RowTest::Linear { weights, threshold } => finite(weights) && !threshold.is_nan(),
+            RowTest::Nearer { a, b } => finite(a) && finite(b),
+            RowTest::Corner { point, .. } => finite(point) && dimension <= 64,
         };
-        let lengths =
-            tree.child.len() == n && tree.weight.len() == n && tree.value.len() == n.saturating_mul(tree.width);
-        if n == 0 || !lengths || !(0..n).all(fits) || tree.value.iter().any(|v| !v.is_finite()) {
-            return Err(Error::model_file("a tree of questions about rows doesn't hold together"));
+        tree.check()?;
+        if !tree.test.iter().all(is_valid) {
+            return Err(Error::model_file(
+                "a test of a row tree has the wrong number of columns or values that are not finite",
+            ));
         }
-        Ok(Box::new(FittedRows { tree, space, output }))
+        Ok(Box::new(FittedRowTree { tree, space, output }))
     }
 }
 
-impl Fitted for FittedRows {
+impl Fitted for FittedRowTree {
     fn output(&self) -> Output {
         self.output
     }
@@ -322,7 +320,7 @@ impl Fitted for FittedRows {
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("space", &self.space)?;
-        sections.put_json("question", &self.tree.question)?;
+        sections.put_json("question", &self.tree.test)?;
         sections.put_u32s("child", &self.tree.child);
         sections.put_f64s("weight", &self.tree.weight);
         sections.put_f64s("value", &self.tree.value);
@@ -331,20 +329,20 @@ impl Fitted for FittedRows {
 
     fn text(&self, schema: &Schema) -> String {
         let tree = &self.tree;
-        let head = format!("{} nodes, {} leaves, depth {}\n", tree.question.len(), tree.n_leaves(), tree.depth());
-        head + &draw::text(&self.view(schema))
+        let head = format!("{} nodes, {} leaves, depth {}\n", tree.n_nodes(), tree.n_leaves(), tree.depth());
+        head + &describe::text(&self.view(schema))
     }
 
     fn svg(&self, schema: &Schema) -> Option<String> {
-        Some(picture::svg(&self.view(schema)))
+        Some(render::svg(&self.view(schema)))
     }
 
     fn html(&self, schema: &Schema) -> Option<String> {
-        Some(picture::html(&self.view(schema)))
+        Some(render::html(&self.view(schema)))
     }
 
     fn dot(&self, schema: &Schema) -> Option<String> {
-        Some(picture::dot(&self.view(schema)))
+        Some(render::dot(&self.view(schema)))
     }
 
     fn rules(&self, schema: &Schema) -> Option<String> {
@@ -361,35 +359,34 @@ impl Fitted for FittedRows {
     }
 }
 
-/// Works with the criterion of the data's task: Gini impurity for classes, squared error for numbers.
-pub(super) trait WithCriterion {
-    /// Grows with this criterion.
-    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowGrower<C>>;
+/// Grows a row tree with a given criterion.
+pub(super) trait RowTreeGrowth {
+    /// Grows the tree.
+    fn grow<C: NodeCriterion>(self, criterion: C, observer: &dyn Observer) -> Result<RowTreeBuilder<C>>;
 }
 
-/// Grows a tree with the criterion of the data's task; gives back the tree and its mean cost.
-pub(super) fn grow_for(data: &Dataset, work: impl WithCriterion, observer: &dyn Observer) -> Result<(RowTree, f64)> {
-    fn finish<C: NodeCriterion>(grower: RowGrower<C>) -> (RowTree, f64) {
-        let leaves = (0..grower.cost.len()).filter(|&node| grower.tree.question[node].n_children() == 0);
-        let cost: f64 = leaves.map(|leaf| grower.cost[leaf]).sum();
+/// Grows a tree with the default criterion of the task (Gini impurity or squared error); returns the tree and its mean cost.
+pub(super) fn grow_for(data: &Dataset, work: impl RowTreeGrowth, observer: &dyn Observer) -> Result<(RowTree, f64)> {
+    fn finish<C: NodeCriterion>(grower: RowTreeBuilder<C>) -> (RowTree, f64) {
+        let cost: f64 = grower.tree.leaves().map(|leaf| grower.cost[leaf]).sum();
         let mean = cost / grower.tree.weight[0];
         (grower.tree, mean)
     }
     Ok(match data.target() {
         Target::Classes { codes, labels } => {
-            finish(work.grow(ClassWeights::new(codes, data.weight(), labels.len(), Impurity::Gini), observer)?)
+            finish(work.grow(ClassWeightCriterion::new(codes, data.weight(), labels.len(), Impurity::Gini), observer)?)
         }
-        Target::Values { values, n_outputs } => {
-            finish(work.grow(Numbers::new(values, *n_outputs, data.weight(), Loss::Squared), observer)?)
-        }
+        Target::Values { values, n_outputs } => finish(
+            work.grow(MultiOutputCriterion::new(values, *n_outputs, data.weight(), TargetLoss::Squared), observer)?,
+        ),
     })
 }
 
-/// Nothing is proven about a tree that was chosen split by split.
+/// The certificate of a greedily grown tree.
 pub(super) fn greedy_certificate(data: &Dataset, cost: f64) -> Certificate {
     let classes = data.task() == Task::Classification;
     let objective = if classes { "Gini impurity of the leaves" } else { "mean squared error on the training data" };
-    let because = "each split was chosen for its node, which doesn't make the tree the best of all trees";
+    let because = "each split was chosen greedily for its node; a greedy tree need not be the best tree";
     Certificate {
         objective: objective.into(),
         value: Some(cost),

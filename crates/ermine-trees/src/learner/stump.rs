@@ -1,22 +1,20 @@
-//! The decision stump: the single question that gets the most rows right.
+//! Decision stump: a tree with a single split.
 //!
-//! **Idea.** Empirical risk minimisation over all questions about one column: "is it at most t?" for an ordered column, "which category is it?" for a
-//! nominal one. Each answer gets the class that is most frequent (by weight) among the rows that give it. The search is exact: every column is sorted
-//! once and swept once.
+//! **Idea.** Empirical risk minimization over all tests of one feature: `x <= t` for an ordered feature, one branch per category for a nominal one. Each branch predicts its majority class (by weight).
+//! The search is exact.
 //!
-//! **Formula.** With weights d_i, minimise sum_i d_i \[h(x_i) != y_i\] / sum_i d_i over column, threshold t and the labels of the sides. Thresholds are half-way
-//! between neighbouring values, and min - 1 and max + 1. With a fixed polarity (two classes), b = +1 labels `x <= t` with the second class and b = -1
-//! with the first. Other impurities (Gini, entropy) and, for numbers, the squared error are minimised in the same sweep.
+//! **Formula.** With weights d_i, minimize sum_i d_i \[h(x_i) != y_i\] / sum_i d_i over the feature, the threshold t and the labels of the branches. Thresholds are the midpoints of neighboring
+//! values, and min - 1 and max + 1. With a fixed polarity (two classes), b = +1 labels `x <= t` with the second class and b = -1 with the first. The Gini impurity, the entropy and, for regression,
+//! the squared error are minimized by the same search.
 //!
-//! **Cost.** O(n) for each column after sorting; the order is shared with other learners. **Reference.** Shalev-Shwartz and Ben-David,
-//! Understanding Machine Learning, 10.1.1.
+//! **Cost.** O(n) per feature after sorting; the sorted order is shared with other learners. **Reference.** Shalev-Shwartz and Ben-David, Understanding Machine Learning, 10.1.1.
 
-use super::{Capabilities, Context, Family, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
 use crate::ensemble::TreeSum;
-use crate::split::criterion::{Classes, Moments, SquaredError, TwoClasses};
-use crate::split::{Criterion, Impurity, Split, Test, best_split};
-use crate::tree::draw::TreeView;
-use crate::tree::{Tree, draw, picture, rules};
+use crate::split::additive::{ClassSums, SquaredErrorSums, TargetMoments, TwoClassSums};
+use crate::split::{AdditiveCriterion, Impurity, StumpSplit, Test, best_split};
+use crate::tree::describe::TreeView;
+use crate::tree::{Tree, describe, render, rules};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Features, Schema, Target, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Output, TreeEnsemble};
@@ -25,43 +23,33 @@ use ermine_core::section::Sections;
 use ermine_core::{choice, params};
 
 choice! {
-    /// Which side of the threshold is which class, where there are two classes.
+    /// Which class lies below the threshold, if there are two classes.
     pub enum Polarity {
-        /// Whichever has the lower risk.
+        /// The one with the lower risk.
         Both = "both",
-        /// Values up to the threshold are of the second class: h(x) = sgn(t - x).
+        /// Values up to the threshold are predicted as the second class: h(x) = sgn(t - x).
         Positive = "positive",
-        /// Values up to the threshold are of the first class: h(x) = -sgn(t - x).
+        /// Values up to the threshold are predicted as the first class: h(x) = -sgn(t - x).
         Negative = "negative",
     }
 }
 
 params! {
-    /// The single question that gets the most rows right.
+    /// A tree with a single split, found exactly.
     pub struct DecisionStump("decision-stump") {
-        /// What the question minimises: the weighted 0-1 risk ("error"), or the Gini impurity or entropy of the answers. Regression always minimises the squared error.
+        /// Function to minimize: the weighted error rate ("error"), or the Gini impurity or entropy of the branches. Regression always minimizes the squared error.
         criterion: Impurity = Impurity::Error, tune Each;
-        /// Which side of a threshold is which class, where there are two classes and the criterion is "error".
+        /// Which class lies below the threshold. Only for two classes and criterion = "error".
         polarity: Polarity = Polarity::Both;
-        /// Nominal columns with more categories than this are passed over: a column of names would win on the training data and say nothing about new rows.
+        /// Nominal features with more categories than this are ignored: an identifier would fit the training data perfectly and generalize to nothing.
         max_categories: usize = 64, range Range::at_least(0.0);
     }
 }
 
 static INFO: Info = Info {
     name: "decision-stump",
-    summary: "the single question about one column that gets the most rows right, found exactly",
-    capabilities: Capabilities {
-        tasks: &[Task::Classification, Task::Regression],
-        binary_only: false,
-        multi_output: false,
-        weights: true,
-        missing: true,
-        nominal: true,
-        sparse: true,
-        probabilities: true,
-        random: false,
-    },
+    summary: "tree with a single split that minimizes the training error, found exactly",
+    capabilities: Capabilities { multi_output: false, sparse: true, ..TREE_CAPABILITIES },
     family: Family::Tree,
 };
 
@@ -73,7 +61,7 @@ impl Learner for DecisionStump {
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         match data.target() {
             Target::Classes { codes, labels } if labels.len() == 2 => {
-                let criterion = TwoClasses {
+                let criterion = TwoClassSums {
                     codes,
                     weight: data.weight(),
                     impurity: self.criterion,
@@ -83,37 +71,38 @@ impl Learner for DecisionStump {
             }
             Target::Classes { codes, labels } => {
                 if self.polarity != Polarity::Both {
-                    let need = format!("polarity = {} with {} classes (it is for two)", self.polarity, labels.len());
+                    let need =
+                        format!("polarity = {} with {} classes (it needs two classes)", self.polarity, labels.len());
                     return Err(Error::Unsupported { learner: INFO.name.into(), need });
                 }
                 let criterion =
-                    Classes { codes, weight: data.weight(), n_classes: labels.len(), impurity: self.criterion };
+                    ClassSums { codes, weight: data.weight(), n_classes: labels.len(), impurity: self.criterion };
                 self.solve(data, &criterion, |_, sum| shares(sum))
             }
             Target::Values { values, .. } => {
                 let mean = values.iter().sum::<f64>() / values.len() as f64;
-                let centred: Vec<f64> = values.iter().map(|y| y - mean).collect();
-                let criterion = SquaredError { values: &centred, weight: data.weight() };
-                self.solve(data, &criterion, |_, sum: &Moments| {
+                let centered: Vec<f64> = values.iter().map(|y| y - mean).collect();
+                let criterion = SquaredErrorSums { values: &centered, weight: data.weight() };
+                self.solve(data, &criterion, |_, sum: &TargetMoments| {
                     let value = (sum.weight > 0.0).then(|| vec![mean + sum.sum / sum.weight]);
-                    Branch { weight: sum.weight, value, precision: None }
+                    StumpBranch { weight: sum.weight, value, precision: None }
                 })
             }
         }
     }
 }
 
-/// What is on one side of a question.
-struct Branch {
+/// One branch of the split.
+struct StumpBranch {
     weight: f64,
-    /// The prediction, if there is anything in it.
+    /// The prediction; `None` if the branch has no weight.
     value: Option<Vec<f64>>,
-    /// The share of rows that are of the predicted class, where the prediction is not the shares of the classes.
+    /// The fraction of rows of the predicted class, if the prediction is not the class proportions.
     precision: Option<f64>,
 }
 
 impl DecisionStump {
-    /// The class that the left side is for, where the polarity is fixed.
+    /// The class that the left branch predicts if the polarity is fixed.
     fn left_class(&self) -> Result<Option<usize>> {
         match self.polarity {
             Polarity::Both => Ok(None),
@@ -121,7 +110,7 @@ impl DecisionStump {
                 let need = format!("polarity = {} with criterion = {}", self.polarity, self.criterion);
                 Err(Error::Unsupported {
                     learner: INFO.name.into(),
-                    need: format!("{need} (it is for criterion = error)"),
+                    need: format!("{need} (it needs criterion = error)"),
                 })
             }
             Polarity::Positive => Ok(Some(1)),
@@ -129,8 +118,8 @@ impl DecisionStump {
         }
     }
 
-    /// The prediction of a branch of two classes: their shares; or, where the polarity is fixed, the class of the side.
-    fn class_shares(&self, side: Option<usize>, sum: &[f64; 2]) -> Branch {
+    /// The prediction of a branch with two classes: the class proportions or, if the polarity is fixed, the class of the branch.
+    fn class_shares(&self, side: Option<usize>, sum: &[f64; 2]) -> StumpBranch {
         match (self.polarity, side) {
             (Polarity::Both, _) | (_, None) => shares(sum),
             (polarity, Some(side)) => {
@@ -138,22 +127,22 @@ impl DecisionStump {
                 let weight = sum[0] + sum[1];
                 let value = Some(if second { vec![0.0, 1.0] } else { vec![1.0, 0.0] });
                 let precision = if weight > 0.0 { sum[usize::from(second)] / weight } else { 0.0 };
-                Branch { weight, value, precision: Some(precision) }
+                StumpBranch { weight, value, precision: Some(precision) }
             }
         }
     }
 
-    /// Finds the best split and makes it a tree. `branch(side, sum)` is the prediction of a branch; `side` is 0 or 1 for the sides of a threshold.
-    fn solve<C: Criterion>(
+    /// Finds the best split and builds the tree. `branch(side, sum)` computes a branch; `side` is 0 or 1 for the two sides of a threshold.
+    fn solve<C: AdditiveCriterion>(
         &self,
         data: &Dataset,
         criterion: &C,
-        branch: impl Fn(Option<usize>, &C::Sum) -> Branch,
+        branch: impl Fn(Option<usize>, &C::Sum) -> StumpBranch,
     ) -> Result<Trained> {
         let features = data.features();
         let mut all = criterion.zero();
         (0..data.n_rows()).for_each(|row| criterion.add(&mut all, row));
-        let Branch { weight: total, value: root, .. } = branch(None, &all);
+        let StumpBranch { weight: total, value: root, .. } = branch(None, &all);
         let root = root.ok_or_else(|| Error::data("all row weights are zero"))?;
         let mut tree = Tree::leaf(total, &root);
         let split = best_split(criterion, features, self.max_categories);
@@ -163,22 +152,22 @@ impl DecisionStump {
             curve = split.costs.iter().map(|&(threshold, cost)| (threshold, cost / total)).collect();
             let sided = matches!(split.test, Test::AtMost { .. });
             let side = |(side, sum)| branch(sided.then_some(side ^ usize::from(split.swapped)), sum);
-            let sides: Vec<Branch> = split.sums.iter().enumerate().map(side).collect();
+            let sides: Vec<StumpBranch> = split.sums.iter().enumerate().map(side).collect();
             if let Some(of_sides) = sides.iter().map(|side| side.precision).collect::<Option<Vec<f64>>>() {
                 precision.push(root.iter().fold(0.0f64, |best, &share| best.max(share)));
                 precision.extend(of_sides);
             }
-            let leaf = |side: Branch| (side.weight, side.value.unwrap_or_else(|| root.clone()));
+            let leaf = |side: StumpBranch| (side.weight, side.value.unwrap_or_else(|| root.clone()));
             let children: Vec<_> = sides.into_iter().map(leaf).collect();
             tree.split(0, split.test, &children);
         }
         let certificate = self.certificate(data, cost / total)?;
         let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
-        Ok(Trained { fitted: Box::new(Stump { tree, curve, precision, output }), certificate })
+        Ok(Trained { fitted: Box::new(FittedStump { tree, curve, precision, output }), certificate })
     }
 
-    /// A split that leaves all rows on one side asks nothing, unless a fixed polarity gives the sides their classes.
-    fn is_worth_asking<C: Criterion>(&self, criterion: &C, split: &Split<C::Sum>) -> bool {
+    /// A split with all rows on one side is useless, unless a fixed polarity determines the class of each side.
+    fn is_worth_asking<C: AdditiveCriterion>(&self, criterion: &C, split: &StumpSplit<C::Sum>) -> bool {
         let empty = |sum: &C::Sum| criterion.is_empty(sum);
         self.polarity != Polarity::Both || split.sums.iter().filter(|sum| !empty(sum)).count() > 1
     }
@@ -195,13 +184,11 @@ impl DecisionStump {
                 !c.kind.is_ordered() && c.levels().is_some_and(|levels| levels.len() > self.max_categories)
             });
         let notes: Vec<String> = skipped
-            .map(|c| {
-                format!("column '{}' has more than {} categories and was passed over", c.name, self.max_categories)
-            })
+            .map(|c| format!("column '{}' has more than {} categories and was ignored", c.name, self.max_categories))
             .collect();
-        let which = if notes.is_empty() { "all columns" } else { "all columns that were not passed over" };
+        let which = if notes.is_empty() { "all columns" } else { "all columns that were not ignored" };
         let over = match self.polarity {
-            Polarity::Both => format!("{which}, their thresholds and the labels of the answers"),
+            Polarity::Both => format!("{which}, their thresholds and the labels of the branches"),
             polarity => {
                 let (low, high) = if polarity == Polarity::Positive { (1, 0) } else { (0, 1) };
                 let labels = data.classes()?.1;
@@ -217,26 +204,26 @@ impl DecisionStump {
     }
 }
 
-/// Class weights as weight and shares.
-fn shares(weights: &(impl AsRef<[f64]> + ?Sized)) -> Branch {
+/// Total weight and class proportions.
+fn shares(weights: &(impl AsRef<[f64]> + ?Sized)) -> StumpBranch {
     let weights = weights.as_ref();
     let total: f64 = weights.iter().sum();
     let value = (total > 0.0).then(|| weights.iter().map(|w| w / total).collect());
-    Branch { weight: total, value, precision: None }
+    StumpBranch { weight: total, value, precision: None }
 }
 
-/// The fitted stump: a tree of one question, and the curve of the risk over its thresholds.
+/// A fitted stump: a tree with one split, and the objective as a function of the threshold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stump {
+pub struct FittedStump {
     tree: Tree,
     curve: Vec<(f64, f64)>,
-    /// The share of each node's rows that are of the class it predicts, where the polarity is fixed: then a side predicts its class for certain.
+    /// The fraction of each node's rows that have its predicted class if the polarity is fixed (the prediction is then a class, not the class proportions).
     precision: Vec<f64>,
     output: Output,
 }
 
-impl Stump {
-    /// The question and its answers.
+impl FittedStump {
+    /// The tree.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -246,9 +233,9 @@ impl Stump {
         &self.curve
     }
 
-    /// A stump that was grown elsewhere, of which no curve is known.
-    pub fn of_tree(tree: Tree, output: Output) -> Stump {
-        Stump { tree, curve: Vec::new(), precision: Vec::new(), output }
+    /// A stump without an objective curve.
+    pub fn of_tree(tree: Tree, output: Output) -> FittedStump {
+        FittedStump { tree, curve: Vec::new(), precision: Vec::new(), output }
     }
 
     fn view<'a>(&'a self, schema: &'a Schema) -> TreeView<'a> {
@@ -265,11 +252,11 @@ impl Stump {
             let (found, expected) = (precision.len(), tree.n_nodes());
             return Err(Error::model_file(format!("'precision' has {found} numbers; expected {expected}")));
         }
-        Ok(Box::new(Stump { tree, curve, precision, output }))
+        Ok(Box::new(FittedStump { tree, curve, precision, output }))
     }
 }
 
-impl Fitted for Stump {
+impl Fitted for FittedStump {
     fn output(&self) -> Output {
         self.output
     }
@@ -290,9 +277,9 @@ impl Fitted for Stump {
     }
 
     fn text(&self, schema: &Schema) -> String {
-        let mut text = draw::text(&self.view(schema));
+        let mut text = describe::text(&self.view(schema));
         if let Some(name) = self.tree.test[0].feature().map(|f| &schema.features[f].name) {
-            text.push_str(&draw::curve_text(&self.curve, name));
+            text.push_str(&describe::curve_text(&self.curve, name));
         }
         text
     }
@@ -308,11 +295,11 @@ impl Fitted for Stump {
     }
 
     fn svg(&self, schema: &Schema) -> Option<String> {
-        Some(draw::stump_svg(&self.view(schema), &self.curve))
+        Some(describe::stump_svg(&self.view(schema), &self.curve))
     }
 
     fn dot(&self, schema: &Schema) -> Option<String> {
-        Some(picture::dot(&self.view(schema)))
+        Some(render::dot(&self.view(schema)))
     }
 
     fn rules(&self, schema: &Schema) -> Option<String> {

@@ -1,45 +1,44 @@
-//! The best way to cut the categories of a nominal column in two.
+//! The best bipartition of the categories of a nominal column.
 //!
-//! **Idea.** In the order of a nominal column the rows of a category stand side by side. Where a theorem says so, the best of the 2^(K-1) - 1 bipartitions is a
-//! threshold in some order of the categories: their rows are laid out in that order and the ordinary sweep for thresholds runs over
-//! them, with its care for missing values. Otherwise all bipartitions are tried if there are few, and the thresholds of several promising
-//! orders if there are many. [`Search`] says which it was.
+//! **Idea.** In the sorted order of a nominal column the rows of a category are adjacent. For some criteria the best of the 2^(K-1) - 1 bipartitions is provably a
+//! threshold in some order of the categories: their rows are laid out in that order and swept like an ordered column. Otherwise all bipartitions are
+//! enumerated if there are few, and the thresholds of several promising orders are tried if there are many. [`BipartitionSearch`] records which it was.
 //!
-//! **Limits** (rows or weight on a side) break the theorems: the best bipartition that is allowed need not be a threshold. The best of all is taken if it happens to be
-//! allowed; otherwise the search goes on as if there were no theorem.
+//! **Limits** (rows or weight on a side) invalidate the theorems: the best allowed bipartition need not be a threshold. The best of all is taken if it is
+//! allowed; otherwise the search continues as if there were no theorem.
 //!
 //! **Cost.** O(n + K log K) for an order, O(2^K n) for trying all, up to [`TRIED`]. **Reference.** Fisher 1958; Breiman, Friedman, Olshen and Stone, CART (1984), 9.4.
 
-use super::exact::Threshold;
-use super::node::{Best, Limits, NodeCriterion, Segment, TIE, allowed, gain_at};
+use super::exact::ThresholdPosition;
+use super::node::{BestThreshold, NodeCriterion, SortedSegment, SplitLimits, TIE, allowed, gain_at};
 
 /// Up to this many categories (with those missing as one) all bipartitions are tried,
 pub const ENUMERATED: usize = 9;
-/// and those of more where trying them adds up at most this many rows.
+/// and those of more if enumeration moves at most this many rows.
 pub const TRIED: usize = 1 << 16;
 
 /// How the bipartition was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Search {
-    /// By an order among whose thresholds the best one provably is.
+pub enum BipartitionSearch {
+    /// By an order whose thresholds provably contain the best.
     Order,
-    /// By trying all.
+    /// By enumeration.
     Enumeration,
-    /// By orders that usually hold a good one.
+    /// By orders whose thresholds usually contain a good one.
     Heuristic,
 }
 
 /// The categories of a node on either side of a split.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bipartition {
-    /// What it gains.
+    /// Its gain.
     pub gain: f64,
-    /// For each category that the node has, in the order of the column, whether it is on the left.
+    /// Whether each category of the node, in the order of the column, is on the left.
     pub left: Vec<bool>,
     /// Whether rows without a category are on the left.
     pub missing_left: bool,
     /// How it was found.
-    pub search: Search,
+    pub search: BipartitionSearch,
 }
 
 impl Bipartition {
@@ -59,8 +58,8 @@ pub fn groups(present: &[u32]) -> Vec<&[u32]> {
 pub fn best_bipartition<C: NodeCriterion>(
     criterion: &C,
     node: &C::Node,
-    column: Segment<'_>,
-    limits: &Limits,
+    column: SortedSegment<'_>,
+    limits: &SplitLimits,
 ) -> Option<Bipartition> {
     let groups = groups(column.present);
     if groups.len() + usize::from(!column.missing.is_empty()) < 2 {
@@ -69,43 +68,43 @@ pub fn best_bipartition<C: NodeCriterion>(
     // Categories have no order that a prediction could follow.
     let limits = limits.without_order();
     let exact = criterion.exact_order(node, &groups, column.missing);
-    let categories = Categories { criterion, node, groups, missing: column.missing, limits };
+    let categories = CategorySearch { criterion, node, groups, missing: column.missing, limits };
     exact.map_or_else(|| categories.without_theorem(None), |keys| categories.by_theorem(keys))
 }
 
 /// The categories of a node.
-struct Categories<'a, C: NodeCriterion> {
+struct CategorySearch<'a, C: NodeCriterion> {
     criterion: &'a C,
     node: &'a C::Node,
     groups: Vec<&'a [u32]>,
     missing: &'a [u32],
-    limits: Limits,
+    limits: SplitLimits,
 }
 
-impl<C: NodeCriterion> Categories<'_, C> {
+impl<C: NodeCriterion> CategorySearch<'_, C> {
     /// The best threshold of an order that holds the best bipartition, if that is allowed.
     fn by_theorem(&self, keys: Vec<f64>) -> Option<Bipartition> {
-        if self.limits == Limits::NONE {
-            return self.by_order(&keys, Search::Order);
+        if self.limits == SplitLimits::NONE {
+            return self.by_order(&keys, BipartitionSearch::Order);
         }
         let (order, present) = self.lay_out(&keys);
-        let laid_out = Segment { present: &present, missing: self.missing };
-        let best = self.criterion.best_threshold(self.node, laid_out, &Limits::NONE)?;
+        let laid_out = SortedSegment { present: &present, missing: self.missing };
+        let best = self.criterion.best_threshold(self.node, laid_out, &SplitLimits::NONE)?;
         match gain_at(self.criterion, self.node, laid_out, best.place, &self.limits) {
-            Some(_) => Some(self.cut(&order, self.evened(laid_out, best), Search::Order)),
+            Some(_) => Some(self.cut(&order, self.evened(laid_out, best), BipartitionSearch::Order)),
             None => self.without_theorem(Some(keys)),
         }
     }
 
-    /// Where no cut gains anything, the one nearest to the middle instead of the first: categories that are all alike would otherwise be taken off
-    /// one by one, a chain as deep as there are categories.
-    fn evened(&self, laid_out: Segment<'_>, best: Best) -> Best {
+    /// If no cut has a positive gain, the one nearest to the middle instead of the first: identical categories would otherwise be split off one by one,
+    /// in a tree as deep as the number of categories.
+    fn evened(&self, laid_out: SortedSegment<'_>, best: BestThreshold) -> BestThreshold {
         let half = laid_out.present.len() / 2;
         let nearest = (0..half).flat_map(|far| [half - far, half + far]).find(|&n_left| laid_out.is_cut(n_left));
         let Some(n_left) = nearest.filter(|_| best.gain <= 0.0) else { return best };
-        let place = Threshold { n_left, ..best.place };
+        let place = ThresholdPosition { n_left, ..best.place };
         match gain_at(self.criterion, self.node, laid_out, place, &self.limits) {
-            Some(gain) if self.criterion.grid(self.node).round(gain) >= best.gain => Best { place, ..best },
+            Some(gain) if self.criterion.grid(self.node).round(gain) >= best.gain => BestThreshold { place, ..best },
             _ => best,
         }
     }
@@ -119,7 +118,7 @@ impl<C: NodeCriterion> Categories<'_, C> {
             return self.try_all(n_free, n_rows);
         }
         let orders = keys.map_or_else(|| self.criterion.promising_orders(self.node, &self.groups), |keys| vec![keys]);
-        let by_order = |keys: &Vec<f64>| self.by_order(keys, Search::Heuristic);
+        let by_order = |keys: &Vec<f64>| self.by_order(keys, BipartitionSearch::Heuristic);
         orders.iter().filter_map(by_order).reduce(|best, next| if next.gain > best.gain { next } else { best })
     }
 
@@ -132,7 +131,7 @@ impl<C: NodeCriterion> Categories<'_, C> {
             sum
         };
         let sums: Vec<C::Left> = self.groups[..n_free].iter().map(sum).collect();
-        // Place i holds what the categories from i on add up to, of those in the set.
+        // Entry i is the sum of the categories of the set from i on.
         let mut from = vec![criterion.nothing(node); n_free + 1];
         let mut best: Option<(f64, u32)> = None;
         for set in 1u32..1 << n_free {
@@ -150,13 +149,13 @@ impl<C: NodeCriterion> Categories<'_, C> {
         }
         best.map(|(gain, set)| {
             let left = (0..self.groups.len()).map(|g| set >> g & 1 == 1).collect();
-            Bipartition { gain, left, missing_left: false, search: Search::Enumeration }
+            Bipartition { gain, left, missing_left: false, search: BipartitionSearch::Enumeration }
         })
     }
 
-    fn by_order(&self, keys: &[f64], search: Search) -> Option<Bipartition> {
+    fn by_order(&self, keys: &[f64], search: BipartitionSearch) -> Option<Bipartition> {
         let (order, present) = self.lay_out(keys);
-        let laid_out = Segment { present: &present, missing: self.missing };
+        let laid_out = SortedSegment { present: &present, missing: self.missing };
         let best = self.criterion.best_threshold(self.node, laid_out, &self.limits)?;
         Some(self.cut(&order, self.evened(laid_out, best), search))
     }
@@ -170,7 +169,7 @@ impl<C: NodeCriterion> Categories<'_, C> {
     }
 
     /// The bipartition of a threshold in an order.
-    fn cut(&self, order: &[usize], best: Best, search: Search) -> Bipartition {
+    fn cut(&self, order: &[usize], best: BestThreshold, search: BipartitionSearch) -> Bipartition {
         let mut left = vec![false; self.groups.len()];
         let mut n_left = 0;
         for &g in order {

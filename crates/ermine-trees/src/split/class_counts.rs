@@ -1,22 +1,22 @@
-//! A count for each class: the statistics of forests for more than two classes.
+//! Bin statistics for more than two classes: one count per class.
 //!
-//! **Formula.** For counts l and r of the two sides: sum l^2 / sum l + sum r^2 / sum r, in whole numbers as long as possible; fractions are compared without dividing.
+//! **Formula.** For counts l and r of the two sides: sum l^2 / sum l + sum r^2 / sum r, in integers as long as possible; fractions are compared without division.
 
-use super::cells::{Cut, Item, MAX_BINS, Seen, Statistics, bits};
+use super::bin_statistics::{BinCut, BinSet, BinStatistics, MAX_BINS, SampledRow, bits};
 use super::impurity::{Impurity, score_fraction};
 
-/// A count for each class.
-pub struct Counts {
-    /// How many classes.
+/// One count per class.
+pub struct ClassCountStatistics {
+    /// Number of classes.
     pub n_classes: usize,
     /// Gini or entropy.
     pub criterion: Impurity,
 }
 
-impl Statistics for Counts {
+impl BinStatistics for ClassCountStatistics {
     type Number = u32;
 
-    /// A few more than there are classes, so that a cell fills whole vectors.
+    /// Rounded up so that a cell fills whole SIMD vectors.
     #[inline(always)]
     fn width(&self) -> usize {
         match self.n_classes {
@@ -26,7 +26,7 @@ impl Statistics for Counts {
     }
 
     #[inline(always)]
-    fn add(&self, cell: &mut [u32], item: Item) {
+    fn add(&self, cell: &mut [u32], item: SampledRow) {
         cell[item.target as usize] += item.weight;
     }
 
@@ -56,7 +56,7 @@ impl Statistics for Counts {
         self.criterion.score(cell.iter().map(|&c| f64::from(c)), weight)
     }
 
-    /// The share of the node's most frequent class.
+    /// The proportion of the node's most frequent class.
     fn order(&self, cell: &[u32], all: &[u32]) -> f64 {
         let most = (1..all.len()).fold(0, |best, k| if all[k] > all[best] { k } else { best });
         f64::from(cell[most]) / self.weight(cell)
@@ -70,10 +70,10 @@ impl Statistics for Counts {
         cell.iter().filter(|&&c| c > 0).count() <= 1
     }
 
-    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u32], mut seen: Option<&mut [Seen]>) {
+    fn add_up(&self, lines: &[u8], stride: usize, columns: &[u16], cells: &mut [u32], mut seen: Option<&mut [BinSet]>) {
         let k = self.width();
         for line in lines.chunks_exact(stride) {
-            let item = Item::of_line(line);
+            let item = SampledRow::of_line(line);
             for (slot, &column) in columns.iter().enumerate() {
                 let bin = line[column as usize] as usize;
                 cells[(slot * MAX_BINS + bin) * k + item.target as usize] += item.weight;
@@ -84,7 +84,7 @@ impl Statistics for Counts {
         }
     }
 
-    fn best_cut(&self, cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Option<Cut>> {
+    fn best_cut(&self, cells: &[u32], seen: &BinSet, all: &[u32], bar: f64) -> Option<Option<BinCut>> {
         if self.criterion != Impurity::Gini {
             return None;
         }
@@ -101,14 +101,14 @@ impl Statistics for Counts {
 
 ermine_core::versions! {
     /// The best cut between the bins of a column whose cells have a count for each of W classes.
-    fn best_class_cut<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+    fn best_class_cut<const W: usize>(cells: &[u32], seen: &BinSet, all: &[u32], bar: f64) -> Option<BinCut> {
         best_class_cut_plain::<W>(cells, seen, all, bar)
     }
 }
 
-/// Counts and their squares are added up in whole numbers, whose order doesn't matter: wide units give the same bits.
+/// Integer sums don't depend on the order, so every instruction set gives the same result.
 #[inline(always)]
-fn best_class_cut_plain<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32], bar: f64) -> Option<Cut> {
+fn best_class_cut_plain<const W: usize>(cells: &[u32], seen: &BinSet, all: &[u32], bar: f64) -> Option<BinCut> {
     let (cells, all): (&[[u32; W]], &[u32; W]) = (cells.as_chunks().0, all.first_chunk()?);
     let all = all.map(u64::from);
     let total: u64 = all.iter().sum();
@@ -135,5 +135,5 @@ fn best_class_cut_plain<const W: usize>(cells: &[u32], seen: &Seen, all: &[u32],
         before = Some(bin);
     }
     let score = best_num / best_den;
-    best.map(|(before, after)| Cut { score, before, after })
+    best.map(|(before, after)| BinCut { score, before, after })
 }

@@ -1,73 +1,76 @@
-//! The exact best threshold: one sweep over a sorted column.
+//! Exact threshold search on a sorted column, and the best split of all columns for stumps.
 //!
-//! **Idea.** Put the threshold below all values, then move it up past one value after the other; each step moves some rows from the right
-//! side to the left, and the cost of the split follows from two running sums. Rows without a value are tried on both sides.
+//! **Idea.** Start with the threshold below all values and move it up one value at a time; each step moves rows from the right side to the left, and the cost of the split follows from two running sums. Missing
+//! values are tried on both sides.
 //!
-//! **Formula.** Thresholds are half-way between neighbouring distinct values, and min - 1 and max + 1, which leave one side empty (of the rows that
-//! have a value).
+//! **Formula.** Thresholds are midpoints of neighboring distinct values, and min - 1 and max + 1, which leave one side without values.
 //!
-//! **Ties** are broken in a fixed order: lower cost, then the criterion's own tie-break, then the lower column, the lower threshold,
-//! missing values to the left. The result doesn't depend on the number of threads.
+//! **Ties** are broken in a fixed order: lower cost, the criterion's tie-break, lower column, lower threshold, missing values on the left. The result doesn't depend on the number of threads.
 //!
-//! **Cost.** O(n) for each column, given its order. **Reference.** Shalev-Shwartz and Ben-David, Understanding Machine Learning,
-//! section 10.1.1 (there for one polarity and without missing values).
+//! **Cost.** O(n) per sorted column. **Reference.** Shalev-Shwartz and Ben-David, Understanding Machine Learning, section 10.1.1 (for one polarity and without missing values).
 
-use super::criterion::Criterion;
+use super::additive::AdditiveCriterion;
 use super::test::Test;
-use super::{bucket, nominal};
+use super::{buckets, nominal};
 use ermine_core::matrix::sorted::TIE;
 use ermine_core::matrix::{Features, SortedColumn, binned};
 use ermine_core::parallel;
 use ermine_core::table::ColumnKind;
 
-/// A split that may be the best: what decides, in the order in which it decides.
+/// A candidate split with its sort keys in order of precedence.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate<T> {
+pub struct SplitCandidate<T> {
     /// The cost of the split.
     pub cost: f64,
-    /// What decides between equal costs.
+    /// Decides between equal costs; lower is better.
     pub tie_break: f64,
-    /// Where it is.
+    /// Its position.
     pub place: T,
 }
 
-impl<T> Candidate<T> {
-    /// Whether this one comes before the other in the order of ties. The one found first stays if neither does.
-    pub fn beats<U>(&self, other: &Candidate<U>) -> bool {
+impl<T> SplitCandidate<T> {
+    /// Whether this candidate is strictly better; otherwise the one found first stays.
+    pub fn beats<U>(&self, other: &SplitCandidate<U>) -> bool {
         self.cost < other.cost || (self.cost == other.cost && self.tie_break < other.tie_break)
     }
 }
 
-/// The best threshold of a column: how many of its entries are at most the threshold, and where missing values go.
+/// The position of a threshold in a sorted column, and the side of missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Threshold {
-    /// How many of the rows that have a value are on the left.
+pub struct ThresholdPosition {
+    /// Number of present values on the left.
     pub n_left: usize,
-    /// Whether rows without a value are on the left.
+    /// Whether missing values are on the left.
     pub missing_left: bool,
 }
 
-impl Candidate<Threshold> {
+impl SplitCandidate<ThresholdPosition> {
     /// Worse than any threshold.
     pub(super) fn none() -> Self {
-        let place = Threshold { n_left: usize::MAX, missing_left: false };
-        Candidate { cost: f64::INFINITY, tie_break: f64::INFINITY, place }
+        let place = ThresholdPosition { n_left: usize::MAX, missing_left: false };
+        SplitCandidate { cost: f64::INFINITY, tie_break: f64::INFINITY, place }
     }
 
     /// Whether this threshold comes before the other one of the same column: by cost, then by what decides between equal costs, then the
     /// lower threshold, then missing values to the left.
     pub(super) fn precedes(&self, other: &Self) -> bool {
-        let later = |place: Threshold| (place.n_left, !place.missing_left);
+        let later = |place: ThresholdPosition| (place.n_left, !place.missing_left);
         let equal = self.cost == other.cost && self.tie_break == other.tie_break;
         self.beats(other) || (equal && later(self.place) < later(other.place))
     }
 
-    /// Takes the threshold at `place`, which leaves `left` on the left, if it is better.
+    /// Replaces this candidate by the threshold at `place` if that is better.
     #[inline]
-    pub(super) fn consider<C: Criterion>(&mut self, criterion: &C, all: &C::Sum, left: &C::Sum, place: Threshold) {
+    pub(super) fn consider<C: AdditiveCriterion>(
+        &mut self,
+        criterion: &C,
+        all: &C::Sum,
+        left: &C::Sum,
+        place: ThresholdPosition,
+    ) {
         let cost = criterion.cost(all, left);
         if cost <= self.cost {
-            let candidate = Candidate { cost, tie_break: criterion.tie_break(all, left), place };
+            let candidate = SplitCandidate { cost, tie_break: criterion.tie_break(all, left), place };
             if candidate.precedes(self) {
                 *self = candidate;
             }
@@ -75,24 +78,29 @@ impl Candidate<Threshold> {
     }
 }
 
-/// The best split of all columns, and what is added up in each of its branches.
+/// The best split of all columns and the sums of its branches.
 #[derive(Debug, Clone)]
-pub struct Split<S> {
-    /// The test that makes it.
+pub struct StumpSplit<S> {
+    /// Its test.
     pub test: Test,
     /// Its cost.
     pub cost: f64,
-    /// What is added up in each branch, in the order of the tree's children.
+    /// The sums of each branch, in the order of the children.
     pub sums: Vec<S>,
-    /// The first child takes what is above the threshold that was found, and the second what is at most it: see `threshold_split`.
+    /// Whether the children are swapped: the first one holds the values above the threshold. See `threshold_split`.
     pub swapped: bool,
-    /// Thresholds of the column and their costs, for people to look at; none for a nominal column.
+    /// Thresholds of the column and their costs for plotting; empty for a nominal column.
     pub costs: Vec<(f64, f64)>,
 }
 
-/// Calls `each(n_left, left)` for every place where the threshold can lie, from below all values to above them.
+/// Calls `each(n_left, left)` for every position of the threshold, from below all values to above them.
 #[inline]
-fn sweep<C: Criterion>(criterion: &C, column: &SortedColumn, start: C::Sum, mut each: impl FnMut(usize, &C::Sum)) {
+fn sweep<C: AdditiveCriterion>(
+    criterion: &C,
+    column: &SortedColumn,
+    start: C::Sum,
+    mut each: impl FnMut(usize, &C::Sum),
+) {
     let entries = column.present();
     let mut left = start;
     for (n_left, &entry) in entries.iter().enumerate() {
@@ -104,19 +112,23 @@ fn sweep<C: Criterion>(criterion: &C, column: &SortedColumn, start: C::Sum, mut 
     each(entries.len(), &left);
 }
 
-/// What is added up over the rows without a value.
-fn missing_sum<C: Criterion>(criterion: &C, column: &SortedColumn) -> C::Sum {
+/// The sum over rows with a missing value.
+fn missing_sum<C: AdditiveCriterion>(criterion: &C, column: &SortedColumn) -> C::Sum {
     let mut sum = criterion.zero();
     column.missing().iter().for_each(|&row| criterion.add(&mut sum, row as usize));
     sum
 }
 
 /// The best threshold of a sorted column.
-pub fn best_threshold<C: Criterion>(criterion: &C, column: &SortedColumn, all: &C::Sum) -> Candidate<Threshold> {
-    let mut best = Candidate::none();
+pub fn best_threshold<C: AdditiveCriterion>(
+    criterion: &C,
+    column: &SortedColumn,
+    all: &C::Sum,
+) -> SplitCandidate<ThresholdPosition> {
+    let mut best = SplitCandidate::none();
     let mut run = |start: C::Sum, missing_left: bool| {
         sweep(criterion, column, start, |n_left, left| {
-            best.consider(criterion, all, left, Threshold { n_left, missing_left });
+            best.consider(criterion, all, left, ThresholdPosition { n_left, missing_left });
         });
     };
     if column.missing().is_empty() {
@@ -128,13 +140,13 @@ pub fn best_threshold<C: Criterion>(criterion: &C, column: &SortedColumn, all: &
     best
 }
 
-/// The number that a threshold with `n_left` entries below it stands for.
+/// The value of a threshold with `n_left` entries below it.
 pub fn threshold_value(column: &SortedColumn, n_left: usize, value: impl Fn(usize) -> f64) -> f64 {
     let entries = column.present();
     let at = |i: usize| value((entries[i] & !TIE) as usize);
     match n_left {
         _ if entries.is_empty() => 0.0,
-        // Of a huge value, 1 is less than the rounding error.
+        // For a huge value, subtracting 1 may be lost to rounding.
         0 => (at(0) - 1.0).min(at(0).next_down()),
         n if n == entries.len() => at(n - 1) + 1.0,
         n => binned::between(at(n - 1), at(n)),
@@ -142,8 +154,12 @@ pub fn threshold_value(column: &SortedColumn, n_left: usize, value: impl Fn(usiz
 }
 
 /// The best split of all columns: a threshold for ordered ones, a branch for each category for nominal ones with at most
-/// `max_categories`. `None` where there is no column to split on.
-pub fn best_split<C: Criterion>(criterion: &C, features: &Features, max_categories: usize) -> Option<Split<C::Sum>> {
+/// `max_categories`. `None` if there is no column to split on.
+pub fn best_split<C: AdditiveCriterion>(
+    criterion: &C,
+    features: &Features,
+    max_categories: usize,
+) -> Option<StumpSplit<C::Sum>> {
     let mut all = criterion.zero();
     (0..features.n_rows()).for_each(|row| criterion.add(&mut all, row));
     let (nominal, ordered): (Vec<usize>, Vec<usize>) =
@@ -156,17 +172,17 @@ pub fn best_split<C: Criterion>(criterion: &C, features: &Features, max_categori
         }
         let sums = nominal::sums_by_level(criterion, column, features.rows(), n_levels);
         let (cost, tie_break) = nominal::cost(criterion, &sums);
-        Some((feature, Candidate { cost, tie_break, place: None }))
+        Some((feature, SplitCandidate { cost, tie_break, place: None }))
     };
-    let mut found: Vec<(usize, Candidate<Option<Threshold>>)> =
+    let mut found: Vec<(usize, SplitCandidate<Option<ThresholdPosition>>)> =
         parallel::map(nominal.len(), |i| each_category(&nominal[i])).into_iter().flatten().collect();
     let best_ordered = if features.n_rows() < BUCKETS_FROM {
         every_threshold(criterion, features, &ordered, &all)
     } else {
-        bucket::best_threshold(criterion, features, &ordered, &all)
+        buckets::best_threshold(criterion, features, &ordered, &all)
     };
     found.extend(best_ordered.map(|(feature, best)| {
-        (feature, Candidate { cost: best.cost, tie_break: best.tie_break, place: Some(best.place) })
+        (feature, SplitCandidate { cost: best.cost, tie_break: best.tie_break, place: Some(best.place) })
     }));
     found.sort_by_key(|&(feature, _)| feature);
     let (feature, best) = found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })?;
@@ -176,30 +192,30 @@ pub fn best_split<C: Criterion>(criterion: &C, features: &Features, max_categori
     })
 }
 
-/// Tables with fewer rows are sorted: see [`bucket`].
+/// Tables with fewer rows are sorted: see [`buckets`].
 const BUCKETS_FROM: usize = 8192;
 
 /// The best threshold of all these columns, by sorting and sweeping each of them.
-fn every_threshold<C: Criterion>(
+fn every_threshold<C: AdditiveCriterion>(
     criterion: &C,
     features: &Features,
     columns: &[usize],
     all: &C::Sum,
-) -> Option<(usize, Candidate<Threshold>)> {
+) -> Option<(usize, SplitCandidate<ThresholdPosition>)> {
     let sorted = features.sorted();
     let search = |feature: usize| (feature, best_threshold(criterion, &sorted.columns[feature], all));
     let found = parallel::map(columns.len(), |i| search(columns[i]));
     found.into_iter().reduce(|best, next| if next.1.beats(&best.1) { next } else { best })
 }
 
-fn threshold_split<C: Criterion>(
+fn threshold_split<C: AdditiveCriterion>(
     criterion: &C,
     features: &Features,
     feature: usize,
     all: &C::Sum,
     cost: f64,
-    place: Threshold,
-) -> Split<C::Sum> {
+    place: ThresholdPosition,
+) -> StumpSplit<C::Sum> {
     let column = &SortedColumn::new(features, feature);
     let mut left = if place.missing_left { missing_sum(criterion, column) } else { criterion.zero() };
     column.present()[..place.n_left].iter().for_each(|&e| criterion.add(&mut left, (e & !TIE) as usize));
@@ -208,26 +224,26 @@ fn threshold_split<C: Criterion>(
     let feature_code = feature as u32;
     let threshold = threshold_value(column, place.n_left, |row| features.number(row, feature));
     if place.n_left == 0 && threshold == f64::NEG_INFINITY {
-        // No threshold lies below minus infinity. The same two sides, the other way round, need one above all values.
+        // No threshold lies below minus infinity: use the complement, with the threshold above all values.
         let test = Test::AtMost { feature: feature_code, threshold: f64::INFINITY, missing_left: !place.missing_left };
-        return Split { test, cost, sums: vec![right, left], swapped: true, costs };
+        return StumpSplit { test, cost, sums: vec![right, left], swapped: true, costs };
     }
     let test = Test::AtMost { feature: feature_code, threshold, missing_left: place.missing_left };
-    Split { test, cost, sums: vec![left, right], swapped: false, costs }
+    StumpSplit { test, cost, sums: vec![left, right], swapped: false, costs }
 }
 
-/// How many thresholds of the best column are kept for people to look at.
+/// Maximum number of thresholds of the best column kept for plotting.
 const CURVE_POINTS: usize = 400;
 
-/// Thresholds of a column and their costs, at most [`CURVE_POINTS`] of them, evenly taken, and the best one. Missing values stay where the best
-/// split puts them.
-fn threshold_costs<C: Criterion>(
+/// At most [`CURVE_POINTS`] evenly spaced thresholds of a column with their costs, and the best one. Missing values stay on the side chosen by the best
+/// split.
+fn threshold_costs<C: AdditiveCriterion>(
     criterion: &C,
     features: &Features,
     column: &SortedColumn,
     feature: usize,
     all: &C::Sum,
-    best: Threshold,
+    best: ThresholdPosition,
 ) -> Vec<(f64, f64)> {
     let start = if best.missing_left { missing_sum(criterion, column) } else { criterion.zero() };
     let step = (column.n_distinct() + 1).div_ceil(CURVE_POINTS).max(1);

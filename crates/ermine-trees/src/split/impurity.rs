@@ -1,32 +1,32 @@
-//! How mixed the classes of a set of rows are: the only place for Gini, entropy and training error.
+//! Gini impurity, entropy and error rate, defined once for all criteria.
 //!
-//! **Formula.** With w_k the weight of class k and W the sum of them, all three follow from W and one more number, the *part*:
+//! **Formula.** With w_k the weight of class k and W the sum of them, all three follow from W and one more statistic, the *part*:
 //!
 //! | impurity | part | cost: W times the impurity |
 //! |---|---|---|
-//! | training error | max_k w_k | W - part |
+//! | error rate | max_k w_k | W - part |
 //! | Gini | sum_k w_k^2 | W - part / W |
 //! | entropy | sum_k w_k log2 w_k | W log2 W - part |
 //!
-//! The cost of a split is the sum of its sides' costs, which never is more than that of the node. Searches that only compare splits of one node maximise the *score* instead, which is what the
-//! cost lacks of something that all of them share; for Gini it is part / W, and fractions are compared without dividing ([`score_fraction`]).
+//! The cost of a split is the sum of its sides' costs, which is at most that of the node. Searches that compare splits of one node maximize the *score* instead, a constant
+//! minus the cost; for Gini it is part / W, and fractions are compared without division ([`score_fraction`]).
 
 use ermine_core::choice;
 
 choice! {
-    /// How mixed the classes of a node are.
+    /// Impurity of the classes of a node.
     pub enum Impurity {
-        /// The share of rows that the majority class gets wrong: the 0-1 risk.
+        /// Error rate of the majority class (0-1 risk).
         Error = "error",
-        /// The chance that two rows drawn from the node have different classes.
+        /// Gini impurity: the probability that two rows drawn from the node have different classes.
         Gini = "gini",
-        /// The bits needed to tell the class of a row.
+        /// Entropy of the classes, in bits.
         Entropy = "entropy",
     }
 }
 
 impl Impurity {
-    /// What the cost needs of the class weights, beside their sum.
+    /// The statistic of the class weights that the cost needs in addition to their sum.
     #[inline(always)]
     pub fn part(self, weights: impl Iterator<Item = f64>) -> f64 {
         match self {
@@ -54,13 +54,13 @@ impl Impurity {
             return 0.0;
         }
         match self {
-            // One logarithm of a ratio for each class: nothing cancels.
+            // One logarithm of a ratio per class: no cancellation.
             Impurity::Entropy => weights.iter().filter(|&&w| w > 0.0).map(|w| w * (total / w).log2()).sum(),
             _ => self.cost_from(total, self.part(weights.iter().copied())),
         }
     }
 
-    /// What a node with these class weights costs that says these shares, which need not be its own: errors, squared distances to the classes, or bits.
+    /// The cost of a node with these class weights that predicts other probabilities: errors, squared distances to the class indicators, or bits.
     pub fn cost_of(self, weights: &[f64], shares: &[f64]) -> f64 {
         let total: f64 = weights.iter().sum();
         let pairs = weights.iter().zip(shares);
@@ -94,7 +94,7 @@ impl Impurity {
         self.cost_from(left_total, left_part) + self.cost_from(right_total, right_part)
     }
 
-    /// How pure a set with these class weights is, beside others of the same node: higher for purer sets, and at most the sum of its parts' scores.
+    /// The score of a set with these class weights: higher for purer sets, and at most the sum of the scores of its parts.
     #[inline(always)]
     pub fn score(self, weights: impl Iterator<Item = f64>, total: f64) -> f64 {
         let part = self.part(weights);
@@ -106,13 +106,13 @@ impl Impurity {
     }
 }
 
-/// The Gini scores of two sides added up, as a numerator and a denominator; of each side the sum of squares and the weight.
+/// The sum of the Gini scores of two sides as numerator and denominator; each side is given by its sum of squares and its weight.
 #[inline(always)]
 pub fn score_fraction((squares, weight): (f64, f64), (other_squares, other_weight): (f64, f64)) -> (f64, f64) {
     (squares * other_weight + other_squares * weight, weight * other_weight)
 }
 
-/// What a split gains in Gini impurity (times weight) with `n` of `all.0` rows on the left, `p` of them of the second class, of which there are `all.1`: without a difference but of whole numbers.
+/// The Gini gain (times weight) of a split with `n` of `all.0` rows on the left, `p` of them of the second class, which has `all.1` rows: free of cancellation.
 #[inline(always)]
 pub fn two_class_gini_gain((n, p): (f64, f64), all: (f64, f64)) -> f64 {
     let d = p * all.0 - n * all.1;
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_the_textbook_ones() {
+    fn costs_match_the_textbook() {
         assert_eq!(Impurity::Error.cost(&[3.0, 1.0]), 1.0);
         assert_eq!(Impurity::Gini.cost(&[2.0, 2.0]), 4.0 * 0.5);
         assert_eq!(Impurity::Entropy.cost(&[2.0, 2.0]), 4.0 * 1.0);

@@ -1,14 +1,17 @@
-//! What is left of one cut for each of some columns, added up over many lines.
+//! Sums of the left sides of one cut per column, in one pass over the lines of a node.
 //!
-//! **Idea.** All cuts stand in one vector as long as a line: one comparison tells on which side of every cut a line is, and the line's word is added to the sums of the cuts that it is left of, eight
-//! of them at once. There is no branch, which random cuts would make unpredictable.
+//! **Idea.** All cuts form one vector as long as a line: one comparison gives the side of every cut, and the line's word is added to the sums of the cuts that it is left of, eight
+//! at a time. There is no branch, which random cuts would make unpredictable.
 //!
-//! **Same bits everywhere.** Words are whole numbers that wrap; wide units add the same ones.
+//! **Reproducibility.** Words are wrapping integers; every instruction set gives the same sums.
 
-/// Adds `word(line)` to the sum of each cut (a place in the line, and the greatest byte on the left) that the line is left of.
+#[cfg(target_arch = "x86_64")]
+use ermine_core::simd::InstructionSet;
+
+/// Adds `word(line)` to the sum of each cut (position in the line, last left bin) that the line is left of.
 pub fn add_left(lines: &[u8], stride: usize, cuts: &[(u16, u8)], word: impl Fn(&[u8]) -> u64, sums: &mut [u64]) {
     #[cfg(target_arch = "x86_64")]
-    if stride == 64 && ermine_core::detected!("avx512f", "avx512bw", "bmi2") {
+    if stride == 64 && ermine_core::simd::has(InstructionSet::Avx512) {
         for (cuts, sums) in cuts.chunks(8).zip(sums.chunks_mut(8)) {
             // SAFETY: the processor has the features, as just detected.
             unsafe { x86::add_left_avx512(lines.as_chunks().0, cuts, &word, sums) };
@@ -32,7 +35,7 @@ fn add_left_plain(lines: &[u8], stride: usize, cuts: &[(u16, u8)], word: impl Fn
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// The same for at most eight cuts at different places of lines of 64 bytes.
+    /// The same for at most eight cuts at different positions of 64-byte lines.
     #[target_feature(enable = "avx512f,avx512bw,bmi2")]
     pub fn add_left_avx512(lines: &[[u8; 64]], cuts: &[(u16, u8)], word: &impl Fn(&[u8]) -> u64, out: &mut [u64]) {
         let (mut last, mut places) = ([0u8; 64], 0u64);
@@ -52,7 +55,7 @@ mod x86 {
         let mut each = [0u64; 8];
         // SAFETY: the array has 64 bytes, and the store needs no alignment.
         unsafe { _mm512_storeu_si512(each.as_mut_ptr().cast(), sums) };
-        // The sums stand in the order of their places.
+        // The sums are in the order of their positions.
         for (out, &(place, _)) in out.iter_mut().zip(cuts) {
             let before = (places & ((1 << (place % 64)) - 1)).count_ones();
             *out = out.wrapping_add(each[before as usize % 8]);
@@ -67,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn wide_units_add_the_same(
+        fn simd_sums_equal_scalar_sums(
             lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 64), 0..50),
             cuts in prop::collection::btree_map(0u16..54, any::<u8>(), 0..20),
         ) {

@@ -1,24 +1,24 @@
-//! Rows, weight and target sums in f64: the statistics of forests for any weights, and for several numbers at once.
+//! Bin statistics for arbitrary weights or several targets: rows, weight and target sums in f64.
 
-use super::cells::{Item, Statistics};
+use super::bin_statistics::{BinStatistics, SampledRow};
 use super::impurity::Impurity;
 use std::borrow::Cow;
 
 /// Rows, weight and target sums in f64.
-pub struct Sums<'a> {
+pub struct TargetSumStatistics<'a> {
     /// The weight of each row of the data.
     pub weight: Cow<'a, [f64]>,
-    /// The classes of the rows, or `None` where numbers are learned.
+    /// The classes of the rows; `None` for regression.
     pub classes: Option<&'a [u32]>,
-    /// The numbers of the rows, `n_targets` each, centred.
+    /// The centered targets of the rows, `n_targets` each.
     pub values: &'a [f64],
-    /// How many target sums: classes or numbers.
+    /// Number of target sums: classes or targets.
     pub n_targets: usize,
     /// Gini or entropy.
     pub criterion: Impurity,
 }
 
-impl Statistics for Sums<'_> {
+impl BinStatistics for TargetSumStatistics<'_> {
     type Number = f64;
 
     fn width(&self) -> usize {
@@ -26,7 +26,7 @@ impl Statistics for Sums<'_> {
     }
 
     #[inline]
-    fn add(&self, cell: &mut [f64], item: Item) {
+    fn add(&self, cell: &mut [f64], item: SampledRow) {
         let (row, count) = (item.row as usize, f64::from(item.weight));
         let weight = count * self.weight[row];
         cell[0] += count;
@@ -62,7 +62,7 @@ impl Statistics for Sums<'_> {
     fn score(&self, cell: &[f64]) -> f64 {
         match self.criterion {
             _ if cell[0] == 0.0 || cell[1] <= 0.0 => 0.0,
-            // The squared error that means explain has the form of the Gini score.
+            // The squared error explained by the means has the form of the Gini score.
             _ => self.criterion.score(cell[2..].iter().copied(), cell[1]),
         }
     }

@@ -1,13 +1,13 @@
-//! The question that a node of a tree asks of a row.
+//! The test of a tree node.
 
 use ermine_core::error::{Error, Result};
 
-/// What a node asks of a row.
+/// The test of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
-    /// Nothing: a leaf.
+    /// A leaf.
     Leaf,
-    /// Is the value at most the threshold? Yes: first child, no: second.
+    /// `x <= threshold`: first child, otherwise second.
     AtMost {
         /// The column.
         feature: u32,
@@ -16,34 +16,34 @@ pub enum Test {
         /// Whether a missing value goes to the first child.
         missing_left: bool,
     },
-    /// Is the category one of these? Yes: first child, no: second.
+    /// Category in a set: first child, otherwise second.
     InSet {
         /// The column.
         feature: u32,
-        /// The categories that go to the first child. A category that training didn't have is in no set.
+        /// The categories of the first child. Unseen categories are in no set.
         set: CodeSet,
         /// Whether a missing value goes to the first child.
         missing_left: bool,
     },
-    /// Which category is it? Category c goes to child c.
+    /// One branch per category: category c goes to child c.
     Each {
         /// The column.
         feature: u32,
-        /// How many categories have a child.
+        /// Number of categories with a child.
         n_levels: u32,
-        /// Whether one more child takes missing values.
+        /// Whether there is one more child for missing values.
         missing: bool,
     },
 }
 
-/// The category that a number stands for. NaN and numbers below zero stand for none: they are missing values, as other programs write them too.
+/// The category that a number encodes. NaN and negative numbers are missing values, as in other libraries.
 #[inline(always)]
 pub fn category(x: f64) -> Option<usize> {
     (x >= 0.0).then_some(x as usize)
 }
 
 impl Test {
-    /// How many children a node with this test has.
+    /// The number of children.
     pub fn n_children(&self) -> usize {
         match self {
             Test::Leaf => 0,
@@ -52,7 +52,7 @@ impl Test {
         }
     }
 
-    /// Which child takes the value `x` (a category as its code); `None` to stop here.
+    /// The child for the value `x` (a category as its code); `None` to stop at this node.
     #[inline]
     pub fn branch(&self, x: f64) -> Option<usize> {
         match self {
@@ -69,7 +69,7 @@ impl Test {
         }
     }
 
-    /// Asks about another column: the one that `name` gives for its own.
+    /// Maps the column of the test to another column.
     pub fn rename(&mut self, name: impl Fn(u32) -> u32) {
         match self {
             Test::Leaf => {}
@@ -79,7 +79,7 @@ impl Test {
         }
     }
 
-    /// The test as one kind, one column and one number, and the words of its set, for the model file.
+    /// The test as a kind, a column, a number and the words of its set, for the model file.
     pub(crate) fn parts(&self) -> (u8, u32, f64, &[u64]) {
         match self {
             Test::Leaf => (0, 0, 0.0, &[]),
@@ -93,7 +93,7 @@ impl Test {
         }
     }
 
-    /// The test back from its parts; the words of a set are taken from the front of `words`.
+    /// Reassembles a test; the words of a set are taken from `words`.
     pub(crate) fn from_parts(
         kind: u8,
         feature: u32,
@@ -104,7 +104,10 @@ impl Test {
         match kind {
             0 => Ok(Test::Leaf),
             1 | 2 if !number.is_nan() => Ok(Test::AtMost { feature, threshold: number, missing_left: kind == 2 }),
-            3 | 4 if number >= 0.0 => Ok(Test::Each { feature, n_levels: number as u32, missing: kind == 4 }),
+            // A test has a branch at least; a node without is a leaf.
+            3 | 4 if number >= f64::from(u8::from(kind == 3)) => {
+                Ok(Test::Each { feature, n_levels: number as u32, missing: kind == 4 })
+            }
             5 | 6 if number >= 0.0 => {
                 let words: Box<[u64]> = words.take(number as usize).collect();
                 let set = CodeSet { words };
@@ -118,7 +121,7 @@ impl Test {
         }
     }
 
-    /// The column that is asked about.
+    /// The column of the test; `None` for a leaf.
     pub fn feature(&self) -> Option<usize> {
         match *self {
             Test::Leaf => None,
@@ -148,12 +151,12 @@ impl CodeSet {
         CodeSet { words: words.into() }
     }
 
-    /// The set in words of 64 codes each.
+    /// The set as words of 64 bits.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The set from its words.
+    /// Creates a set from its words.
     pub fn from_words(words: impl IntoIterator<Item = u64>) -> CodeSet {
         CodeSet { words: words.into_iter().collect() }
     }
@@ -175,7 +178,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_test_sends_values_where_it_says() {
+    fn a_test_without_branches_is_refused() {
+        let read = |kind: u8| Test::from_parts(kind, 0, 0.0, &mut std::iter::empty());
+        assert!(read(3).is_err());
+        assert_eq!(read(4).unwrap().n_children(), 1);
+    }
+
+    #[test]
+    fn each_test_sends_values_to_the_right_child() {
         let set = CodeSet::new([0, 70]);
         assert_eq!(set.iter().collect::<Vec<_>>(), [0, 70]);
         let test = Test::InSet { feature: 0, set, missing_left: true };

@@ -1,6 +1,6 @@
-//! Two classes that all count the same: sweeps that count labels in blocks and skip the blocks that can't win.
+//! Criterion for two classes without weights: sweeps in blocks, skipping blocks that can't contain the best threshold.
 //!
-//! **Idea.** The label stands in the entry itself, so that a sweep reads one array from front to back. The impurities are concave in the class
+//! **Idea.** The label is a flag of the entry itself, so a sweep reads one array sequentially. The impurities are concave in the class
 //! counts of the left side; within a block of 64 entries these counts stay in a box, and the least cost over a box is at a
 //! corner. If no corner beats the best split so far, no threshold within the block does, and the block is skipped after
 //! counting its labels.
@@ -11,18 +11,20 @@
 //! **Cost.** A fraction of a nanosecond for each entry. **Reference.** Alsabti, Ranka and Singh, CLOUDS (1998), for bounds on
 //! intervals.
 
-use super::blocks::{Block, could_win, low_bits};
-use super::exact::Threshold;
+use super::exact::ThresholdPosition;
 use super::impurity::{Impurity, two_class_gini_gain, x_log2_x};
-use super::node::{Best, Grid, LABEL, Limits, NodeCriterion, ROW, Segment, Summary, TIE, sweep};
+use super::label_blocks::{LabelBlock, could_win, low_bits};
+use super::node::{
+    BestThreshold, GainGrid, LABEL, NodeCriterion, NodeSummary, ROW, SortedSegment, SplitLimits, TIE, sweep,
+};
 use std::sync::Arc;
 
-/// How many entries are counted before their bound is looked at: as many as a word has bits.
+/// Number of entries per block: the bits of a word.
 const BLOCK: usize = 64;
 
 /// Two classes without weights.
 #[derive(Debug, Clone)]
-pub struct TwoClassCounts {
+pub struct TwoClassCriterion {
     /// The class of each row, 0 or 1.
     codes: Vec<u8>,
     impurity: Impurity,
@@ -32,22 +34,22 @@ pub struct TwoClassCounts {
 
 /// The class counts of a node.
 #[derive(Debug, Clone, Copy)]
-pub struct Counts {
+pub struct TwoClassNode {
     n: f64,
     p: f64,
     cost: f64,
 }
 
-impl TwoClassCounts {
+impl TwoClassCriterion {
     /// The criterion for rows of these classes.
     pub fn new(codes: &[u32], impurity: Impurity) -> Self {
         let logs = if impurity == Impurity::Entropy { x_log2_x_table(codes.len()) } else { Arc::new([]) };
-        TwoClassCounts { codes: codes.iter().map(|&c| u8::from(c != 0)).collect(), impurity, logs }
+        TwoClassCriterion { codes: codes.iter().map(|&c| u8::from(c != 0)).collect(), impurity, logs }
     }
 
     /// The gain with `n` rows on the left, `p` of them of the second class.
     #[inline(always)]
-    fn gain_of(&self, node: &Counts, n: f64, p: f64) -> f64 {
+    fn gain_of(&self, node: &TwoClassNode, n: f64, p: f64) -> f64 {
         match self.impurity {
             Impurity::Gini => two_class_gini_gain((n, p), (node.n, node.p)),
             Impurity::Entropy => node.cost - self.entropy_cost(n, p) - self.entropy_cost(node.n - n, node.p - p),
@@ -66,7 +68,7 @@ impl TwoClassCounts {
     /// The best threshold with `start` rows (and second-class rows) already on the left, if it gains more than `floor`.
     fn sweep_blocks(
         &self,
-        node: &Counts,
+        node: &TwoClassNode,
         entries: &[u32],
         start: (f64, f64),
         range: (usize, usize),
@@ -76,7 +78,7 @@ impl TwoClassCounts {
         let mut best = (floor, 0);
         let (mut n, mut p) = start;
         for first in (0..high).step_by(BLOCK) {
-            let block = Block::new(&entries[first..]);
+            let block = LabelBlock::new(&entries[first..]);
             let len = (high - first).min(BLOCK);
             let positives = f64::from((block.labels & low_bits(len)).count_ones());
             let (n_end, p_end) = (n + len as f64, p + positives);
@@ -93,24 +95,24 @@ impl TwoClassCounts {
 
     /// No threshold between these two places gains more.
     #[inline]
-    fn bound(&self, node: &Counts, (n, p): (f64, f64), (n_end, p_end): (f64, f64)) -> f64 {
+    fn bound(&self, node: &TwoClassNode, (n, p): (f64, f64), (n_end, p_end): (f64, f64)) -> f64 {
         let positives = p_end - p;
         let negatives = n_end - n - positives;
         let at = |n: f64, p: f64| if n > 0.0 && n < node.n { self.gain_of(node, n, p) } else { 0.0 };
-        // Corners are computed by the same formula as places within, but not by the same additions: a hair more is room for rounding.
+        // A small tolerance allows for rounding differences between corners and thresholds.
         let corners = at(n, p).max(at(n_end, p_end)).max(at(n + negatives, p)).max(at(n + positives, p_end));
         corners + 1e-12 * node.cost
     }
 
-    /// Looks at the allowed cuts of a block from entry `first` on.
+    /// Tries the allowed cuts of the block that starts at entry `first`.
     fn refine(
         &self,
-        node: &Counts,
+        node: &TwoClassNode,
         (labels, mut cuts, first): (u64, u64, usize),
         (n, p): (f64, f64),
         best: &mut (f64, usize),
     ) {
-        let grid = Grid::new(node.cost);
+        let grid = GainGrid::new(node.cost);
         if self.impurity == Impurity::Gini && best.0 > 0.0 {
             cuts = could_win(labels, cuts, (n, p), (node.n, node.p), best.0);
         }
@@ -126,10 +128,10 @@ impl TwoClassCounts {
     }
 
     /// A node of `n` rows, `p` of them of the second class; its prediction is appended to `value`.
-    fn counted(&self, n: f64, p: f64, value: &mut Vec<f64>) -> (Summary, Counts) {
+    fn counted(&self, n: f64, p: f64, value: &mut Vec<f64>) -> (NodeSummary, TwoClassNode) {
         let cost = self.impurity.cost(&[n - p, p]);
         value.extend([(n - p) / n, p / n]);
-        (Summary { weight: n, cost, pure: p == 0.0 || p == n }, Counts { n, p, cost })
+        (NodeSummary { weight: n, cost, pure: p == 0.0 || p == n }, TwoClassNode { n, p, cost })
     }
 }
 
@@ -138,8 +140,8 @@ pub(super) fn x_log2_x_table(n: usize) -> Arc<[f64]> {
     (0..=n).map(|x| x_log2_x(x as f64)).collect()
 }
 
-/// From which to which number of values on the left a threshold is allowed, where `n_missing_left` rows are there already.
-pub(super) fn positions(column: &Segment<'_>, n_missing_left: usize, limits: &Limits) -> (usize, usize) {
+/// The range of allowed numbers of present values on the left if `n_missing_left` missing values are there already.
+pub(super) fn positions(column: &SortedSegment<'_>, n_missing_left: usize, limits: &SplitLimits) -> (usize, usize) {
     let low = limits.min_samples.saturating_sub(n_missing_left).max(1);
     let most = if n_missing_left > 0 || column.missing.is_empty() {
         column.present.len().saturating_sub(1)
@@ -149,8 +151,8 @@ pub(super) fn positions(column: &Segment<'_>, n_missing_left: usize, limits: &Li
     (low, most.min((column.len() - n_missing_left).saturating_sub(limits.min_samples)))
 }
 
-impl NodeCriterion for TwoClassCounts {
-    type Node = Counts;
+impl NodeCriterion for TwoClassCriterion {
+    type Node = TwoClassNode;
     /// Rows, and rows of the second class.
     type Left = (f64, f64);
 
@@ -158,7 +160,7 @@ impl NodeCriterion for TwoClassCounts {
         2
     }
 
-    fn prepare(&mut self, entries: &[u32], value: &mut Vec<f64>) -> (Summary, Counts) {
+    fn prepare(&mut self, entries: &[u32], value: &mut Vec<f64>) -> (NodeSummary, TwoClassNode) {
         let positives = entries.iter().filter(|&&e| e & LABEL != 0).count();
         self.counted(entries.len() as f64, positives as f64, value)
     }
@@ -169,39 +171,44 @@ impl NodeCriterion for TwoClassCounts {
 
     fn select(&self, rows: &[u32]) -> Self {
         let codes = rows.iter().map(|&r| self.codes[r as usize]).collect();
-        TwoClassCounts { codes, impurity: self.impurity, logs: self.logs.clone() }
+        TwoClassCriterion { codes, impurity: self.impurity, logs: self.logs.clone() }
     }
 
-    fn cost(&self, node: &Counts) -> f64 {
+    fn cost(&self, node: &TwoClassNode) -> f64 {
         node.cost
     }
 
-    fn nothing(&self, _: &Counts) -> (f64, f64) {
+    fn nothing(&self, _: &TwoClassNode) -> (f64, f64) {
         (0.0, 0.0)
     }
 
-    fn push(&self, _: &Counts, (n, p): &mut (f64, f64), entry: u32) {
+    fn push(&self, _: &TwoClassNode, (n, p): &mut (f64, f64), entry: u32) {
         *n += 1.0;
         *p += f64::from(self.codes[(entry & ROW) as usize]);
     }
 
-    fn gain(&self, node: &Counts, &(n, p): &(f64, f64)) -> f64 {
+    fn gain(&self, node: &TwoClassNode, &(n, p): &(f64, f64)) -> f64 {
         self.gain_of(node, n, p)
     }
 
-    fn weights(&self, node: &Counts, &(n, _): &(f64, f64)) -> (f64, f64) {
+    fn weights(&self, node: &TwoClassNode, &(n, _): &(f64, f64)) -> (f64, f64) {
         (n, node.n - n)
     }
 
-    fn responses(&self, node: &Counts, &(n, p): &(f64, f64)) -> (f64, f64) {
+    fn responses(&self, node: &TwoClassNode, &(n, p): &(f64, f64)) -> (f64, f64) {
         (p / n, (node.p - p) / (node.n - n))
     }
 
-    fn best_threshold(&self, node: &Counts, column: Segment<'_>, limits: &Limits) -> Option<Best> {
+    fn best_threshold(
+        &self,
+        node: &TwoClassNode,
+        column: SortedSegment<'_>,
+        limits: &SplitLimits,
+    ) -> Option<BestThreshold> {
         if !limits.only_samples() {
             return sweep(self, node, column, limits);
         }
-        let mut best: Option<Best> = None;
+        let mut best: Option<BestThreshold> = None;
         for missing_left in [true, false] {
             if missing_left && column.missing.is_empty() {
                 continue;
@@ -215,40 +222,46 @@ impl NodeCriterion for TwoClassCounts {
             let floor = best.map_or(f64::NEG_INFINITY, |best| best.gain);
             let start = (before.len() as f64, positives);
             if let Some((gain, n_left)) = self.sweep_blocks(node, column.present, start, range, floor) {
-                best = Some(Best { gain, place: Threshold { n_left, missing_left } });
+                best = Some(BestThreshold { gain, place: ThresholdPosition { n_left, missing_left } });
             }
         }
         best
     }
 
-    /// What is no better than an earlier column is not looked for.
-    fn best_thresholds(&self, node: &Counts, columns: &[&[u32]], limits: &Limits, found: &mut Vec<Option<Best>>) {
+    /// A column is only searched for thresholds better than those of earlier columns.
+    fn best_thresholds(
+        &self,
+        node: &TwoClassNode,
+        columns: &[&[u32]],
+        limits: &SplitLimits,
+        found: &mut Vec<Option<BestThreshold>>,
+    ) {
         if !limits.only_samples() {
-            let one = |present: &&[u32]| self.best_threshold(node, Segment { present, missing: &[] }, limits);
+            let one = |present: &&[u32]| self.best_threshold(node, SortedSegment { present, missing: &[] }, limits);
             return found.extend(columns.iter().map(one));
         }
         let mut floor = f64::NEG_INFINITY;
         for present in columns {
-            let range = positions(&Segment { present, missing: &[] }, 0, limits);
+            let range = positions(&SortedSegment { present, missing: &[] }, 0, limits);
             let best =
                 (range.0 <= range.1).then(|| self.sweep_blocks(node, present, (0.0, 0.0), range, floor)).flatten();
             found.push(best.map(|(gain, n_left)| {
                 floor = gain;
-                Best { gain, place: Threshold { n_left, missing_left: false } }
+                BestThreshold { gain, place: ThresholdPosition { n_left, missing_left: false } }
             }));
         }
     }
 
-    fn merge(&self, _: &Counts, left: &mut (f64, f64), other: &(f64, f64)) {
+    fn merge(&self, _: &TwoClassNode, left: &mut (f64, f64), other: &(f64, f64)) {
         *left = (left.0 + other.0, left.1 + other.1);
     }
 
-    fn exact_order(&self, _: &Counts, groups: &[&[u32]], _: &[u32]) -> Option<Vec<f64>> {
+    fn exact_order(&self, _: &TwoClassNode, groups: &[&[u32]], _: &[u32]) -> Option<Vec<f64>> {
         let share = |group: &&[u32]| group.iter().filter(|&&e| e & LABEL != 0).count() as f64 / group.len() as f64;
         Some(groups.iter().map(share).collect())
     }
 
-    fn cost_of(&self, node: &Counts, value: &[f64]) -> f64 {
+    fn cost_of(&self, node: &TwoClassNode, value: &[f64]) -> f64 {
         self.impurity.cost_of(&[node.n - node.p, node.p], value)
     }
 

@@ -1,19 +1,19 @@
-//! A density tree: a density that is constant on each cell of a box, and integrates to 1.
+//! Density trees: a piecewise constant density on a box.
 //!
-//! **Idea.** A cell with share p of the rows and volume v has density p / v. A cell is cut where that raises the likelihood of its rows most: where rows are crowded on one side. Cuts lie on a
-//! grid of [`GRID`] steps across the cell, so that no cell shrinks around a few rows at a time; a cut must gain more than it costs to describe.
+//! **Idea.** A cell with fraction p of the rows and volume v has density p / v. A cell is split where that increases the likelihood of its rows most. Split points are on a grid of [`GRID`] steps across the cell, so
+//! that no cell shrinks around a few rows; the gain must exceed the description length of the split.
 //!
-//! **Formula.** Gain in log-likelihood of a cut: n_l ln(n_l / v_l) + n_r ln(n_r / v_r) - n ln(n / v); taken if it is more than ln N (a threshold and one more height, by the Bayesian
-//! information criterion). Volumes are kept as logarithms.
+//! **Formula.** Gain in log-likelihood of a split: n_l ln(n_l / v_l) + n_r ln(n_r / v_r) - n ln(n / v); it must exceed ln N (a threshold and one more height, by the Bayesian information criterion). Volumes are stored
+//! as logarithms.
 //!
-//! **Steps.** Values that were counted or rounded (whole numbers, prices, places of categories) stand for intervals: a value x of a column with steps of h is somewhere in x - h/2 to x + h/2, and
-//! cuts lie half-way between neighbours. Otherwise slivers around the values would have any density one likes.
+//! **Resolution.** Discrete values (integers, prices, positions of categories) represent intervals: a value x of a column with resolution h lies between x - h/2 and x + h/2, and split points are halfway between
+//! neighbors. Otherwise tiny cells around single values would have arbitrarily high densities.
 //!
-//! **Cost.** O(n d) for each level. **Reference.** Ram and Gray, Density estimation trees (2011).
+//! **Cost.** O(n d) per level. **Reference.** Ram and Gray, Density estimation trees (2011).
 
 use serde::{Deserialize, Serialize};
 
-/// Cuts are tried at the ends of so many equal steps across a cell.
+/// Number of grid steps across a cell.
 pub const GRID: usize = 32;
 
 /// A piecewise constant density on a box.
@@ -25,44 +25,44 @@ pub struct BoxDensity {
     threshold: Vec<f64>,
     /// The first of two children; 0 for a leaf.
     child: Vec<u32>,
-    /// The share of the rows in each cell.
+    /// The fraction of the rows in each cell.
     mass: Vec<f64>,
     /// The logarithm of each cell's volume.
     log_volume: Vec<f64>,
 }
 
-/// The box of a density, and the steps in which the values of each column come; 0 for any value.
+/// The box of a density and the resolution of each column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
-    /// The lower ends.
+pub struct DensityFrame {
+    /// Lower bounds.
     pub low: Vec<f64>,
-    /// The upper ends.
+    /// Upper bounds.
     pub high: Vec<f64>,
-    /// The steps: cuts lie at odd multiples of half a step.
+    /// The resolution of each column (0 for continuous): split points are odd multiples of half a step.
     pub step: Vec<f64>,
 }
 
-/// When a cell is not cut.
+/// Stopping rules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DensityLimits {
-    /// No cell is deeper.
+    /// Maximum depth.
     pub max_depth: usize,
-    /// Every cell has at least this weight.
+    /// Minimum weight of a cell.
     pub min_weight: f64,
 }
 
 /// A cell of a density.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DensityBox {
-    /// The columns that it was cut by, with its lower and its upper end there.
+    /// The columns that bound it, with lower and upper bounds.
     pub sides: Vec<(usize, f64, f64)>,
-    /// The share of the rows in it.
+    /// The fraction of the rows in it.
     pub mass: f64,
     /// The logarithm of the density in it.
     pub log_density: f64,
 }
 
-struct Cell {
+struct DensityCell {
     node: usize,
     rows: Vec<u32>,
     low: Vec<f64>,
@@ -76,7 +76,7 @@ impl BoxDensity {
         rows: Vec<u32>,
         x: impl Fn(u32, usize) -> f64,
         weight: impl Fn(u32) -> f64,
-        frame: &Frame,
+        frame: &DensityFrame,
         limits: DensityLimits,
     ) -> BoxDensity {
         let (low, high) = (frame.low.clone(), frame.high.clone());
@@ -91,7 +91,7 @@ impl BoxDensity {
             mass: vec![1.0],
             log_volume: vec![log_volume],
         };
-        let mut stack = vec![Cell { node: 0, rows, low, high, depth: 0 }];
+        let mut stack = vec![DensityCell { node: 0, rows, low, high, depth: 0 }];
         while let Some(cell) = stack.pop() {
             if cell.depth >= limits.max_depth {
                 continue;
@@ -104,13 +104,13 @@ impl BoxDensity {
 
     fn cut(
         &mut self,
-        cell: Cell,
+        cell: DensityCell,
         j: usize,
         threshold: f64,
         x: &impl Fn(u32, usize) -> f64,
         weight: &impl Fn(u32) -> f64,
         total: f64,
-    ) -> [Cell; 2] {
+    ) -> [DensityCell; 2] {
         let first = self.child.len();
         self.feature[cell.node] = j as u32;
         self.threshold[cell.node] = threshold;
@@ -129,8 +129,8 @@ impl BoxDensity {
         low[j] = threshold;
         let depth = cell.depth + 1;
         [
-            Cell { node: first, rows: left, low: cell.low, high, depth },
-            Cell { node: first + 1, rows: right, low, high: cell.high, depth },
+            DensityCell { node: first, rows: left, low: cell.low, high, depth },
+            DensityCell { node: first + 1, rows: right, low, high: cell.high, depth },
         ]
     }
 
@@ -150,13 +150,13 @@ impl BoxDensity {
         self.mass[node].ln() - self.log_volume[node]
     }
 
-    /// What the density adds up to over all cells: 1, up to rounding.
+    /// The integral of the density: 1 up to rounding.
     pub fn integral(&self) -> f64 {
         let leaves = (0..self.child.len()).filter(|&node| self.child[node] == 0);
         leaves.map(|leaf| (self.mass[leaf].ln() - self.log_volume[leaf] + self.log_volume[leaf]).exp()).sum()
     }
 
-    /// Its cells, the ones with most rows first.
+    /// Its cells in descending order of mass.
     pub fn boxes(&self) -> Vec<DensityBox> {
         let mut boxes = Vec::new();
         let mut stack = vec![(0usize, Vec::<(usize, f64, f64)>::new())];
@@ -178,12 +178,12 @@ impl BoxDensity {
         boxes
     }
 
-    /// How many cells it has.
+    /// The number of cells.
     pub fn n_cells(&self) -> usize {
         self.child.iter().filter(|&&child| child == 0).count()
     }
 
-    /// Whether it holds together, for `n_columns` columns: from a file, nothing is taken on trust.
+    /// Whether the arrays are consistent for `n_columns` columns (validation of model files).
     pub fn is_sound(&self, n_columns: usize) -> bool {
         let n = self.child.len();
         let lengths = [self.feature.len(), self.threshold.len(), self.mass.len(), self.log_volume.len()];
@@ -201,9 +201,9 @@ impl BoxDensity {
     }
 }
 
-/// The cut that gains most log-likelihood, if it gains enough.
+/// The split with the largest gain in log-likelihood, if it is large enough.
 fn best_cut(
-    cell: &Cell,
+    cell: &DensityCell,
     x: &impl Fn(u32, usize) -> f64,
     weight: &impl Fn(u32) -> f64,
     total: f64,
@@ -231,7 +231,7 @@ fn best_cut(
             }
             let share = (cut - low) / (high - low);
             let gain = left * (left / n / share).ln() + right * (right / n / (1.0 - share)).ln();
-            // Equal up to rounding is equal: the first column and cut stay.
+            // Among gains that are equal up to rounding, the first one stays.
             if gain > best.0 * (1.0 + 1e-12) {
                 best = (gain, Some((j, cut)));
             }
@@ -240,7 +240,7 @@ fn best_cut(
     best.1
 }
 
-/// Where a cell may be cut, ascending: the ends of equal steps across it, moved between the values that a column can have.
+/// The candidate split points of a cell, ascending: grid points moved halfway between possible values.
 fn cuts(low: f64, high: f64, step: f64) -> Vec<f64> {
     let even = (1..GRID).map(|i| low + (high - low) * (i as f64 / GRID as f64));
     let between = |cut: f64| if step > 0.0 { ((cut / step - 0.5).round() + 0.5) * step } else { cut };
@@ -249,7 +249,7 @@ fn cuts(low: f64, high: f64, step: f64) -> Vec<f64> {
     cuts
 }
 
-/// The steps in which these values come: 1, 0.1, 0.01 or 0.001 where all are multiples of it and many are equal; 0 for none of these.
+/// The resolution of these values: 1, 0.1, 0.01 or 0.001 if all are multiples of it and many are equal; otherwise 0.
 pub fn step(values: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -270,15 +270,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_numbers_get_the_shares_that_they_have(counts in prop::collection::vec(40usize..400, 2..9)) {
+        fn integer_values_get_their_observed_frequencies(counts in prop::collection::vec(40usize..400, 2..9)) {
             let values: Vec<f64> = counts.iter().enumerate().flat_map(|(v, &n)| vec![v as f64; n]).collect();
             let (low, high) = (vec![-0.5], vec![counts.len() as f64 - 0.5]);
-            let frame = Frame { low, high, step: vec![step(&values)] };
+            let frame = DensityFrame { low, high, step: vec![step(&values)] };
             let rows = (0..values.len() as u32).collect();
             let limits = DensityLimits { max_depth: 50, min_weight: 1.0 };
             let density = BoxDensity::fit(rows, |row, _| values[row as usize], |_| 1.0, &frame, limits);
             prop_assert!((density.integral() - 1.0).abs() < 1e-9);
-            // Each value has an interval of length 1: its density is about its share, and all of them add up to 1.
+            // Each value has an interval of length 1: its density is about its frequency, and all densities sum to 1.
             let heights: Vec<f64> = (0..counts.len()).map(|v| density.log_density(|_| v as f64).exp()).collect();
             prop_assert!((heights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{heights:?}");
             for (&n, height) in counts.iter().zip(&heights) {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_seen() {
+    fn resolutions_are_detected() {
         let of = |f: fn(usize) -> f64| step(&(0..100).map(f).collect::<Vec<_>>());
         assert_eq!(of(|i| (i % 7) as f64), 1.0);
         assert_eq!(of(|i| (i % 7) as f64 / 10.0 + 0.2), 0.1);

@@ -1,13 +1,12 @@
-//! Many trees in one set of arrays: what forests and boosted stumps are in memory and in a model file.
+//! Many trees in one set of arrays, in memory and in model files.
 //!
-//! **Idea.** All nodes of all trees stand in one list of 16-byte entries, so that a walk touches one cache line a step. Predictions are held once for each distinct
-//! one, in a table of their own: the leaves of a fully grown classifier are pure, and all of them share a handful of entries.
-//! A child's number counts within the whole list; the children of a node stand side by side, after it.
+//! **Idea.** All nodes of all trees are in one list of 16-byte entries, so that a walk touches one cache line per step. Each distinct prediction is stored once in a table: the leaves of a fully grown classifier are
+//! pure and share a handful of entries. Child indices refer to the whole list; the children of a node are adjacent and come after it.
 //!
-//! **Size.** 13 bytes for a leaf and 21 for another node in a file, and the distinct predictions.
+//! **Size.** 13 bytes per leaf and 21 per inner node in a file, plus the distinct predictions.
 
 use super::Tree;
-use super::engine::Engine;
+use super::engine::PredictionEngine;
 use crate::split::Test;
 use crate::split::test::CodeSet;
 use ermine_core::error::{Error, Result};
@@ -17,21 +16,21 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Distinct predictions that are looked for, at most: of more, sharing is not worth the search.
+/// Maximum number of distinct predictions that are searched for sharing.
 const MAX_SHARED: usize = 4096;
 
-/// A node: what it asks, and where to go.
+/// A node in 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Node {
-    /// The bits of a threshold; the number of a set; or the number of categories, and in the upper half the prediction of a row that fits none.
+pub(super) struct ForestNode {
+    /// The bits of a threshold; the index of a set; or the number of categories and, in the upper half, the prediction of rows that match none.
     pub word: u64,
-    /// The first child; of a leaf, its prediction.
+    /// The first child; for a leaf, the index of its prediction.
     pub child: u32,
     /// The column, and in the top bits the kind.
     feature: u32,
 }
 
-/// The kinds of nodes, as in the top bits of `feature`.
+/// The kinds of nodes, in the top bits of `feature`.
 pub(super) mod kind {
     pub const LEAF: u32 = 0;
     pub const AT_MOST_ELSE_RIGHT: u32 = 1;
@@ -44,7 +43,7 @@ pub(super) mod kind {
 
 const KIND_SHIFT: u32 = 29;
 
-impl Node {
+impl ForestNode {
     #[inline(always)]
     pub fn feature(&self) -> usize {
         (self.feature & ((1 << KIND_SHIFT) - 1)) as usize
@@ -61,10 +60,10 @@ impl Node {
     }
 }
 
-/// Trees one after the other.
+/// A list of trees.
 #[derive(Debug, Clone, Default)]
 pub struct Forest {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<ForestNode>,
     pub(super) roots: Vec<u32>,
     /// The weight of the training rows in each node.
     weights: Vec<f32>,
@@ -74,38 +73,38 @@ pub struct Forest {
     pub(super) sets: Vec<CodeSet>,
     /// Whether every test is a threshold.
     pub(super) only_thresholds: bool,
-    /// Where predictions are in `values`, while trees are added.
+    /// The index of each prediction in `values` while trees are added.
     shared: HashMap<Vec<u64>, u32>,
-    /// The form for many rows, made on first use.
-    engine: OnceLock<Engine>,
+    /// The prediction engine, created on first use.
+    engine: OnceLock<PredictionEngine>,
 }
 
-/// Where the parts of a forest go when it is added to another.
-struct Move {
+/// The offsets of a forest that is appended to another.
+struct NodeRelocation {
     base: u32,
     set_base: u64,
-    /// The place of each of its predictions in the table of the whole.
+    /// The new index of each of its predictions.
     rows: Vec<u32>,
 }
 
-impl Move {
-    fn of(&self, node: &Node) -> Node {
+impl NodeRelocation {
+    fn of(&self, node: &ForestNode) -> ForestNode {
         match node.kind() {
-            kind::LEAF => Node { child: self.rows[node.child as usize], ..*node },
+            kind::LEAF => ForestNode { child: self.rows[node.child as usize], ..*node },
             kind::EACH | kind::EACH_AND_MISSING => {
                 let row = self.rows[(node.word >> 32) as usize];
                 let word = node.word & u64::from(u32::MAX) | u64::from(row) << 32;
-                Node { word, child: node.child + self.base, ..*node }
+                ForestNode { word, child: node.child + self.base, ..*node }
             }
             kind::IN_SET_ELSE_LEFT | kind::IN_SET_ELSE_RIGHT => {
-                Node { word: node.word + self.set_base, child: node.child + self.base, ..*node }
+                ForestNode { word: node.word + self.set_base, child: node.child + self.base, ..*node }
             }
-            _ => Node { child: node.child + self.base, ..*node },
+            _ => ForestNode { child: node.child + self.base, ..*node },
         }
     }
 }
 
-/// Trees are the same if they ask and say the same, whatever else is at hand.
+/// Forests are equal if their trees are; caches are ignored.
 impl PartialEq for Forest {
     fn eq(&self, other: &Self) -> bool {
         (&self.nodes, &self.roots, &self.weights, &self.values, self.width, &self.sets)
@@ -114,32 +113,32 @@ impl PartialEq for Forest {
 }
 
 impl Forest {
-    /// Bytes of its nodes and predictions.
+    /// The size of its nodes and predictions in bytes.
     pub fn n_bytes(&self) -> usize {
-        self.nodes.len() * (size_of::<Node>() + size_of::<f32>()) + self.values.len() * size_of::<f64>()
+        self.nodes.len() * (size_of::<ForestNode>() + size_of::<f32>()) + self.values.len() * size_of::<f64>()
     }
 
-    /// No trees yet; predictions will have `width` numbers.
+    /// An empty forest with `width` outputs.
     pub fn new(width: usize) -> Forest {
         Forest { width, only_thresholds: true, ..Default::default() }
     }
 
-    /// How many trees.
+    /// The number of trees.
     pub fn n_trees(&self) -> usize {
         self.roots.len()
     }
 
-    /// How many nodes in all trees.
+    /// The total number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many numbers a prediction has.
+    /// The number of outputs.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The prediction of the node where a walk ends, by its number.
+    /// The prediction of a node at which a walk ends.
     pub fn value(&self, node: u32) -> &[f64] {
         let node = &self.nodes[node as usize];
         let row = if node.kind() == kind::LEAF { node.child as usize } else { (node.word >> 32) as usize };
@@ -174,7 +173,7 @@ impl Forest {
                 }
             };
             self.only_thresholds &= kind <= kind::AT_MOST_ELSE_LEFT;
-            self.nodes.push(Node { word, child, feature: feature | kind << KIND_SHIFT });
+            self.nodes.push(ForestNode { word, child, feature: feature | kind << KIND_SHIFT });
             self.weights.push(tree.weight[node] as f32);
         }
     }
@@ -186,7 +185,7 @@ impl Forest {
         forest
     }
 
-    /// Adds the trees of other forests: trees that were made side by side are put together side by side.
+    /// Appends the trees of other forests, in parallel.
     pub fn append(&mut self, others: &[Forest]) {
         self.engine = OnceLock::new();
         if self.shared.is_empty() {
@@ -197,14 +196,14 @@ impl Forest {
         let mut base = start as u32;
         for other in others {
             let rows: Vec<u32> = other.values.chunks(self.width.max(1)).map(|value| self.value_row(value)).collect();
-            moves.push(Move { base, set_base: self.sets.len() as u64, rows });
+            moves.push(NodeRelocation { base, set_base: self.sets.len() as u64, rows });
             self.roots.extend(other.roots.iter().map(|root| root + base));
             self.weights.extend_from_slice(&other.weights);
             self.sets.extend_from_slice(&other.sets);
             self.only_thresholds &= other.only_thresholds;
             base += other.nodes.len() as u32;
         }
-        self.nodes.resize(base as usize, Node { word: 0, child: 0, feature: 0 });
+        self.nodes.resize(base as usize, ForestNode { word: 0, child: 0, feature: 0 });
         let mut rest = &mut self.nodes[start..];
         let mut places = Vec::with_capacity(others.len());
         for other in others {
@@ -212,17 +211,17 @@ impl Forest {
             places.push(place);
             rest = after;
         }
-        let put = |((place, other), moved): ((&mut [Node], &Forest), Move)| {
+        let put = |((place, other), moved): ((&mut [ForestNode], &Forest), NodeRelocation)| {
             place.iter_mut().zip(&other.nodes).for_each(|(to, from)| *to = moved.of(from));
         };
         places.into_par_iter().zip(others).zip(moves).for_each(put);
     }
 
-    /// The place of a prediction in the table, where it is put if it isn't there.
+    /// The index of a prediction in the table; it is added if it isn't there.
     fn value_row(&mut self, value: &[f64]) -> u32 {
         let next = (self.values.len() / self.width.max(1)) as u32;
         if self.width > 1 || self.shared.len() < 64 {
-            // Pure leaves are most of all: their predictions are among the first, and need no search.
+            // Most leaves are pure, and their predictions are among the first.
             let same = |known: &[f64]| known.iter().zip(value).all(|(a, b)| a.to_bits() == b.to_bits());
             if let Some(row) = self.values.chunks_exact(self.width.max(1)).take(4).position(same) {
                 return row as u32;
@@ -239,7 +238,7 @@ impl Forest {
         next
     }
 
-    /// Finds the predictions of trees that were read from a file again, as they were shared when the trees were added.
+    /// Rebuilds the index of predictions after loading, so that trees can be added.
     fn share_again(&mut self) {
         for (row, value) in self.values.chunks(self.width.max(1)).enumerate() {
             if (self.width > 1 || self.shared.len() < 64) && self.shared.len() < MAX_SHARED {
@@ -248,17 +247,17 @@ impl Forest {
         }
     }
 
-    /// The form for many rows.
-    pub(super) fn engine(&self, n_features: usize) -> &Engine {
-        self.engine.get_or_init(|| Engine::new(&[self], n_features))
+    /// The prediction engine.
+    pub(super) fn engine(&self, n_features: usize) -> &PredictionEngine {
+        self.engine.get_or_init(|| PredictionEngine::new(&[self], n_features))
     }
 
-    /// The numbers of the nodes of a tree.
+    /// The node indices of a tree.
     pub(super) fn nodes_of(&self, tree: usize) -> Range<usize> {
         self.roots[tree] as usize..self.roots.get(tree + 1).map_or(self.nodes.len(), |&next| next as usize)
     }
 
-    /// One of the trees by itself. The predictions of its inner nodes are not kept: they are zero, except where a row can stop.
+    /// A single tree. Inner nodes predict zero unless a row can stop there, as their predictions are not stored.
     pub fn tree(&self, tree: usize) -> Tree {
         let Range { start: base, end } = self.nodes_of(tree);
         let mut made = Tree { width: self.width, ..Default::default() };
@@ -267,7 +266,7 @@ impl Forest {
             let feature = node.feature() as u32;
             let missing_left = matches!(node.kind(), kind::AT_MOST_ELSE_LEFT | kind::IN_SET_ELSE_LEFT);
             let zero = vec![0.0; self.width];
-            let (test, said) = match node.kind() {
+            let (test, prediction) = match node.kind() {
                 kind::LEAF => (Test::Leaf, value(node.child as usize)),
                 kind::EACH | kind::EACH_AND_MISSING => {
                     let missing = node.kind() == kind::EACH_AND_MISSING;
@@ -281,7 +280,7 @@ impl Forest {
             };
             made.child.push(if test == Test::Leaf { 0 } else { node.child - base as u32 });
             made.test.push(test);
-            made.value.extend_from_slice(said);
+            made.value.extend_from_slice(prediction);
             made.weight.push(f64::from(self.weights[base + i]));
         }
         made
@@ -297,7 +296,7 @@ impl Forest {
         }
     }
 
-    /// Writes the trees.
+    /// Saves the trees.
     pub fn save(&self, sections: &mut Sections) -> Result<()> {
         let inner = || self.nodes.iter().filter(|node| node.kind() != kind::LEAF);
         let halves = |word: u64| [word as u32, (word >> 32) as u32];
@@ -315,7 +314,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Reads trees and checks that walking them stays inside them and comes to an end.
+    /// Loads trees and checks that every walk stays inside its tree and ends.
     pub fn load(sections: &Sections, n_features: usize, width: usize) -> Result<Forest> {
         let (kinds, children, weights) = (sections.u8s("kind")?, sections.u32s("child")?, sections.f32s("weight")?);
         let (features, words) = (sections.u32s("feature")?, sections.u32s("word")?);
@@ -333,30 +332,30 @@ impl Forest {
             return Err(wrong("has arrays of different lengths"));
         }
         if values.iter().any(|v| !v.is_finite()) {
-            return Err(wrong("predicts a number that is not finite"));
+            return Err(wrong("has a prediction that is not finite"));
         }
         if kinds.iter().any(|&k| u32::from(k) > kind::IN_SET_ELSE_LEFT)
             || features.iter().any(|&f| f as usize >= n_features)
         {
-            return Err(wrong("asks a question of an unknown kind, or about a column that the model doesn't have"));
+            return Err(wrong("has a split of an unknown kind or on a column that the model doesn't have"));
         }
         let only_thresholds = kinds.iter().all(|&k| u32::from(k) <= kind::AT_MOST_ELSE_LEFT);
         let mut inner = features.iter().zip(words.chunks_exact(2));
         let node = |(&kind, &child): (&u8, &u32)| {
             let (feature, word) = if kind == 0 { (0, 0) } else { inner.next().map_or((0, 0), joined) };
-            Node { word, child, feature: feature | u32::from(kind) << KIND_SHIFT }
+            ForestNode { word, child, feature: feature | u32::from(kind) << KIND_SHIFT }
         };
-        let nodes: Vec<Node> = kinds.iter().zip(&children).map(node).collect();
+        let nodes: Vec<ForestNode> = kinds.iter().zip(&children).map(node).collect();
         let forest = Forest { nodes, roots, weights, values, width, sets, only_thresholds, ..Default::default() };
         forest.check().map(|()| forest)
     }
 
-    /// Whether every tree stays within its own nodes, in ascending order, and every prediction is there.
+    /// Checks that children are within the same tree after their parent, and that predictions exist.
     fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::model_file(format!("a forest {what}")));
         let n_values = self.values.len() / self.width;
         if self.roots.first().is_some_and(|&r| r != 0) || self.roots.is_empty() != self.nodes.is_empty() {
-            return wrong("doesn't begin with its first tree");
+            return wrong("doesn't start with its first tree");
         }
         for (tree, &root) in self.roots.iter().enumerate() {
             let end = self.roots.get(tree + 1).map_or(self.nodes.len(), |&next| next as usize);
@@ -373,7 +372,7 @@ impl Forest {
                 };
                 let first = node.child as usize;
                 if !fine || (n_children > 0 && (first <= i || first.saturating_add(n_children) > end)) {
-                    return wrong("has a node whose children or prediction are not where they should be");
+                    return wrong("has a node with an invalid child or prediction index");
                 }
             }
         }
@@ -391,7 +390,7 @@ fn load_sets(sections: &Sections) -> Result<Vec<CodeSet>> {
     let mut sets = Vec::new();
     for length in lengths {
         let Some((set, after)) = rest.split_at_checked(length as usize).filter(|(set, _)| set.len() % 2 == 0) else {
-            return Err(Error::model_file("a forest has a set of categories that is cut short"));
+            return Err(Error::model_file("a forest has a truncated set of categories"));
         };
         rest = after;
         sets.push(CodeSet::from_words(set.chunks_exact(2).map(|w| u64::from(w[0]) | u64::from(w[1]) << 32)));

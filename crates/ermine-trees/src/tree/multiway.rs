@@ -1,87 +1,84 @@
-//! Growing trees with a branch for each category: ID3 and C4.5.
+//! The tree builder of ID3 and C4.5, with one branch per category.
 //!
-//! **Idea.** A nominal column splits a node into one branch for each of its categories and is not asked again below; an ordered column splits it at its best threshold.
-//! Or the categories are parted in two (C4.5's binary splits), and the column may be asked again.
-//! The column is chosen by information gain (ID3) or gain ratio (C4.5).
+//! **Idea.** A nominal feature splits a node into one branch per category and is not used again below; an ordered feature splits it at its best threshold. With C4.5's binary splits, the categories are divided
+//! into two groups and the feature may be used again. The feature is chosen by information gain (ID3) or gain ratio (C4.5).
 //!
-//! **Formula.** With T the rows of a node and T_i those of branch i: gain = H(T) - sum |T_i|/|T| H(T_i), with H the entropy of the classes in bits; split information =
-//! - sum |T_i|/|T| log2 |T_i|/|T|; gain ratio = gain / split information, among the columns whose gain is at least the average of those that gain anything.
+//! **Formula.** With T the rows of a node and T_i those of branch i: gain = H(T) - sum |T_i|/|T| H(T_i), with H the entropy of the classes in bits; split information = - sum |T_i|/|T| log2 |T_i|/|T|; gain ratio =
+//! gain / split information, among the features whose gain is at least the average positive gain.
 //!
-//! **Missing values.** ID3: one more category, or the heavier side of a threshold. C4.5: the gain counts by the share of rows with a value; a row without one goes down
-//! every branch, with a weight in proportion to the rows with a value there, in training and in prediction.
+//! **Missing values.** ID3: one more category, or the heavier side of a threshold. C4.5: the gain is multiplied by the fraction of known values; a row with a missing value follows every branch, weighted by the
+//! known values there, in training and in prediction.
 //!
-//! **Weights** count as rows: a row of weight 3 as three rows, where all weights are whole numbers. Other weights say how much rows count beside each other, and are taken so that a row
-//! counts as one on average ([`row_unit`]): limits on rows, the price of thresholds and pruning by counts then don't depend on their unit.
+//! **Weights** count as rows: a row of weight 3 counts as three rows if all weights are integers. Other weights are scaled to a mean of 1 ([`row_unit`]), so that limits on rows, the penalty of thresholds and
+//! pruning don't depend on their scale.
 //!
-//! **Thresholds** of C4.5 are the largest value of the training data that is not above the middle of two neighbours, as in Quinlan's programs, and pay log2(candidates)/|T| of their
-//! gain for having been chosen.
+//! **Thresholds** of C4.5 are the largest training value that is not above the midpoint of two neighbors, as in Quinlan's program, and their gain is reduced by log2(candidates)/|T|.
 //!
-//! **Cost.** O(d n log n) for each level. **Reference.** Quinlan, Induction of decision trees (1986); C4.5 (1993), chapters 2 and 3; Improved use of continuous
-//! attributes in C4.5 (1996).
+//! **Cost.** O(d n log n) per level. **Reference.** Quinlan, Induction of decision trees (1986); C4.5 (1993), chapters 2 and 3; Improved use of continuous attributes in C4.5 (1996).
 
-use super::Grown;
+use super::GrownTree;
 use crate::split::test::CodeSet;
 use crate::split::{Impurity, Test};
 use ermine_core::error::Result;
 use ermine_core::matrix::{Dataset, binned};
 use ermine_core::table::ColumnKind;
 
-/// How a tree with many branches is grown.
+/// Options of ID3 and C4.5.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MultiwayOptions {
-    /// Choose by gain ratio, and let rows without a value go down every branch: C4.5. Otherwise by gain: ID3.
+    /// C4.5: choose by gain ratio, and send missing values down every branch. Otherwise ID3: choose by gain.
     pub c45: bool,
-    /// Part the categories of a nominal column in two, instead of a branch for each.
+    /// Split the categories of a nominal feature into two groups instead of one branch per category.
     pub binary: bool,
-    /// No node is deeper.
+    /// Maximum depth.
     pub max_depth: usize,
-    /// A node with fewer rows is a leaf.
+    /// Minimum number of rows a node needs to be split.
     pub min_samples_split: f64,
-    /// At least two branches of a split have this many rows.
+    /// Minimum number of rows in at least two branches of a split.
     pub min_samples: f64,
-    /// A split gains more than this many bits for each row.
+    /// Minimum information gain in bits per row.
     pub min_gain: f64,
-    /// Nominal columns with more categories are passed over.
+    /// Nominal columns with more categories are ignored.
     pub max_categories: usize,
 }
 
-/// The rows of a node with their weights in it.
-type Rows = Vec<(u32, f64)>;
+/// The rows of a node with their weights.
+pub type WeightedRows = Vec<(u32, f64)>;
 
 /// A column, read once.
-struct Values {
+struct ColumnValues {
     numbers: Vec<f64>,
-    /// How many categories; `None` for an ordered column.
+    /// Number of categories; `None` for an ordered column.
     n_levels: Option<usize>,
     has_missing: bool,
     /// The distinct values of the training data, ascending, for ordered columns.
     distinct: Vec<f64>,
 }
 
-struct Grower<'a> {
-    columns: Vec<Values>,
+struct MultiwayBuilder<'a> {
+    columns: Vec<ColumnValues>,
     codes: &'a [u32],
     n_classes: usize,
     options: &'a MultiwayOptions,
-    out: Grown,
+    out: GrownTree,
 }
 
-/// A split that was looked at.
-struct Candidate {
+/// A candidate split.
+struct MultiwayCandidate {
     test: Test,
     gain: f64,
     ratio: f64,
 }
 
-struct Pending {
+struct PendingMultiwayNode {
     node: usize,
-    rows: Rows,
+    rows: WeightedRows,
     depth: usize,
-    /// The nominal columns asked above.
+    /// The nominal columns used above.
     used: Vec<usize>,
 }
 
-/// The weight that counts as one row: 1 where all weights are whole numbers, else their mean.
+/// The weight that counts as one row: 1 if all weights are integers, otherwise their mean.
 pub fn row_unit(data: &Dataset) -> f64 {
     match data.weight() {
         Some(weight) if weight.iter().any(|w| w.fract() != 0.0) => weight.iter().sum::<f64>() / weight.len() as f64,
@@ -89,8 +86,14 @@ pub fn row_unit(data: &Dataset) -> f64 {
     }
 }
 
-/// Grows a tree on the rows of a data set of classes. Its weights and costs are in rows, see [`row_unit`].
-pub fn grow_multiway(data: &Dataset, options: &MultiwayOptions) -> Result<Grown> {
+/// All rows of a data set with their weights in units of rows, see [`row_unit`].
+pub fn weighted_rows(data: &Dataset) -> WeightedRows {
+    let unit = row_unit(data);
+    (0..data.n_rows() as u32).map(|row| (row, data.row_weight(row as usize) / unit)).collect()
+}
+
+/// Grows a classification tree. Its weights and costs are in units of rows, see [`row_unit`].
+pub fn grow_multiway(data: &Dataset, options: &MultiwayOptions) -> Result<GrownTree> {
     let (codes, labels) = data.classes()?;
     let features = data.features();
     let values = |f: usize| {
@@ -101,7 +104,7 @@ pub fn grow_multiway(data: &Dataset, options: &MultiwayOptions) -> Result<Grown>
             if nominal { Vec::new() } else { numbers.iter().copied().filter(|x| !x.is_nan()).collect() };
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
-        Values {
+        ColumnValues {
             has_missing: numbers.iter().any(|x| x.is_nan()),
             n_levels: nominal.then(|| column.levels().map_or(0, |levels| levels.len())),
             numbers,
@@ -109,13 +112,12 @@ pub fn grow_multiway(data: &Dataset, options: &MultiwayOptions) -> Result<Grown>
         }
     };
     let columns = (0..features.n_columns()).map(values).collect();
-    let mut grower = Grower { columns, codes, n_classes: labels.len(), options, out: Grown::default() };
+    let mut grower = MultiwayBuilder { columns, codes, n_classes: labels.len(), options, out: GrownTree::default() };
     grower.out.tree.width = labels.len();
-    let unit = row_unit(data);
-    let rows: Rows = (0..data.n_rows() as u32).map(|row| (row, data.row_weight(row as usize) / unit)).collect();
+    let rows = weighted_rows(data);
     let root: Vec<f64> = vec![1.0 / labels.len() as f64; labels.len()];
     grower.add_node(&rows, &root);
-    let mut stack = vec![Pending { node: 0, rows, depth: 0, used: Vec::new() }];
+    let mut stack = vec![PendingMultiwayNode { node: 0, rows, depth: 0, used: Vec::new() }];
     while let Some(pending) = stack.pop() {
         if let Some(test) = grower.choose(&pending) {
             stack.extend(grower.split(pending, test).into_iter().rev());
@@ -124,53 +126,52 @@ pub fn grow_multiway(data: &Dataset, options: &MultiwayOptions) -> Result<Grown>
     Ok(grower.out)
 }
 
-impl Grower<'_> {
+impl MultiwayBuilder<'_> {
     fn class_weights(&self, rows: &[(u32, f64)]) -> Vec<f64> {
         let mut weights = vec![0.0; self.n_classes];
         rows.iter().for_each(|&(row, weight)| weights[self.codes[row as usize] as usize] += weight);
         weights
     }
 
-    /// Adds a leaf; without rows it predicts what its parent does.
+    /// Adds a leaf; an empty leaf predicts the same as its parent.
     fn add_node(&mut self, rows: &[(u32, f64)], parent: &[f64]) {
         let weights = self.class_weights(rows);
         let total: f64 = weights.iter().sum();
-        let tree = &mut self.out.tree;
-        tree.test.push(Test::Leaf);
-        tree.child.push(0);
-        tree.weight.push(total);
+        let value = &mut self.out.tree.value;
         if total > 0.0 {
-            tree.value.extend(weights.iter().map(|w| w / total))
+            value.extend(weights.iter().map(|w| w / total))
         } else {
-            tree.value.extend(parent)
+            value.extend(parent)
         }
-        self.out.cost.push(Impurity::Entropy.cost(&weights));
-        self.out.count.push(rows.len() as u32);
+        self.out.push_leaf(total, Impurity::Entropy.cost(&weights), rows.len());
     }
 
-    fn choose(&self, pending: &Pending) -> Option<Test> {
+    fn choose(&self, pending: &PendingMultiwayNode) -> Option<Test> {
         let o = self.options;
         let few = self.out.tree.weight[pending.node] < o.min_samples_split - 1e-9;
         if self.out.cost[pending.node] <= 0.0 || pending.depth >= o.max_depth || few {
             return None;
         }
         let free = (0..self.columns.len()).filter(|f| !pending.used.contains(f));
-        let candidates: Vec<Candidate> = free.filter_map(|f| self.candidate(f, &pending.rows)).collect();
-        let better = |score: fn(&Candidate) -> f64| {
-            move |best: Candidate, next: Candidate| if score(&next) > score(&best) + 1e-12 { next } else { best }
+        let candidates: Vec<MultiwayCandidate> = free.filter_map(|f| self.candidate(f, &pending.rows)).collect();
+        let better = |score: fn(&MultiwayCandidate) -> f64| {
+            move |best: MultiwayCandidate, next: MultiwayCandidate| {
+                if score(&next) > score(&best) + 1e-12 { next } else { best }
+            }
         };
         if !o.c45 {
             let best = candidates.into_iter().reduce(better(|c| c.gain))?;
-            // With nothing asked for, a split that gains nothing is taken too: it may lead to one that does.
+            // If `min_gain` is 0, a split without gain is taken too, as its children may gain.
             return (best.gain >= o.min_gain - 1e-12).then_some(best.test);
         }
-        let gaining: Vec<Candidate> = candidates.into_iter().filter(|c| c.gain > o.min_gain.max(1e-12)).collect();
+        let gaining: Vec<MultiwayCandidate> =
+            candidates.into_iter().filter(|c| c.gain > o.min_gain.max(1e-12)).collect();
         let average = gaining.iter().map(|c| c.gain).sum::<f64>() / gaining.len() as f64;
         let good = gaining.into_iter().filter(|c| c.gain >= average - 1e-3);
         good.reduce(better(|c| c.ratio)).map(|best| best.test)
     }
 
-    fn candidate(&self, feature: usize, rows: &Rows) -> Option<Candidate> {
+    fn candidate(&self, feature: usize, rows: &WeightedRows) -> Option<MultiwayCandidate> {
         let values = &self.columns[feature];
         match values.n_levels {
             Some(n) if n == 0 || n > self.options.max_categories => None,
@@ -184,8 +185,8 @@ impl Grower<'_> {
         }
     }
 
-    /// Gain and ratio of a split; `None` where too few branches have enough rows.
-    fn measure(&self, test: Test, rows: &Rows, penalty: f64) -> Option<Candidate> {
+    /// Gain and gain ratio of a split; `None` if fewer than two branches have enough rows.
+    fn measure(&self, test: Test, rows: &WeightedRows, penalty: f64) -> Option<MultiwayCandidate> {
         let feature = test.feature()?;
         let numbers = &self.columns[feature].numbers;
         let mut branches = vec![vec![0.0; self.n_classes]; test.n_children()];
@@ -208,11 +209,11 @@ impl Grower<'_> {
         let gain = cost / total - penalty;
         let parts = sizes.iter().copied().chain([total - known]).filter(|&size| size > 1e-12 * total);
         let information: f64 = parts.map(|size| size / total * (total / size).log2()).sum();
-        Some(Candidate { test, gain, ratio: if information > 0.0 { gain / information } else { 0.0 } })
+        Some(MultiwayCandidate { test, gain, ratio: if information > 0.0 { gain / information } else { 0.0 } })
     }
 
-    /// The categories in two parts, by gain: the best cut of their order by the share of each class.
-    fn bipartition(&self, feature: usize, n_levels: usize, rows: &Rows) -> Option<Candidate> {
+    /// The bipartition of the categories with the largest gain among the cuts of their orders by the proportion of each class.
+    fn bipartition(&self, feature: usize, n_levels: usize, rows: &WeightedRows) -> Option<MultiwayCandidate> {
         let mut levels = vec![vec![0.0; self.n_classes]; n_levels];
         for &(row, weight) in rows {
             let x = self.columns[feature].numbers[row as usize];
@@ -224,7 +225,7 @@ impl Grower<'_> {
         let occurring: Vec<usize> = (0..n_levels).filter(|&level| size(level) > 0.0).collect();
         let all = occurring.iter().fold(vec![0.0; self.n_classes], |sum, &level| added(sum, &levels[level], 1.0));
         let mut best: Option<(f64, Vec<usize>)> = None;
-        // With two classes the order by one of them holds the best bipartition (Breiman et al. 1984).
+        // With two classes the order by one of them contains the best bipartition (Breiman et al. 1984).
         for class in usize::from(self.n_classes == 2)..self.n_classes {
             let share = |level: usize| levels[level][class] / size(level);
             let mut order = occurring.clone();
@@ -248,10 +249,10 @@ impl Grower<'_> {
     }
 
     /// The best threshold of an ordered column, by gain.
-    fn threshold(&self, feature: usize, rows: &Rows) -> Option<Candidate> {
+    fn threshold(&self, feature: usize, rows: &WeightedRows) -> Option<MultiwayCandidate> {
         let values = &self.columns[feature];
         let x = |row: u32| values.numbers[row as usize];
-        let mut known: Rows = rows.iter().copied().filter(|&(row, _)| !x(row).is_nan()).collect();
+        let mut known: WeightedRows = rows.iter().copied().filter(|&(row, _)| !x(row).is_nan()).collect();
         known.sort_by(|a, b| x(a.0).total_cmp(&x(b.0)).then(a.0.cmp(&b.0)));
         let mut right = self.class_weights(&known);
         let mut left = vec![0.0; self.n_classes];
@@ -289,9 +290,9 @@ impl Grower<'_> {
         self.measure(Test::AtMost { feature: feature as u32, threshold, missing_left }, rows, penalty)
     }
 
-    fn split(&mut self, pending: Pending, test: Test) -> Vec<Pending> {
+    fn split(&mut self, pending: PendingMultiwayNode, test: Test) -> Vec<PendingMultiwayNode> {
         let Some(feature) = test.feature() else { return Vec::new() };
-        let parts = self.branches(&pending.rows, &test, feature);
+        let parts = branch_rows(&pending.rows, &test, &self.columns[feature].numbers, self.options.c45);
         let parent = self.out.tree.value(pending.node).to_vec();
         let first = self.out.tree.n_nodes();
         self.out.tree.child[pending.node] = first as u32;
@@ -301,38 +302,42 @@ impl Grower<'_> {
             used.push(feature);
         }
         self.out.tree.test[pending.node] = test;
-        let child =
-            |(i, rows): (usize, Rows)| Pending { node: first + i, rows, depth: pending.depth + 1, used: used.clone() };
+        let child = |(i, rows): (usize, WeightedRows)| PendingMultiwayNode {
+            node: first + i,
+            rows,
+            depth: pending.depth + 1,
+            used: used.clone(),
+        };
         parts.into_iter().enumerate().filter(|(_, rows)| rows.len() > 1).map(child).collect()
-    }
-
-    /// The rows of each branch. Where C4.5 finds no value, a row goes down all of them.
-    fn branches(&self, rows: &Rows, test: &Test, feature: usize) -> Vec<Rows> {
-        let mut parts: Vec<Rows> = vec![Vec::new(); test.n_children()];
-        let mut lost: Rows = Vec::new();
-        for &(row, weight) in rows {
-            let x = self.columns[feature].numbers[row as usize];
-            match test.branch(x).filter(|_| !(self.options.c45 && x.is_nan())) {
-                Some(branch) => parts[branch].push((row, weight)),
-                None => lost.push((row, weight)),
-            }
-        }
-        let sizes: Vec<f64> = parts.iter().map(|part| part.iter().map(|(_, weight)| weight).sum()).collect();
-        let known: f64 = sizes.iter().sum();
-        for (part, size) in parts.iter_mut().zip(sizes).filter(|(_, size)| *size > 0.0) {
-            part.extend(lost.iter().map(|&(row, weight)| (row, weight * size / known)));
-        }
-        parts
     }
 }
 
-/// `sum + sign * part`, not below 0.
+/// The rows of each branch of a split of a column with these values. With `fractional`, rows with a missing value go down all branches in proportion to their weights.
+pub fn branch_rows(rows: &WeightedRows, test: &Test, numbers: &[f64], fractional: bool) -> Vec<WeightedRows> {
+    let mut parts: Vec<WeightedRows> = vec![Vec::new(); test.n_children()];
+    let mut lost: WeightedRows = Vec::new();
+    for &(row, weight) in rows {
+        let x = numbers[row as usize];
+        match test.branch(x).filter(|_| !(fractional && x.is_nan())) {
+            Some(branch) => parts[branch].push((row, weight)),
+            None => lost.push((row, weight)),
+        }
+    }
+    let sizes: Vec<f64> = parts.iter().map(|part| part.iter().map(|(_, weight)| weight).sum()).collect();
+    let known: f64 = sizes.iter().sum();
+    for (part, size) in parts.iter_mut().zip(sizes).filter(|(_, size)| *size > 0.0) {
+        part.extend(lost.iter().map(|&(row, weight)| (row, weight * size / known)));
+    }
+    parts
+}
+
+/// `sum + sign * part`, clipped at 0.
 fn added(mut sum: Vec<f64>, part: &[f64], sign: f64) -> Vec<f64> {
     sum.iter_mut().zip(part).for_each(|(sum, part)| *sum = (*sum + sign * part).max(0.0));
     sum
 }
 
-/// The prediction of a tree for one row, where a row without a value goes down every branch in proportion to its training weight.
+/// The prediction for one row; missing values follow every branch, weighted by its training rows.
 pub fn predict_fractional(tree: &super::Tree, x: impl Fn(usize) -> f64, out: &mut [f64]) {
     let mut stack = vec![(0usize, 1.0)];
     while let Some((node, share)) = stack.pop() {

@@ -1,23 +1,23 @@
-//! Optimal trees: the least training error of all trees of a given depth, with proof.
+//! Optimal trees: the lowest training error among all trees of a given depth, with proof.
 //!
-//! **Idea.** Branch and bound over nested splits. The left sides of the thresholds of one column are nested, and a tree for more rows never errs less than the best one for
-//! fewer. Between two thresholds a < b, every split therefore costs at least what the left side of a and the right side of b cost: if that is no better than the best tree so far, the
-//! whole interval is passed over; otherwise its middle is solved and cuts it in two. Subproblems are the rows that are left and the depth; what was found about one is kept.
-//! A tree of depth 1 is found by sweeping the sorted columns. Where every question has two answers, [`binary`](super::binary) counts bits instead.
+//! **Idea.** Branch and bound over nested splits. The left sides of the thresholds of one column are nested, and the best tree for more rows never has fewer errors than the best one for a subset. Between two
+//! thresholds a < b, every split therefore costs at least the left side of a plus the right side of b: if that is no better than the best tree so far, the whole interval is pruned; otherwise its middle is solved
+//! and divides it in two. Subproblems are a set of rows and a depth; their solutions are cached. A tree of depth 1 is found by sweeping the sorted columns. For binary features,
+//! [`binary_optimal`](super::binary_optimal) counts bits instead.
 //!
-//! **Minimum leaf size.** With it, more rows may be easier than fewer: a split that fewer rows are too few for becomes possible. What holds is that no tree with large leaves beats the best tree with leaves of
-//! any size, and that one never errs less on more rows. Intervals are therefore bounded by trees without the minimum, and only the cuts that these leave open are solved with it.
+//! **Minimum leaf size.** With it, more rows may be easier than fewer, as splits that would leave too few rows become possible. But no tree with large leaves beats the best tree with leaves of any size, and the
+//! latter never has fewer errors on more rows. Intervals are therefore bounded by trees without the minimum, and only the cuts that remain are solved with it.
 //!
-//! **Formula.** Minimise (weight of the rows that are classified wrongly) + penalty * (leaves - 1). Questions: thresholds of ordered columns with missing values on either side; sets of
-//! categories (every set for columns with at most [`ALL_SETS`] categories, single categories otherwise; those missing count as one).
+//! **Formula.** Minimize (weight of misclassified rows) + penalty * (leaves - 1). Splits: thresholds of ordered columns with missing values on either side; sets of categories (every set for columns with at most
+//! [`ALL_SETS`] categories, single categories otherwise; missing values count as a category).
 //!
-//! **Anytime.** It starts from greedy trees. When time is up, the best tree so far is given, with the least bound of what was not looked at: the optimum lies between. Rows with the same values end in the same
-//! leaf of every tree, so that all but the commonest class among them are errors that no tree avoids: that much is known of every set of rows before any search.
+//! **Anytime.** The search starts from greedy trees. If time runs out, it returns the best tree so far and the lowest bound of the unexplored part: the optimum lies between. Rows with identical features end in
+//! the same leaf of every tree, so all but the most frequent class among them are unavoidable errors: a lower bound for every set of rows before any search.
 //!
-//! **Cost.** Exponential in the depth at worst, d n for each subproblem. **Reference.** Brita, van der Linden and Demirović, Optimal classification trees for continuous
-//! feature data using dynamic programming with branch-and-bound (2025); Mazumder, Meng and Wang, Quant-BnB (2022).
+//! **Cost.** Exponential in the depth at worst, O(d n) per subproblem. **Reference.** Brita, van der Linden and Demirović, Optimal classification trees for continuous feature data using dynamic programming with
+//! branch-and-bound (2025); Mazumder, Meng and Wang, Quant-BnB (2022).
 
-use super::binary::{BinaryLimits, BinaryOptimiser, BinaryTree, Questions, lost_rows};
+use super::binary_optimal::{BinaryFeatures, BinaryLimits, BinaryTree, BinaryTreeSearch, lost_rows};
 use crate::split::Test;
 use crate::split::test::CodeSet;
 use ermine_core::matrix::Dataset;
@@ -26,55 +26,55 @@ use ermine_core::rng;
 use ermine_core::table::ColumnKind;
 use std::collections::HashMap;
 
-/// Columns with at most this many categories (with those missing) are split by every set of them.
+/// Columns with at most this many categories (including missing) are split by every subset.
 pub const ALL_SETS: usize = 6;
 /// So many subproblems are remembered at most.
 const REMEMBERED: usize = 2_000_000;
 
-/// What is minimised.
+/// What is minimized.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptimalOptions {
     /// No leaf is deeper.
     pub max_depth: usize,
     /// The weight that each leaf beyond the first costs.
     pub penalty: f64,
-    /// Every leaf has at least this many rows.
+    /// Minimum number of rows in each leaf.
     pub min_samples_leaf: usize,
 }
 
 /// A tree that was found.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
+pub enum OptimalSubtree {
     /// A leaf.
     Leaf,
     /// A question and what follows.
-    Split(Test, Box<Found>, Box<Found>),
+    Split(Test, Box<OptimalSubtree>, Box<OptimalSubtree>),
 }
 
-/// The best tree found, what it costs, and what no tree can cost less than.
+/// The best tree found, its cost, and a lower bound.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Solution {
-    /// The tree; its cost is below the limit it was searched with, or it is a leaf.
-    pub tree: Found,
-    /// Errors and penalties of that tree, by weight.
+pub struct TreeSolution {
+    /// The tree; its cost is below the limit of the search, or it is a leaf.
+    pub tree: OptimalSubtree,
+    /// Weighted errors plus penalties.
     pub cost: f64,
-    /// No tree costs less. Equal to `cost` where the search came to its end.
+    /// A lower bound of the cost of all trees; equal to `cost` if the search was complete.
     pub bound: f64,
 }
 
-/// Nested left sides: the rows by rank, so that left of the t-th question are the ranks up to t.
-struct Chain {
+/// Nested splits: the rows with rank up to t are on the left of the t-th test.
+struct NestedSplits {
     rank: Vec<u32>,
     tests: Vec<Test>,
 }
 
-/// Rows, and their order along every chain.
-struct Subset {
+/// A set of rows, sorted along every chain of nested splits.
+struct RowSubset {
     rows: Vec<u32>,
     orders: Vec<Vec<u32>>,
 }
 
-/// Which trees are searched: how deep they are at most, and how many rows each leaf has at least.
+/// A class of trees: maximum depth and minimum leaf size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct TreeClass {
     depth: usize,
@@ -82,45 +82,45 @@ struct TreeClass {
 }
 
 impl TreeClass {
-    /// What a split leaves for either side.
+    /// The class of the subtrees below a split.
     fn below(self) -> TreeClass {
         TreeClass { depth: self.depth - 1, ..self }
     }
 
-    /// The same with leaves of any size.
+    /// The same class without a minimum leaf size.
     fn without_leaf_size(self) -> TreeClass {
         TreeClass { leaf_size: 1, ..self }
     }
 }
 
-/// A set of rows, by its fingerprint, and the trees that are searched for it.
+/// The fingerprint of a set of rows, and the class of trees.
 type Subproblem = (u128, TreeClass);
 
-/// Searches for an optimal tree on one data set.
-pub struct Optimiser<'a> {
+/// The search for an optimal tree.
+pub struct OptimalTreeSearch<'a> {
     codes: &'a [u32],
     weight: Vec<f64>,
     n_classes: usize,
-    chains: Vec<Chain>,
+    chains: Vec<NestedSplits>,
     options: OptimalOptions,
-    /// Costs that differ by no more than this are equal but for rounding.
+    /// Costs that differ by at most this are equal up to rounding.
     tolerance: f64,
     fingerprint: Vec<u128>,
-    /// Whether a row is of another class than most of those that have the same values.
+    /// Unavoidable errors: rows outside the most frequent class of the rows with the same features.
     lost: Vec<bool>,
-    known: HashMap<Subproblem, Solution>,
+    known: HashMap<Subproblem, TreeSolution>,
     patience: &'a Patience<'a>,
 }
 
-impl<'a> Optimiser<'a> {
-    /// Prepares the questions of a data set with these classes.
+impl<'a> OptimalTreeSearch<'a> {
+    /// Prepares the splits of a data set.
     pub fn new(
         data: &Dataset,
         codes: &'a [u32],
         n_classes: usize,
         options: OptimalOptions,
         patience: &'a Patience<'a>,
-    ) -> Optimiser<'a> {
+    ) -> OptimalTreeSearch<'a> {
         let n = data.n_rows();
         let fingerprint = (0..n)
             .map(|row| u128::from(rng::place(1, row as u64)) << 64 | u128::from(rng::place(2, row as u64)))
@@ -128,7 +128,7 @@ impl<'a> Optimiser<'a> {
         let weight: Vec<f64> = (0..n).map(|row| data.row_weight(row)).collect();
         let values = fingerprints(data);
         let lost = lost_rows(codes, n_classes, |row| values[row], |row| weight[row]);
-        Optimiser {
+        OptimalTreeSearch {
             codes,
             n_classes,
             chains: chains(data, patience),
@@ -142,10 +142,10 @@ impl<'a> Optimiser<'a> {
         }
     }
 
-    /// The best tree on all rows; only trees cheaper than `limit` are of interest.
-    pub fn solve_all(&mut self, limit: f64) -> Solution {
+    /// The best tree on all rows; only trees cheaper than `limit` are searched.
+    pub fn solve_all(&mut self, limit: f64) -> TreeSolution {
         let rows: Vec<u32> = (0..self.codes.len() as u32).collect();
-        let order = |chain: &Chain| {
+        let order = |chain: &NestedSplits| {
             if let [_] = &chain.tests[..] {
                 let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| chain.rank[row as usize] == 0);
                 return [left, right].concat();
@@ -162,43 +162,43 @@ impl<'a> Optimiser<'a> {
             orders.push(order(chain));
         }
         if self.patience.was_over() {
-            // Not all questions are there: nothing is known but what no tree avoids.
+            // Some splits are missing: only the unavoidable errors are a valid bound.
             let (cost, bound) = (errors(&self.class_weights(&rows)), self.least(&rows));
-            return Solution { tree: Found::Leaf, cost, bound };
+            return TreeSolution { tree: OptimalSubtree::Leaf, cost, bound };
         }
         let class = TreeClass { depth: self.options.max_depth, leaf_size: self.options.min_samples_leaf.max(1) };
-        self.solve(&Subset { rows, orders }, class, limit)
+        self.solve(&RowSubset { rows, orders }, class, limit)
     }
 
-    /// The same where every question has two answers and all rows count the same; `None` elsewhere. Much faster.
-    pub fn solve_binary(&mut self, limit: f64) -> Option<Solution> {
+    /// The same for binary features and equal weights, which is much faster; `None` otherwise.
+    pub fn solve_binary(&mut self, limit: f64) -> Option<TreeSolution> {
         const MOST: usize = 2000;
         let weight = *self.weight.first()?;
         let plain = self.weight.iter().all(|w| *w == weight) && weight > 0.0;
-        let two_answers = |chain: &Chain| chain.rank.iter().all(|&rank| rank <= 1);
+        let two_answers = |chain: &NestedSplits| chain.rank.iter().all(|&rank| rank <= 1);
         if self.patience.was_over() || !plain || self.chains.len() > MOST || !self.chains.iter().all(two_answers) {
             return None;
         }
-        let answers = |chain: &Chain| chain.rank.iter().map(|&rank| rank == 0).collect();
+        let answers = |chain: &NestedSplits| chain.rank.iter().map(|&rank| rank == 0).collect();
         let answers: Vec<Vec<bool>> = self.chains.iter().map(answers).collect();
-        let questions = Questions::new(self.codes, self.n_classes, &answers);
+        let questions = BinaryFeatures::new(self.codes, self.n_classes, &answers);
         let limits = BinaryLimits {
             max_depth: self.options.max_depth,
             penalty: self.options.penalty / weight,
             min_samples_leaf: self.options.min_samples_leaf,
         };
-        let mut optimiser = BinaryOptimiser::new(&questions, limits, self.patience);
-        let found = optimiser.solve_all(limit / weight);
-        Some(Solution { tree: self.asked(&found.tree), cost: found.cost * weight, bound: found.bound * weight })
+        let mut optimizer = BinaryTreeSearch::new(&questions, limits, self.patience);
+        let found = optimizer.solve_all(limit / weight);
+        Some(TreeSolution { tree: self.to_tests(&found.tree), cost: found.cost * weight, bound: found.bound * weight })
     }
 
-    /// A tree of questions as a tree of tests.
-    fn asked(&self, tree: &BinaryTree) -> Found {
+    /// Converts a tree of binary features to a tree of tests.
+    fn to_tests(&self, tree: &BinaryTree) -> OptimalSubtree {
         match tree {
-            BinaryTree::Leaf => Found::Leaf,
-            BinaryTree::Ask(q, yes, no) => {
+            BinaryTree::Leaf => OptimalSubtree::Leaf,
+            BinaryTree::Split(q, yes, no) => {
                 let test = self.chains[*q].tests[0].clone();
-                Found::Split(test, Box::new(self.asked(yes)), Box::new(self.asked(no)))
+                OptimalSubtree::Split(test, Box::new(self.to_tests(yes)), Box::new(self.to_tests(no)))
             }
         }
     }
@@ -209,19 +209,19 @@ impl<'a> Optimiser<'a> {
         weights
     }
 
-    /// What no tree for these rows costs less than: errors that are the same to all questions as rows of another class.
+    /// A lower bound of the cost of all trees for these rows: the unavoidable errors.
     fn least(&self, rows: &[u32]) -> f64 {
         rows.iter().filter(|&&row| self.lost[row as usize]).map(|&row| self.weight[row as usize]).sum()
     }
 
     /// The best tree for some rows. `cost < limit` if there is one; otherwise `bound >= limit`, unless time ran out.
-    fn solve(&mut self, set: &Subset, class: TreeClass, limit: f64) -> Solution {
+    fn solve(&mut self, set: &RowSubset, class: TreeClass, limit: f64) -> TreeSolution {
         let weights = self.class_weights(&set.rows);
         let leaf = errors(&weights);
         let few = set.rows.len() < 2 * class.leaf_size;
         let least = self.least(&set.rows);
         if class.depth == 0 || leaf <= least + self.options.penalty + self.tolerance || few {
-            return Solution { tree: Found::Leaf, cost: leaf, bound: leaf };
+            return TreeSolution { tree: OptimalSubtree::Leaf, cost: leaf, bound: leaf };
         }
         let key = (set.rows.iter().fold(0u128, |sum, &r| sum.wrapping_add(self.fingerprint[r as usize])), class);
         if let Some(known) = self.known.get(&key).filter(|known| known.bound >= known.cost || known.bound >= limit) {
@@ -238,13 +238,13 @@ impl<'a> Optimiser<'a> {
         solution
     }
 
-    /// Depth 1: every question of every chain, by sweeping.
-    fn solve_stump(&self, set: &Subset, leaf_size: usize, all: &[f64], (leaf, lowest): (f64, f64)) -> Solution {
+    /// Depth 1: sweeps every chain.
+    fn solve_stump(&self, set: &RowSubset, leaf_size: usize, all: &[f64], (leaf, lowest): (f64, f64)) -> TreeSolution {
         let mut best = (leaf, None);
         let n = set.rows.len();
         let mut bound = f64::INFINITY;
         for (c, (chain, order)) in self.chains.iter().zip(&set.orders).enumerate() {
-            // A question to the clock costs more than many a short sweep.
+            // Reading the clock costs more than many short sweeps.
             if c % 16 == 15 && self.patience.is_over() {
                 bound = lowest + self.options.penalty;
                 break;
@@ -266,19 +266,19 @@ impl<'a> Optimiser<'a> {
                 }
             }
         }
-        let leaf = || Box::new(Found::Leaf);
-        let tree = best
-            .1
-            .map_or(Found::Leaf, |(c, rank)| Found::Split(self.chains[c].tests[rank as usize].clone(), leaf(), leaf()));
-        Solution { tree, cost: best.0, bound: best.0.min(bound) }
+        let leaf = || Box::new(OptimalSubtree::Leaf);
+        let tree = best.1.map_or(OptimalSubtree::Leaf, |(c, rank)| {
+            OptimalSubtree::Split(self.chains[c].tests[rank as usize].clone(), leaf(), leaf())
+        });
+        TreeSolution { tree, cost: best.0, bound: best.0.min(bound) }
     }
 
-    /// Any depth: intervals of the thresholds of each chain, by branch and bound.
-    fn solve_deep(&mut self, set: &Subset, class: TreeClass, (leaf, least): (f64, f64), limit: f64) -> Solution {
-        // A shallower tree is a good start, and cheap.
+    /// Any depth: branch and bound over the intervals of each chain.
+    fn solve_deep(&mut self, set: &RowSubset, class: TreeClass, (leaf, least): (f64, f64), limit: f64) -> TreeSolution {
+        // A shallower tree is a cheap initial solution.
         let start = self.solve(set, class.below(), limit);
-        let mut best = if start.cost < leaf { (start.tree, start.cost) } else { (Found::Leaf, leaf) };
-        // The least bound of what is passed over or was not finished.
+        let mut best = if start.cost < leaf { (start.tree, start.cost) } else { (OptimalSubtree::Leaf, leaf) };
+        // The lowest bound of all pruned or unfinished intervals.
         let mut bound = f64::INFINITY;
         for c in 0..self.chains.len() {
             if self.patience.was_over() {
@@ -289,7 +289,7 @@ impl<'a> Optimiser<'a> {
             if cuts.is_empty() {
                 continue;
             }
-            // Positions a < b of cuts; every cut between them is open. Bounds of the left side at a and the right side at b.
+            // Intervals of open cuts, with bounds of the left side at the start and the right side at the end.
             let mut intervals = vec![(0, cuts.len(), 0.0, 0.0)];
             while let Some((from, to, left_bound, right_bound)) = intervals.pop() {
                 let lowest = least.max(left_bound + right_bound) + self.options.penalty;
@@ -304,7 +304,7 @@ impl<'a> Optimiser<'a> {
                 let middle = from + (to - from) / 2;
                 let (left, right) = self.divide(set, c, cuts[middle]);
                 let room = target - self.options.penalty;
-                // What bounds the cuts on either side of this one has to be without a minimum leaf size.
+                // Bounds for neighboring cuts must not use the minimum leaf size.
                 let loose = class.below().without_leaf_size();
                 let mut a = self.solve(&left, loose, room - right_bound);
                 let mut b = self.solve(&right, loose, room - left_bound);
@@ -324,30 +324,30 @@ impl<'a> Optimiser<'a> {
                 if cost < best.1 - self.tolerance {
                     let rank = self.chains[c].rank[set.orders[c][cuts[middle] - 1] as usize];
                     let test = self.chains[c].tests[rank as usize].clone();
-                    best = (Found::Split(test, Box::new(a.tree), Box::new(b.tree)), cost);
+                    best = (OptimalSubtree::Split(test, Box::new(a.tree), Box::new(b.tree)), cost);
                 }
             }
         }
         let (tree, cost) = best;
-        // Passed over were only things that can't beat the target; against the best tree the bound can't be larger than its cost.
-        Solution { tree, cost, bound: bound.min(cost).max(0.0) }
+        // Only intervals that can't beat the target were pruned, so the bound is at most the cost of the best tree.
+        TreeSolution { tree, cost, bound: bound.min(cost).max(0.0) }
     }
 
-    /// How many rows are left of each cut of a chain that leaves enough rows on either side.
-    fn cuts(&self, set: &Subset, chain: usize, leaf_size: usize) -> Vec<usize> {
+    /// The number of left rows of each cut of a chain that leaves enough rows on both sides.
+    fn cuts(&self, set: &RowSubset, chain: usize, leaf_size: usize) -> Vec<usize> {
         let (order, rank) = (&set.orders[chain], &self.chains[chain].rank);
         let is_cut = |&i: &usize| rank[order[i - 1] as usize] != rank[order[i] as usize];
         (leaf_size..order.len().saturating_sub(leaf_size - 1)).filter(is_cut).collect()
     }
 
-    fn divide(&self, set: &Subset, chain: usize, n_left: usize) -> (Subset, Subset) {
+    fn divide(&self, set: &RowSubset, chain: usize, n_left: usize) -> (RowSubset, RowSubset) {
         let rank = &self.chains[chain].rank;
         let last = rank[set.orders[chain][n_left - 1] as usize];
         let is_left = |row: &&u32| rank[**row as usize] <= last;
         let part = |rows: &Vec<u32>| -> (Vec<u32>, Vec<u32>) { rows.iter().partition(is_left) };
         let (rows, other_rows) = part(&set.rows);
         let (orders, other_orders) = set.orders.iter().map(part).unzip();
-        (Subset { rows, orders }, Subset { rows: other_rows, orders: other_orders })
+        (RowSubset { rows, orders }, RowSubset { rows: other_rows, orders: other_orders })
     }
 }
 
@@ -355,13 +355,13 @@ fn errors(weights: &[f64]) -> f64 {
     weights.iter().sum::<f64>() - weights.iter().fold(0.0f64, |most, &w| most.max(w))
 }
 
-/// A number for each row that is equal for rows with the same values, those missing being the same.
+/// A hash of each row's features; missing values are equal.
 fn fingerprints(data: &Dataset) -> Vec<u128> {
     let features = data.features();
     let mut halves = vec![(1u64, 2u64); data.n_rows()];
     for f in 0..features.n_columns() {
         for (half, x) in halves.iter_mut().zip(features.numbers(f)) {
-            // Both zeros are the same, and so is everything that is not a number.
+            // Both zeros are equal, and so are all NaNs.
             let bits = if x.is_nan() { u64::MAX } else { (x + 0.0).to_bits() };
             *half = (rng::place(half.0, bits), rng::place(half.1, bits));
         }
@@ -369,8 +369,8 @@ fn fingerprints(data: &Dataset) -> Vec<u128> {
     halves.into_iter().map(|(a, b)| u128::from(a) << 64 | u128::from(b)).collect()
 }
 
-/// The chains of all columns; not all of them where time runs out.
-fn chains(data: &Dataset, patience: &Patience<'_>) -> Vec<Chain> {
+/// The chains of all columns; incomplete if time runs out.
+fn chains(data: &Dataset, patience: &Patience<'_>) -> Vec<NestedSplits> {
     let features = data.features();
     let mut chains = Vec::new();
     for f in 0..features.n_columns() {
@@ -393,8 +393,8 @@ fn chains(data: &Dataset, patience: &Patience<'_>) -> Vec<Chain> {
     chains
 }
 
-/// Thresholds between distinct values; above all of them where rows lack a value on the right.
-fn ordered_chain(feature: u32, numbers: &[f64], distinct: &[f64], missing_left: bool) -> Chain {
+/// Thresholds between distinct values, and above all of them if missing values are on the right.
+fn ordered_chain(feature: u32, numbers: &[f64], distinct: &[f64], missing_left: bool) -> NestedSplits {
     let offset = u32::from(missing_left);
     let rank = |x: &f64| match x {
         x if x.is_nan() => {
@@ -412,21 +412,21 @@ fn ordered_chain(feature: u32, numbers: &[f64], distinct: &[f64], missing_left: 
     let test = |threshold: f64| Test::AtMost { feature, threshold, missing_left };
     let mut tests: Vec<Test> = Vec::new();
     if missing_left {
-        // Only the missing ones on the left is the same as only them on the right, which the other chain has.
+        // Separating only the missing values is part of the other chain.
         tests.push(test(distinct.first().map_or(0.0, |x| x.next_down())));
     }
     tests.extend((0..distinct.len()).map(|i| test(between(i))));
-    Chain { rank: numbers.iter().map(rank).collect(), tests }
+    NestedSplits { rank: numbers.iter().map(rank).collect(), tests }
 }
 
-/// One question for each set of categories, or for each category.
+/// One test per subset of categories, or per category.
 fn nominal_chains(
     feature: u32,
     numbers: &[f64],
     distinct: &[f64],
     has_missing: bool,
     patience: &Patience<'_>,
-    chains: &mut Vec<Chain>,
+    chains: &mut Vec<NestedSplits>,
 ) {
     let n_groups = distinct.len() + usize::from(has_missing);
     if n_groups < 2 {
@@ -439,10 +439,10 @@ fn nominal_chains(
         let missing_left = has_missing && inside(distinct.len());
         let test = Test::InSet { feature, set: CodeSet::new(codes), missing_left };
         let rank = groups.iter().map(|&group| u32::from(!inside(group as usize))).collect();
-        chains.push(Chain { rank, tests: vec![test] });
+        chains.push(NestedSplits { rank, tests: vec![test] });
     };
     if n_groups <= ALL_SETS {
-        // The last group always stays outside: a set and its complement ask the same.
+        // The last group is never included: a set and its complement are the same split.
         (1u32..1 << (n_groups - 1)).for_each(|set| push(&|g| set >> g & 1 == 1));
     } else {
         (0..n_groups).take_while(|_| !patience.is_over()).for_each(|one| push(&|g| g == one));
@@ -457,7 +457,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn questions_are_not_made_when_time_is_up() {
+    fn no_splits_are_generated_after_the_time_limit() {
         let names: Vec<Option<String>> = (0..500).map(|i| Some(format!("n{}", i % 100))).collect();
         let classes: Vec<Option<&str>> = (0..500).map(|i| Some(if i % 3 == 0 { "a" } else { "b" })).collect();
         let columns = vec![Column::nominal("name", &names), Column::nominal("class", &classes)];

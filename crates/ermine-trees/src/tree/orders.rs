@@ -1,37 +1,36 @@
-//! The rows of every node in the order of every column, kept while a tree grows.
+//! The rows of every node, sorted by every column, while a tree grows.
 //!
-//! **Idea.** Every column is sorted once. The rows of a node are one range of the order, the same range for all columns; when the node is split, each
-//! column's range is parted stably into the rows that go left and those that go right, so that both parts are in order again without
-//! sorting. An entry carries marks beside its row: equal to the value before, without a value, of the second class.
+//! **Idea.** Every column is sorted once. The rows of a node are a range of the order, the same range for all columns. When the node is split, each column's range is partitioned stably into left and right rows,
+//! so that both parts remain sorted. An entry carries flags next to its row: tied with the previous value, missing, second class.
 //!
-//! **Ties.** A row that leaves hands its place in a run of equal values to the next one that stays: the entry after it is tied only if no new value began
-//! since the last entry of its own side.
+//! **Ties.** An entry is tied only if no new value started since the previous entry of its own side.
 //!
-//! **Cost.** O(n) for each column and level of the tree, about a nanosecond an entry. **Reference.** Mehta, Agrawal and Rissanen, SLIQ (1996);
-//! Shafer, Agrawal and Mehta, SPRINT (1996).
+//! **Cost.** O(n) per column and level, about a nanosecond per entry. **Reference.** Mehta, Agrawal and Rissanen, SLIQ (1996); Shafer, Agrawal and Mehta, SPRINT (1996).
 
-use crate::split::node::{ABSENT, ROW, Segment, TIE};
+use crate::split::node::{ABSENT, ROW, SortedSegment, TIE};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Features, Sorted};
+#[cfg(target_arch = "x86_64")]
+use ermine_core::simd::InstructionSet;
 use ermine_core::table::ColumnKind;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The order of one column.
+/// The sorted rows of one column.
 #[derive(Debug, Clone)]
 pub struct OrderedColumn {
     entries: Vec<u32>,
-    /// The column has categories without an order: rows of one category stand side by side.
+    /// The column is nominal: rows of one category are adjacent.
     pub nominal: bool,
     has_ties: bool,
     has_missing: bool,
 }
 
-/// The orders of all columns.
+/// The sorted rows of all columns.
 #[derive(Debug, Clone)]
-pub struct Orders {
-    /// One for each column.
+pub struct ColumnOrders {
+    /// One per column.
     pub columns: Vec<OrderedColumn>,
 }
 
@@ -41,19 +40,19 @@ pub struct RowSet {
     words: Vec<u64>,
 }
 
-/// How the rows of a node are parted: those that go left stand first afterwards. One side is in a [`RowSet`], the smaller one.
+/// The partition of a node's rows. Left rows come first afterwards. The rows of the smaller side are in a [`RowSet`].
 #[derive(Debug, Clone)]
-pub(super) struct Parting {
-    /// Where the node stands.
+pub(super) struct NodePartition {
+    /// The range of the node.
     pub range: Range<usize>,
-    /// How many rows go left.
+    /// The number of left rows.
     pub n_left: usize,
-    /// The left rows are in the set, not the right ones.
+    /// Whether the set holds the left rows instead of the right ones.
     pub left_is_set: bool,
 }
 
-impl Parting {
-    /// Where the rows that are in the set stand afterwards.
+impl NodePartition {
+    /// The range of the rows of the set after the partition.
     fn set_range(&self) -> Range<usize> {
         let middle = self.range.start + self.n_left;
         if self.left_is_set { self.range.start..middle } else { middle..self.range.end }
@@ -61,17 +60,17 @@ impl Parting {
 }
 
 impl RowSet {
-    /// No rows, of `n` that may be put in.
+    /// An empty set with capacity for rows below `n`.
     pub fn new(n: usize) -> RowSet {
         RowSet { words: vec![0; n.div_ceil(64)] }
     }
 
-    /// Puts rows in.
+    /// Inserts rows.
     pub fn insert(&mut self, rows: impl Iterator<Item = u32>) {
         rows.for_each(|row| self.words[row as usize / 64] |= 1 << (row % 64));
     }
 
-    /// Takes rows out, and with them any that share a word: for sets that are to be empty when all is done.
+    /// Clears the words of these rows, including other rows in the same words: for emptying the whole set.
     pub fn clear(&mut self, rows: impl Iterator<Item = u32>) {
         rows.for_each(|row| self.words[row as usize / 64] = 0);
     }
@@ -83,14 +82,14 @@ impl RowSet {
     }
 }
 
-impl Orders {
-    /// The orders of all rows; `marks` are those that the entries of each row carry.
-    pub fn new(features: &Features, sorted: Arc<Sorted>, marks: &[u32]) -> Result<Orders> {
+impl ColumnOrders {
+    /// The orders of all rows; `marks` are the flags of each row's entries.
+    pub fn new(features: &Features, sorted: Arc<Sorted>, marks: &[u32]) -> Result<ColumnOrders> {
         if features.n_rows() > ROW as usize {
             return Err(Error::data(format!("a tree can be grown on at most {ROW} rows, not {}", features.n_rows())));
         }
         let marked = marks.iter().any(|mark| *mark != 0);
-        // What nobody else holds is taken as it is: no second copy of all orders.
+        // Reuse the sorted orders without a copy if nothing else holds them.
         let sorted = Arc::unwrap_or_clone(sorted);
         let columns = sorted.columns.into_par_iter().zip(features.columns()).map(|(column, values)| {
             let (mut entries, n_missing) = column.into_entries();
@@ -106,29 +105,29 @@ impl Orders {
                 entries,
             }
         });
-        Ok(Orders { columns: columns.collect() })
+        Ok(ColumnOrders { columns: columns.collect() })
     }
 
-    /// Empties the set after a node has been parted in all columns.
-    pub(super) fn unset(&self, parting: &Parting, set: &mut RowSet) {
+    /// Empties the set after a node has been partitioned in all columns.
+    pub(super) fn unset(&self, parting: &NodePartition, set: &mut RowSet) {
         set.clear(self.columns[0].entries(&parting.set_range()).iter().map(|entry| entry & ROW));
     }
 
-    /// The orders of the rows of one node; `new_row[row]` counts its rows from 0.
-    pub(super) fn take(&self, range: &Range<usize>, new_row: &[u32]) -> Orders {
+    /// The orders of the rows of one node, renumbered by `new_row`.
+    pub(super) fn take(&self, range: &Range<usize>, new_row: &[u32]) -> ColumnOrders {
         let renumber = |&entry: &u32| entry & !ROW | new_row[(entry & ROW) as usize];
         let take = |column: &OrderedColumn| {
             let entries: Vec<u32> = column.entries[range.clone()].iter().map(renumber).collect();
-            // A node has fewer ties than the whole, and often none.
+            // A node has fewer ties than all rows, and often none.
             let has_ties = column.has_ties && entries.iter().any(|e| e & TIE != 0);
             OrderedColumn { entries, has_ties, ..*column }
         };
-        Orders { columns: self.columns.iter().map(take).collect() }
+        ColumnOrders { columns: self.columns.iter().map(take).collect() }
     }
 }
 
 impl OrderedColumn {
-    /// Whether any row of the whole lacks a value.
+    /// Whether any row has a missing value.
     pub fn has_missing(&self) -> bool {
         self.has_missing
     }
@@ -138,16 +137,16 @@ impl OrderedColumn {
         &self.entries[range.clone()]
     }
 
-    /// The entries of a node, those without a value apart.
-    pub fn segment(&self, range: &Range<usize>) -> Segment<'_> {
+    /// The entries of a node, with missing values separate.
+    pub fn segment(&self, range: &Range<usize>) -> SortedSegment<'_> {
         let entries = self.entries(range);
         let n_present = if self.has_missing { entries.partition_point(|e| e & ABSENT == 0) } else { entries.len() };
         let (present, missing) = entries.split_at(n_present);
-        Segment { present, missing }
+        SortedSegment { present, missing }
     }
 
-    /// Puts the entries of a node's left rows before those of its right rows, keeping the order within each side.
-    pub(super) fn partition(&mut self, parting: &Parting, set: &RowSet, buffer: &mut Vec<u32>) {
+    /// Partitions the entries of a node stably: left rows first.
+    pub(super) fn partition(&mut self, parting: &NodePartition, set: &RowSet, buffer: &mut Vec<u32>) {
         assert!(set.words.len() * 64 >= self.entries.len(), "rows are below the number of entries");
         let entries = &mut self.entries[parting.range.clone()];
         if buffer.len() < entries.len() + 16 {
@@ -163,10 +162,10 @@ impl OrderedColumn {
     }
 }
 
-/// Moves left entries to the front and copies right ones to `right`, which has room for 16 more. How many are left. `side` is a set of rows and whether it holds those that go left.
+/// Moves left entries to the front and copies right ones to `right`, which has room for 16 more. Returns the number of left entries. `side` is a set of rows and whether it holds the left rows.
 fn partition<const TIES: bool>(entries: &mut [u32], side: (&RowSet, bool), right: &mut [u32]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if ermine_core::detected!("avx512f", "popcnt")
+    if ermine_core::simd::has(InstructionSet::Avx512)
         && right.len() >= entries.len() + 16
         && entries.len() >= 16
         && !side.0.words.is_empty()
@@ -177,32 +176,32 @@ fn partition<const TIES: bool>(entries: &mut [u32], side: (&RowSet, bool), right
     partition_from::<TIES>(entries, side, right, START).n_left
 }
 
-/// How far a partition has come: what it moved so far, and whether each side has seen a new value begin since its last entry.
+/// The progress of a partition: entries moved so far, and whether a new value started since the last entry of each side.
 #[derive(Debug, Clone, Copy)]
-struct Parted {
+struct PartitionProgress {
     n_seen: usize,
     n_left: usize,
     new_left: bool,
     new_right: bool,
 }
 
-/// The first entry of a side is equal to none before it.
-const START: Parted = Parted { n_seen: 0, n_left: 0, new_left: true, new_right: true };
+/// The first entry of a side is never tied.
+const START: PartitionProgress = PartitionProgress { n_seen: 0, n_left: 0, new_left: true, new_right: true };
 
-/// One entry after the other. A tie holds only if no new value began since the last entry of the same side.
+/// One entry at a time. A tie holds only if no new value started since the last entry of the same side.
 fn partition_from<const TIES: bool>(
     entries: &mut [u32],
     (set, left_is_set): (&RowSet, bool),
     right: &mut [u32],
-    from: Parted,
-) -> Parted {
-    let Parted { n_seen, mut n_left, .. } = from;
+    from: PartitionProgress,
+) -> PartitionProgress {
+    let PartitionProgress { n_seen, mut n_left, .. } = from;
     let mut n_right = n_seen - n_left;
     let (mut left_tied, mut right_tied) = (u32::from(!from.new_left) * u32::MAX, u32::from(!from.new_right) * u32::MAX);
     for i in n_seen..entries.len() {
         let entry = entries[i];
         let left = set.get(entry & ROW) ^ u32::from(!left_is_set);
-        // Both places are written, and one of them is kept: no branch that could be guessed wrong.
+        // Write both destinations and keep one: no branch to mispredict.
         if TIES {
             left_tied &= entry;
             right_tied &= entry;
@@ -218,10 +217,15 @@ fn partition_from<const TIES: bool>(
         n_left += left as usize;
         n_right += 1 - left as usize;
     }
-    Parted { n_seen: entries.len(), n_left, new_left: left_tied & TIE == 0, new_right: right_tied & TIE == 0 }
+    PartitionProgress {
+        n_seen: entries.len(),
+        n_left,
+        new_left: left_tied & TIE == 0,
+        new_right: right_tied & TIE == 0,
+    }
 }
 
-/// Sixteen entries at a time: their bits are gathered from the set, and each side's entries compressed in a register.
+/// Sixteen entries at a time: gathers their bits from the set and compresses each side in a register.
 ///
 /// **Ties** are bits of a word: `starts` are the entries with a new value. A start at an entry of the other side is handed up to the side's next entry by the carry of an addition: the other side's
 /// entries are runs of ones, and adding a one anywhere in a run sets the bit after it.
@@ -283,7 +287,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parting_keeps_order_and_ties(
+        fn partition_keeps_order_and_ties(
             values in prop::collection::vec(0u8..6, 1..199), left in prop::collection::vec(any::<bool>(), 200),
         ) {
             let mut order: Vec<u32> = (0..values.len() as u32).collect();
@@ -296,7 +300,7 @@ mod tests {
             let mut set = RowSet::new(values.len());
             set.insert((0..values.len() as u32).filter(|&row| left[row as usize] == left_is_set));
             let n_left = (0..values.len()).filter(|&row| left[row]).count();
-            let parting = Parting { range: 0..values.len(), n_left, left_is_set };
+            let parting = NodePartition { range: 0..values.len(), n_left, left_is_set };
             let (a, b): (Vec<u32>, Vec<u32>) = order.iter().partition(|&&row| left[row as usize]);
             let expected = [tie(&a), tie(&b)].concat();
             let entries = tie(&order);
@@ -316,16 +320,16 @@ mod tests {
 
     /// Rows that the set doesn't have are an error or are looked up within it, never outside.
     #[test]
-    fn rows_outside_the_set_are_never_looked_up() {
+    fn rows_outside_the_set_are_never_read() {
         let entries: Vec<u32> = (0..40).map(|i| if i == 17 { ROW } else { i }).collect();
         let mut column = OrderedColumn { entries, nominal: false, has_ties: false, has_missing: false };
-        let parting = Parting { range: 0..40, n_left: 20, left_is_set: true };
+        let parting = NodePartition { range: 0..40, n_left: 20, left_is_set: true };
         let mut set = RowSet::new(40);
         set.insert(0..20);
         let part = || column.partition(&parting, &set, &mut Vec::new());
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(part));
         #[cfg(target_arch = "x86_64")]
-        assert_eq!(done.is_ok(), ermine_core::detected!("avx512f", "popcnt"));
+        assert_eq!(done.is_ok(), ermine_core::simd::has(InstructionSet::Avx512));
         #[cfg(not(target_arch = "x86_64"))]
         assert!(done.is_err());
     }
@@ -335,7 +339,7 @@ mod tests {
     fn a_set_of_fewer_rows_than_entries_is_refused() {
         let entries = (0..200).collect();
         let mut column = OrderedColumn { entries, nominal: false, has_ties: false, has_missing: false };
-        let parting = Parting { range: 0..200, n_left: 20, left_is_set: true };
+        let parting = NodePartition { range: 0..200, n_left: 20, left_is_set: true };
         column.partition(&parting, &RowSet::new(64), &mut Vec::new());
     }
 }

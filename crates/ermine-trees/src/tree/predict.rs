@@ -1,26 +1,24 @@
-//! Walking many rows down many trees.
+//! Prediction by walking rows down trees.
 //!
-//! **Idea.** A walk waits for memory at every step, so that sixteen rows walk at once: while one waits, the others go on. Rows are taken in blocks, whose values are
-//! laid out row by row first; a tree meets all rows of a block before the next tree is touched. One row alone walks sixteen trees at once.
+//! **Idea.** A walk waits for memory at every step, so sixteen rows walk at once: while one waits, the others proceed. Rows are processed in blocks whose values are laid out in row-major order; a tree processes all
+//! rows of a block before the next tree. A single row walks sixteen trees at once. For many rows and trees, [`engine`] has faster methods.
 //!
-//! Where there are many rows and trees, [`engine`] has faster forms.
+//! **Order.** Predictions are summed in the order of the trees for every row, so that the sum doesn't depend on blocks or threads.
 //!
-//! **Order.** The predictions of the trees are added up in the order of the trees for every row, so that the sum doesn't depend on blocks or threads.
-//!
-//! **Cost.** About 10 cycles a step. The block's values take 8 bytes for each row and column.
+//! **Cost.** About 10 cycles per step. The values of a block take 8 bytes per row and column.
 
-use super::engine::{self, BLOCK, Engine};
-use super::forest::{Forest, Node, kind};
+use super::engine::{self, BLOCK, PredictionEngine};
+use super::forest::{Forest, ForestNode, kind};
 use crate::split::test::category;
 use ermine_core::matrix::Features;
 use ermine_core::parallel;
 use std::ops::Range;
 
-/// Walks at once.
+/// Number of simultaneous walks.
 const LANES: usize = 16;
 
 impl Forest {
-    /// Rows that meet a tree together.
+    /// Number of rows per block.
     pub(crate) const BLOCK: usize = BLOCK;
 
     /// The sum of the predictions of all trees, for each row.
@@ -33,7 +31,7 @@ impl Forest {
         engine::sums(&[self], || Some(self.engine(features.n_columns())), trees, features)
     }
 
-    /// Adds the predictions of some trees, walked as they are, to `sums`, which has `outputs` numbers for each row: to those from `output` on.
+    /// Adds the predictions of some trees to `sums`, which has `outputs` numbers per row, starting at `output`.
     pub(super) fn add_walks(
         &self,
         trees: Range<usize>,
@@ -51,12 +49,12 @@ impl Forest {
         parallel::for_each_chunk(sums, BLOCK * outputs, |part, sums| block((part, sums)));
     }
 
-    /// The node where each row ends in each tree: `n_trees` numbers for each row.
+    /// The node that each row reaches in each tree: `n_trees` numbers per row.
     pub fn apply(&self, features: &Features) -> Vec<u32> {
         self.apply_to(0..self.n_trees(), features)
     }
 
-    /// The same with nodes counted within their tree.
+    /// The same with nodes numbered within their tree.
     pub fn apply_within(&self, features: &Features) -> Vec<u32> {
         let mut ends = self.apply(features);
         for row in ends.chunks_mut(self.n_trees().max(1)) {
@@ -65,7 +63,7 @@ impl Forest {
         ends
     }
 
-    /// The node where each row ends in some trees: a number for each of them for each row.
+    /// The node that each row reaches in some trees: one number per tree for each row.
     pub fn apply_to(&self, trees: Range<usize>, features: &Features) -> Vec<u32> {
         let n_trees = trees.len();
         let mut ends = vec![0; features.n_rows() * n_trees];
@@ -90,16 +88,20 @@ impl Forest {
         trees: Range<usize>,
         mut each: impl FnMut(usize, usize, u32),
     ) {
-        let engine = if Engine::pays(n, trees.len()) { self.engine(features.n_columns()) } else { &Engine::Plain };
+        let engine = if PredictionEngine::pays(n, trees.len()) {
+            self.engine(features.n_columns())
+        } else {
+            &PredictionEngine::Plain
+        };
         match engine {
-            Engine::Sliced(sliced) => {
+            PredictionEngine::Sliced(sliced) => {
                 let mut scratch = sliced.scratch(0);
                 sliced.code(features, first, n, &mut scratch);
                 for tree in trees {
                     sliced.nodes(tree, n, &mut scratch, |row, leaf| each(row, tree, leaf));
                 }
             }
-            Engine::Coded(coded) => {
+            PredictionEngine::Coded(coded) => {
                 let codes = coded.rows(features, first, n);
                 let mut leaves = Vec::new();
                 for tree in trees {
@@ -107,11 +109,11 @@ impl Forest {
                     leaves.iter().enumerate().for_each(|(row, &leaf)| each(row, tree, leaf));
                 }
             }
-            Engine::Plain => self.each_walk(features, first, n, trees, each),
+            PredictionEngine::Plain => self.each_walk(features, first, n, trees, each),
         }
     }
 
-    /// The same by walking the trees as they are.
+    /// The same by walking.
     fn each_walk(
         &self,
         features: &Features,
@@ -142,7 +144,7 @@ impl Forest {
         }
     }
 
-    /// Adds the predictions of all trees for one row, whose values are given by column: several trees walk at once.
+    /// Adds the predictions of all trees for one row; several trees are walked at once.
     pub(super) fn add_walks_of_row(&self, row: &[f64], sums: &mut [f64]) {
         for roots in self.roots.chunks(LANES) {
             let mut at: [u32; LANES] = std::array::from_fn(|lane| roots[lane.min(roots.len() - 1)]);
@@ -151,7 +153,7 @@ impl Forest {
         }
     }
 
-    /// Walks from `at` to the leaves. A row that fits no branch ends at the node that asks.
+    /// Walks from `at` to the leaves. A row that matches no branch stops at the node.
     #[inline(always)]
     fn walk(&self, at: &mut [u32; LANES], rows: [&[f64]; LANES]) {
         loop {
@@ -159,7 +161,7 @@ impl Forest {
             for (at, row) in at.iter_mut().zip(rows) {
                 let node = &self.nodes[*at as usize];
                 let next = if self.only_thresholds {
-                    // Without a branch: a leaf asks about some column too, and stays.
+                    // Without a branch: a leaf evaluates some column too, and stays.
                     let next = threshold_step(node, row[node.feature()]);
                     if node.kind() == kind::LEAF { *at } else { next }
                 } else {
@@ -174,8 +176,8 @@ impl Forest {
         }
     }
 
-    /// Where a row with the value `x` goes from a node; `None` to stop there.
-    pub(super) fn step(&self, node: &Node, x: f64) -> Option<u32> {
+    /// The next node of a row with the value `x`; `None` if it stops.
+    pub(super) fn step(&self, node: &ForestNode, x: f64) -> Option<u32> {
         match node.kind() {
             kind::LEAF => None,
             kind::AT_MOST_ELSE_LEFT | kind::AT_MOST_ELSE_RIGHT => Some(threshold_step(node, x)),
@@ -203,12 +205,12 @@ fn add(sums: &mut [f64], value: &[f64]) {
 }
 
 #[inline(always)]
-fn threshold_step(node: &Node, x: f64) -> u32 {
+fn threshold_step(node: &ForestNode, x: f64) -> u32 {
     let missing_right = node.kind() == kind::AT_MOST_ELSE_RIGHT;
     node.child.wrapping_add(u32::from((x > node.threshold()) | (x.is_nan() & missing_right)))
 }
 
-/// The values of some rows, row by row, and how many each row has.
+/// The number of values per row, and the values of some rows in row-major order.
 fn rows_of(features: &Features, first: usize, n: usize) -> (usize, Vec<f64>) {
     let width = features.n_columns();
     let mut block = vec![0.0; n * width];
@@ -252,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn forests_say_what_their_trees_say(
+        fn forest_sums_equal_the_sums_of_their_trees(
             trees in prop::collection::vec(prop::collection::vec((any::<u8>(), any::<u8>(), any::<bool>()), 0..12), 1..20),
             rows in prop::collection::vec((prop::option::weighted(0.8, 0u8..9), prop::option::weighted(0.8, 0u8..9), prop::option::weighted(0.8, 0usize..5)), 1..90),
             only_thresholds in any::<bool>(),

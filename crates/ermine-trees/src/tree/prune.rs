@@ -1,76 +1,75 @@
 //! Pruning: turning nodes back into leaves.
 //!
-//! | way | which nodes become leaves |
+//! | method | nodes that become leaves |
 //! |---|---|
-//! | cost-complexity | one after the other the node whose split gains least for each leaf it adds, up to alpha |
-//! | greedy | one after the other the node whose removal lowers the validation error most, while any does |
-//! | reduced error | bottom-up every node that as a leaf has no more validation error than its subtree |
-//! | pessimistic (C4.5) | bottom-up every node that as a leaf has no larger upper limit of training errors than its subtree |
+//! | cost-complexity | repeatedly the weakest link: the node with the smallest cost increase per removed leaf, up to alpha |
+//! | greedy | repeatedly the node whose removal reduces the validation error most, while any does |
+//! | reduced error | bottom-up: nodes whose validation error as a leaf is at most that of their subtree |
+//! | pessimistic (C4.5) | bottom-up: nodes whose upper confidence limit of the training error as a leaf is at most that of their subtree |
 //!
-//! **Formula.** Cost-complexity: R(t) is the cost of node t as a share of all weight, R(T_t) the sum over the leaves below it and L their number; the weakest link
-//! minimises (R(t) - R(T_t)) / (L - 1). Pessimistic: with E errors among N rows, the upper limit of a binomial share with the given
-//! confidence. Where a node and its subtree are equal the smaller tree is kept.
+//! **Formula.** Cost-complexity: R(t) is the cost of node t relative to the total weight, R(T_t) the sum over the leaves below it and L their number; the weakest link minimizes (R(t) - R(T_t)) / (L - 1).
+//! Pessimistic: with E errors among N rows, the upper limit of a binomial proportion at the given confidence. If a node and its subtree are equally good, the smaller tree is kept.
 //!
-//! **The path** is found bottom-up. As a function of alpha, the least cost of a subtree is made of straight pieces, whose ends are the alphas at which nodes below become leaves. From large alphas down, the
-//! line of the node as a leaf is held against that of its children: where they meet, the node becomes a leaf, and what would have happened below it at larger alphas is dropped.
+//! **The path** is computed bottom-up. As a function of alpha, the minimum cost of a subtree is piecewise linear; its breakpoints are the alphas at which nodes below become leaves. From large alphas down, the line
+//! of the node as a leaf is compared with that of its children: where they intersect, the node becomes a leaf, and the breakpoints below it at larger alphas are dropped.
 //!
-//! **Greedy.** Once a node is removed because its change is the least, no node above it can lower the error any more: its change was no less, and is now made less by just that. So one pass over the
-//! nodes in order of their changes does it, passing over what lies below or above a removed node.
+//! **Greedy.** Once a node is removed because its change is the smallest, no ancestor can reduce the error any more: its change was no smaller, and has now increased by that amount. So one pass over the nodes in
+//! order of their changes suffices, skipping descendants and ancestors of removed nodes.
 //!
-//! **Cost.** The whole path in O(L log^2 L) by heaps that are merged, the smaller into the larger, also for trees as deep as a chain; greedy O(L log L); the bottom-up ways O(nodes).
+//! **Cost.** The whole path in O(L log^2 L) by merging the smaller heap into the larger, for trees of any depth; greedy O(L log L); bottom-up methods O(nodes).
 //! **Reference.** Breiman et al., CART (1984), chapter 3; Quinlan, C4.5 (1993), chapter 4.
 
-use super::{Grown, Tree};
+use super::{GrownTree, Tree};
 use crate::split::Test;
 use ermine_core::matrix::Features;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// One step of a pruning path: the tree after it.
+/// One step of a pruning path.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
-    /// From this alpha on.
+pub struct PruningStep {
+    /// The smallest alpha of this tree.
     pub alpha: f64,
-    /// The sum over its leaves of the impurities as shares of all weight.
+    /// The total impurity of its leaves, relative to the total weight.
     pub total: f64,
-    /// How many leaves it has.
+    /// Its number of leaves.
     pub n_leaves: usize,
-    /// The node that became a leaf; `None` for the whole tree.
+    /// The node that became a leaf; `None` for the unpruned tree.
     pub node: Option<usize>,
 }
 
-/// A node that becomes a leaf at some alpha, and what that changes. Ordered by alpha, of equal ones the higher node first.
+/// A node that becomes a leaf at some alpha. Ordered by alpha, then by node.
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct WeakestLink {
     alpha: f64,
     node: usize,
-    /// How much the cost rises, and another loss with it.
+    /// The increase in cost and in another loss.
     rise: f64,
     loss_rise: f64,
-    /// How many leaves go.
+    /// Number of removed leaves.
     leaves: usize,
 }
 
-impl Ord for Link {
+impl Ord for WeakestLink {
     fn cmp(&self, other: &Self) -> Ordering {
         self.alpha.total_cmp(&other.alpha).then(self.node.cmp(&other.node))
     }
 }
-impl PartialOrd for Link {
+impl PartialOrd for WeakestLink {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl PartialEq for Link {
+impl PartialEq for WeakestLink {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
-impl Eq for Link {}
+impl Eq for WeakestLink {}
 
-/// The nodes that become leaves as alpha grows, in this order. `own` is the cost of each node as a leaf, `loss` another loss of it.
-fn links(tree: &Tree, own: &[f64], loss: &[f64]) -> Vec<Link> {
-    let mut heaps: Vec<BinaryHeap<Link>> = vec![BinaryHeap::new(); tree.n_nodes()];
+/// The nodes that become leaves, in order of alpha. `own` is the cost of each node as a leaf, `loss` another loss of it.
+fn links(tree: &Tree, own: &[f64], loss: &[f64]) -> Vec<WeakestLink> {
+    let mut heaps: Vec<BinaryHeap<WeakestLink>> = vec![BinaryHeap::new(); tree.n_nodes()];
     for node in (0..tree.n_nodes()).rev() {
         let children = tree.children(node);
         if children.is_empty() {
@@ -90,13 +89,13 @@ fn links(tree: &Tree, own: &[f64], loss: &[f64]) -> Vec<Link> {
         }
         // For all alphas above the largest link below, the children are leaves.
         let meet = |cost: f64, leaves: usize| (own[node] - cost) / (leaves - 1).max(1) as f64;
-        while heap.peek().is_some_and(|last: &Link| meet(cost, leaves) <= last.alpha) {
+        while heap.peek().is_some_and(|last: &WeakestLink| meet(cost, leaves) <= last.alpha) {
             let Some(last) = heap.pop() else { break };
             cost -= last.rise;
             lost -= last.loss_rise;
             leaves += last.leaves;
         }
-        let link = Link {
+        let link = WeakestLink {
             alpha: meet(cost, leaves),
             node,
             rise: own[node] - cost,
@@ -109,39 +108,40 @@ fn links(tree: &Tree, own: &[f64], loss: &[f64]) -> Vec<Link> {
     std::mem::take(&mut heaps[0]).into_sorted_vec()
 }
 
-/// The cost of each node as a leaf, as a share of all weight.
-fn shares(grown: &Grown) -> Vec<f64> {
+/// The cost of each node as a leaf, relative to the total weight.
+fn shares(grown: &GrownTree) -> Vec<f64> {
     grown.cost.iter().map(|cost| cost / grown.tree.weight[0]).collect()
 }
 
-/// What the leaves of a tree add up to.
+/// The sum over the leaves of a tree.
 fn over_leaves(tree: &Tree, of_node: &[f64]) -> f64 {
-    (0..tree.n_nodes()).filter(|&node| tree.children(node).is_empty()).map(|leaf| of_node[leaf]).sum()
+    tree.leaves().map(|leaf| of_node[leaf]).sum()
 }
 
-/// The whole path of cost-complexity pruning, from the tree as it is to its root.
-pub fn cost_complexity_path(grown: &Grown) -> Vec<Step> {
+/// The path of cost-complexity pruning, from the unpruned tree to its root.
+pub fn cost_complexity_path(grown: &GrownTree) -> Vec<PruningStep> {
     let own = shares(grown);
-    let whole = Step { alpha: 0.0, total: over_leaves(&grown.tree, &own), n_leaves: grown.tree.n_leaves(), node: None };
+    let whole =
+        PruningStep { alpha: 0.0, total: over_leaves(&grown.tree, &own), n_leaves: grown.tree.n_leaves(), node: None };
     let mut steps = vec![whole];
     for link in links(&grown.tree, &own, &own) {
         let before = steps[steps.len() - 1];
-        // All leaves gone, the root's own cost is what is left, without what rounding made of the sum.
+        // At the root, use its exact cost instead of the rounded sum.
         let total = if link.node == 0 { own[0] } else { before.total + link.rise };
         let n_leaves = before.n_leaves - link.leaves;
-        steps.push(Step { alpha: link.alpha, total, n_leaves, node: Some(link.node) });
+        steps.push(PruningStep { alpha: link.alpha, total, n_leaves, node: Some(link.node) });
     }
     steps
 }
 
-/// The tree of the path for this alpha: every link whose strength is at most alpha is removed.
-pub fn cost_complexity(grown: &Grown, alpha: f64) -> Grown {
+/// The tree of the path for this alpha.
+pub fn cost_complexity(grown: &GrownTree, alpha: f64) -> GrownTree {
     let path = cost_complexity_path(grown);
     let weak = path.iter().take_while(|step| step.alpha <= alpha).filter_map(|step| step.node);
     collapse(grown, &weak.collect::<Vec<_>>())
 }
 
-/// The loss of each node as a leaf on the given rows: `loss(prediction, row)` is added up for the nodes that a row comes through.
+/// The loss of each node as a leaf on the given rows: `loss(prediction, row)` is summed over the nodes on each row's path.
 pub fn loss_by_node(tree: &Tree, features: &Features, loss: impl Fn(&[f64], usize) -> f64) -> Vec<f64> {
     let mut total = vec![0.0; tree.n_nodes()];
     let numbers: Vec<Vec<f64>> = used_columns(tree, features);
@@ -158,7 +158,7 @@ pub fn loss_by_node(tree: &Tree, features: &Features, loss: impl Fn(&[f64], usiz
     total
 }
 
-/// The values of the columns that a tree asks about; nothing for the others.
+/// The values of the columns that a tree uses; empty for the others.
 fn used_columns(tree: &Tree, features: &Features) -> Vec<Vec<f64>> {
     let mut used = vec![false; features.n_columns()];
     tree.test.iter().filter_map(Test::feature).for_each(|f| used[f] = true);
@@ -166,8 +166,8 @@ fn used_columns(tree: &Tree, features: &Features) -> Vec<Vec<f64>> {
     used.iter().enumerate().map(numbers).collect()
 }
 
-/// The losses along the cost-complexity path of a tree, for rows that have `loss` in each node: from which alpha, and how much.
-pub fn losses_along_path(grown: &Grown, loss: &[f64]) -> Vec<(f64, f64)> {
+/// The losses along the cost-complexity path of a tree, as (alpha, loss); `loss` is the loss of each node as a leaf.
+pub fn losses_along_path(grown: &GrownTree, loss: &[f64]) -> Vec<(f64, f64)> {
     let mut losses = vec![(0.0, over_leaves(&grown.tree, loss))];
     for link in links(&grown.tree, &shares(grown), loss) {
         losses.push((link.alpha, losses[losses.len() - 1].1 + link.loss_rise));
@@ -175,8 +175,8 @@ pub fn losses_along_path(grown: &Grown, loss: &[f64]) -> Vec<(f64, f64)> {
     losses
 }
 
-/// Removes the split that lowers the validation error most, again and again, while any does. `loss` is the validation loss of each node as a leaf.
-pub fn greedy(grown: &Grown, loss: &[f64]) -> Grown {
+/// Repeatedly removes the split whose removal reduces the validation error most. `loss` is the validation loss of each node as a leaf.
+pub fn greedy(grown: &GrownTree, loss: &[f64]) -> GrownTree {
     let tree = &grown.tree;
     let mut parent = vec![usize::MAX; tree.n_nodes()];
     let mut branch = loss.to_vec();
@@ -208,8 +208,8 @@ pub fn greedy(grown: &Grown, loss: &[f64]) -> Grown {
     collapse(grown, &removed)
 }
 
-/// Bottom-up, makes a node a leaf if that has no more loss than its subtree has after pruning. `slack` is forgiven.
-pub fn reduced_error(grown: &Grown, loss: &[f64], slack: f64) -> Grown {
+/// Bottom-up, makes a node a leaf if its loss is at most that of its pruned subtree plus `slack`.
+pub fn reduced_error(grown: &GrownTree, loss: &[f64], slack: f64) -> GrownTree {
     let tree = &grown.tree;
     let mut branch = loss.to_vec();
     let mut removed = Vec::new();
@@ -224,8 +224,8 @@ pub fn reduced_error(grown: &Grown, loss: &[f64], slack: f64) -> Grown {
     collapse(grown, &removed)
 }
 
-/// C4.5's pruning: reduced error with the upper limit of each node's training errors in place of validation errors.
-pub fn pessimistic(grown: &Grown, confidence: f64) -> Grown {
+/// C4.5's pruning: reduced error with the upper confidence limit of each node's training errors instead of validation errors.
+pub fn pessimistic(grown: &GrownTree, confidence: f64) -> GrownTree {
     let tree = &grown.tree;
     let pessimism = Pessimism::new(confidence);
     let limit = |node: usize| {
@@ -235,24 +235,24 @@ pub fn pessimistic(grown: &Grown, confidence: f64) -> Grown {
         errors + pessimism.added_errors(n, errors)
     };
     let loss: Vec<f64> = (0..tree.n_nodes()).map(limit).collect();
-    // Quinlan's programs give the leaf a tenth of an error.
+    // Quinlan's program allows a tenth of an error.
     reduced_error(grown, &loss, 0.1)
 }
 
-/// How much worse than on its training rows a node is taken to be.
-struct Pessimism {
+/// The pessimistic error estimate of C4.5.
+pub(super) struct Pessimism {
     confidence: f64,
-    /// Where the normal distribution has that much above it.
+    /// The corresponding quantile of the normal distribution.
     z: f64,
 }
 
 impl Pessimism {
-    fn new(confidence: f64) -> Pessimism {
+    pub(super) fn new(confidence: f64) -> Pessimism {
         Pessimism { confidence, z: normal_quantile(1.0 - confidence) }
     }
 
-    /// How many errors to add to `e` of `n`, so that their share is the upper limit of its confidence interval (Quinlan 1993, 4.2).
-    fn added_errors(&self, n: f64, e: f64) -> f64 {
+    /// The number of errors to add to `e` of `n` to reach the upper confidence limit (Quinlan 1993, 4.2).
+    pub(super) fn added_errors(&self, n: f64, e: f64) -> f64 {
         let none = n * (1.0 - (self.confidence.ln() / n).exp());
         if e < 1e-6 {
             return none;
@@ -270,7 +270,7 @@ impl Pessimism {
     }
 }
 
-/// Where the standard normal distribution has `p` below it, for 0 < p < 1, by bisection of its integral.
+/// The `p` quantile of the standard normal distribution, for 0 < p < 1, by bisection.
 fn normal_quantile(p: f64) -> f64 {
     // Simpson's rule from 0 with steps of at most 0.01: ten digits.
     let below = |x: f64| {
@@ -289,13 +289,13 @@ fn normal_quantile(p: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// The tree with these nodes as leaves, without what was below them.
-pub fn collapse(grown: &Grown, removed: &[usize]) -> Grown {
+/// The tree with these nodes as leaves.
+pub fn collapse(grown: &GrownTree, removed: &[usize]) -> GrownTree {
     let tree = &grown.tree;
     let mut is_leaf = vec![false; tree.n_nodes()];
     removed.iter().for_each(|&node| is_leaf[node] = true);
     let width = tree.width;
-    let mut out = Grown { searches: grown.searches, ..Grown::default() };
+    let mut out = GrownTree { searches: grown.searches, ..GrownTree::default() };
     out.tree.width = width;
     let mut queue = std::collections::VecDeque::from([0usize]);
     let mut n_made = 1;
@@ -321,7 +321,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// A tree by where to split: the n-th number chooses the leaf that is split next. Costs fall from a node to its children, losses are anything.
-    fn random_tree(choices: &[(u8, u8, u8)]) -> (Grown, Vec<f64>) {
+    fn random_tree(choices: &[(u8, u8, u8)]) -> (GrownTree, Vec<f64>) {
         let mut tree = Tree::leaf(1.0, &[0.0]);
         let (mut cost, mut loss) = (vec![1.0], vec![100.0]);
         for &(which, part, lost) in choices {
@@ -334,11 +334,11 @@ mod tests {
             loss.extend([f64::from(lost % 16) * 0.5, f64::from(lost / 16) * 0.4]);
         }
         let count = vec![1; cost.len()];
-        (Grown { tree, cost, count, searches: [0; 3] }, loss)
+        (GrownTree { tree, cost, count, searches: [0; 3] }, loss)
     }
 
     /// Removes the node with the least key, again and again, looking at all nodes each time: nodes, keys, leaves left and what they add up to.
-    fn by_hand(grown: &Grown, own: &[f64], per_leaf: bool, stop: f64) -> Vec<(usize, f64)> {
+    fn by_hand(grown: &GrownTree, own: &[f64], per_leaf: bool, stop: f64) -> Vec<(usize, f64)> {
         let mut tree = grown.tree.clone();
         let mut removed = Vec::new();
         loop {
@@ -369,7 +369,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn paths_are_those_of_removing_one_after_the_other(choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1..12)) {
+        fn pruning_paths_match_repeated_removal(choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1..12)) {
             let (grown, loss) = random_tree(&choices);
             let slow = by_hand(&grown, &grown.cost, true, f64::INFINITY);
             let path = cost_complexity_path(&grown);
@@ -383,7 +383,7 @@ mod tests {
             prop_assert_eq!((last.node, last.n_leaves), (Some(0), 1));
             for (step, (alpha, lost)) in path.iter().zip(losses_along_path(&grown, &loss)) {
                 let pruned: Vec<usize> = path.iter().filter(|s| s.alpha <= alpha).filter_map(|s| s.node).collect();
-                let tree = collapse(&Grown { cost: loss.clone(), ..grown.clone() }, &pruned);
+                let tree = collapse(&GrownTree { cost: loss.clone(), ..grown.clone() }, &pruned);
                 let total = over_leaves(&tree.tree, &tree.cost);
                 let equal = path.iter().filter(|s| (s.alpha - alpha).abs() < 1e-12).count();
                 prop_assert!(equal > 1 || (total - lost).abs() < 1e-9, "{step:?}: {total} {lost}");
@@ -391,7 +391,7 @@ mod tests {
         }
 
         #[test]
-        fn greedy_removes_what_helps_most_first(choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1..12)) {
+        fn greedy_pruning_removes_the_most_helpful_split_first(choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1..12)) {
             let (grown, loss) = random_tree(&choices);
             let removed: Vec<usize> = by_hand(&grown, &loss, false, 0.0).into_iter().map(|(node, _)| node).collect();
             prop_assert_eq!(greedy(&grown, &loss).tree, collapse(&grown, &removed).tree);
@@ -399,10 +399,11 @@ mod tests {
     }
 
     #[test]
-    fn chains_are_pruned_in_no_time() {
+    fn degenerate_trees_are_pruned_in_near_linear_time() {
         // 200,000 nodes one below the other: quadratic work would take hours.
         let n = 200_000;
-        let mut grown = Grown { tree: Tree::leaf(1.0, &[0.0]), cost: vec![1.0], count: vec![1], ..Grown::default() };
+        let mut grown =
+            GrownTree { tree: Tree::leaf(1.0, &[0.0]), cost: vec![1.0], count: vec![1], ..GrownTree::default() };
         let test = Test::AtMost { feature: 0, threshold: 0.0, missing_left: false };
         let mut node = 0;
         for i in 0..n {
@@ -420,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn upper_limits_are_those_of_the_book() {
+    fn upper_limits_match_quinlan() {
         // Quinlan 1993, 4.2: U_25%(0, 6) = 0.206, U_25%(0, 9) = 0.143, U_25%(0, 1) = 0.750.
         for (n, share) in [(6.0, 0.206), (9.0, 0.143), (1.0, 0.750)] {
             assert!((Pessimism::new(0.25).added_errors(n, 0.0) / n - share).abs() < 5e-4);

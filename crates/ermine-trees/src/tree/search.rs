@@ -1,17 +1,16 @@
-//! The best split of a node: over all columns, over some drawn at random, or by thresholds drawn at random.
+//! The best split of a node: over all features, over random features, or by random thresholds.
 //!
-//! **Drawn columns.** A node looks at `max_features` columns in a random order that follows from the seed and the node's place in the tree. Columns
-//! that are constant in the node don't count, and the search goes on until a split is found or no column is left.
+//! **Random features.** A node considers `max_features` features in a random order that depends on the random seed and the path of the node. Constant features don't count, and the search continues until a
+//! split is found or no feature is left.
 //!
-//! **Drawn thresholds** (extremely randomised trees). For each column one threshold, evenly between its least and largest value in the node; for a nominal
-//! column a random order of its categories, cut at a random place; missing values go to a random side. The best of these splits is taken.
-//! **Reference.** Geurts, Ernst and Wehenkel, Extremely randomized trees (2006).
+//! **Random thresholds** (extremely randomized trees). One threshold per feature, uniform between its minimum and maximum in the node; for a nominal feature a random order of its categories, cut at a random
+//! position; missing values go to a random side. The best of these splits is taken. **Reference.** Geurts, Ernst and Wehenkel, Extremely randomized trees (2006).
 
-use super::grow::{GrowOptions, Pending};
-use super::orders::Orders;
-use crate::split::bipartition::{Bipartition, Search, best_bipartition, groups};
-use crate::split::exact::Threshold;
-use crate::split::node::{Limits, NodeCriterion, ROW, Segment, TIE, gain_at};
+use super::grow::{GrowOptions, PendingNode};
+use super::orders::ColumnOrders;
+use crate::split::bipartition::{Bipartition, BipartitionSearch, best_bipartition, groups};
+use crate::split::exact::ThresholdPosition;
+use crate::split::node::{NodeCriterion, ROW, SortedSegment, SplitLimits, TIE, gain_at};
 use ermine_core::matrix::Features;
 use ermine_core::parallel;
 use ermine_core::rng::{self, Purpose, Rng, RngExt};
@@ -19,56 +18,56 @@ use std::ops::Range;
 
 /// A split that was chosen.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Choice {
+pub(super) struct ChosenSplit {
     pub feature: usize,
     pub gain: f64,
-    pub place: Place,
+    pub place: SplitPosition,
 }
 
-/// Where a column is split.
+/// Where the rows of a node are split.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Place {
-    /// At a threshold; `value` is the number itself where it was drawn.
-    Threshold { at: Threshold, value: Option<f64> },
+pub(super) enum SplitPosition {
+    /// At a threshold; `value` is the threshold if it was drawn at random.
+    Threshold { at: ThresholdPosition, value: Option<f64> },
     /// Between categories.
     Categories(Bipartition),
 }
 
-impl Place {
+impl SplitPosition {
     pub fn missing_left(&self) -> bool {
         match self {
-            Place::Threshold { at, .. } => at.missing_left,
-            Place::Categories(parts) => parts.missing_left,
+            SplitPosition::Threshold { at, .. } => at.missing_left,
+            SplitPosition::Categories(parts) => parts.missing_left,
         }
     }
 }
 
-/// What a search looks at.
-pub(super) struct Searcher<'a, C> {
+/// The inputs of the split search of a node.
+pub(super) struct SplitSearch<'a, C> {
     pub criterion: &'a C,
-    pub orders: &'a Orders,
+    pub orders: &'a ColumnOrders,
     pub features: &'a Features,
     pub rows: &'a [u32],
     pub options: &'a GrowOptions,
 }
 
-/// Keeps the better of two, the first of equals.
-fn keep(best: &mut Option<Choice>, next: Option<Choice>) {
+/// Keeps the better of two splits; the first of equals.
+fn keep(best: &mut Option<ChosenSplit>, next: Option<ChosenSplit>) {
     if next.as_ref().is_some_and(|next| best.as_ref().is_none_or(|best| next.gain > best.gain)) {
         *best = next;
     }
 }
 
-impl<C: NodeCriterion> Searcher<'_, C> {
-    /// The best split of a node that gains enough.
-    pub fn search(&self, pending: &Pending<C::Node>) -> Option<Choice> {
+impl<C: NodeCriterion> SplitSearch<'_, C> {
+    /// The best split of a node, if its gain is large enough.
+    pub fn search(&self, pending: &PendingNode<C::Node>) -> Option<ChosenSplit> {
         let n_columns = self.orders.columns.len();
         let choice = if self.draws() { self.search_drawn(pending) } else { self.search_all(pending, 0..n_columns) };
         choice.filter(|choice| self.is_enough(choice))
     }
 
-    /// As [`search`](Self::search), with the columns of a large node dealt out to all threads.
-    pub fn search_wide(&self, pending: &Pending<C::Node>) -> Option<Choice> {
+    /// As [`search`](Self::search), with the columns of a large node distributed over all threads.
+    pub fn search_wide(&self, pending: &PendingNode<C::Node>) -> Option<ChosenSplit> {
         const WIDE: usize = 1 << 16;
         let small = pending.range.len() * self.orders.columns.len() < WIDE;
         if small || self.draws() {
@@ -78,7 +77,7 @@ impl<C: NodeCriterion> Searcher<'_, C> {
     }
 
     /// The best split of each node, on all threads.
-    pub fn search_level(&self, level: &[Pending<C::Node>]) -> Vec<Option<Choice>> {
+    pub fn search_level(&self, level: &[PendingNode<C::Node>]) -> Vec<Option<ChosenSplit>> {
         if self.draws() {
             return parallel::map(level.len(), |i| self.search(&level[i]));
         }
@@ -86,9 +85,9 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let each = n_columns.div_ceil(rayon::current_num_threads());
         let blocks = parallel::map(n_columns.div_ceil(each.max(1)), |block| {
             let columns = block * each..((block + 1) * each).min(n_columns);
-            level.iter().map(|pending| self.search_all(pending, columns.clone())).collect::<Vec<Option<Choice>>>()
+            level.iter().map(|pending| self.search_all(pending, columns.clone())).collect::<Vec<Option<ChosenSplit>>>()
         });
-        let mut best: Vec<Option<Choice>> = level.iter().map(|_| None).collect();
+        let mut best: Vec<Option<ChosenSplit>> = level.iter().map(|_| None).collect();
         for block in blocks {
             best.iter_mut().zip(block).for_each(|(best, next)| keep(best, next));
         }
@@ -99,18 +98,18 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         self.options.random_thresholds || self.options.max_features < self.orders.columns.len()
     }
 
-    fn is_enough(&self, choice: &Choice) -> bool {
+    fn is_enough(&self, choice: &ChosenSplit) -> bool {
         self.gains_enough(choice.gain)
     }
 
-    /// Whether this much is as much as asked for, up to rounding. With nothing asked for, a split that gains nothing is taken too, as it may lead to one that does.
+    /// Whether a gain reaches `min_gain`, up to rounding. If `min_gain` is 0, a split without gain is taken too, as its children may gain.
     pub fn gains_enough(&self, gain: f64) -> bool {
         let least = self.options.min_gain;
         gain + 1e-12 * (gain.abs() + least) >= least || least <= 0.0
     }
 
-    fn limits(&self, pending: &Pending<C::Node>, feature: usize) -> Limits {
-        Limits {
+    fn limits(&self, pending: &PendingNode<C::Node>, feature: usize) -> SplitLimits {
+        SplitLimits {
             min_samples: self.options.min_samples_leaf.max(1),
             min_weight: self.options.min_weight_leaf,
             monotone: self.options.monotone.get(feature).copied().unwrap_or(0),
@@ -119,8 +118,8 @@ impl<C: NodeCriterion> Searcher<'_, C> {
     }
 
     /// The best split over a range of columns.
-    fn search_all(&self, pending: &Pending<C::Node>, columns: Range<usize>) -> Option<Choice> {
-        let mut best: Option<Choice> = None;
+    fn search_all(&self, pending: &PendingNode<C::Node>, columns: Range<usize>) -> Option<ChosenSplit> {
+        let mut best: Option<ChosenSplit> = None;
         let plain = |f: usize| {
             let column = &self.orders.columns[f];
             !column.nominal && !column.has_missing() && self.options.monotone.get(f).is_none_or(|&sign| sign == 0)
@@ -132,10 +131,10 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let mut found = together.into_iter().zip(found).peekable();
         for feature in columns {
             let next = match found.next_if(|(f, _)| *f == feature) {
-                Some((_, best)) => best.map(|best| Choice {
+                Some((_, best)) => best.map(|best| ChosenSplit {
                     feature,
                     gain: best.gain,
-                    place: Place::Threshold { at: best.place, value: None },
+                    place: SplitPosition::Threshold { at: best.place, value: None },
                 }),
                 None => self.search_column(pending, feature),
             };
@@ -145,23 +144,27 @@ impl<C: NodeCriterion> Searcher<'_, C> {
     }
 
     /// The best split of one column.
-    fn search_column(&self, pending: &Pending<C::Node>, feature: usize) -> Option<Choice> {
+    fn search_column(&self, pending: &PendingNode<C::Node>, feature: usize) -> Option<ChosenSplit> {
         let column = &self.orders.columns[feature];
         let segment = column.segment(&pending.range);
         let limits = self.limits(pending, feature);
         if !column.nominal {
             let best = self.criterion.best_threshold(&pending.state, segment, &limits)?;
-            return Some(Choice { feature, gain: best.gain, place: Place::Threshold { at: best.place, value: None } });
+            return Some(ChosenSplit {
+                feature,
+                gain: best.gain,
+                place: SplitPosition::Threshold { at: best.place, value: None },
+            });
         }
         let parts = best_bipartition(self.criterion, &pending.state, segment, &limits)?;
-        Some(Choice { feature, gain: parts.gain, place: Place::Categories(parts) })
+        Some(ChosenSplit { feature, gain: parts.gain, place: SplitPosition::Categories(parts) })
     }
 
     /// The best split over columns drawn at random.
-    fn search_drawn(&self, pending: &Pending<C::Node>) -> Option<Choice> {
+    fn search_drawn(&self, pending: &PendingNode<C::Node>) -> Option<ChosenSplit> {
         let mut rng = Purpose::NodeSplits.stream(self.options.seed, &[pending.path]);
         let mut order: Vec<usize> = (0..self.orders.columns.len()).collect();
-        let mut best: Option<Choice> = None;
+        let mut best: Option<ChosenSplit> = None;
         let mut n_seen = 0;
         for i in 0..order.len() {
             if n_seen >= self.options.max_features && best.is_some() {
@@ -180,8 +183,8 @@ impl<C: NodeCriterion> Searcher<'_, C> {
             } else {
                 self.search_column(pending, feature)
             };
-            // Columns come in a random order: of equal gains the lower column wins all the same.
-            let wins = |next: &Choice, best: &Choice| (next.gain, best.feature) > (best.gain, next.feature);
+            // Columns come in a random order, but among equal gains the lower column wins.
+            let wins = |next: &ChosenSplit, best: &ChosenSplit| (next.gain, best.feature) > (best.gain, next.feature);
             if next.as_ref().is_some_and(|next| best.as_ref().is_none_or(|best| wins(next, best))) {
                 best = next;
             }
@@ -189,14 +192,14 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         best
     }
 
-    /// One split of a column, drawn at random; `None` where the limits forbid it.
+    /// One random split of a column; `None` if the limits forbid it.
     fn draw_split(
         &self,
-        pending: &Pending<C::Node>,
+        pending: &PendingNode<C::Node>,
         feature: usize,
-        segment: Segment<'_>,
+        segment: SortedSegment<'_>,
         rng: &mut Rng,
-    ) -> Option<Choice> {
+    ) -> Option<ChosenSplit> {
         let limits = self.limits(pending, feature);
         let coin = rng::below(rng, 2) == 0;
         let missing_left = !segment.missing.is_empty() && coin;
@@ -208,27 +211,27 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let (low, high) = (value(first), value(last));
         let share: f64 = rng.random();
         let drawn = low * (1.0 - share) + high * share;
-        // Rounding may give the highest value itself, above which nothing is; infinite values give no number.
+        // Rounding may give the maximum itself, and infinite values give NaN.
         let drawn = if low < high { if drawn < high { drawn.max(low) } else { low } } else { f64::INFINITY };
         let n_left = segment.present.partition_point(|&entry| value(entry) <= drawn);
         let missing_left = missing_left && n_left < segment.present.len();
-        let at = Threshold { n_left, missing_left };
+        let at = ThresholdPosition { n_left, missing_left };
         let gain = gain_at(self.criterion, &pending.state, segment, at, &limits)?;
-        Some(Choice { feature, gain, place: Place::Threshold { at, value: Some(drawn) } })
+        Some(ChosenSplit { feature, gain, place: SplitPosition::Threshold { at, value: Some(drawn) } })
     }
 
     fn draw_categories(
         &self,
-        pending: &Pending<C::Node>,
+        pending: &PendingNode<C::Node>,
         feature: usize,
-        segment: Segment<'_>,
+        segment: SortedSegment<'_>,
         missing_left: bool,
         rng: &mut Rng,
-    ) -> Option<Choice> {
+    ) -> Option<ChosenSplit> {
         let groups = groups(segment.present);
         let mut order: Vec<usize> = (0..groups.len()).collect();
         rng::shuffle(rng, &mut order);
-        // One category can only be parted from the rows without one.
+        // A single category can only be separated from missing values.
         let missing_left = missing_left && groups.len() > 1;
         let most = if segment.missing.is_empty() || missing_left { groups.len() - 1 } else { groups.len() };
         if most == 0 {
@@ -240,15 +243,16 @@ impl<C: NodeCriterion> Searcher<'_, C> {
         let present: Vec<u32> = order.iter().flat_map(|&g| groups[g]).copied().collect();
         let n_left = order[..n_groups_left].iter().map(|&g| groups[g].len()).sum();
         let limits = self.limits(pending, feature).without_order();
-        let laid_out = Segment { present: &present, missing: segment.missing };
-        let gain = gain_at(self.criterion, &pending.state, laid_out, Threshold { n_left, missing_left }, &limits)?;
-        let parts = Bipartition { gain, left, missing_left, search: Search::Heuristic };
-        Some(Choice { feature, gain, place: Place::Categories(parts) })
+        let laid_out = SortedSegment { present: &present, missing: segment.missing };
+        let gain =
+            gain_at(self.criterion, &pending.state, laid_out, ThresholdPosition { n_left, missing_left }, &limits)?;
+        let parts = Bipartition { gain, left, missing_left, search: BipartitionSearch::Heuristic };
+        Some(ChosenSplit { feature, gain, place: SplitPosition::Categories(parts) })
     }
 }
 
-/// Whether no threshold and no category can part the rows.
-fn is_constant(segment: Segment<'_>) -> bool {
+/// Whether the column is constant in the node.
+fn is_constant(segment: SortedSegment<'_>) -> bool {
     let one_value = segment.present.iter().skip(1).all(|entry| entry & TIE != 0);
     one_value && (segment.present.is_empty() || segment.missing.is_empty())
 }

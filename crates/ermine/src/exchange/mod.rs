@@ -1,8 +1,8 @@
-//! Models of and for other programs.
+//! Import and export of models.
 //!
-//! [`import`] reads models of XGBoost (JSON or UBJSON) and LightGBM (text). [`export`] writes models that are sums of trees as ONNX, C or Rust, and
-//! any model as JSON. An exported model takes the values of a row in the order of the schema, a category as its code there and NaN for a missing value, and predicts
-//! what [`Model::predict`] predicts.
+//! [`import`] reads models of XGBoost (JSON or UBJSON) and LightGBM (text). [`export`] writes tree ensembles as ONNX, C or Rust, and
+//! any model as JSON. An exported model takes the values of a row in the order of the schema, with categories as their codes and NaN for missing values, and makes the same
+//! predictions as [`Model::predict`].
 //!
 //! ```
 //! use ermine::exchange::Format;
@@ -15,18 +15,18 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-// | file | what it holds |
+// | file | contents |
 // |---|---|
-// | this file | the formats; which reader a file needs |
-// | `onnx` | sums of trees as ONNX |
+// | this file | the formats, and the detection of the format of a file |
+// | `onnx` | tree ensembles as ONNX |
 // | `protobuf` | the wire format of ONNX |
-// | `source` | sums of trees as a C or Rust source file |
+// | `source` | tree ensembles as a C or Rust source file |
 // | `xgboost` | XGBoost's JSON and UBJSON models |
-// | `ubjson` | the binary form of JSON that XGBoost writes |
+// | `ubjson` | the binary JSON that XGBoost writes |
 // | `lightgbm` | LightGBM's text models |
-// | `foreign` | foreign trees become a model |
+// | `imported` | builds a model from the trees of another library |
 
-mod foreign;
+mod imported;
 #[doc(hidden)]
 pub mod lightgbm;
 #[doc(hidden)]
@@ -45,28 +45,28 @@ use ermine_core::model::Model;
 use std::path::Path;
 
 choice! {
-    /// What a model is exported as.
+    /// Export format of a model.
     pub enum Format {
-        /// ONNX, for models that are sums of trees.
+        /// ONNX, for tree ensembles.
         Onnx = "onnx",
-        /// A C source file without dependencies, for models that are sums of trees.
+        /// A C source file without dependencies, for tree ensembles.
         C = "c",
-        /// A Rust source file without dependencies, for models that are sums of trees.
+        /// A Rust source file without dependencies, for tree ensembles.
         Rust = "rust",
-        /// All of a model, as JSON.
+        /// JSON, for any model.
         Json = "json",
     }
 }
 
-/// The largest file that is read.
-const MOST_BYTES: u64 = 1 << 30;
+/// Maximum size of an imported file.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// A message about a file of another program.
-fn wrong(program: &str, message: impl std::fmt::Display) -> Error {
-    Error::data(format!("not a readable {program} model: {message}"))
+/// The error for an unreadable model file of another library.
+fn invalid(library: &str, message: impl std::fmt::Display) -> Error {
+    Error::data(format!("not a readable {library} model: {message}"))
 }
 
-/// The model for other programs, as the bytes of a file.
+/// Exports a model; returns the contents of the file.
 ///
 /// ```
 /// use ermine::exchange::Format;
@@ -90,28 +90,28 @@ pub fn export(model: &Model, format: Format) -> Result<Vec<u8>> {
     }
 }
 
-/// Reads a model of XGBoost (JSON or UBJSON) or LightGBM (text) from the bytes of its file.
+/// Imports an XGBoost model (JSON or UBJSON) or a LightGBM model (text) from the contents of its file.
 pub fn import_bytes(bytes: &[u8]) -> Result<Model> {
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
     match &bytes[start..] {
         [b'{', rest @ ..] => {
-            // JSON has a quoted name next; UBJSON the length of the name, or how many there are.
+            // In JSON a quoted name follows, in UBJSON the length of the name or the number of entries.
             let next = rest.iter().find(|b| !b.is_ascii_whitespace());
             let value = if matches!(next, Some(b'"' | b'}')) {
-                serde_json::from_slice(bytes).map_err(|e| wrong("XGBoost", e))?
+                serde_json::from_slice(bytes).map_err(|e| invalid("XGBoost", e))?
             } else {
                 ubjson::parse(bytes)?
             };
             xgboost::model(&value)
         }
         rest if rest.starts_with(b"tree") => {
-            lightgbm::model(std::str::from_utf8(bytes).map_err(|e| wrong("LightGBM", e))?)
+            lightgbm::model(std::str::from_utf8(bytes).map_err(|e| invalid("LightGBM", e))?)
         }
-        _ => Err(Error::data("neither a model of XGBoost (JSON or UBJSON) nor one of LightGBM (text)")),
+        _ => Err(Error::data("neither an XGBoost model (JSON or UBJSON) nor a LightGBM model (text)")),
     }
 }
 
-/// Reads a model file of XGBoost or LightGBM.
+/// Imports a model file of XGBoost or LightGBM.
 ///
 /// ```no_run
 /// let model = ermine::import("xgboost-model.json")?;
@@ -121,11 +121,8 @@ pub fn import_bytes(bytes: &[u8]) -> Result<Model> {
 pub fn import(path: impl AsRef<Path>) -> Result<Model> {
     let path = path.as_ref();
     let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
-    if size > MOST_BYTES {
-        return Err(Error::data(format!(
-            "{}: {size} bytes are more than the {MOST_BYTES} that are read",
-            path.display()
-        )));
+    if size > MAX_BYTES {
+        return Err(Error::data(format!("{}: the file has {size} bytes (the maximum is {MAX_BYTES})", path.display())));
     }
     let bytes = ermine_core::memory::read_file(path)?;
     import_bytes(&bytes).map_err(|e| Error::data(format!("{}: {e}", path.display())))

@@ -1,14 +1,14 @@
-//! Sums of trees as ONNX: one `TreeEnsemble` in double precision, then the link in standard operators.
+//! Export of tree ensembles as ONNX: one `TreeEnsemble` in double precision, then the link in standard operators.
 //!
 //! ```text
 //! X: double [rows, columns] -> (unknown categories become NaN) -> TreeEnsemble -> (Div) -> link -> "prediction" or "probabilities" and "label"
 //! ```
 //!
-//! A test for each category becomes a chain of equalities. A tree that is a single leaf asks a question with the same leaf on both sides, since ONNX has no such tree.
+//! A split with one branch per category becomes a chain of equality tests. A tree with a single leaf becomes a split with the same leaf on both sides, because ONNX has no such trees.
 //!
 //! **Reference.** ONNX operator `ai.onnx.ml.TreeEnsemble`, version 5.
 
-use super::protobuf::Message;
+use super::protobuf::ProtobufMessage;
 use ermine_core::error::Result;
 use ermine_core::matrix::{Schema, Task};
 use ermine_core::model::{Link, Model, TreeEnsemble};
@@ -16,7 +16,7 @@ use ermine_trees::ensemble::TreeSum;
 use ermine_trees::split::Test;
 use ermine_trees::tree::Tree;
 
-/// Types of tensors.
+/// Element types of tensors.
 mod tensor {
     pub const UINT8: i64 = 2;
     pub const INT64: i64 = 7;
@@ -25,21 +25,21 @@ mod tensor {
     pub const DOUBLE: i64 = 11;
 }
 
-/// How a node compares.
+/// Comparison modes of nodes.
 mod mode {
     pub const AT_MOST: u8 = 0;
     pub const EQUAL: u8 = 4;
     pub const MEMBER: u8 = 6;
 }
 
-/// The model as the bytes of an ONNX file.
+/// Exports a model as the contents of an ONNX file.
 pub fn export(model: &Model) -> Result<Vec<u8>> {
     let sum = TreeSum::of_model(model)?;
     let schema = model.schema();
     let (k, d) = (sum.n_outputs(), schema.features.len());
-    let mut graph = Graph::default();
-    let known = graph.known(schema);
-    graph.node("TreeEnsemble", ML, &[known], "sums", ensemble(&sum));
+    let mut graph = OnnxGraph::default();
+    let input = graph.mask_unknown_categories(schema);
+    graph.node("TreeEnsemble", ML, &[input], "sums", ensemble(&sum));
     let mut scores = "sums";
     if sum.divisor != 1.0 {
         graph.constant("divisor", &[sum.divisor], &[1]);
@@ -58,30 +58,35 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
         graph.node("LabelEncoder", ML, &["class"], "label", vec![keys, strings("values_strings", &schema.classes)]);
         outputs.push(value("label", tensor::STRING, &[None]));
     }
-    let mut message = graph.nodes.into_iter().fold(Message::new(), |all, node| all.message(1, node)).text(2, "ermine");
+    let mut message =
+        graph.nodes.into_iter().fold(ProtobufMessage::new(), |all, node| all.message(1, node)).text(2, "ermine");
     message = graph.constants.into_iter().fold(message, |all, constant| all.message(5, constant));
     let mut outputs = outputs.into_iter();
     message = outputs.next().into_iter().fold(message, |all, input| all.message(11, input));
     message = outputs.fold(message, |all, output| all.message(12, output));
-    let opset = |domain: &str, version: i64| Message::new().text(1, domain).int(2, version);
-    let file = Message::new().int(1, 10).text(2, "ermine").text(3, env!("CARGO_PKG_VERSION")).message(7, message);
+    let opset = |domain: &str, version: i64| ProtobufMessage::new().text(1, domain).int(2, version);
+    let file =
+        ProtobufMessage::new().int(1, 10).text(2, "ermine").text(3, env!("CARGO_PKG_VERSION")).message(7, message);
     Ok(file.message(8, opset("", 21)).message(8, opset(ML, 5)).into_bytes())
 }
 
 /// The domain of the operators for trees.
 const ML: &str = "ai.onnx.ml";
 
-/// Nodes and constants.
+/// Nodes and constants of the graph.
 #[derive(Default)]
-struct Graph {
-    nodes: Vec<Message>,
-    constants: Vec<Message>,
+struct OnnxGraph {
+    nodes: Vec<ProtobufMessage>,
+    constants: Vec<ProtobufMessage>,
 }
 
-impl Graph {
-    fn node(&mut self, kind: &str, domain: &str, inputs: &[&str], output: &str, attributes: Vec<Message>) {
-        let node =
-            inputs.iter().fold(Message::new(), |node, input| node.text(1, input)).text(2, output).text(3, output);
+impl OnnxGraph {
+    fn node(&mut self, kind: &str, domain: &str, inputs: &[&str], output: &str, attributes: Vec<ProtobufMessage>) {
+        let node = inputs
+            .iter()
+            .fold(ProtobufMessage::new(), |node, input| node.text(1, input))
+            .text(2, output)
+            .text(3, output);
         let node = attributes.into_iter().fold(node.text(4, kind), |node, attribute| node.message(5, attribute));
         self.nodes.push(node.text(7, domain));
     }
@@ -90,8 +95,8 @@ impl Graph {
         self.constants.push(doubles(values, shape).text(8, name));
     }
 
-    /// The input with NaN for what is no category of its column.
-    fn known(&mut self, schema: &Schema) -> &'static str {
+    /// Replaces values that are not a category of their column by NaN; returns the name of the result.
+    fn mask_unknown_categories(&mut self, schema: &Schema) -> &'static str {
         let levels: Vec<usize> = schema.features.iter().map(|feature| feature.levels.len()).collect();
         if levels.iter().all(|&n| n == 0) {
             return "X";
@@ -115,7 +120,7 @@ impl Graph {
         "known"
     }
 
-    /// The link from scores, `k` for each row, to the output of this name.
+    /// Adds the link from scores, `k` per row, to the output of this name.
     fn link(&mut self, link: Link, scores: &str, k: usize, name: &str) {
         let axis = || vec![int("axis", 1)];
         match link {
@@ -128,7 +133,7 @@ impl Graph {
                 self.node("Softmax", "", &["doubled"], name, axis());
             }
             Link::Logistic | Link::Vote => {
-                // Log odds 0 for the first class: the softmax of both are their probabilities.
+                // The log odds of the first class are 0; the softmax gives both probabilities.
                 self.constant("odds", &[0.0, if link == Link::Vote { 2.0 } else { 1.0 }], &[1, 2]);
                 self.node("Mul", "", &[scores, "odds"], "both", Vec::new());
                 self.node("Softmax", "", &["both"], name, axis());
@@ -139,9 +144,13 @@ impl Graph {
                 self.constants.push(longs(&[k - 1 - k / 2]).text(8, "from"));
                 self.constants.push(longs(&[k - k / 2]).text(8, "to"));
                 self.constants.push(longs(&[1]).text(8, "across"));
-                // The largest first: the middle one from the end.
-                let node =
-                    Message::new().text(1, scores).text(1, "all").text(2, "sorted").text(2, "order").text(3, "sorted");
+                // In descending order, so the median is counted from the end.
+                let node = ProtobufMessage::new()
+                    .text(1, scores)
+                    .text(1, "all")
+                    .text(2, "sorted")
+                    .text(2, "order")
+                    .text(3, "sorted");
                 self.nodes.push(node.text(4, "TopK").message(5, int("axis", 1)).message(5, int("largest", 1)));
                 self.node("Slice", "", &["sorted", "from", "to", "across"], name, Vec::new());
             }
@@ -155,12 +164,12 @@ impl Graph {
 }
 
 /// The attributes of the ensemble.
-fn ensemble(sum: &TreeSum) -> Vec<Message> {
-    let mut all = Ensemble::default();
+fn ensemble(sum: &TreeSum) -> Vec<ProtobufMessage> {
+    let mut all = EnsembleArrays::default();
     let mut output = 0;
     for forest in &sum.forests {
         for t in 0..forest.n_trees() {
-            // A leaf has one output in ONNX: a tree of several is there once for each.
+            // A leaf has one output in ONNX: a tree with several outputs is written once per output.
             let tree = forest.tree(t);
             (0..tree.width).for_each(|k| all.push(&tree, k, output + k));
         }
@@ -189,9 +198,9 @@ fn ensemble(sum: &TreeSum) -> Vec<Message> {
     attributes
 }
 
-/// All trees, in the arrays of the operator.
+/// All trees, as the arrays of the `TreeEnsemble` operator.
 #[derive(Default)]
-struct Ensemble {
+struct EnsembleArrays {
     roots: Vec<i64>,
     feature: Vec<i64>,
     mode: Vec<u8>,
@@ -207,15 +216,15 @@ struct Ensemble {
     members: Vec<f64>,
 }
 
-/// Where a branch leads: a node or a leaf, by number.
-type Place = (i64, i64);
+/// The target of a branch: the index of a node or leaf, and 1 for leaves.
+type NodeRef = (i64, i64);
 
-impl Ensemble {
-    /// Adds a tree, of whose predictions number `k` counts towards a target. Children are added before their parents, since those name them; sets must stand in the order of
-    /// the nodes, so that numbers are given out from the root on first.
+impl EnsembleArrays {
+    /// Adds a tree, whose output `k` is added to a target. Node indices are assigned first, from the root on, because parents refer to their children and the category sets
+    /// must be in the order of the nodes.
     fn push(&mut self, tree: &Tree, k: usize, target: usize) {
         let base = self.mode.len();
-        // The first node in ONNX of each of ours: a test with many branches takes one for each.
+        // Index of the first ONNX node of each node: a split with many branches becomes several nodes.
         let mut first = vec![0; tree.n_nodes()];
         let mut next = base;
         for (node, first) in first.iter_mut().enumerate() {
@@ -238,23 +247,23 @@ impl Ensemble {
             Test::Leaf if node > 0 => {}
             Test::Leaf => {
                 let leaf = self.leaf(tree.value(node)[k], target);
-                self.ask(0, mode::AT_MOST, 0.0, true, leaf, leaf);
+                self.push_split(0, mode::AT_MOST, 0.0, true, leaf, leaf);
             }
             Test::AtMost { feature, threshold, missing_left } => {
                 let [yes, no] = [0, 1].map(|c| self.place(tree, child + c, k, target, first));
-                self.ask(*feature, mode::AT_MOST, *threshold, *missing_left, yes, no);
+                self.push_split(*feature, mode::AT_MOST, *threshold, *missing_left, yes, no);
             }
             Test::InSet { feature, set, missing_left } => {
                 let [yes, no] = [0, 1].map(|c| self.place(tree, child + c, k, target, first));
                 let codes: Vec<f64> = set.iter().map(|code| code as f64).collect();
                 if let [code] = codes[..] {
-                    self.ask(*feature, mode::EQUAL, code, *missing_left, yes, no);
+                    self.push_split(*feature, mode::EQUAL, code, *missing_left, yes, no);
                 } else if codes.is_empty() {
-                    // No value is NaN's equal, and none is below all.
-                    self.ask(*feature, mode::EQUAL, -1.0, *missing_left, yes, no);
+                    // An empty set: no category equals -1.
+                    self.push_split(*feature, mode::EQUAL, -1.0, *missing_left, yes, no);
                 } else {
                     self.members.extend(codes.into_iter().chain([f64::NAN]));
-                    self.ask(*feature, mode::MEMBER, 0.0, *missing_left, yes, no);
+                    self.push_split(*feature, mode::MEMBER, 0.0, *missing_left, yes, no);
                 }
             }
             Test::Each { feature, n_levels, missing } => {
@@ -263,31 +272,31 @@ impl Ensemble {
                 let branches = (*n_levels as usize).max(1);
                 let at = |c: usize| if c < n { Some(child + c) } else { None };
                 for c in 0..n.max(1) {
-                    // The last child takes missing values, where they have one: every other question sends them on.
+                    // Missing values take the last child, if there is one for them; all other tests pass them on.
                     let yes = at(c).map_or(stop, |child| self.place(tree, child, k, target, first));
                     let last = c + 1 >= n.max(1);
                     let no = if last { stop } else { ((first[node] + c + 1) as i64, 0) };
                     let code = if c < branches { c as f64 } else { -1.0 };
-                    self.ask(*feature, mode::EQUAL, code, *missing && last, yes, no);
+                    self.push_split(*feature, mode::EQUAL, code, *missing && last, yes, no);
                 }
             }
         }
     }
 
-    fn place(&mut self, tree: &Tree, node: usize, k: usize, target: usize, first: &[usize]) -> Place {
+    fn place(&mut self, tree: &Tree, node: usize, k: usize, target: usize, first: &[usize]) -> NodeRef {
         match tree.test[node] {
             Test::Leaf => self.leaf(tree.value(node)[k], target),
             _ => (first[node] as i64, 0),
         }
     }
 
-    fn leaf(&mut self, value: f64, target: usize) -> Place {
+    fn leaf(&mut self, value: f64, target: usize) -> NodeRef {
         self.target.push(target as i64);
         self.weight.push(value);
         (self.weight.len() as i64 - 1, 1)
     }
 
-    fn ask(&mut self, feature: u32, mode: u8, split: f64, missing_yes: bool, yes: Place, no: Place) {
+    fn push_split(&mut self, feature: u32, mode: u8, split: f64, missing_yes: bool, yes: NodeRef, no: NodeRef) {
         self.feature.push(i64::from(feature));
         self.mode.push(mode);
         self.split.push(split);
@@ -299,47 +308,47 @@ impl Ensemble {
     }
 }
 
-fn attribute(name: &str, kind: i64) -> Message {
-    Message::new().text(1, name).int(20, kind)
+fn attribute(name: &str, kind: i64) -> ProtobufMessage {
+    ProtobufMessage::new().text(1, name).int(20, kind)
 }
 
-fn int(name: &str, value: i64) -> Message {
+fn int(name: &str, value: i64) -> ProtobufMessage {
     attribute(name, 2).int(3, value)
 }
 
-fn ints(name: &str, values: impl IntoIterator<Item = i64>) -> Message {
+fn ints(name: &str, values: impl IntoIterator<Item = i64>) -> ProtobufMessage {
     attribute(name, 7).ints(8, values)
 }
 
-fn strings(name: &str, values: &[String]) -> Message {
+fn strings(name: &str, values: &[String]) -> ProtobufMessage {
     values.iter().fold(attribute(name, 8), |message, value| message.text(9, value))
 }
 
-fn tensor_attribute(name: &str, tensor: Message) -> Message {
+fn tensor_attribute(name: &str, tensor: ProtobufMessage) -> ProtobufMessage {
     attribute(name, 4).message(5, tensor)
 }
 
-fn raw(kind: i64, bytes: &[u8], n: usize) -> Message {
-    Message::new().int(1, n as i64).int(2, kind).bytes(9, bytes)
+fn raw(kind: i64, bytes: &[u8], n: usize) -> ProtobufMessage {
+    ProtobufMessage::new().int(1, n as i64).int(2, kind).bytes(9, bytes)
 }
 
-fn doubles(values: &[f64], shape: &[usize]) -> Message {
+fn doubles(values: &[f64], shape: &[usize]) -> ProtobufMessage {
     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-    Message::new().ints(1, shape.iter().map(|&n| n as i64)).int(2, tensor::DOUBLE).bytes(9, &bytes)
+    ProtobufMessage::new().ints(1, shape.iter().map(|&n| n as i64)).int(2, tensor::DOUBLE).bytes(9, &bytes)
 }
 
-fn longs(values: &[i64]) -> Message {
+fn longs(values: &[i64]) -> ProtobufMessage {
     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     raw(tensor::INT64, &bytes, values.len())
 }
 
-/// The name and shape of an input or output; `None` for rows.
-fn value(name: &str, kind: i64, shape: &[Option<usize>]) -> Message {
+/// The description of an input or output; `None` for the number of rows.
+fn value(name: &str, kind: i64, shape: &[Option<usize>]) -> ProtobufMessage {
     let dimension = |n: &Option<usize>| match n {
-        Some(n) => Message::new().int(1, *n as i64),
-        None => Message::new().text(2, "rows"),
+        Some(n) => ProtobufMessage::new().int(1, *n as i64),
+        None => ProtobufMessage::new().text(2, "rows"),
     };
-    let shape = shape.iter().fold(Message::new(), |all, n| all.message(1, dimension(n)));
-    let tensor = Message::new().int(1, kind).message(2, shape);
-    Message::new().text(1, name).message(2, Message::new().message(1, tensor))
+    let shape = shape.iter().fold(ProtobufMessage::new(), |all, n| all.message(1, dimension(n)));
+    let tensor = ProtobufMessage::new().int(1, kind).message(2, shape);
+    ProtobufMessage::new().text(1, name).message(2, ProtobufMessage::new().message(1, tensor))
 }

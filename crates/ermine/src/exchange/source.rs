@@ -1,7 +1,7 @@
-//! Sums of trees as a source file without dependencies, in C or Rust.
+//! Export of tree ensembles as a source file without dependencies, in C or Rust.
 //!
-//! The file has the trees as tables and one function that walks them: it compiles in an instant whatever the size of the model, and adds the trees up in the same order and precision as this crate does, so that the
-//! sums have the same bits. (Exponentials come from the mathematical library of the language, and may differ in the last place.)
+//! The file has the trees as tables and one function that traverses them, so that it compiles quickly for models of any size. Trees are summed in the same order and precision as in this
+//! crate, so that the sums are bitwise equal. (Exponentials come from the math library of the language and may differ in the last digit.)
 
 use ermine_core::error::Result;
 use ermine_core::matrix::Schema;
@@ -12,12 +12,12 @@ use std::fmt::{Display, Write};
 
 /// The tables of a source file.
 #[derive(Default)]
-struct Tables {
-    /// Kind, column, first child (of a leaf its prediction) of each node, as numbers.
+struct SourceTables {
+    /// Kind, column, and first child (for leaves the index of the prediction) of each node.
     nodes: Vec<[u64; 3]>,
-    /// The threshold, or the number of the first word of a set, or how many categories have a child.
+    /// The threshold, the index of the first word of a set, or the number of categories with a child.
     numbers: Vec<f64>,
-    /// Of sets: how many words; of tests for each category: the prediction of a row that fits none.
+    /// For sets, the number of words; for splits by category, the prediction of rows without a branch.
     seconds: Vec<u64>,
     roots: Vec<u64>,
     /// The first output of each tree.
@@ -33,13 +33,14 @@ mod kind {
     pub const AT_MOST: u64 = 1;
     pub const IN_SET: u64 = 2;
     pub const EACH: u64 = 3;
-    /// Added where missing values go left, or have a child.
+    /// Added if missing values go left or have a child.
     pub const MISSING: u64 = 4;
 }
 
-impl Tables {
-    fn new(sum: &TreeSum) -> Tables {
-        let mut tables = Tables { width: sum.forests.first().map_or(1, |forest| forest.width()), ..Default::default() };
+impl SourceTables {
+    fn new(sum: &TreeSum) -> SourceTables {
+        let mut tables =
+            SourceTables { width: sum.forests.first().map_or(1, |forest| forest.width()), ..Default::default() };
         for (i, forest) in sum.forests.iter().enumerate() {
             for t in 0..forest.n_trees() {
                 tables.push(&forest.tree(t), i * tables.width);
@@ -86,7 +87,7 @@ impl Tables {
     }
 }
 
-/// A list of numbers, twelve on a line.
+/// A list of numbers, twelve per line.
 fn list<T: Display>(values: impl Iterator<Item = T>) -> String {
     let mut text = String::new();
     for (i, value) in values.enumerate() {
@@ -95,13 +96,13 @@ fn list<T: Display>(values: impl Iterator<Item = T>) -> String {
     text
 }
 
-/// What the function expects and gives, in words, one comment line each.
-fn about(schema: &Schema, sum: &TreeSum) -> Vec<String> {
+/// Comment lines that describe the inputs and outputs of the function.
+fn header_comments(schema: &Schema, sum: &TreeSum) -> Vec<String> {
     let clean =
         |text: &str| text.chars().map(|c| if c.is_control() || c == '\\' { ' ' } else { c }).collect::<String>();
     let mut lines = vec![
-        format!("A model of {} trees, exported from Ermine.", sum.n_trees()),
-        "x: the values of a row; NaN is missing, a category is its number in the list.".into(),
+        format!("Ensemble of {} trees, exported from Ermine.", sum.n_trees()),
+        "x: the values of a row; NaN for missing values, the code from the list for categories.".into(),
     ];
     for (i, feature) in schema.features.iter().enumerate() {
         let levels: Vec<String> = feature.levels.iter().enumerate().map(|(c, l)| format!("{c} {}", clean(l))).collect();
@@ -113,10 +114,10 @@ fn about(schema: &Schema, sum: &TreeSum) -> Vec<String> {
     lines
 }
 
-/// The model as a C source file (C99).
+/// Exports a model as a C source file (C99).
 pub fn c(model: &Model) -> Result<String> {
     let sum = TreeSum::of_model(model)?;
-    let t = Tables::new(&sum);
+    let t = SourceTables::new(&sum);
     let (k, width) = (sum.n_outputs(), sum.link.width(sum.n_outputs()));
     let number = |x: &f64| match *x {
         x if x == f64::INFINITY => "INFINITY".to_string(),
@@ -127,7 +128,7 @@ pub fn c(model: &Model) -> Result<String> {
         let values = if values.is_empty() { "0".to_string() } else { values };
         format!("static const {kind} {name}[] = {{{values}\n}};\n")
     };
-    let mut text: String = about(model.schema(), &sum).iter().map(|line| format!("// {line}\n")).collect();
+    let mut text: String = header_comments(model.schema(), &sum).iter().map(|line| format!("// {line}\n")).collect();
     text += "\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
     let _ = write!(
         text,
@@ -152,12 +153,12 @@ pub fn c(model: &Model) -> Result<String> {
 }
 
 const C_WALK: &str = r"
-// Whether a value is a category of its column; other values are missing ones.
+// Whether a value is a category of its column; other values count as missing.
 static int is_category(double v, uint32_t feature) {
     return v >= 0 && (levels[feature] == 0 || (v < levels[feature] && v == floor(v)));
 }
 
-// Where a row ends: the number of its prediction.
+// The index of the prediction for a row.
 static uint32_t walk(const double *x, uint32_t at) {
     for (;;) {
         const uint8_t kind = kinds[at] & 3, missing = kinds[at] >> 2;
@@ -181,7 +182,7 @@ static uint32_t walk(const double *x, uint32_t at) {
     }
 }
 
-// Predicts for a row of N_FEATURES values; writes N_OUT numbers.
+// Predicts one row of N_FEATURES values; writes N_OUT numbers.
 void ermine_predict(const double *x, double *out) {
     double s[N_SCORES] = {0};
     for (size_t t = 0; t < N_TREES; t++) {
@@ -190,7 +191,7 @@ void ermine_predict(const double *x, double *out) {
     }
 ";
 
-/// The end of the C function: scores become predictions.
+/// The end of the C function: the link from scores to predictions.
 fn c_link(link: Link, divisor: f64) -> String {
     let divided = if divisor == 1.0 {
         String::new()
@@ -221,10 +222,10 @@ fn c_link(link: Link, divisor: f64) -> String {
     divided + &end
 }
 
-/// The model as a Rust source file.
+/// Exports a model as a Rust source file.
 pub fn rust(model: &Model) -> Result<String> {
     let sum = TreeSum::of_model(model)?;
-    let t = Tables::new(&sum);
+    let t = SourceTables::new(&sum);
     let (k, width) = (sum.n_outputs(), sum.link.width(sum.n_outputs()));
     let number = |x: &f64| match *x {
         x if x == f64::INFINITY => "f64::INFINITY".to_string(),
@@ -232,7 +233,7 @@ pub fn rust(model: &Model) -> Result<String> {
         x => format!("{x:e}"),
     };
     let table = |kind: &str, name: &str, values: String| format!("static {name}: &[{kind}] = &[{values}\n];\n");
-    let mut text: String = about(model.schema(), &sum).iter().map(|line| format!("// {line}\n")).collect();
+    let mut text: String = header_comments(model.schema(), &sum).iter().map(|line| format!("// {line}\n")).collect();
     let consts = [("N_FEATURES", model.schema().features.len()), ("N_SCORES", k), ("N_OUT", width), ("WIDTH", t.width)];
     text += "\n";
     consts.iter().for_each(|(name, value)| text += &format!("pub const {name}: usize = {value};\n"));
@@ -253,13 +254,13 @@ pub fn rust(model: &Model) -> Result<String> {
 }
 
 const RUST_WALK: &str = r"
-/// Whether a value is a category of its column; other values are missing ones.
+/// Whether a value is a category of its column; other values count as missing.
 fn is_category(v: f64, feature: u32) -> bool {
     let n = LEVELS[feature as usize];
     v >= 0.0 && (n == 0 || (v < f64::from(n) && v.fract() == 0.0))
 }
 
-/// Where a row ends: the number of its prediction.
+/// The index of the prediction for a row.
 fn walk(x: &[f64; N_FEATURES], root: u32) -> usize {
     let mut at = root as usize;
     loop {
@@ -287,7 +288,7 @@ fn walk(x: &[f64; N_FEATURES], root: u32) -> usize {
     }
 }
 
-/// Predicts for a row.
+/// Predicts one row.
 pub fn predict(x: &[f64; N_FEATURES]) -> [f64; N_OUT] {
     let mut s = [0.0f64; N_SCORES];
     for (root, output) in ROOTS.iter().zip(OUTPUTS) {
@@ -296,7 +297,7 @@ pub fn predict(x: &[f64; N_FEATURES]) -> [f64; N_OUT] {
     }
 ";
 
-/// The end of the Rust function: scores become predictions.
+/// The end of the Rust function: the link from scores to predictions.
 fn rust_link(link: Link, divisor: f64) -> String {
     let divided =
         if divisor == 1.0 { String::new() } else { format!("    s.iter_mut().for_each(|s| *s /= {divisor:e});\n") };

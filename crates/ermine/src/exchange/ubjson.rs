@@ -1,42 +1,42 @@
-//! UBJSON: JSON in bytes, as XGBoost writes it.
+//! A reader for UBJSON, the binary JSON that XGBoost writes.
 //!
-//! A value is a letter for its type, then its bytes, numbers with the highest byte first. Lists may say their length (`#`), and the type of all their values (`$`), up front.
+//! A value is a letter for its type, then its bytes, numbers in big-endian order. Lists may start with their length (`#`) and the type of all their values (`$`).
 //!
-//! **Reading what may be hostile.** Nothing is allocated that the file doesn't have bytes for, and nesting is limited.
+//! **Untrusted input.** Allocations are limited by the size of the file, and nesting is limited.
 
-use super::wrong;
+use super::invalid;
 use ermine_core::error::Result;
 use serde_json::{Map, Value};
 
-/// Values within values, at most.
-const MOST_DEPTH: usize = 64;
+/// Maximum nesting depth.
+const MAX_DEPTH: usize = 64;
 
-/// Reads a value, and nothing after it but no-ops.
+/// Parses a value, followed by nothing but no-ops.
 pub fn parse(bytes: &[u8]) -> Result<Value> {
-    let mut reader = Reader { rest: bytes, depth: 0 };
+    let mut reader = UbjsonReader { rest: bytes, depth: 0 };
     let kind = reader.kind()?;
     let value = reader.value(kind)?;
     if reader.rest.iter().any(|&b| b != b'N' && b != b'\n') {
-        return Err(wrong("UBJSON", "there is more after its end"));
+        return Err(invalid("UBJSON", "unexpected data after the end"));
     }
     Ok(value)
 }
 
-struct Reader<'a> {
+struct UbjsonReader<'a> {
     rest: &'a [u8],
     depth: usize,
 }
 
-impl Reader<'_> {
+impl UbjsonReader<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
         let Some((taken, rest)) = self.rest.split_first_chunk::<N>() else {
-            return Err(wrong("UBJSON", "it is cut short"));
+            return Err(invalid("UBJSON", "unexpected end of file"));
         };
         self.rest = rest;
         Ok(*taken)
     }
 
-    /// The next type, no-ops passed over.
+    /// The next type marker, skipping no-ops.
     fn kind(&mut self) -> Result<u8> {
         loop {
             let [kind] = self.take::<1>()?;
@@ -53,22 +53,22 @@ impl Reader<'_> {
             b'I' => i64::from(i16::from_be_bytes(self.take()?)),
             b'l' => i64::from(i32::from_be_bytes(self.take()?)),
             b'L' => i64::from_be_bytes(self.take()?),
-            other => return Err(wrong("UBJSON", format!("a whole number was expected, not a value of type {other}"))),
+            other => return Err(invalid("UBJSON", format!("expected an integer, got a value of type {other}"))),
         })
     }
 
     fn length(&mut self) -> Result<usize> {
         let kind = self.kind()?;
-        usize::try_from(self.integer(kind)?).map_err(|_| wrong("UBJSON", "a length is negative"))
+        usize::try_from(self.integer(kind)?).map_err(|_| invalid("UBJSON", "a length is negative"))
     }
 
     fn text(&mut self) -> Result<String> {
         let length = self.length()?;
         let Some((text, rest)) = self.rest.split_at_checked(length) else {
-            return Err(wrong("UBJSON", "a text is cut short"));
+            return Err(invalid("UBJSON", "a string is truncated"));
         };
         self.rest = rest;
-        String::from_utf8(text.to_vec()).map_err(|_| wrong("UBJSON", "a text is not UTF-8"))
+        String::from_utf8(text.to_vec()).map_err(|_| invalid("UBJSON", "a string is not UTF-8"))
     }
 
     fn value(&mut self, kind: u8) -> Result<Value> {
@@ -82,8 +82,8 @@ impl Reader<'_> {
             b'S' | b'H' => self.text()?.into(),
             b'[' | b'{' => {
                 self.depth += 1;
-                if self.depth > MOST_DEPTH {
-                    return Err(wrong("UBJSON", format!("values are nested more than {MOST_DEPTH} deep")));
+                if self.depth > MAX_DEPTH {
+                    return Err(invalid("UBJSON", format!("values are nested deeper than {MAX_DEPTH} levels")));
                 }
                 let value = if kind == b'[' { self.list()? } else { self.object()? };
                 self.depth -= 1;
@@ -93,13 +93,13 @@ impl Reader<'_> {
         })
     }
 
-    /// The type of all values and their number, where they are said up front.
+    /// The type and the number of the values of a container, if given.
     fn head(&mut self) -> Result<(Option<u8>, Option<usize>)> {
         let mut kind = None;
         if self.rest.first() == Some(&b'$') {
             kind = Some(self.take::<2>()?[1]);
             if self.rest.first() != Some(&b'#') {
-                return Err(wrong("UBJSON", "a list has a type but no length"));
+                return Err(invalid("UBJSON", "a list has a type but no length"));
             }
         }
         if self.rest.first() != Some(&b'#') {
@@ -107,10 +107,10 @@ impl Reader<'_> {
         }
         self.take::<1>()?;
         let n = self.length()?;
-        // Every value has a byte at least, but for those whose type is all there is to them.
+        // Every value takes at least one byte, except for types without a payload.
         let empty = kind.is_some_and(|kind| matches!(kind, b'Z' | b'T' | b'F' | b'N'));
         if empty || n > self.rest.len() {
-            return Err(wrong("UBJSON", "a list is longer than what is left"));
+            return Err(invalid("UBJSON", "a list is longer than the rest of the file"));
         }
         Ok((kind, Some(n)))
     }

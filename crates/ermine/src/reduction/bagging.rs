@@ -1,15 +1,15 @@
-//! Bagging: the mean, or the vote, of one learner trained on many draws of the rows.
+//! Bagging: the mean, or the vote, of models trained on random samples of the rows.
 //!
-//! **Idea.** Each member sees alpha * n rows drawn at random, with replacement or without, and some of the columns. Numbers are averaged; so are probabilities
-//! where the learner has them, and votes are counted where it hasn't. What differs between draws by chance averages out.
+//! **Idea.** Each member is trained on a random sample of the rows, with or without replacement, and optionally on a subset of the columns. Predictions are averaged: values, or
+//! probabilities if the learner has them; otherwise each member has one vote. Averaging reduces the variance of the base learner.
 //!
-//! **Out of bag.** With replacement, a member misses about a third of the rows: judging each row by the members that haven't seen it estimates the error on new rows.
+//! **Out of bag.** With replacement, a member misses about a third of the rows: scoring each row by the members that were not trained on it estimates the generalization error.
 //!
-//! **Weights.** A row drawn three times has three times its weight; learners that take no weights get it three times.
+//! **Weights.** A row drawn three times has three times its weight; learners without support for weights get it three times.
 //!
-//! **Cost.** n_estimators fits, side by side. **Reference.** Breiman, Bagging predictors, 1996.
+//! **Cost.** n_estimators fits, in parallel. **Reference.** Breiman, Bagging predictors, 1996.
 
-use super::committee::{self, LoadPart, Member};
+use super::committee::{self, LoadFitted, Member};
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::Amount;
@@ -23,32 +23,32 @@ use ermine_core::progress::{Event, report};
 use ermine_core::rng::{self, Purpose, RngExt};
 use ermine_core::section::Sections;
 use ermine_trees::ensemble::TreeSum;
-use ermine_trees::learner::forest::judge::OutOfBag;
+use ermine_trees::learner::forest::out_of_bag::OutOfBag;
 use std::sync::Arc;
 
 params! {
-    /// The mean, or the vote, of one learner trained on many draws of the rows.
+    /// The mean, or the vote, of models trained on random samples of the rows.
     pub struct Bagging("bagging") {
-        /// The learner: its name, and in brackets the parameters in which it differs from its defaults.
+        /// Base learner: its name, with non-default parameters in parentheses.
         estimator: Estimator = Estimator::named("decision-tree");
-        /// How many are trained.
+        /// Number of models in the ensemble.
         n_estimators: usize = 10, range Range::between(1.0, 1e6), tune Log(5, 200);
-        /// How many rows each sees (10), or which share of them (0.5; 1.0 is all of them, and 1 is one row).
+        /// Number of rows per model (an integer such as 10) or their fraction (0.5; 1.0 means all rows, 1 means one row).
         max_samples: Amount = Amount::Share(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
-        /// How many columns each sees (10), or which share of them (0.5; 1.0 is all of them, and 1 is one column).
+        /// Number of columns per model (an integer such as 10) or their fraction (0.5; 1.0 means all columns, 1 means one column).
         max_features: Amount = Amount::Share(1.0), range Range::more_than(0.0), tune Linear(0.3, 1.0);
         /// Whether rows are drawn with replacement.
         bootstrap: bool = true;
-        /// Whether columns are drawn with replacement (a column drawn twice is there once).
+        /// Whether columns are drawn with replacement; repeated columns are used once.
         bootstrap_features: bool = false;
-        /// Whether to judge the whole on the rows that each member didn't see.
+        /// Whether to compute the out-of-bag score: each row is scored by the models that were not trained on it.
         oob_score: bool = false;
     }
 }
 
 static INFO: Info = Info {
     name: "bagging",
-    summary: "the mean or the vote of any learner trained on many draws of the rows",
+    summary: "the mean or the vote of models trained on random samples of the rows",
     capabilities: Capabilities {
         tasks: &[Task::Classification, Task::Regression],
         binary_only: false,
@@ -56,7 +56,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        // As far as the learner below does.
+        // If the base learner does.
         sparse: true,
         probabilities: true,
         random: true,
@@ -64,7 +64,7 @@ static INFO: Info = Info {
     family: Family::Ensemble,
 };
 
-/// Members between two reports of progress.
+/// Number of members between two progress reports.
 const BATCH: usize = 8;
 
 impl Learner for Bagging {
@@ -72,7 +72,7 @@ impl Learner for Bagging {
         &INFO
     }
 
-    fn goes_on(&self) -> bool {
+    fn supports_warm_start(&self) -> bool {
         true
     }
 
@@ -83,12 +83,12 @@ impl Learner for Bagging {
         let learner = self.estimator.learner(context)?;
         let weighted = learner.info().capabilities.weights;
         report(context.observer, Event::Begin { what: "members", total: Some(self.n_estimators as u64) })?;
-        let mut members = self.members_before(data, context)?;
+        let mut members = self.previous_members(data, context)?;
         for first in (members.len()..self.n_estimators).step_by(BATCH) {
             let last = (first + BATCH).min(self.n_estimators);
             let train = |t: usize| {
-                let draw = self.draw(data, t, context.seed);
-                Member::train(&*learner, &draw.data(data, weighted)?, draw.columns, draw.seed, context)
+                let sample = self.sample(data, t, context.seed);
+                Member::train(&*learner, &sample.data(data, weighted)?, sample.columns, sample.seed, context)
             };
             members.extend(parallel::try_map(last - first, |t| train(first + t))?);
             report(context.observer, Event::Step { done: last as u64, score: None })?;
@@ -96,33 +96,39 @@ impl Learner for Bagging {
         report(context.observer, Event::End)?;
         let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
         let width = output.width(&Schema::of(data));
-        let mut bag = Bag { members, output, width, estimator: self.estimator.clone(), out_of_bag: None };
+        let mut bag = FittedBagging { members, output, width, estimator: self.estimator.clone(), out_of_bag: None };
         if self.oob_score {
             bag.out_of_bag = Some(self.out_of_bag(&bag, data, context.seed)?);
         }
         let mut notes = vec![format!("{} members: {}", self.n_estimators, self.estimator)];
         if let Some(oob) = &bag.out_of_bag {
-            notes.push(format!("out-of-bag {}: {:.6} on {} rows", oob.measure(data.task()), oob.score, oob.n_judged));
-            notes.extend(oob.lacking(n));
+            notes.push(format!(
+                "out-of-bag {}: {:.6} on {} rows",
+                oob.measure(data.task()),
+                oob.score,
+                oob.n_evaluated
+            ));
+            notes.extend(oob.missing_note(n));
         }
-        let proofs = vec![Proof::Nothing { because: "each member minimises its own objective on its own rows".into() }];
-        let objective = "what each member minimises".to_string();
+        let proofs =
+            vec![Proof::Nothing { because: "each member minimizes its own objective on its own sample".into() }];
+        let objective = "the objective of each member".to_string();
         let certificate =
             Certificate { objective, value: None, status: committee::status(&bag.members), proofs, notes };
         Ok(Trained { fitted: Box::new(bag), certificate })
     }
 }
 
-/// What a member sees.
-struct Draw {
+/// The rows and columns that a member is trained on, and its random seed.
+struct BootstrapSample {
     /// How often each row was drawn.
     rows: Vec<u32>,
     columns: Option<Vec<u32>>,
     seed: u64,
 }
 
-impl Draw {
-    /// The rows that were drawn: each once, with a weight, or as often as it was drawn.
+impl BootstrapSample {
+    /// The training set: each drawn row once, with a weight, or as often as it was drawn.
     fn data(&self, data: &Dataset, weighted: bool) -> Result<Dataset> {
         let drawn = || self.rows.iter().enumerate().filter(|(_, n)| **n > 0);
         if !weighted {
@@ -131,39 +137,39 @@ impl Draw {
         }
         let rows: Vec<u32> = drawn().map(|(row, _)| row as u32).collect();
         let weight: Vec<f64> = drawn().map(|(row, &n)| f64::from(n) * data.row_weight(row)).collect();
-        let plain = data.weight().is_none() && weight.iter().all(|&w| w == 1.0);
-        data.select(&rows)?.with_weight((!plain).then_some(weight))
+        let unweighted = data.weight().is_none() && weight.iter().all(|&w| w == 1.0);
+        data.select(&rows)?.with_weight((!unweighted).then_some(weight))
     }
 }
 
 impl Bagging {
-    /// The members of the model to go on from.
-    fn members_before(&self, data: &Dataset, context: &Context<'_>) -> Result<Vec<Member>> {
+    /// The members of the model that training continues from.
+    fn previous_members(&self, data: &Dataset, context: &Context<'_>) -> Result<Vec<Member>> {
         let Some(model) = context.previous else { return Ok(Vec::new()) };
         let unsupported = |need: &str| Err(Error::Unsupported { learner: INFO.name.into(), need: need.into() });
-        let Some(bag) = model.fitted::<Bag>().filter(|bag| bag.estimator.name == self.estimator.name) else {
-            return unsupported("going on from a committee of another learner");
+        let Some(bag) = model.fitted::<FittedBagging>().filter(|bag| bag.estimator.name == self.estimator.name) else {
+            return unsupported("a warm start from an ensemble of another base learner");
         };
         let n = bag.members.len();
         if self.n_estimators < n {
             let (name, value) = ("n_estimators".into(), self.n_estimators.to_string());
-            let allowed = format!("at least {n}, as many members as there are already");
+            let allowed = format!("at least {n}, the number of members of the previous model");
             return Err(Error::Param { owner: INFO.name.into(), name, value, allowed });
         }
         if self.oob_score && model.header().n_rows != data.n_rows() {
-            return unsupported("out-of-bag rows of members that were trained on other data");
+            return unsupported("oob_score with a warm start on other data than the previous model was trained on");
         }
         Ok(bag.members.clone())
     }
 
     /// Draws rows and columns for a member.
-    fn draw(&self, data: &Dataset, t: usize, seed: u64) -> Draw {
+    fn sample(&self, data: &Dataset, t: usize, seed: u64) -> BootstrapSample {
         let mut rng = Purpose::BaggingMember.stream(seed, &[t as u64]);
         let (n, d) = (data.n_rows(), data.features().n_columns());
-        let mut some = |n: usize, amount: Amount, again: bool| {
+        let mut draw = |n: usize, amount: Amount, replace: bool| {
             let count = amount.of(n).clamp(1, n);
             let mut drawn = vec![0u32; n];
-            if again {
+            if replace {
                 (0..count).for_each(|_| drawn[rng::below(&mut rng, n)] += 1);
             } else {
                 let mut order: Vec<usize> = (0..n).collect();
@@ -174,24 +180,24 @@ impl Bagging {
             }
             drawn
         };
-        let rows = some(n, self.max_samples, self.bootstrap);
-        let columns = some(d, self.max_features, self.bootstrap_features);
+        let rows = draw(n, self.max_samples, self.bootstrap);
+        let columns = draw(d, self.max_features, self.bootstrap_features);
         let chosen: Vec<u32> = (0..d as u32).filter(|&c| columns[c as usize] > 0).collect();
-        Draw { rows, columns: (chosen.len() < d).then_some(chosen), seed: rng.random() }
+        BootstrapSample { rows, columns: (chosen.len() < d).then_some(chosen), seed: rng.random() }
     }
 
-    /// Judges each row by the members that haven't seen it.
-    fn out_of_bag(&self, bag: &Bag, data: &Dataset, seed: u64) -> Result<OutOfBag> {
+    /// Scores each row by the members that were not trained on it.
+    fn out_of_bag(&self, bag: &FittedBagging, data: &Dataset, seed: u64) -> Result<OutOfBag> {
         let (n, width) = (data.n_rows(), bag.width);
         let (mut sums, mut counts) = (vec![0.0; n * width], vec![0u32; n]);
         for (t, member) in bag.members.iter().enumerate() {
-            let drawn = self.draw(data, t, seed).rows;
+            let drawn = self.sample(data, t, seed).rows;
             let rows: Vec<u32> = (0..n as u32).filter(|&row| drawn[row as usize] == 0).collect();
-            let mut said = vec![0.0; rows.len() * width];
-            bag.add(member, &data.features().select(&rows)?, &mut said)?;
-            for (&row, said) in rows.iter().zip(said.chunks(width)) {
+            let mut outputs = vec![0.0; rows.len() * width];
+            bag.add(member, &data.features().select(&rows)?, &mut outputs)?;
+            for (&row, outputs) in rows.iter().zip(outputs.chunks(width)) {
                 counts[row as usize] += 1;
-                sums[row as usize * width..][..width].iter_mut().zip(said).for_each(|(sum, v)| *sum += v);
+                sums[row as usize * width..][..width].iter_mut().zip(outputs).for_each(|(sum, v)| *sum += v);
             }
         }
         for (sums, &count) in sums.chunks_mut(width).zip(&counts) {
@@ -201,8 +207,8 @@ impl Bagging {
     }
 }
 
-/// The fitted members.
-pub struct Bag {
+/// A fitted bagging ensemble.
+pub struct FittedBagging {
     members: Vec<Member>,
     output: Output,
     width: usize,
@@ -210,58 +216,58 @@ pub struct Bag {
     out_of_bag: Option<OutOfBag>,
 }
 
-impl Bag {
-    /// How good the whole is on rows that members didn't see, where that was asked for.
+impl FittedBagging {
+    /// The out-of-bag score, if `oob_score` was set.
     pub fn out_of_bag(&self) -> Option<&OutOfBag> {
         self.out_of_bag.as_ref()
     }
 
-    /// Adds what a member says to the sums of all rows: numbers or probabilities, or a vote.
+    /// Adds the output of a member to the sums of all rows: values, probabilities or a vote.
     fn add(&self, member: &Member, features: &Features, sums: &mut [f64]) -> Result<()> {
         if matches!(member.output(), Output::Values | Output::Probabilities) {
-            sums.iter_mut().zip(member.predict(features)?).for_each(|(sum, said)| *sum += said);
+            sums.iter_mut().zip(member.predict(features)?).for_each(|(sum, output)| *sum += output);
         } else {
-            let said = member.classes(features, self.width)?;
-            sums.chunks_mut(self.width).zip(said).for_each(|(sums, class)| sums[class as usize] += 1.0);
+            let classes = member.classes(features, self.width)?;
+            sums.chunks_mut(self.width).zip(classes).for_each(|(sums, class)| sums[class as usize] += 1.0);
         }
         Ok(())
     }
 
-    /// Reads it from a model file.
-    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
+    /// Reads the model from a model file.
+    pub fn load(sections: &Sections, header: &Header, load: LoadFitted) -> Result<Box<dyn Fitted>> {
         let output: Output = sections.json("output")?;
         let width = output.width(&header.schema);
         let members = committee::load(sections, header, load)?;
         let fits = |member: &Member| (member.output() == Output::Values) == (output == Output::Values);
         if members.is_empty() || !matches!(output, Output::Values | Output::Probabilities) || !members.iter().all(fits)
         {
-            return Err(Error::model_file("the members of a committee don't fit the target"));
+            return Err(Error::model_file("the members of the ensemble don't fit the target"));
         }
         let (text, out_of_bag): (String, Option<OutOfBag>) =
             (sections.json("estimator")?, sections.json("out_of_bag")?);
         let estimator = Estimator::from_value(&Value::Text(text))
-            .ok_or_else(|| Error::model_file("a committee doesn't say what its members are"))?;
-        Ok(Box::new(Bag { members, output, width, estimator, out_of_bag }))
+            .ok_or_else(|| Error::model_file("the base estimator of the ensemble is not readable"))?;
+        Ok(Box::new(FittedBagging { members, output, width, estimator, out_of_bag }))
     }
 }
 
-/// A member is a stage; the prediction is the mean of the members so far.
-impl Staged for Bag {
+/// Each member is a stage; the staged prediction is the mean of the members so far.
+impl Staged for FittedBagging {
     fn n_stages(&self) -> usize {
         self.members.len()
     }
 
-    fn add_stage(&self, features: &Features, stage: usize, said: &mut Vec<f64>) -> Result<()> {
-        said.resize(features.n_rows() * self.width, 0.0);
-        self.add(&self.members[stage], features, said)
+    fn add_stage(&self, features: &Features, stage: usize, sums: &mut Vec<f64>) -> Result<()> {
+        sums.resize(features.n_rows() * self.width, 0.0);
+        self.add(&self.members[stage], features, sums)
     }
 
-    fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64> {
-        said.iter().map(|sum| sum / n_stages as f64).collect()
+    fn after(&self, sums: &[f64], n_stages: usize) -> Vec<f64> {
+        sums.iter().map(|sum| sum / n_stages as f64).collect()
     }
 }
 
-impl Fitted for Bag {
+impl Fitted for FittedBagging {
     fn output(&self) -> Output {
         self.output
     }
@@ -289,8 +295,8 @@ impl Fitted for Bag {
         self.members.len()
     }
 
-    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
-        self.members[part].part(header, &self.estimator)
+    fn part(&self, index: usize, header: &Header) -> Result<(Header, Sections)> {
+        self.members[index].part(header, &self.estimator)
     }
 
     fn staged(&self) -> Option<&dyn Staged> {

@@ -1,4 +1,4 @@
-//! Models side by side: what bagging, and boosting over any learner, are made of.
+//! The members of an ensemble: models trained by bagging, boosting and the reductions.
 
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
@@ -16,22 +16,22 @@ use ermine_trees::ensemble::TreeSum;
 use ermine_trees::tree::{Forest, Tree};
 use std::sync::Arc;
 
-/// Reads the part of a model that belongs to the learner of this name. The registry hands it in.
-pub type LoadPart = fn(&str, &Sections, &Header) -> Result<Box<dyn Fitted>>;
+/// Reads a fitted model from its sections, given the name of its learner. The registry passes this function, so that the reductions don't depend on it.
+pub type LoadFitted = fn(&str, &Sections, &Header) -> Result<Box<dyn Fitted>>;
 
-/// A model of a committee. Committees may share it.
+/// A member of an ensemble. Ensembles may share it.
 #[derive(Clone)]
 pub struct Member {
     learner: String,
-    /// The columns it was trained on; `None` for all.
+    /// The columns that it was trained on; `None` for all.
     columns: Option<Vec<u32>>,
     fitted: Arc<dyn Fitted>,
-    /// How its training ended; one from a file has come to its end.
+    /// How its training ended; `Done` for members read from a file.
     status: Status,
 }
 
-/// The features of some columns; rows may repeat and stay as they are.
-pub fn some_columns(features: &Features, columns: &[u32]) -> Result<Features> {
+/// Selects columns of the features; the selection of rows is kept.
+pub fn select_columns(features: &Features, columns: &[u32]) -> Result<Features> {
     let chosen: Vec<Column> = columns.iter().map(|&c| features.columns()[c as usize].clone()).collect();
     let n_rows = chosen.first().map_or(0, Column::len);
     let table = Features::new(Arc::new(Table::of_columns(chosen, n_rows)));
@@ -39,7 +39,7 @@ pub fn some_columns(features: &Features, columns: &[u32]) -> Result<Features> {
 }
 
 impl Member {
-    /// Trains a member, which stops when the committee is told to. Of its own certificate only how it ended is kept.
+    /// Trains a member. It stops when the observer of the ensemble stops the training. Of its certificate only the status is kept.
     pub fn train(
         learner: &dyn Learner,
         data: &Dataset,
@@ -48,21 +48,21 @@ impl Member {
         context: &Context<'_>,
     ) -> Result<Member> {
         let observer = &Parts(context.observer);
-        let own = Context { seed, threads: None, observer, previous: None, folds: None, registry: context.registry };
+        let own = Context { seed, observer, ..Context::new(context.registry) };
         let model = match &columns {
             None => fit(learner, data, &own)?,
             Some(columns) => {
-                let features = some_columns(data.features(), columns)?;
-                let part = Dataset::from_parts(features, data.target().clone(), data.task())?;
-                fit(learner, &part.with_weight(data.weight().map(<[f64]>::to_vec))?, &own)?
+                let features = select_columns(data.features(), columns)?;
+                let selected = Dataset::from_parts(features, data.target().clone(), data.task())?;
+                fit(learner, &selected.with_weight(data.weight().map(<[f64]>::to_vec))?, &own)?
             }
         };
-        // Not the learner's own name, where it was reduced by itself.
+        // The name in the header differs from the learner's if `fit` wrapped the learner in a reduction.
         let (learner, status) = (model.header().learner.clone(), model.certificate().status.clone());
         Ok(Member { learner, columns, fitted: model.into_fitted(), status })
     }
 
-    /// Whether it reads categories by their text.
+    /// Whether the model reads categories as text.
     pub fn reads_text(&self) -> bool {
         self.fitted.reads_text()
     }
@@ -72,21 +72,21 @@ impl Member {
         &self.status
     }
 
-    /// What its numbers are.
+    /// The kind of its outputs.
     pub fn output(&self) -> Output {
         self.fitted.output()
     }
 
-    /// Its numbers for each row.
+    /// Its outputs for each row.
     pub fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         match &self.columns {
             None => self.fitted.predict(features),
-            Some(columns) => self.fitted.predict(&some_columns(features, columns)?),
+            Some(columns) => self.fitted.predict(&select_columns(features, columns)?),
         }
     }
 
-    /// How sure it is of the second of two classes, for each row: a probability where it has such, else a signed margin.
-    pub fn of_second(&self, features: &Features) -> Result<Vec<f64>> {
+    /// The score of the second of two classes, for each row: a probability if the model has them, else a signed margin.
+    pub fn positive_scores(&self, features: &Features) -> Result<Vec<f64>> {
         let numbers = self.predict(features)?;
         Ok(match self.output() {
             Output::Margin | Output::Values => numbers,
@@ -95,21 +95,21 @@ impl Member {
         })
     }
 
-    /// The log odds of the second of two classes, for each row, where its probabilities are made of such.
+    /// The log odds of the second of two classes, for each row; `None` if the model does not compute its probabilities from them.
     pub fn log_odds(&self, features: &Features) -> Result<Option<Vec<f64>>> {
         let margins = match &self.columns {
             None => self.fitted.margins(features)?,
-            Some(columns) => self.fitted.margins(&some_columns(features, columns)?)?,
+            Some(columns) => self.fitted.margins(&select_columns(features, columns)?)?,
         };
         Ok(margins.filter(|(_, width)| *width == 1).map(|(margins, _)| margins))
     }
 
-    /// The learner's own part of the model.
+    /// The fitted model.
     pub fn fitted(&self) -> &dyn Fitted {
         &*self.fitted
     }
 
-    /// The class that it says for each row.
+    /// The predicted class of each row.
     pub fn classes(&self, features: &Features, n_classes: usize) -> Result<Vec<u16>> {
         let numbers = self.predict(features)?;
         Ok(match self.output() {
@@ -121,7 +121,7 @@ impl Member {
         })
     }
 
-    /// It as a tree over all columns of the committee, where it is a single tree whose leaves say what it predicts.
+    /// The member as a tree over all columns of the ensemble; `None` if it is not a single tree whose leaves are its predictions.
     #[cfg(feature = "trees")]
     pub fn tree(&self) -> Option<Tree> {
         let sum = TreeSum::of_fitted(&*self.fitted)?;
@@ -136,12 +136,12 @@ impl Member {
         Some(tree)
     }
 
-    /// The columns it was trained on; `None` for all.
+    /// The columns that it was trained on; `None` for all.
     pub fn columns(&self) -> Option<&[u32]> {
         self.columns.as_deref()
     }
 
-    /// It as a model of its own, for a committee over this estimator.
+    /// The header and the sections of the member as a model file, for an ensemble over this estimator.
     pub fn part(&self, header: &Header, estimator: &Estimator) -> Result<(Header, Sections)> {
         let mut sections = Sections::default();
         self.fitted.save(&mut sections)?;
@@ -151,30 +151,29 @@ impl Member {
         if let Some(columns) = &self.columns {
             own.schema.features = columns.iter().map(|&c| header.schema.features[c as usize].clone()).collect();
         }
-        let because = format!("it is a part of a model of {}", header.learner);
+        let because = format!("it is a member of a {} model", header.learner);
         own.certificate.proofs = vec![Proof::Nothing { because }];
         own.certificate.notes.clear();
         Ok((own, sections))
     }
 
-    /// Writes it.
+    /// Writes the member to a model file.
     pub fn save(&self, sections: &mut Sections) -> Result<()> {
         sections.put_json("learner", &self.learner)?;
         sections.put_json("columns", &self.columns)?;
         sections.within("part", |sections| self.fitted.save(sections))
     }
 
-    /// Reads it.
-    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Member> {
+    /// Reads the member from a model file.
+    pub fn load(sections: &Sections, header: &Header, load: LoadFitted) -> Result<Member> {
         let learner: String = sections.json("learner")?;
         let columns: Option<Vec<u32>> = sections.json("columns")?;
         let mut own = header.clone();
         if let Some(columns) = &columns {
             let spec = |&c: &u32| header.schema.features.get(c as usize).cloned();
-            own.schema.features =
-                columns.iter().map(spec).collect::<Option<_>>().ok_or_else(|| {
-                    Error::model_file("a member of a committee has a column that the model doesn't have")
-                })?;
+            own.schema.features = columns.iter().map(spec).collect::<Option<_>>().ok_or_else(|| {
+                Error::model_file("a member of the ensemble has a column that the model doesn't have")
+            })?;
         }
         own.learner.clone_from(&learner);
         let fitted = load(&learner, &sections.part("part"), &own)?;
@@ -182,11 +181,11 @@ impl Member {
     }
 }
 
-/// How the training of a whole ended whose parts ended like this: it hasn't converged where one of them hasn't.
-pub fn worst_of<'a>(parts: impl IntoIterator<Item = &'a Status>) -> Status {
-    let (mut n_parts, mut n_stopped, mut first) = (0, 0, None);
-    for status in parts {
-        n_parts += 1;
+/// The status of a model made of several: not converged if one of them has not converged.
+pub fn combined_status<'a>(members: impl IntoIterator<Item = &'a Status>) -> Status {
+    let (mut n_members, mut n_stopped, mut first) = (0, 0, None);
+    for status in members {
+        n_members += 1;
         if let Status::Limit(which) = status {
             n_stopped += 1;
             first = first.or(Some(which));
@@ -194,39 +193,39 @@ pub fn worst_of<'a>(parts: impl IntoIterator<Item = &'a Status>) -> Status {
     }
     match first {
         None => Status::Done,
-        Some(which) if n_parts == 1 => Status::Limit(which.clone()),
-        Some(which) => {
-            Status::Limit(format!("{which} (the first of {n_stopped} parts of {n_parts} that did not converge)"))
-        }
+        Some(which) if n_members == 1 => Status::Limit(which.clone()),
+        Some(which) => Status::Limit(format!(
+            "{which} (the first of {n_stopped} models, out of {n_members}, that did not converge)"
+        )),
     }
 }
 
-/// How the training of members ended.
+/// The combined status of the members.
 pub fn status(members: &[Member]) -> Status {
-    worst_of(members.iter().map(Member::status))
+    combined_status(members.iter().map(Member::status))
 }
 
-/// The members as one list of trees, where each is one, their predictions changed by `say` (the number of the member, what a node of its tree predicts).
+/// The members as one forest, with `adjust(index of the member, prediction)` applied to the prediction of each node; `None` if a member is not a single tree.
 #[cfg(feature = "trees")]
-pub fn forest(members: &[Member], say: impl Fn(usize, &mut [f64])) -> Option<Forest> {
+pub fn forest(members: &[Member], adjust: impl Fn(usize, &mut [f64])) -> Option<Forest> {
     let mut trees = members.iter().map(Member::tree).collect::<Option<Vec<Tree>>>()?;
     let width = trees.first()?.width;
     let mut forest = Forest::new(width);
     for (t, tree) in trees.iter_mut().enumerate() {
-        tree.value.chunks_mut(width).for_each(|value| say(t, value));
+        tree.value.chunks_mut(width).for_each(|value| adjust(t, value));
         forest.push(tree);
     }
     Some(forest)
 }
 
-/// Writes members one after the other.
+/// Writes the members to a model file.
 pub fn save(members: &[Member], sections: &mut Sections) -> Result<()> {
     sections.put_json("n_members", &members.len())?;
     members.iter().enumerate().try_for_each(|(t, member)| sections.within(t, |sections| member.save(sections)))
 }
 
-/// Reads members.
-pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Vec<Member>> {
+/// Reads the members from a model file.
+pub fn load(sections: &Sections, header: &Header, load: LoadFitted) -> Result<Vec<Member>> {
     let n: usize = sections.json("n_members")?;
     (0..n).map(|t| Member::load(&sections.part(t), header, load)).collect()
 }
@@ -236,12 +235,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_ends_as_its_worst_part_does() {
+    fn one_member_that_did_not_converge_decides_the_status() {
         let (done, stopped) = (Status::Done, Status::Limit("7 steps".into()));
-        assert_eq!(worst_of([&done, &done]), Status::Done);
-        assert_eq!(worst_of([]), Status::Done);
-        assert_eq!(worst_of([&stopped]), stopped);
-        let Status::Limit(said) = worst_of([&done, &stopped, &Status::Limit("9 steps".into())]) else { panic!() };
-        assert!(said.starts_with("7 steps") && said.contains("2 parts of 3"), "{said}");
+        assert_eq!(combined_status([&done, &done]), Status::Done);
+        assert_eq!(combined_status([]), Status::Done);
+        assert_eq!(combined_status([&stopped]), stopped);
+        let Status::Limit(limit) = combined_status([&done, &stopped, &Status::Limit("9 steps".into())]) else {
+            panic!()
+        };
+        assert!(limit.starts_with("7 steps") && limit.contains("2 models, out of 3"), "{limit}");
     }
 }

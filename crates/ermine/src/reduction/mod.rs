@@ -1,14 +1,14 @@
-//! Learners over learners.
+//! Meta-estimators: learners that train other learners.
 //!
-//! | file | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`adaboost`] | AdaBoost and its kin: a weighted vote of weak learners, each trained on what the ones before it get wrong |
-//! | [`bagging`] | the mean, or the vote, of one learner trained on many draws of the rows |
-//! | [`calibration`] | probabilities that mean what they say, and the class that costs least |
-//! | [`committee`] | models side by side, as bagging and boosting have them |
-//! | [`multiclass`] | many classes by learners of two: one against the rest, all against all, error-correcting codes |
-//! | [`multilabel`] | sets of labels by learners of classes: each label by itself, in a chain, or each set as a class |
-//! | [`ranking`] | an order by a learner that says which of two comes first |
+//! | [`adaboost`] | AdaBoost and its variants: a weighted vote of weak learners, each trained on rows reweighted by the errors of the earlier ones |
+//! | [`bagging`] | the mean, or the vote, of models trained on random samples of the rows |
+//! | [`calibration`] | calibrated probabilities and cost-sensitive predictions |
+//! | [`committee`] | members of ensembles |
+//! | [`multiclass`] | multiclass classification by binary classifiers: one-vs-rest, one-vs-one, error-correcting output codes |
+//! | [`multilabel`] | multilabel classification by classifiers: binary relevance, classifier chains, label powersets |
+//! | [`ranking`] | ranking by a classifier that compares two rows |
 
 #[cfg(feature = "trees")]
 pub mod adaboost;

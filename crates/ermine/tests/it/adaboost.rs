@@ -94,7 +94,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    #[ignore = "open: stumps with learning rates far above 2 certify a loss below 1e-150 from rounded weights"]
     fn the_certified_loss_is_that_of_the_vote(problem in problem(), rate in 0.5..6.0f64, trees in any::<bool>()) {
         let data = problem.data();
         let estimator = Estimator::named("decision-tree").with("max_depth", 2usize);
@@ -103,7 +102,9 @@ proptest! {
         let rounds = model.fitted::<Boosted>().unwrap().rounds().to_vec();
         for (t, round) in rounds.iter().enumerate() {
             let loss = exponential_loss(&model, &data, t + 1);
-            prop_assert!(round.bound == loss || (round.bound - loss).abs() <= 1e-6 * loss, "round {t}: {} {loss}", round.bound);
+            // Numbers below 1e-308 have fewer digits.
+            let tolerance = 1e-6 * loss + 1e-314;
+            prop_assert!(round.bound == loss || (round.bound - loss).abs() <= tolerance, "round {t}: {} {loss}", round.bound);
             prop_assert!(round.error <= loss + 1e-9);
         }
         let last = rounds.last().map_or(1.0, |round| round.bound);
@@ -112,7 +113,7 @@ proptest! {
 }
 
 #[test]
-fn boosting_goes_on_where_weights_become_tiny() {
+fn boosting_continues_when_weights_become_tiny() {
     let data = ring(120, 4);
     let estimator = Estimator::named("decision-tree").with("max_depth", 3usize).with("min_samples_leaf", 8usize);
     let model =
@@ -130,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn every_round_is_as_the_theory_says(problem in problem(), rate in prop_oneof![Just(1.0), 0.2..1.0f64]) {
+    fn every_round_matches_the_theory(problem in problem(), rate in prop_oneof![Just(1.0), 0.2..1.0f64]) {
         let data = problem.data();
         let model = AdaBoost { n_estimators: 12, learning_rate: rate, ..Default::default() }.fit(&data).unwrap();
         let boosted = model.fitted::<Boosted>().unwrap();
@@ -207,7 +208,7 @@ fn the_certificate_states_the_bound_and_that_the_error_is_below_it() {
 }
 
 #[test]
-fn a_perfect_stump_ends_the_work_and_decides_alone() {
+fn a_perfect_stump_ends_boosting_and_decides_alone() {
     let table = Table::new(vec![
         Column::numeric("x", vec![1.0, 2.0, 3.0, 4.0]),
         Column::nominal("y", &[Some("a"), Some("a"), Some("b"), Some("b")]),
@@ -223,7 +224,7 @@ fn a_perfect_stump_ends_the_work_and_decides_alone() {
 }
 
 #[test]
-fn chance_is_not_boosted() {
+fn a_learner_no_better_than_chance_is_not_boosted() {
     let table = Table::new(vec![
         Column::numeric("x", vec![1.0, 1.0, 2.0, 2.0]),
         Column::nominal("y", &[Some("a"), Some("b"), Some("a"), Some("b")]),
@@ -278,7 +279,7 @@ fn any_learner_that_takes_weights_can_be_boosted() {
 }
 
 #[test]
-fn boosted_numbers_are_better_than_one_round_and_votes_follow_from_losses() {
+fn boosted_regression_beats_one_round_and_weights_follow_from_losses() {
     let n = 400;
     let x: Vec<f64> = (0..n).map(|i| f64::from(i) / 40.0).collect();
     let y: Vec<f64> = x.iter().map(|x| x.sin() + x / 5.0).collect();
@@ -297,7 +298,7 @@ fn boosted_numbers_are_better_than_one_round_and_votes_follow_from_losses() {
 }
 
 #[test]
-fn stages_and_members_of_boosted_numbers() {
+fn stages_and_members_of_boosted_regression() {
     let x: Vec<f64> = (0..400).map(|i| f64::from(i) / 40.0).collect();
     let y: Vec<f64> = x.iter().map(|x| x.sin() + x / 5.0).collect();
     let data = Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)]).unwrap().dataset("y").unwrap();
@@ -331,7 +332,7 @@ fn stages_and_members_of_boosted_numbers() {
 }
 
 #[test]
-fn chance_is_recognised_with_any_number_of_classes() {
+fn chance_level_depends_on_the_number_of_classes() {
     for n_classes in 2..8u32 {
         let n = 3 * n_classes;
         let features = ermine_core::matrix::Features::new(std::sync::Arc::new(
@@ -349,7 +350,7 @@ fn chance_is_recognised_with_any_number_of_classes() {
 }
 
 #[test]
-fn a_bound_that_says_nothing_is_not_sold_as_one() {
+fn a_vacuous_bound_is_not_certified() {
     let x: Vec<f64> = (0..90).map(f64::from).collect();
     let y: Vec<String> = (0..90).map(|i| format!("c{}", i * 7 % 5)).collect();
     let names: Vec<Option<&str>> = y.iter().map(|y| Some(y.as_str())).collect();
@@ -368,7 +369,7 @@ fn a_bound_that_says_nothing_is_not_sold_as_one() {
 }
 
 #[test]
-fn stumps_are_models_of_their_own_that_say_what_they_vote_for() {
+fn member_stumps_are_models_that_predict_their_vote() {
     let x: Vec<Vec<f64>> = (0..300).map(|i| vec![f64::from(i % 17), f64::from(i % 23)]).collect();
     let label =
         |row: &Vec<f64>| Some(["low", "mid", "high"][(row[0] > 8.0) as usize + (row[1] > 11.0) as usize].to_string());

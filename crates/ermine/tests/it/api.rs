@@ -168,7 +168,7 @@ fn a_boxed_learner_is_fitted_like_any_other() {
 }
 
 #[test]
-fn a_custom_metric_is_measured_like_a_built_in_one() {
+fn a_custom_metric_is_scored_like_a_built_in_one() {
     let mae = CustomMetric::of_values("my error", false, |predicted, truth, weights| {
         assert!(weights.is_none());
         predicted.iter().zip(truth).map(|(p, y)| (p - y).abs()).sum::<f64>() / truth.len() as f64

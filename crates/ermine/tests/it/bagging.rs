@@ -1,7 +1,7 @@
 //! Bagging over any learner.
 
 use ermine::prelude::*;
-use ermine::reduction::bagging::Bag;
+use ermine::reduction::bagging::FittedBagging;
 use ermine_core::learner::parameters::Amount;
 use ermine_core::learner::{Context, fit};
 
@@ -25,7 +25,7 @@ fn accuracy(model: &Model, data: &Dataset) -> f64 {
 }
 
 #[test]
-fn many_draws_are_better_than_one_model_and_know_how_good_they_are() {
+fn bagging_beats_one_model_and_estimates_its_own_accuracy() {
     let (train, test) = (sample(1500, 1), sample(1500, 2));
     let tree = Estimator::named("random-forest")
         .with("n_estimators", 1usize)
@@ -34,13 +34,13 @@ fn many_draws_are_better_than_one_model_and_know_how_good_they_are() {
     let alone = fit(&*tree.learner(&ermine::context()).unwrap(), &train, &ermine::context()).unwrap();
     let bagging = Bagging { estimator: tree, n_estimators: 40, oob_score: true, ..Default::default() };
     let model = bagging.fit(&train).unwrap();
-    let oob = model.fitted::<Bag>().unwrap().out_of_bag().unwrap().score;
+    let oob = model.fitted::<FittedBagging>().unwrap().out_of_bag().unwrap().score;
     assert!(accuracy(&model, &test) > accuracy(&alone, &test) + 0.01);
     assert!((accuracy(&model, &test) - oob).abs() < 0.03, "{oob}");
 }
 
 #[test]
-fn all_rows_and_columns_without_replacement_are_the_learner_itself() {
+fn bagging_all_rows_and_columns_without_replacement_is_the_base_learner() {
     let data = sample(300, 3);
     let model = Bagging { n_estimators: 3, bootstrap: false, ..Default::default() }.fit(&data).unwrap();
     let alone = DecisionTree::default().fit(&data).unwrap();
@@ -49,7 +49,7 @@ fn all_rows_and_columns_without_replacement_are_the_learner_itself() {
 }
 
 #[test]
-fn members_of_members_with_some_columns_are_saved_and_read() {
+fn nested_bagging_with_column_subsets_is_saved_and_loaded() {
     let data = sample(300, 4);
     let inner = Estimator::of(&Bagging { n_estimators: 2, max_features: Amount::Share(0.5), ..Default::default() });
     let model = Bagging {
@@ -66,7 +66,7 @@ fn members_of_members_with_some_columns_are_saved_and_read() {
 }
 
 #[test]
-fn an_unknown_learner_or_parameter_is_said() {
+fn an_unknown_learner_or_parameter_is_reported() {
     let data = sample(50, 5);
     let message =
         |estimator: Estimator| Bagging { estimator, ..Default::default() }.fit(&data).unwrap_err().to_string();
@@ -75,7 +75,7 @@ fn an_unknown_learner_or_parameter_is_said() {
 }
 
 #[test]
-fn going_on_gives_the_committee_that_was_trained_at_once() {
+fn warm_start_gives_the_ensemble_trained_at_once() {
     let data = sample(300, 6);
     let bag = |n_estimators: usize| Bagging {
         n_estimators,

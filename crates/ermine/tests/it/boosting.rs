@@ -2,9 +2,10 @@
 
 use ermine::prelude::*;
 use ermine_core::learner::{Context, fit};
+use ermine_core::loss;
 use ermine_core::matrix::{Features, Target};
 use ermine_core::measure::Measure;
-use ermine_trees::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
+use ermine_trees::boost::objective::{Objective, PointwiseObjective, WeightedTargets};
 use ermine_trees::learner::gradient_boosting::{
     Boosted, Boosting, EvalMetric, GrowPolicy, Loss, SamplingMethod, TreeMethod,
 };
@@ -59,7 +60,7 @@ fn mse(model: &Model, data: &Dataset) -> f64 {
 }
 
 #[test]
-fn the_model_is_the_same_for_any_number_of_threads_whatever_is_asked_for() {
+fn the_model_is_the_same_for_any_number_of_threads_and_any_parameters() {
     let few = |base: GradientBoosting| GradientBoosting { n_estimators: 3, ..base };
     let learners = [
         GradientBoosting::default(),
@@ -99,7 +100,7 @@ fn the_model_is_the_same_for_any_number_of_threads_whatever_is_asked_for() {
 }
 
 #[test]
-fn losses_of_every_kind_are_the_same_for_any_number_of_threads_and_save() {
+fn every_loss_gives_the_same_model_for_any_number_of_threads_and_is_saved() {
     let data = regression(45_000, 5);
     let (values, _) = data.values().unwrap();
     let positive = Target::Values { values: values.iter().map(|y| y.exp().min(50.0) + 0.1).collect(), n_outputs: 1 };
@@ -216,7 +217,7 @@ proptest! {
 }
 
 #[test]
-fn interaction_constraints_keep_columns_apart() {
+fn interaction_constraints_separate_columns() {
     for grow_policy in [GrowPolicy::Lossguide, GrowPolicy::Symmetric] {
         let learner = GradientBoosting {
             n_estimators: 20,
@@ -253,7 +254,7 @@ fn apart(model: &Model) {
 }
 
 #[test]
-fn rounds_that_nobody_asked_for_are_those_that_do_best_on_folds() {
+fn the_automatic_number_of_rounds_is_the_best_by_cross_validation() {
     let (data, new) = (regression(700, 12), regression(3000, 13));
     let chosen = GradientBoosting::default().fit(&data).unwrap();
     let history = boosted(&chosen).history();
@@ -280,7 +281,7 @@ fn rounds_that_nobody_asked_for_are_those_that_do_best_on_folds() {
     };
     let asked = asked.fit(&cities).unwrap();
     assert_eq!(boosted(&asked).booster(), boosted(&one).booster());
-    assert!(one.certificate().to_string().contains("the best on 5 folds"), "{}", one.certificate());
+    assert!(one.certificate().to_string().contains("early stopping on 5 folds"), "{}", one.certificate());
     // Noise: no rounds worth speaking of.
     let mut noise: Vec<f64> = data.values().unwrap().0.to_vec();
     ermine_core::rng::shuffle(&mut ermine_core::rng::stream(3, &[]), &mut noise);
@@ -329,7 +330,7 @@ fn cities(n: usize, seed: u64) -> Dataset {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_model() {
+fn an_interrupted_run_resumes_to_the_same_model() {
     let base = GradientBoosting { n_estimators: 12, subsample: 0.7, colsample_bytree: 0.6, ..Default::default() };
     let stopping = GradientBoosting { early_stopping_rounds: Some(3), learning_rate: 0.9, ..base.clone() };
     let runs = [
@@ -351,7 +352,7 @@ fn an_interrupted_run_goes_on_to_the_same_model() {
         for bytes in kept {
             let part = ermine::load_bytes(&bytes).unwrap();
             assert!(part.certificate().to_string().contains("a checkpoint"));
-            let resumed = Boosting { from: Some(&part), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
+            let resumed = Boosting { init_model: Some(&part), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
             assert_eq!(resumed.to_bytes().unwrap(), straight.to_bytes().unwrap(), "{whole:?}");
         }
     }
@@ -359,10 +360,10 @@ fn an_interrupted_run_goes_on_to_the_same_model() {
     let dropping = GradientBoosting { rate_drop: 0.1, ..base.clone() };
     let watching = GradientBoosting { early_stopping_rounds: Some(5), ..dropping.clone() };
     assert!(watching.fit(&cities(500, 1)).is_err(), "later rounds change earlier ones");
-    assert!(Boosting { from: Some(&part), ..Boosting::new(dropping) }.fit(&cities(500, 1)).is_err());
+    assert!(Boosting { init_model: Some(&part), ..Boosting::new(dropping) }.fit(&cities(500, 1)).is_err());
     // Other rows: the statistics stay those of the model.
     let more = GradientBoosting { n_estimators: 30, ..base };
-    let other = Boosting { from: Some(&part), ..Boosting::new(more) }
+    let other = Boosting { init_model: Some(&part), ..Boosting::new(more) }
         .fit(&cities(500, 1).select(&(0..400).collect::<Vec<_>>()).unwrap());
     assert_eq!(boosted(&other.unwrap()).booster().n_rounds(), 30);
 }
@@ -412,7 +413,7 @@ fn columns_of_many_categories_are_learned_by_their_target_statistics() {
 }
 
 #[test]
-fn early_stopping_watches_what_it_is_told_to() {
+fn early_stopping_uses_the_chosen_metric() {
     let data = classification(900, 2, 17);
     let base = GradientBoosting {
         n_estimators: 60,
@@ -467,29 +468,33 @@ fn sparse_columns_give_the_model_of_dense_ones() {
 }
 
 /// The squared error once more, as somebody else would write it.
+#[derive(Clone, Copy)]
 struct OwnLoss;
 
-impl Pointwise for OwnLoss {
-    fn derivatives(&self, y: f64, s: f64) -> (f64, f64) {
-        (2.0 * (s - y), 2.0)
-    }
-    fn value(&self, y: f64, s: f64) -> f64 {
-        (s - y).powi(2)
-    }
-    fn start(&self, _: &Rows) -> f64 {
-        1.0
-    }
+impl loss::Loss for OwnLoss {
     fn name(&self) -> &'static str {
         "own loss"
+    }
+    fn value(&self, z: f64, y: f64) -> f64 {
+        (z - y).powi(2)
+    }
+    fn gradient(&self, z: f64, y: f64) -> f64 {
+        2.0 * (z - y)
+    }
+    fn curvature(&self, _: f64, _: f64) -> f64 {
+        2.0
+    }
+    fn best_constant(&self, _: &[f64], _: Option<&[f64]>) -> f64 {
+        1.0
     }
 }
 
 #[test]
-fn a_loss_of_ones_own_and_init_scores_work() {
+fn custom_losses_and_initial_scores_work() {
     let data = regression(800, 8);
     let make = |data: &Dataset| -> Result<Box<dyn Objective>> {
         let (values, _) = data.values()?;
-        Ok(Box::new(Each::new(OwnLoss, Rows::new(values.to_vec(), data.weight()))))
+        Ok(Box::new(PointwiseObjective::new(OwnLoss, WeightedTargets::new(values.to_vec(), data.weight()))))
     };
     let params = GradientBoosting {
         n_estimators: 20,
@@ -544,7 +549,7 @@ fn quantiles_cover_what_they_should_and_never_cross() {
 }
 
 #[test]
-fn each_way_of_growing_learns() {
+fn every_growth_policy_learns() {
     let (train, test) = regression(4000, 21).split(0.75, 3).unwrap();
     let base = mse(&Baseline::default().fit(&train).unwrap(), &test);
     let learners = [
@@ -565,15 +570,18 @@ fn each_way_of_growing_learns() {
 }
 
 #[test]
-fn several_targets_are_learned_as_one_by_one() {
+fn several_targets_are_learned_like_single_targets() {
     let data = regression(700, 31);
     let (values, _) = data.values().unwrap();
     let two: Vec<f64> = values.iter().flat_map(|y| [*y, -3.0 * y]).collect();
     let both = data.with_target(Target::Values { values: two, n_outputs: 2 }, Task::Regression).unwrap();
-    let learner = GradientBoosting { n_estimators: 10, ..Default::default() };
-    let (one, both) = (learner.fit(&data).unwrap(), learner.fit(&both).unwrap().predict_data(&both).unwrap());
-    let one = one.predict_data(&data).unwrap();
-    assert!((0..700).all(|row| (both.row(row)[0] - one.row(row)[0]).abs() < 1e-9));
+    for loss in [Loss::Auto, Loss::Quantile, Loss::Huber] {
+        let learner = GradientBoosting { loss, n_estimators: 10, ..Default::default() };
+        let one = learner.fit(&data).unwrap().predict_data(&data).unwrap();
+        let both = learner.fit(&both).unwrap().predict_data(&both).unwrap();
+        assert!((0..700).all(|row| (both.row(row)[0] - one.row(row)[0]).abs() < 1e-9), "{loss}");
+        assert!((0..700).all(|row| both.row(row).len() == 2), "{loss}");
+    }
 }
 
 #[test]
@@ -596,7 +604,7 @@ fn ranking_puts_the_relevant_first() {
 }
 
 #[test]
-fn more_than_half_a_million_rows_do_not_run_over() {
+fn histograms_of_more_than_half_a_million_rows_do_not_overflow() {
     let n = 700_000u32;
     let x: Vec<f32> = (0..n).map(|i| (i % 1000) as f32).collect();
     let y: Vec<f64> = x.iter().map(|x| f64::from(u8::from(*x > 500.0))).collect();
@@ -609,7 +617,7 @@ fn more_than_half_a_million_rows_do_not_run_over() {
 }
 
 #[test]
-fn targets_that_a_loss_cannot_take_are_refused() {
+fn targets_outside_the_domain_of_a_loss_are_refused() {
     let data = regression(100, 1);
     for loss in [Loss::Gamma, Loss::Poisson, Loss::LogLoss, Loss::Pairwise] {
         assert!(GradientBoosting { loss, ..Default::default() }.fit(&data).is_err(), "{loss}");

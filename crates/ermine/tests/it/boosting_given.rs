@@ -2,10 +2,11 @@
 
 use crate::boosting::{boosted, classification, regression, table};
 use ermine::prelude::*;
+use ermine_core::loss;
 use ermine_core::matrix::Target;
 use ermine_core::measure::{Measure, measures};
 use ermine_core::param::{Parameters, Value};
-use ermine_trees::boost::objective::{Each, Objective, Rows, numbers::Pointwise};
+use ermine_trees::boost::objective::{Objective, PointwiseObjective, WeightedTargets};
 use ermine_trees::learner::gradient_boosting::{Boosting, EvalMetric, Interactions, Loss, Monotone, TreeMethod};
 use ermine_trees::split::Test;
 
@@ -37,7 +38,7 @@ fn assert_near(a: &[f64], b: &[f64]) {
 }
 
 #[test]
-fn watched_rows_start_from_their_own_init_scores() {
+fn validation_rows_start_from_their_own_initial_scores() {
     let (train, watch) = regression(900, 3).split(0.7, 1).unwrap();
     let params = GradientBoosting { n_estimators: 40, early_stopping_rounds: Some(5), ..Default::default() };
     let (given, watched) = (with_guess(&train), with_guess(&watch));
@@ -49,12 +50,12 @@ fn watched_rows_start_from_their_own_init_scores() {
         Boosting { validation: Some(watch), ..Boosting::new(params.clone()) }.fit(data).unwrap_err().to_string()
     };
     assert!(message(&given, &watch).contains("the validation data has no init scores"), "{}", message(&given, &watch));
-    assert!(message(&train, &watched).contains("has init scores, and the training data has none"));
+    assert!(message(&train, &watched).contains("has init scores, but the training data has none"));
     assert!(DecisionTree::default().fit(&given).unwrap_err().to_string().contains("init scores"));
 }
 
 #[test]
-fn init_scores_go_with_the_rows_that_are_kept_aside_or_weigh_nothing_or_are_put_in_order() {
+fn initial_scores_follow_their_rows_through_holdout_zero_weights_and_sorting() {
     // Rows that start at their targets, far apart: wherever a score goes to another row, there is something to learn.
     let data = regression(700, 5);
     let y: Vec<f64> = data.values().unwrap().0.iter().map(|y| 1000.0 * y).collect();
@@ -92,7 +93,7 @@ fn ranking(n: usize, seed: u64) -> Dataset {
 }
 
 #[test]
-fn early_stopping_watches_every_measure_of_its_task() {
+fn early_stopping_supports_every_metric_of_its_task() {
     let positive = regression(500, 8);
     let values = positive.values().unwrap().0.iter().map(|y| 1.0 + y.abs()).collect();
     let positive = positive.with_target(Target::Values { values, n_outputs: 1 }, Task::Regression).unwrap();
@@ -121,7 +122,7 @@ fn early_stopping_watches_every_measure_of_its_task() {
 }
 
 #[test]
-fn measures_of_other_tasks_and_unknown_ones_are_refused_by_name() {
+fn metrics_of_other_tasks_and_unknown_metrics_are_refused_by_name() {
     let data = classification(200, 3, 1);
     let wrong = GradientBoosting { eval_metric: EvalMetric::Measure(Measure::Ndcg), ..Default::default() };
     let message = wrong.fit(&data).unwrap_err().to_string();
@@ -131,19 +132,19 @@ fn measures_of_other_tasks_and_unknown_ones_are_refused_by_name() {
 }
 
 #[test]
-fn ranking_needs_queries() {
+fn ranking_needs_query_groups() {
     let data = ranking(300, 2);
     let without = data.clone().with_group(None).unwrap();
     let message = GradientBoosting::default().fit(&without).unwrap_err().to_string();
-    assert!(message.contains("--group"), "{message}");
+    assert!(message.contains("query groups"), "{message}");
     let params = GradientBoosting { n_estimators: 2, ..Default::default() };
     let watched = Boosting { validation: Some(&without), ..Boosting::new(params.clone()) }.fit(&data);
-    assert!(watched.unwrap_err().to_string().contains("which query"));
-    assert!(params.fit(&data.with_group(Some(vec![0; 300])).unwrap()).is_ok(), "one query, said to be one");
+    assert!(watched.unwrap_err().to_string().contains("query groups"));
+    assert!(params.fit(&data.with_group(Some(vec![0; 300])).unwrap()).is_ok(), "one query that is stated");
 }
 
 #[test]
-fn validation_classes_are_found_by_name() {
+fn validation_classes_are_matched_by_name() {
     let data = classification(400, 3, 9);
     let (codes, _) = data.classes().unwrap();
     let some: Vec<u32> = (0..400u32).filter(|&row| codes[row as usize] != 0).collect();
@@ -165,32 +166,39 @@ fn validation_classes_are_found_by_name() {
 }
 
 /// Half the squared error once more, from where it is told to start.
+#[derive(Clone, Copy)]
 struct OwnLoss(f64);
 
-impl Pointwise for OwnLoss {
-    fn derivatives(&self, y: f64, s: f64) -> (f64, f64) {
-        (s - y, 1.0)
-    }
-    fn value(&self, y: f64, s: f64) -> f64 {
-        (s - y).powi(2) / 2.0
-    }
-    fn start(&self, _: &Rows) -> f64 {
-        self.0
-    }
+impl loss::Loss for OwnLoss {
     fn name(&self) -> &'static str {
         "own loss"
+    }
+    fn value(&self, z: f64, y: f64) -> f64 {
+        (z - y).powi(2) / 2.0
+    }
+    fn gradient(&self, z: f64, y: f64) -> f64 {
+        z - y
+    }
+    fn curvature(&self, _: f64, _: f64) -> f64 {
+        1.0
+    }
+    fn best_constant(&self, _: &[f64], _: Option<&[f64]>) -> f64 {
+        self.0
     }
 }
 
 #[test]
-fn a_loss_of_ones_own_with_the_same_start_gives_the_built_in_model() {
+fn a_custom_loss_with_the_same_start_gives_the_built_in_model() {
     let data = regression(900, 12);
     let params = GradientBoosting { n_estimators: 25, ..Default::default() };
     let built_in = params.fit(&data).unwrap();
     let start = boosted(&built_in).booster().start()[0];
     let fit = |start: f64, base_score: Option<f64>| {
         let make = move |data: &Dataset| -> Result<Box<dyn Objective>> {
-            Ok(Box::new(Each::new(OwnLoss(start), Rows::new(data.values()?.0.to_vec(), data.weight()))))
+            Ok(Box::new(PointwiseObjective::new(
+                OwnLoss(start),
+                WeightedTargets::new(data.values()?.0.to_vec(), data.weight()),
+            )))
         };
         let params = GradientBoosting { base_score, ..params.clone() };
         Boosting { objective: Some(&make), ..Boosting::new(params) }.fit(&data).unwrap()
@@ -202,7 +210,7 @@ fn a_loss_of_ones_own_with_the_same_start_gives_the_built_in_model() {
 }
 
 #[test]
-fn columns_are_constrained_by_name_as_by_number() {
+fn columns_are_constrained_by_name_or_index() {
     let data = regression(600, 14);
     let base = GradientBoosting { n_estimators: 8, ..Default::default() };
     let fit = |monotone: Monotone, groups: Interactions| {
@@ -231,7 +239,7 @@ fn columns_are_constrained_by_name_as_by_number() {
 }
 
 #[test]
-fn whole_weights_are_repeated_rows() {
+fn integer_weights_give_the_model_of_repeated_rows() {
     for (seed, max_bins) in [(1, 16), (2, 40), (3, 255)] {
         let weighted = table(1200, seed).dataset("y").unwrap();
         let weight: Vec<f64> = (0..1200).map(|row| f64::from(1 + row * 7 % 5)).collect();
@@ -257,7 +265,7 @@ fn whole_weights_are_repeated_rows() {
 }
 
 #[test]
-fn quantiles_are_known_by_their_levels_and_evaluated() {
+fn quantiles_are_named_by_their_levels_and_evaluated() {
     let (train, test) = regression(1500, 9).split(0.5, 1).unwrap();
     let levels = [0.9, 0.1, 0.5];
     let params = GradientBoosting {

@@ -26,7 +26,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// Targets over many orders of magnitude: each round lowers the loss, and the model is one that can be kept.
     #[test]
-    fn losses_of_logarithms_fall_round_by_round(
+    fn losses_with_a_log_link_decrease_every_round(
         seed: u64, tail in 1.0f64..12.0, learning_rate in 0.1f64..1.0, lambda in prop_oneof![Just(0.0), Just(1.0)],
         loss in prop_oneof![Just(Loss::Poisson), Just(Loss::Gamma), Just(Loss::Tweedie)],
     ) {
@@ -54,7 +54,7 @@ proptest! {
 }
 
 #[test]
-fn steps_are_no_larger_than_asked_for_whatever_the_loss() {
+fn steps_are_limited_by_max_delta_step_for_every_loss() {
     let n = 400;
     let y = |i: usize| (drawn(5, i) * 6.0).exp();
     let data = dataset(vec![numbers("x", n, |i| y(i).sqrt()), numbers("y", n, y)]);
@@ -69,7 +69,7 @@ fn steps_are_no_larger_than_asked_for_whatever_the_loss() {
 }
 
 #[test]
-fn training_goes_on_from_models_of_the_same_form_only() {
+fn training_continues_only_from_models_of_the_same_form() {
     let n = 300;
     let names = |shift: usize| (0..n).map(|i| Some(format!("c{}", i % 7 + shift))).collect::<Vec<_>>();
     let x = || numbers("x", n, |i| drawn(1, i));
@@ -84,7 +84,7 @@ fn training_goes_on_from_models_of_the_same_form_only() {
     let of = |loss: Loss, n_estimators: usize| GradientBoosting { loss, n_estimators, ..Default::default() };
     let first = of(Loss::Auto, 5).fit(&dataset(vec![x(), kind(0), y()])).unwrap();
     let go_on = |from: &Model, loss: Loss, columns: Vec<Column>| {
-        Boosting { from: Some(from), ..Boosting::new(of(loss, 9)) }.fit(&dataset(columns))
+        Boosting { init_model: Some(from), ..Boosting::new(of(loss, 9)) }.fit(&dataset(columns))
     };
     assert!(go_on(&first, Loss::Auto, vec![x(), kind(0), y()]).is_ok());
     assert!(go_on(&first, Loss::Huber, vec![x(), kind(0), y()]).is_ok(), "scores mean the same");
@@ -107,7 +107,7 @@ fn training_goes_on_from_models_of_the_same_form_only() {
 }
 
 #[test]
-fn what_cannot_be_resumed_is_said_before_it_begins() {
+fn training_that_cannot_be_resumed_is_refused_at_the_start() {
     let n = 200;
     let data = dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| drawn(1, i).powi(2))]);
     let keep = |_: &Model| -> Result<(), Error> { panic!("nothing is to be kept") };
@@ -115,7 +115,7 @@ fn what_cannot_be_resumed_is_said_before_it_begins() {
     assert!(refusal(found.fit(&data)).contains("n_estimators"));
     let fixed = GradientBoosting { n_estimators: 5, ..Default::default() };
     let first = fixed.fit(&data).unwrap();
-    let more = Boosting { from: Some(&first), ..Boosting::new(GradientBoosting::default()) };
+    let more = Boosting { init_model: Some(&first), ..Boosting::new(GradientBoosting::default()) };
     assert!(refusal(more.fit(&data)).contains("n_estimators"));
     let watching = Boosting { validation: Some(&data), ..more };
     assert!(watching.fit(&data).unwrap().fitted::<Boosted>().unwrap().booster().n_rounds() > 5);
@@ -149,14 +149,14 @@ fn few_rows_for_each_category_are_enough() {
 }
 
 #[test]
-fn numbers_beyond_single_precision_are_refused() {
+fn values_beyond_single_precision_are_refused() {
     let n = 100;
     let of = |size: f64| dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| size * drawn(1, i))]);
     let learner = GradientBoosting { n_estimators: 5, ..Default::default() };
     for size in [1e50, 1e-50] {
-        assert!(refusal(learner.fit(&of(size))).contains("targets up to"));
+        assert!(refusal(learner.fit(&of(size))).contains("largest of the targets"));
         let weighted = of(1.0).with_weight(Some(vec![size; n])).unwrap();
-        assert!(refusal(learner.fit(&weighted)).contains("weights up to"));
+        assert!(refusal(learner.fit(&weighted)).contains("largest of the weights"));
     }
     let both = of(1e29).with_weight(Some(vec![1e29; n])).unwrap();
     assert!(refusal(learner.fit(&both)).contains("single precision"));
@@ -169,7 +169,7 @@ fn numbers_beyond_single_precision_are_refused() {
 }
 
 #[test]
-fn weights_are_rows() {
+fn integer_weights_equal_repeated_rows() {
     // Just the least curvature on one side is enough, whatever quanta it is rounded to.
     let data =
         dataset(vec![Column::numeric("x", vec![0.0, 1.0, 1.0, 1.0]), Column::numeric("y", vec![10.0, 0.0, 1.0, 2.0])]);
@@ -205,7 +205,7 @@ fn a_single_class_needs_no_rounds_and_several_quantiles_have_one_loss() {
 }
 
 #[test]
-fn columns_that_no_group_names_are_asked_about_by_themselves() {
+fn columns_outside_all_interaction_groups_do_not_interact() {
     let n = 600;
     let x = |name: &str, seed: u64| numbers(name, n, move |i| drawn(seed, i));
     let y = numbers("y", n, |i| drawn(1, i) * drawn(2, i) + 5.0 * drawn(3, i));

@@ -1,7 +1,7 @@
 //! Calibration over any learner of classes.
 
 use ermine::prelude::*;
-use ermine::reduction::calibration::{Calibrated, Method};
+use ermine::reduction::calibration::{Calibrated, CalibrationMethod};
 use ermine_core::learner::estimator::Estimator;
 use ermine_core::learner::{Context, fit};
 use ermine_core::model::Output;
@@ -31,7 +31,7 @@ fn data(n: usize, n_classes: usize, seed: u64) -> Dataset {
 }
 
 #[test]
-fn what_is_too_sure_becomes_honest() {
+fn overconfident_probabilities_are_calibrated() {
     for n_classes in [2, 3] {
         let (train, test) = (data(1500, n_classes, 1), data(1500, n_classes, 2));
         let measures = [Measure::LogLoss, Measure::CalibrationError];
@@ -40,7 +40,7 @@ fn what_is_too_sure_becomes_honest() {
             let estimator = Estimator::named(name);
             let plain = fit(&*estimator.learner(&ermine::context()).unwrap(), &train, &ermine::context()).unwrap();
             let before = plain.measure(&test, &measures).unwrap();
-            for method in [Method::Sigmoid, Method::Isotonic, Method::Temperature] {
+            for method in [CalibrationMethod::Sigmoid, CalibrationMethod::Isotonic, CalibrationMethod::Temperature] {
                 let learner = Calibrated { estimator: estimator.clone(), method, ..Default::default() };
                 let model = learner.fit(&train).unwrap();
                 let after = model.measure(&test, &measures).unwrap();
@@ -54,7 +54,7 @@ fn what_is_too_sure_becomes_honest() {
 }
 
 #[test]
-fn the_class_of_least_cost_is_predicted() {
+fn the_class_with_the_lowest_expected_cost_is_predicted() {
     let (train, test) = (data(2000, 2, 1), data(2000, 2, 2));
     let estimator = Estimator::named("decision-tree").with("max_depth", 4usize);
     let plain = Calibrated { estimator: estimator.clone(), ..Default::default() }.fit(&train).unwrap();
@@ -77,11 +77,11 @@ fn the_class_of_least_cost_is_predicted() {
     }
     assert!(cost(&|r| scores.class(r)) < 0.8 * cost(&|r| p.class(r)));
     let wrong = Calibrated { costs: vec![1.0], ..Default::default() }.fit(&train).map(|_| ()).unwrap_err().to_string();
-    assert!(wrong.contains("a cost for each of the 2 classes"), "{wrong}");
+    assert!(wrong.contains("one cost for each of the 2 classes"), "{wrong}");
 }
 
 #[test]
-fn folds_may_be_given() {
+fn folds_can_be_passed_in() {
     let data = data(200, 2, 5);
     let folds: Vec<u32> = (0..200).map(|row| row % 4).collect();
     let learner = Calibrated { estimator: Estimator::named("logistic-regression"), ..Default::default() };

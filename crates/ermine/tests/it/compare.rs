@@ -35,7 +35,7 @@ fn the_best_comes_first_and_scores_are_those_of_cross_validation() {
 }
 
 #[test]
-fn tuning_adds_only_what_is_better() {
+fn tuning_adds_only_improvements() {
     let data = iris();
     let splits = Splits::k_fold(&data, 3, 0).unwrap();
     let comparison = Comparison::new(learners(&["decision-tree"]), &splits, &[Measure::LogLoss]).with_tuning(5);
@@ -46,7 +46,7 @@ fn tuning_adds_only_what_is_better() {
 }
 
 #[test]
-fn a_budget_is_kept_and_the_board_says_who_was_left_out() {
+fn a_budget_is_kept_and_the_leaderboard_lists_skipped_learners() {
     let data = iris();
     let splits = Splits::k_fold(&data, 5, 0).unwrap();
     let all = suitable_learners(&data, &ermine::context());
@@ -72,7 +72,7 @@ impl Observer for Impatient {
 }
 
 #[test]
-fn what_is_finished_is_kept_when_it_is_stopped() {
+fn finished_results_survive_cancellation() {
     let data = iris();
     let splits = Splits::k_fold(&data, 5, 0).unwrap();
     let comparison = Comparison::new(learners(&["baseline", "svc"]), &splits, &[Measure::Accuracy]);

@@ -44,7 +44,7 @@ fn every_metric_learns_a_ring_and_the_forest_beats_a_tree() {
 }
 
 #[test]
-fn a_users_own_metric_is_the_built_in_one_if_it_says_the_same() {
+fn a_custom_metric_equal_to_a_built_in_one_gives_the_same_model() {
     let (train, test) = (ring(200, 3), ring(100, 4));
     let forest = ComparisonForest { n_estimators: 10, metric: ComparisonMetric::Manhattan, ..Default::default() };
     let context = Context { seed: 7, ..ermine::context() };
@@ -59,7 +59,7 @@ fn a_users_own_metric_is_the_built_in_one_if_it_says_the_same() {
 }
 
 #[test]
-fn names_are_told_apart_by_their_letters_and_directions_by_their_angle() {
+fn string_and_cosine_metrics_separate_names_and_directions() {
     let names =
         ["anna", "anne", "hanna", "hannes", "johann", "johanna", "peter", "petra", "piet", "pieter", "petro", "pete"];
     let rows: Vec<usize> = (0..120).map(|i| i % names.len()).collect();
@@ -89,7 +89,7 @@ fn names_are_told_apart_by_their_letters_and_directions_by_their_angle() {
 }
 
 #[test]
-fn what_needs_draws_is_refused_without_them() {
+fn out_of_bag_results_need_bootstrap_samples() {
     let forest = ComparisonForest { bootstrap: false, oob_score: true, ..Default::default() };
     assert!(forest.fit(&ring(30, 5)).unwrap_err().to_string().contains("oob_score"));
     assert!(
@@ -100,7 +100,7 @@ fn what_needs_draws_is_refused_without_them() {
 }
 
 #[test]
-fn strings_that_training_did_not_have_are_compared_by_what_they_say() {
+fn unseen_strings_are_compared_by_their_text() {
     // Words near "aaaa" are of one class, words near "bbbb" of the other.
     let words = ["aaaa", "aaab", "aaca", "daaa", "bbbb", "bbba", "bcbb", "bbbd"];
     let classes: Vec<Option<&str>> = words.iter().map(|w| Some(if w.contains("aa") { "a" } else { "b" })).collect();

@@ -114,7 +114,7 @@ fn a_saved_model_predicts_the_same_bits() {
 }
 
 #[test]
-fn whole_weights_are_repeated_rows_and_weight_zero_is_no_row() {
+fn integer_weights_equal_repeated_rows_and_zero_weight_removes_a_row() {
     for_every_learner(120, |learner, data| {
         let can = learner.info().capabilities;
         if !can.weights || can.random {
@@ -183,7 +183,7 @@ fn same_model(weighted: &Model, repeated: &Model, data: &Dataset) -> bool {
 }
 
 #[test]
-fn predictions_are_finite_probabilities_add_up_and_order_does_not_matter() {
+fn predictions_are_finite_sum_to_one_and_ignore_row_order() {
     for_every_learner(200, |learner, data| {
         let name = format!("{} {}", learner.info().name, data.task());
         let model = fit_with(learner, data, 1, 2);
@@ -270,7 +270,7 @@ fn absurd_parameters_are_refused_by_name() {
 }
 
 #[test]
-fn names_are_distinct_and_found() {
+fn learner_names_are_distinct_and_found() {
     let names: Vec<&str> = learners().map(|e| e.info().name).collect();
     for name in &names {
         assert_eq!(names.iter().filter(|n| n == &name).count(), 1);
@@ -292,7 +292,7 @@ impl ermine_core::progress::Observer for Stopper {
 }
 
 #[test]
-fn who_asks_whether_to_go_on_stops_when_told() {
+fn learners_that_check_for_cancellation_stop() {
     for_every_learner(400, |learner, data| {
         let stopper = Stopper(false.into());
         let done = fit(learner, data, &Context { observer: &stopper, ..ermine::context() });
@@ -317,7 +317,7 @@ impl ermine_core::progress::Observer for UntilPartsAsk {
 }
 
 #[test]
-fn parts_of_a_committee_stop_when_the_whole_is_told_to() {
+fn members_of_an_ensemble_stop_when_it_is_cancelled() {
     for_every_learner(200, |learner, data| {
         let mut whole = ermine::registry::learner(learner.info().name).unwrap();
         // Parts of many rounds, each of which asks.

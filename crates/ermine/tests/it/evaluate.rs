@@ -8,7 +8,7 @@ use ermine_core::param::Value;
 use ermine_core::progress::{Control, Event, Observer};
 use ermine_eval::evaluate::curves::{Sizes, learning_curve, validation_curve};
 use ermine_eval::evaluate::journal::Journal;
-use ermine_eval::evaluate::search::{Found, Search, Strategy, nested, search, with_setting};
+use ermine_eval::evaluate::search::{Search, SearchResult, Strategy, nested, search, with_setting};
 use ermine_eval::evaluate::space::{Axis, Setting, Space};
 use ermine_eval::evaluate::{Measure, Splits, Validation, cross_validate};
 use ermine_eval::report::Report;
@@ -45,7 +45,7 @@ fn along(learner: &dyn Learner, name: &str) -> Axis {
 }
 
 #[test]
-fn a_column_of_noise_that_names_each_row_does_not_leak() {
+fn a_random_id_column_does_not_leak() {
     // A category for every row: whoever fits target statistics or encoders on all rows, tested ones included, predicts the coin flips.
     let n = 300;
     let mut stream = ermine_core::rng::stream(1, &[]);
@@ -85,14 +85,14 @@ fn a_column_of_noise_that_names_each_row_does_not_leak() {
 const NO_LEAK: f64 = 0.62;
 
 #[test]
-fn every_measure_can_be_told_of_some_task() {
+fn every_metric_is_defined_for_some_task() {
     let (classes, numbers) = (classes(200), numbers(200));
     let (c, r) = (DecisionTree::default().fit(&classes).unwrap(), DecisionTree::default().fit(&numbers).unwrap());
     for measure in measures() {
         assert_eq!(Measure::parse(measure.word()).unwrap(), measure);
         let (model, data) = if measure.measures(Task::Classification) { (&c, &classes) } else { (&r, &numbers) };
         let rows = measure.measures(Task::Classification) || measure.measures(Task::Regression);
-        let positive = [Measure::PoissonDeviance, Measure::GammaDeviance, Measure::TweedieDeviance];
+        let positive = [Measure::PoissonDeviance, Measure::GammaDeviance, Measure::TweedieDeviance, Measure::Rmsle];
         if rows && !positive.contains(&measure) {
             // Trees grown to the end are right about every row they learned from.
             let value = model.measure(data, &[measure]).unwrap()[0];
@@ -121,7 +121,7 @@ fn intervals_contain_the_score_and_shrink_with_rows() {
     assert!(width(4000) < 0.6 * width(400));
 }
 
-fn grid_of_depths(data: &Dataset, space: &Space, journal: &mut Journal, context: &Context<'_>) -> Found {
+fn grid_of_depths(data: &Dataset, space: &Space, journal: &mut Journal, context: &Context<'_>) -> SearchResult {
     let splits = Splits::k_fold(data, 4, 0).unwrap();
     let learner = DecisionTree::default();
     let strategy = Strategy::Grid { points: 4 };
@@ -167,7 +167,7 @@ impl Observer for Impatient {
 }
 
 #[test]
-fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
+fn a_stopped_search_resumes_from_its_journal_to_the_same_result() {
     let data = classes(300);
     let space = depths();
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("search.journal");
@@ -195,7 +195,7 @@ fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
     let mut journal = open(Measure::Accuracy).unwrap();
     assert_eq!(journal.len(), part.trials.len());
     let resumed = search(&what(Measure::Accuracy), &data, &ermine::context(), &mut journal).unwrap();
-    let told = |found: &Found| -> Vec<(Setting, Vec<f64>)> {
+    let told = |found: &SearchResult| -> Vec<(Setting, Vec<f64>)> {
         found.trials.iter().map(|t| (t.setting.clone(), t.folds.clone())).collect()
     };
     assert_eq!((told(&resumed), resumed.best, resumed.stopped), (told(&whole), whole.best, false));
@@ -212,7 +212,7 @@ fn a_search_that_was_stopped_goes_on_from_its_journal_to_the_same_end() {
 }
 
 #[test]
-fn halving_tries_many_on_few_rows_and_one_on_all() {
+fn successive_halving_tries_many_settings_on_few_rows_and_one_on_all() {
     let data = classes(1500);
     let splits = Splits::k_fold(&data, 3, 0).unwrap();
     let learner = DecisionTree::default();
@@ -243,7 +243,7 @@ fn halving_tries_many_on_few_rows_and_one_on_all() {
 }
 
 #[test]
-fn random_search_is_at_least_as_good_as_the_defaults_and_a_bad_setting_is_no_end() {
+fn random_search_is_no_worse_than_defaults_and_survives_failed_settings() {
     let data = numbers(300);
     let splits = Splits::holdout(&data, 0.3, 0).unwrap();
     let learner = DecisionTree { max_depth: Some(2), ..Default::default() };
@@ -297,7 +297,7 @@ fn a_path_predicts_what_separate_fits_predict() {
 }
 
 #[test]
-fn what_splits_share_changes_nothing() {
+fn sharing_work_between_splits_changes_nothing() {
     // Two classes in 60 columns (a kernel worth keeping) and in 2 (neighbours), folds and repeated folds (which share nothing).
     let mut stream = ermine_core::rng::stream(5, &[]);
     let mut wide = |n: usize, d: usize| {
@@ -363,7 +363,7 @@ fn what_splits_share_changes_nothing() {
 }
 
 #[test]
-fn nested_search_tests_on_rows_that_no_search_has_seen() {
+fn nested_search_is_tested_on_rows_outside_the_search() {
     let data = classes(200);
     let space = Space::new(vec![Axis::parse(&DecisionTree::default(), "max_depth", "1,4").unwrap()]);
     let outer = Splits::k_fold(&data, 3, 0).unwrap();
@@ -383,7 +383,7 @@ fn nested_search_tests_on_rows_that_no_search_has_seen() {
 }
 
 #[test]
-fn curves_show_learning_by_heart() {
+fn learning_curves_show_overfitting() {
     let data = classes(400);
     let splits = Splits::k_fold(&data, 4, 0).unwrap();
     let validation =
@@ -405,7 +405,7 @@ fn curves_show_learning_by_heart() {
 }
 
 #[test]
-fn spaces_say_what_is_wrong() {
+fn invalid_search_spaces_are_explained() {
     let learner = DecisionTree::default();
     let message = |name: &str, text: &str| Axis::parse(&learner, name, text).unwrap_err().to_string();
     assert!(message("max_dept", "1,2").contains("max_depth"));
@@ -418,7 +418,7 @@ fn spaces_say_what_is_wrong() {
 }
 
 #[test]
-fn a_report_says_everything_as_text_as_a_page_and_as_json() {
+fn a_report_is_complete_as_text_html_and_json() {
     for data in [classes(600), numbers(600)] {
         let (train, test) = data.split(0.5, 1).unwrap();
         let model = DecisionTree { max_depth: Some(4), ..Default::default() }.fit(&train).unwrap();
@@ -431,7 +431,7 @@ fn a_report_says_everything_as_text_as_a_page_and_as_json() {
         let is_class = data.task() == Task::Classification;
         let both = [
             ("Scores", "How good it is", true),
-            ("Which class is taken for which", "Classes", is_class),
+            ("Confusion matrix", "Classes", is_class),
             ("ROC curve", "ROC", is_class),
             ("Precision and recall", "Precision and recall", is_class),
             ("Calibration", "Calibration", is_class),
@@ -453,7 +453,7 @@ fn a_report_says_everything_as_text_as_a_page_and_as_json() {
         // The tree itself, and nothing that nobody knows.
         assert!(text.contains(report.model.lines().nth(1).unwrap().trim()), "{text}");
         assert!(!text.contains("others") && !page.contains(" others.") && !text.contains("has not seen"));
-        assert!(text.contains("judged on 300 rows") && page.contains("judged on 300 rows"));
+        assert!(text.contains("evaluated on 300 rows") && page.contains("evaluated on 300 rows"));
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n") && !page.contains("NaN"));
         assert!(
             !page.contains("http")
@@ -469,7 +469,7 @@ fn a_report_says_everything_as_text_as_a_page_and_as_json() {
 }
 
 #[test]
-fn reports_of_labels_and_of_rankings_say_what_is_worst() {
+fn multilabel_and_ranking_reports_list_the_worst_rows() {
     let n = 240;
     let number = |k: usize, m: usize| (0..n).map(|i| (i * k % m) as f64).collect::<Vec<f64>>();
     let marked = |i: usize, at: usize| f64::from(u8::from(i * 7919 % 101 > at || i.is_multiple_of(13)));
@@ -552,7 +552,7 @@ fn left_out(learner: &dyn Learner, data: &Dataset) -> Vec<ermine_core::model::Pr
 }
 
 #[test]
-fn leaving_one_out_tells_of_all_rows_together_what_one_row_cannot_tell() {
+fn leave_one_out_pools_scores_undefined_for_one_row() {
     let tree = DecisionTree { max_depth: Some(3), ..Default::default() };
     for data in [classes(60), numbers(60)] {
         let splits = Splits::leave_one_out(&data).unwrap();
@@ -572,12 +572,12 @@ fn leaving_one_out_tells_of_all_rows_together_what_one_row_cannot_tell() {
         }
         // Each by itself, one row has neither an area nor a variance.
         let apart = cross_validate(&tree, &data, &apart, &ermine::context()).unwrap();
-        let untold = if data.task() == Task::Regression { Measure::R2 } else { Measure::RocAuc };
-        assert!(apart.untold.iter().any(|(measure, _)| *measure == untold) && found.untold.is_empty());
-        assert!(apart.check_told(Some(untold), measures).unwrap_err().to_string().contains(untold.word()));
+        let undefined = if data.task() == Task::Regression { Measure::R2 } else { Measure::RocAuc };
+        assert!(apart.undefined.iter().any(|(measure, _)| *measure == undefined) && found.undefined.is_empty());
+        assert!(apart.check_defined(Some(undefined), measures).unwrap_err().to_string().contains(undefined.word()));
         // A search tells the same of its settings, on a path and without one.
         let axes = [Axis::parse(&tree, "max_depth", "3").unwrap(), Axis::parse(&tree, "ccp_alpha", "0").unwrap()];
-        for (space, measure) in [(&axes[..1], untold), (&axes[..], untold), (&axes[..], measures[0])] {
+        for (space, measure) in [(&axes[..1], undefined), (&axes[..], undefined), (&axes[..], measures[0])] {
             let (space, strategy) = (Space::new(space.to_vec()), Strategy::Grid { points: 2 });
             let what = Search { learner: &tree, space: &space, strategy, splits: &splits, measure, pool: true };
             let trial = &search(&what, &data, &ermine::context(), &mut Journal::none()).unwrap().trials[0];
@@ -591,7 +591,7 @@ fn leaving_one_out_tells_of_all_rows_together_what_one_row_cannot_tell() {
 }
 
 #[test]
-fn repeats_have_a_score_each_and_large_parts_their_own() {
+fn repeats_are_scored_separately_and_large_folds_by_themselves() {
     let data = numbers(40);
     let few = Splits::repeated(&data, 8, 3, 0).unwrap();
     let measures = [Measure::R2, Measure::Mae];
@@ -608,7 +608,7 @@ fn repeats_have_a_score_each_and_large_parts_their_own() {
 }
 
 #[test]
-fn of_equal_settings_the_one_with_better_probabilities_wins_and_then_the_learner_as_it_is() {
+fn ties_between_settings_go_to_better_probabilities_then_to_the_defaults() {
     // Two clouds: every strength of the penalty tells them apart, the weaker ones are surer.
     let rows: Vec<Vec<f64>> = (0..60).map(|i| vec![f64::from(i % 2) * 9.0 + f64::from(i * 7 % 5) / 5.0]).collect();
     let y: Vec<Option<&str>> = (0..60).map(|i| Some(["a", "b"][i % 2])).collect();
@@ -635,7 +635,7 @@ fn of_equal_settings_the_one_with_better_probabilities_wins_and_then_the_learner
 }
 
 #[test]
-fn a_measure_that_is_asked_for_and_cannot_be_told_is_an_error_that_says_why() {
+fn an_undefined_metric_is_an_error_with_its_reason() {
     let data = classes(80);
     let (codes, _) = data.classes().unwrap();
     let one_class: Vec<u32> = (0..80).filter(|&row| codes[row as usize] == codes[0]).collect();
@@ -646,7 +646,7 @@ fn a_measure_that_is_asked_for_and_cannot_be_told_is_an_error_that_says_why() {
     let said = message(Measure::RocAuc, &same);
     assert!(said.contains("roc-auc") && said.contains("one class") && said.contains("accuracy, error-rate"), "{said}");
     assert!(message(Measure::LogLoss, &data).contains("no probabilities"));
-    assert!(!message(Measure::LogLoss, &data).split("told:").last().unwrap().contains("log-loss"));
+    assert!(!message(Measure::LogLoss, &data).split("defined metrics:").last().unwrap().contains("log-loss"));
     // The usual measures are those that can be told.
     assert!(model.evaluate(&same).unwrap().score("ROC AUC").is_none());
     let numbers = numbers(50);
@@ -656,7 +656,7 @@ fn a_measure_that_is_asked_for_and_cannot_be_told_is_an_error_that_says_why() {
 }
 
 #[test]
-fn words_that_a_task_refuses_are_not_tried() {
+fn parameter_values_a_task_refuses_are_not_tried() {
     for entry in registry::learners() {
         let learner = (entry.make)();
         for data in [classes(120), numbers(120)] {
@@ -664,7 +664,7 @@ fn words_that_a_task_refuses_are_not_tried() {
                 continue;
             }
             let declared = Space::declared(&*learner);
-            let kept = declared.clone().suited(&*learner, &data, &ermine::context()).unwrap();
+            let kept = declared.clone().supported_by(&*learner, &data, &ermine::context()).unwrap();
             for axis in declared.axes().iter().filter(|axis| axis.points(2).iter().all(|v| v.number().is_none())) {
                 let left = kept.axes().iter().find(|a| a.name == axis.name).map_or(Vec::new(), |a| a.points(2));
                 for value in axis.points(2) {
@@ -679,7 +679,7 @@ fn words_that_a_task_refuses_are_not_tried() {
     }
     let tree = DecisionTree::default();
     let points = |data: &Dataset| {
-        let space = Space::declared(&tree).suited(&tree, data, &ermine::context()).unwrap();
+        let space = Space::declared(&tree).supported_by(&tree, data, &ermine::context()).unwrap();
         space.axes().iter().find(|axis| axis.name == "criterion").unwrap().points(2)
     };
     assert!(points(&classes(60)).contains(&Value::Text("gini".into())));

@@ -38,7 +38,7 @@ fn columns_of(case: &Value, golden: &Value) -> Vec<Column> {
 }
 
 #[test]
-fn imported_models_say_what_their_programs_say() {
+fn imported_models_predict_like_their_original_library() {
     let golden = golden();
     for case in golden["cases"].as_array().unwrap() {
         let name = case["name"].as_str().unwrap();
@@ -244,7 +244,7 @@ fn one_row_is_predicted_as_in_a_table() {
 }
 
 #[test]
-fn models_without_trees_say_that_they_cannot_be_exported() {
+fn models_without_trees_refuse_export() {
     let rows: Vec<Vec<f64>> = (0..20).map(|i| vec![f64::from(i), f64::from(i * i)]).collect();
     let data = Table::from_rows(&["a", "y"], &rows).unwrap().dataset("y").unwrap();
     let model = Baseline::default().fit(&data).unwrap();

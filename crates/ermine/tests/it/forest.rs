@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn a_full_tree_gets_rows_right_that_can_be_told_apart(
+    fn a_full_tree_classifies_distinct_rows_correctly(
         x in prop::collection::vec((0u8..20, 0u8..20, 0usize..3), 1..120), k in 1usize..4, extra in any::<bool>(), seed in any::<u64>(),
     ) {
         let mut rows: Vec<(u8, u8, usize)> = x;
@@ -132,7 +132,7 @@ proptest! {
 }
 
 #[test]
-fn whole_weights_are_repeated_rows_and_other_weights_scale() {
+fn integer_weights_equal_repeated_rows_and_other_weights_scale() {
     for k in [2, 3] {
         let data = sample(200, 4, k);
         let weights: Vec<f64> = (0..200).map(|row| f64::from(1 + row % 3)).collect();
@@ -146,14 +146,14 @@ fn whole_weights_are_repeated_rows_and_other_weights_scale() {
 }
 
 #[test]
-fn forests_are_good_on_new_rows_and_know_it() {
+fn forests_generalize_and_estimate_it_out_of_bag() {
     for (k, least) in [(2, 0.8), (4, 0.7)] {
         let (train, test) = (sample(3000, 1, k), sample(3000, 2, k));
         let model = RandomForest { n_estimators: 60, oob_score: true, ..Default::default() }.fit(&train).unwrap();
         let forest = model.fitted::<FittedForest>().unwrap();
         let (seen, oob) = (accuracy(&model, &test), forest.out_of_bag().unwrap());
         assert!(seen > least && (seen - oob.score).abs() < 0.03, "{k} classes: {seen}, out of bag {}", oob.score);
-        assert!(oob.n_judged > 2990 && model.certificate().to_string().contains("out-of-bag accuracy"));
+        assert!(oob.n_evaluated > 2990 && model.certificate().to_string().contains("out-of-bag accuracy"));
         let shares = forest.importances();
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 && shares[0] > 0.2 && shares[5] < 0.1, "{shares:?}");
         let extra = ExtraTrees { n_estimators: 60, ..Default::default() }.fit(&train).unwrap();
@@ -169,7 +169,7 @@ fn forests_are_good_on_new_rows_and_know_it() {
 }
 
 #[test]
-fn a_longer_forest_begins_with_the_shorter_one() {
+fn a_larger_forest_begins_with_the_smaller_one() {
     let data = sample(400, 3, 2);
     let grow = |n_estimators: usize| RandomForest { n_estimators, ..Default::default() }.fit(&data).unwrap();
     let (short, long) = (grow(3), grow(40));
@@ -179,7 +179,7 @@ fn a_longer_forest_begins_with_the_shorter_one() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn growth_limits_hold() {
     let data = sample(1000, 5, 2);
     let forest = RandomForest { n_estimators: 5, max_leaf_nodes: Some(7), ..Default::default() }.fit(&data).unwrap();
     let trees = |m: &Model| (0..5).map(|t| m.fitted::<FittedForest>().unwrap().forest().tree(t)).collect::<Vec<_>>();
@@ -205,7 +205,7 @@ fn rows_of_one_leaf_are_alike() {
 }
 
 #[test]
-fn numbers_are_fitted_in_any_range() {
+fn targets_of_any_scale_are_fitted() {
     for (scale, shift) in [(1.0, 0.0), (1e-90, 0.0), (1e90, 0.0), (1.0, 1e9)] {
         let x: Vec<f64> = (0..500).map(f64::from).collect();
         let y: Vec<f64> = x.iter().map(|x| (x / 40.0).sin() * scale + shift).collect();
@@ -218,7 +218,7 @@ fn numbers_are_fitted_in_any_range() {
 }
 
 #[test]
-fn a_forest_takes_little_room() {
+fn a_forest_needs_little_memory() {
     let model = RandomForest { n_estimators: 20, ..Default::default() }.fit(&sample(3000, 7, 2)).unwrap();
     let n_nodes = model.fitted::<FittedForest>().unwrap().forest().n_nodes();
     // A node of scikit-learn takes 64 bytes, and 16 for the shares of two classes.
@@ -226,7 +226,7 @@ fn a_forest_takes_little_room() {
 }
 
 #[test]
-fn going_on_gives_the_forest_that_was_grown_at_once() {
+fn warm_start_gives_the_forest_grown_at_once() {
     let data = sample(300, 8, 3);
     for (oob_score, tree_method) in
         [(false, ForestMethod::Hist), (true, ForestMethod::Hist), (true, ForestMethod::Exact)]
@@ -272,7 +272,7 @@ fn exact_and_binned_forests_are_equally_accurate() {
 }
 
 #[test]
-fn what_bins_cannot_do_is_done_exactly() {
+fn options_without_a_binned_form_use_exact_splits() {
     let x: Vec<f64> = (0..600).map(|i| f64::from(i * 7919 % 600)).collect();
     let y: Vec<f64> =
         x.iter().map(|x| (x / 100.0).floor() + if (*x as u32).is_multiple_of(50) { 90.0 } else { 0.0 }).collect();
@@ -301,7 +301,7 @@ fn what_bins_cannot_do_is_done_exactly() {
 }
 
 #[test]
-fn balancing_each_draw_helps_a_rare_class() {
+fn balanced_subsamples_help_a_rare_class() {
     let mut rng = ermine_core::rng::stream(3, &[]);
     let x: Vec<f64> = (0..4000).map(|_| ermine_core::rng::below(&mut rng, 1000) as f64).collect();
     let rare = |x: f64, noise: usize| usize::from(x > 900.0 && noise < 3);
@@ -398,7 +398,7 @@ fn shuffling_a_column_that_matters_costs_accuracy() {
         assert!(least > 0.01 && most < 0.006 && lost[9] > most, "{lost:?}");
         let one = fit(&forest, &data, &Context { threads: Some(1), ..ermine::context() }).unwrap();
         assert!(one.to_bytes().unwrap() == model.to_bytes().unwrap());
-        assert!(model.text().contains("accuracy lost"));
+        assert!(model.text().contains("decrease in accuracy"));
     }
     assert!(ExtraTrees { permutation_importances: true, ..Default::default() }.fit(&sample(50, 1, 2)).is_err());
 }
@@ -420,7 +420,7 @@ fn stages_lead_to_the_whole() {
 }
 
 #[test]
-fn the_trees_of_a_forest_are_trees_of_their_own() {
+fn the_trees_of_a_forest_are_models() {
     let data = sample(500, 11, 3);
     let model = RandomForest { n_estimators: 6, max_depth: Some(4), ..Default::default() }.fit(&data).unwrap();
     let said = model.predict_data(&data).unwrap();

@@ -16,7 +16,7 @@ fn a_split_counts_once_and_covers_its_rows() {
 }
 
 #[test]
-fn reasons_add_up_to_the_score() {
+fn contributions_sum_to_the_score() {
     let rows: Vec<Vec<f64>> = (0..90).map(|i| vec![f64::from(i % 9), f64::from(i % 7), f64::from(i % 9 * 3)]).collect();
     let table = Table::from_rows(&["a", "b", "y"], &rows).unwrap();
     let model =

@@ -92,7 +92,7 @@ fn a_fit_on_extreme_numbers_is_an_error_or_a_model_that_can_be_loaded() {
 
 /// Constant columns say nothing: a halfspace with one is the halfspace without it.
 #[test]
-fn a_halfspace_does_not_mind_a_large_constant_column() {
+fn a_large_constant_column_does_not_affect_a_halfspace() {
     let rows: Vec<[f64; 2]> = (0..60).map(|i| [(i * 37 % 60) as f64, (i * 11 % 60) as f64]).collect();
     for shift in [0.0, 20.0] {
         let classes: Vec<Option<&str>> = rows
@@ -143,7 +143,7 @@ fn four_threads_save_to_one_path_and_the_file_is_always_whole() {
 }
 
 #[test]
-fn a_name_that_is_there_twice_is_refused() {
+fn duplicate_names_are_refused() {
     let data = Dataset::from_rows(&[[1.0, 2.0], [2.0, 1.0], [3.0, 5.0]], &[1.0, 2.0, 2.5]).unwrap();
     let bytes = LinearRegression::default().fit(&data).unwrap().to_bytes().unwrap();
     let names: Vec<String> = data.features().columns().iter().map(|c| c.name.clone()).collect();

@@ -6,8 +6,8 @@ use ermine_core::learner::{Context, Learner, fit};
 use ermine_core::matrix::{Features, Target};
 use ermine_core::model::{Proof, Status};
 use ermine_core::param::Value;
-use ermine_linear::learner::linear::fitted::Linear;
-use ermine_linear::learner::linear::sgd_model::{SgdModel, Stream};
+use ermine_linear::learner::linear::fitted::LinearModel;
+use ermine_linear::learner::linear::sgd_model::{SgdModel, SgdStream};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ fn statistics_are_those_of_the_textbook() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/linear.json")).unwrap();
     let rows: Vec<Vec<f64>> = golden["x"].as_array().unwrap().iter().map(floats).collect();
     let model = LinearRegression::default().fit(&numbers(&rows, &floats(&golden["y"]))).unwrap();
-    let inference = &model.fitted::<Linear>().unwrap().inference[0];
+    let inference = &model.fitted::<LinearModel>().unwrap().inference[0];
     let truth = &golden["statistics"];
     for (a, b) in inference.errors.iter().zip(floats(&truth["errors"])) {
         assert!(close(*a, b, 1e-9), "{a} {b}");
@@ -149,7 +149,7 @@ fn a_nominal_column_is_compared_with_its_first_level() {
         (0..60).map(|i| 2.0 * x[i] + [1.0, 4.0, -2.0][i % 3] + ((i * 13 % 7) as f64 - 3.0) / 50.0).collect();
     let table = Table::new(vec![Column::nominal("shape", &shape), Column::numeric("x", x), Column::numeric("y", y)]);
     let model = LinearRegression::default().fit(&table.unwrap().dataset("y").unwrap()).unwrap();
-    let linear = model.fitted::<Linear>().unwrap();
+    let linear = model.fitted::<LinearModel>().unwrap();
     assert_eq!(linear.names, ["shape=long", "shape=round", "x"]);
     let coef = attribute(&model, "coef");
     for (a, b) in coef.iter().zip([3.0, -3.0, 2.0]) {
@@ -159,11 +159,11 @@ fn a_nominal_column_is_compared_with_its_first_level() {
 }
 
 #[test]
-fn polynomials_of_several_variables_are_found_again() {
+fn polynomials_of_several_variables_are_recovered() {
     let rows = draw(200, 2, 5);
     let y: Vec<f64> = rows.iter().map(|r| 1.0 - r[0] + 3.0 * r[0] * r[1] + 2.0 * r[1].powi(3)).collect();
     let model = train("linear-regression", &[("degree", "3")], &numbers(&rows, &y));
-    let linear = model.fitted::<Linear>().unwrap();
+    let linear = model.fitted::<LinearModel>().unwrap();
     assert_eq!(linear.names.len(), 9);
     for (name, c) in linear.names.iter().zip(attribute(&model, "coef")) {
         let truth = match name.as_str() {
@@ -185,7 +185,7 @@ fn polynomials_of_several_variables_are_found_again() {
 }
 
 #[test]
-fn standardised_penalties_are_those_of_standardised_columns_in_the_users_units() {
+fn penalties_on_standardized_columns_are_reported_in_original_units() {
     let rows: Vec<Vec<f64>> =
         draw(100, 3, 1).iter().map(|r| vec![r[0] * 1000.0 + 50.0, r[1], r[2] * 0.01 - 3.0]).collect();
     let y: Vec<f64> = rows.iter().map(|r| r[0] / 500.0 + r[1] + 80.0 * r[2] + (r[0] * 7.0).sin()).collect();
@@ -271,7 +271,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// Descents of every loss with every penalty end finite, no better than the bound that they prove, and near the optimum where the loss is smooth.
     #[test]
-    fn every_loss_goes_with_every_penalty(seed in 0u64..1000, classify: bool, which in 0usize..9, penalty in 0usize..5, stochastic: bool) {
+    fn every_loss_works_with_every_penalty(seed in 0u64..1000, classify: bool, which in 0usize..9, penalty in 0usize..5, stochastic: bool) {
         let losses = ["hinge", "squared_hinge", "exponential", "log_loss", "squared_error", "absolute_error", "huber", "quantile", "epsilon_insensitive"];
         let loss = losses[which];
         prop_assume!(if classify { which < 7 } else { which >= 4 });
@@ -300,7 +300,7 @@ proptest! {
 
     /// The dual bound is below the objective anywhere, and at the optimum they meet.
     #[test]
-    fn gaps_are_true(seed in 0u64..1000, n in 20usize..120, p in 1usize..6, strength in 0.01f64..3.0, ratio in prop_oneof![Just(0.0), Just(1.0), 0.1f64..0.9], k in 2usize..5) {
+    fn duality_gaps_bound_the_suboptimality(seed in 0u64..1000, n in 20usize..120, p in 1usize..6, strength in 0.01f64..3.0, ratio in prop_oneof![Just(0.0), Just(1.0), 0.1f64..0.9], k in 2usize..5) {
         let rows = draw(n, p, seed);
         let codes: Vec<usize> = (0..n).map(|i| ((rows[i][0] + 1.0 + 0.3 * (i % 3) as f64) * k as f64 / 2.7) as usize % k).collect();
         prop_assume!(codes.iter().max() == Some(&(k - 1)) && (0..k).all(|c| codes.contains(&c)));
@@ -316,7 +316,7 @@ proptest! {
 }
 
 #[test]
-fn what_did_not_converge_says_so() {
+fn unconverged_fits_are_marked() {
     let rows = draw(200, 5, 3);
     let y: Vec<f64> = rows.iter().map(|r| r[0] + r[1]).collect();
     let model = train("gradient-descent", &[("max_iter", "2")], &numbers(&rows, &y));
@@ -462,7 +462,7 @@ fn a_point_of_both_classes_proves_that_no_hyperplane_separates() {
 }
 
 #[test]
-fn the_perceptron_keeps_its_bound() {
+fn the_perceptron_respects_its_mistake_bound() {
     for seed in 0..20 {
         let rows = draw(60, 3, seed);
         let codes: Vec<usize> = rows.iter().map(|r| usize::from(r[0] + 0.5 * r[1] > 0.02)).collect();
@@ -496,7 +496,7 @@ fn the_perceptron_keeps_its_bound() {
 }
 
 #[test]
-fn a_stream_learns_what_one_pass_learns() {
+fn partial_fit_in_batches_equals_one_pass() {
     let rows = draw(300, 4, 2);
     let y: Vec<f64> = rows.iter().map(|r| 1.0 + r[0] - r[3]).collect();
     let params =
@@ -505,7 +505,7 @@ fn a_stream_learns_what_one_pass_learns() {
     let mut model: Option<Model> = None;
     for part in [0..100, 100..180, 180..300] {
         let data = numbers(&rows[part.clone()], &y[part]);
-        let next = Stream { params: params.clone(), from: model.as_ref() }.fit(&data, &ermine::context()).unwrap();
+        let next = SgdStream { params: params.clone(), from: model.as_ref() }.fit(&data, &ermine::context()).unwrap();
         // A model that was written and read goes on as if it had not been.
         model = Some(ermine::load_bytes(&next.to_bytes().unwrap()).unwrap());
     }
@@ -518,17 +518,18 @@ fn a_stream_learns_what_one_pass_learns() {
     let whole = classes(&rows, &codes);
     let first: Vec<u32> = (0..300).filter(|&i| codes[i as usize] == 0).collect();
     let params = StochasticGradientDescent::default();
-    let start =
-        Stream { params: params.clone(), from: None }.fit(&whole.select(&first).unwrap(), &ermine::context()).unwrap();
-    let more = Stream { params: params.clone(), from: Some(&start) }.fit(&whole, &ermine::context()).unwrap();
+    let start = SgdStream { params: params.clone(), from: None }
+        .fit(&whole.select(&first).unwrap(), &ermine::context())
+        .unwrap();
+    let more = SgdStream { params: params.clone(), from: Some(&start) }.fit(&whole, &ermine::context()).unwrap();
     assert_eq!(more.schema().classes.len(), 2);
     let strange = classes(&rows, &(0..300).map(|i| i % 3).collect::<Vec<_>>());
-    let message = Stream { params, from: Some(&more) }.fit(&strange, &ermine::context()).unwrap_err().to_string();
+    let message = SgdStream { params, from: Some(&more) }.fit(&strange, &ermine::context()).unwrap_err().to_string();
     assert!(message.contains("class") && message.contains("'2'"), "{message}");
 }
 
 #[test]
-fn the_certificate_of_a_stream_is_about_its_last_batch_and_says_so() {
+fn the_certificate_after_partial_fit_covers_the_last_batch_and_states_it() {
     let rows = draw(120, 3, 5);
     let y: Vec<f64> =
         rows.iter().enumerate().map(|(i, r)| r[0] - 0.5 * r[2] + if i < 80 { 10.0 } else { 0.0 }).collect();
@@ -536,7 +537,7 @@ fn the_certificate_of_a_stream_is_about_its_last_batch_and_says_so() {
     let mut model: Option<Model> = None;
     for part in [0..80, 80..120] {
         let data = numbers(&rows[part.clone()], &y[part.clone()]);
-        let next = Stream { params: params.clone(), from: model.as_ref() }.fit(&data, &ermine::context()).unwrap();
+        let next = SgdStream { params: params.clone(), from: model.as_ref() }.fit(&data, &ermine::context()).unwrap();
         let said = next.predict_data(&data).unwrap();
         let squares = said.values().iter().zip(&y[part]).map(|(a, b)| (a - b).powi(2));
         let loss = squares.sum::<f64>() / (2.0 * data.n_rows() as f64);
@@ -586,14 +587,14 @@ fn cross_validation_finds_the_columns_that_matter() {
         let best = (0..alphas.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap();
         assert_eq!(alphas[best], attribute(&model, "alpha")[0]);
         assert!(errors[best] < 0.15 && errors[0] > 3.0, "{errors:?}");
-        assert!(model.svg().unwrap().contains("Choice of alpha") && model.text().contains("log10 alpha"));
+        assert!(model.svg().unwrap().contains("log10 alpha") && model.text().contains("log10 alpha"));
     }
     let model = train("ridge-cv", &[("alphas", "0.001,1,1000")], &numbers(&rows, &y));
     assert!(attribute(&model, "alpha")[0] < 10.0);
 }
 
 #[test]
-fn folds_may_be_given() {
+fn folds_can_be_passed_in() {
     let rows = draw(60, 4, 8);
     let y: Vec<f64> = rows.iter().enumerate().map(|(i, r)| r[1] + (i % 5) as f64 / 4.0).collect();
     let (data, folds) = (numbers(&rows, &y), (0..60).map(|i| i % 3).collect::<Vec<u32>>());
@@ -627,7 +628,7 @@ fn a_loss_curve_is_drawn_and_a_prediction_explained() {
     let y: Vec<f64> = rows.iter().map(|r| r[0] + 2.0).collect();
     let data = numbers(&rows, &y);
     let model = train("sgd", &[], &data);
-    assert!(model.svg().unwrap().contains("Loss curve") && model.text().contains("pass"));
+    assert!(model.svg().unwrap().contains(">pass<") && model.text().contains("pass"));
     let page = train("linear-regression", &[], &data).html().unwrap();
     assert!(page.contains("std. error") && page.contains("R squared") && model.html().unwrap().contains("<svg"));
     let table = Table::new(vec![Column::numeric("x0", vec![0.5]), Column::numeric("x1", vec![0.0])]).unwrap();
@@ -637,7 +638,7 @@ fn a_loss_curve_is_drawn_and_a_prediction_explained() {
 
 /// A sparse file of real data: the probabilities are scikit-learn's.
 #[test]
-fn mushrooms_are_learned_from_a_sparse_file() {
+fn a_sparse_file_of_mushrooms_is_learned() {
     let roles = Roles { task: Some(Task::Classification), ..Roles::target("label") };
     let data = Dataset::new(Table::read(crate::shipped("agaricus.train.libsvm.gz")).unwrap(), &roles).unwrap();
     let model = LogisticRegression { tol: 1e-10, ..Default::default() }.fit(&data).unwrap();
@@ -654,7 +655,7 @@ fn mushrooms_are_learned_from_a_sparse_file() {
 
 /// The a9a file of LIBSVM: L2-regularised logistic regression at the optimum that LIBLINEAR documents the problem for.
 #[test]
-fn a9a_is_learned_as_it_is() {
+fn a9a_is_learned_from_sparse_columns() {
     let Some(path) = crate::data_set("a9a.train.libsvm.gz") else { return };
     let table = Table::read(&path).unwrap();
     let target = table.names()[0].to_string();

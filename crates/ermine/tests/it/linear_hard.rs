@@ -16,7 +16,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     /// The units of columns change nothing about a linear programme: neither its optimum nor that it is proven.
     #[test]
-    fn programmes_do_not_care_about_units(
+    fn linear_programs_do_not_depend_on_units(
         seed in 0u64..1000,
         powers in proptest::collection::vec(-12i32..=12, 4),
         ties: bool,
@@ -67,7 +67,7 @@ proptest! {
 
     /// Where there is an intercept, the means of columns change no prediction.
     #[test]
-    fn means_do_not_matter(seed in 0u64..1000, power in 0i32..8) {
+    fn column_means_do_not_change_the_fit(seed in 0u64..1000, power in 0i32..8) {
         let rows = draw(60, 3, seed);
         let shift = 10f64.powi(power);
         let moved: Vec<Vec<f64>> = rows.iter().map(|r| vec![r[0] + shift, r[1], r[2] - shift]).collect();
@@ -91,7 +91,7 @@ proptest! {
 }
 
 #[test]
-fn steps_on_single_rows_know_the_scale_of_columns() {
+fn stochastic_steps_adapt_to_the_scale_of_columns() {
     let base = draw(300, 3, 8);
     let rows: Vec<Vec<f64>> = base.iter().map(|r| vec![r[0], 1000.0 + 100.0 * r[1], 1e-6 * r[2]]).collect();
     let y: Vec<f64> = base.iter().map(|r| 2.0 * r[0] + r[1] - r[2]).collect();

@@ -40,7 +40,7 @@ fn distinct(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn scores_of_classes_are_those_of_scikit_learn() {
+fn classification_metrics_equal_scikit_learn() {
     for case in golden()["classes"].as_array().unwrap() {
         let (truth, predicted, proba) =
             (codes(&case["truth"]), codes(&case["predicted"]), floats(&case["probabilities"]));
@@ -98,7 +98,7 @@ fn curves_are_those_of_scikit_learn(ranked: &Ranked, weights: Weights<'_>, case:
 }
 
 #[test]
-fn scores_of_numbers_are_those_of_scikit_learn() {
+fn regression_metrics_equal_scikit_learn() {
     for case in golden()["numbers"].as_array().unwrap() {
         let (truth, predicted, weight) = (floats(&case["truth"]), floats(&case["predicted"]), floats(&case["weight"]));
         let weights = if weight.is_empty() { Weights::EQUAL } else { Weights::from(&weight[..]) };
@@ -121,7 +121,7 @@ fn scores_of_numbers_are_those_of_scikit_learn() {
 }
 
 #[test]
-fn scores_of_orders_are_those_of_scikit_learn_and_scipy() {
+fn ranking_metrics_equal_scikit_learn_and_scipy() {
     for case in golden()["queries"].as_array().unwrap() {
         let (scores, grades) = (floats(&case["scores"]), floats(&case["grades"]));
         close("NDCG", &[ndcg(&scores, &grades, usize::MAX, Gain::Linear)], &case["ndcg"]);
@@ -130,7 +130,11 @@ fn scores_of_orders_are_those_of_scikit_learn_and_scipy() {
         close("AP", &[average_precision(&scores, &grades)], &case["average-precision"]);
         close("tau", &[kendall_tau(&scores, &grades)], &case["kendall-tau"]);
     }
-    assert_eq!(reciprocal_rank(&[3.0, 2.0, 2.0, 1.0], &[0.0, 0.0, 1.0, 2.0]), 1.0 / 3.0);
+    // Second or third, each half of the time.
+    assert!(
+        (reciprocal_rank(&[3.0, 2.0, 2.0, 1.0], &[0.0, 0.0, 1.0, 2.0]) - (1.0 / 2.0 + 1.0 / 3.0) / 2.0).abs() < 1e-15
+    );
+    assert_eq!(reciprocal_rank(&[1.0, 1.0, 0.0], &[1.0, 2.0, 0.0]), 1.0, "a relevant row is first in every order");
     assert_eq!((reciprocal_rank(&[1.0], &[0.0]), ndcg(&[1.0], &[0.0], 10, Gain::Linear)), (0.0, 0.0));
 }
 
@@ -146,6 +150,20 @@ fn huge_grades_have_a_finite_gain() {
     let discount = 1.0 / 3f64.log2();
     let wrong = ndcg(&[0.0, 1.0], &[1001.0, 1000.0], 10, Gain::Exponential);
     assert!((wrong - (0.5 + discount) / (1.0 + 0.5 * discount)).abs() < 1e-12, "{wrong}");
+}
+
+/// All orders of `n` rows.
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    if n == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = permutations(n - 1);
+    let with_last = |order: &Vec<usize>, at: usize| {
+        let mut longer = order.clone();
+        longer.insert(at, n - 1);
+        longer
+    };
+    (0..n).flat_map(|at| shorter.iter().map(move |order| (order, at))).map(|(o, at)| with_last(o, at)).collect()
 }
 
 /// True class, predicted class, score, weight.
@@ -186,7 +204,7 @@ proptest! {
 
     /// AUC is the share of pairs in the right order; tau counts pairs; omega loss with omega = 1 is the share of pairs in the wrong order.
     #[test]
-    fn pair_counts_are_pair_counts(rows in prop::collection::vec((0u8..6, 0u8..4), 2..40)) {
+    fn pair_counts_equal_brute_force(rows in prop::collection::vec((0u8..6, 0u8..4), 2..40)) {
         // Some zeros are negative: they are equal to the others.
         let zero = |i: usize, v: u8| if v == 0 && i.is_multiple_of(2) { -0.0 } else { f64::from(v) };
         let scores: Vec<f64> = rows.iter().enumerate().map(|(i, r)| zero(i, r.0)).collect();
@@ -210,6 +228,27 @@ proptest! {
         let half: f64 = pairs - right - wrong;
         let loss = if pairs > 0.0 { (wrong + half / 2.0) / pairs } else { 0.0 };
         prop_assert!((omega_loss(&scores, &places, &Omega::AllPairs) - loss).abs() < 1e-12);
+    }
+
+    /// NDCG and the reciprocal rank are means over all orders of rows with equal scores, queries without a relevant row among them.
+    #[test]
+    fn ties_are_averaged_over_all_their_orders(rows in prop::collection::vec((0u8..3, 0u8..3), 1..7), k in 1usize..8) {
+        let scores: Vec<f64> = rows.iter().map(|r| f64::from(r.0)).collect();
+        let grades: Vec<f64> = rows.iter().map(|r| f64::from(r.1)).collect();
+        let discount = |place: usize| if place < k { 1.0 / (place as f64 + 2.0).log2() } else { 0.0 };
+        let dcg = |order: &[usize]| order.iter().enumerate().map(|(i, &row)| grades[row] * discount(i)).sum::<f64>();
+        let (mut gains, mut first, mut n, mut best) = (0.0, 0.0, 0.0, 0.0f64);
+        for order in permutations(rows.len()) {
+            best = best.max(dcg(&order));
+            if order.windows(2).all(|pair| scores[pair[0]] >= scores[pair[1]]) {
+                n += 1.0;
+                gains += dcg(&order);
+                first += order.iter().position(|&row| grades[row] > 0.0).map_or(0.0, |place| 1.0 / (place as f64 + 1.0));
+            }
+        }
+        let expected = if best > 0.0 { gains / n / best } else { 0.0 };
+        prop_assert!((ndcg(&scores, &grades, k, Gain::Linear) - expected).abs() < 1e-12);
+        prop_assert!((reciprocal_rank(&scores, &grades) - first / n).abs() < 1e-12);
     }
 
     /// The omega loss is the sum over all pairs, whatever the cost.

@@ -83,7 +83,7 @@ fn every_truncation_and_every_flipped_bit_is_an_error() {
 }
 
 #[test]
-fn another_version_is_refused_by_name() {
+fn files_of_another_version_are_refused() {
     let mut file = files()[0].clone();
     file[8..12].copy_from_slice(&(FORMAT_VERSION + 6).to_le_bytes());
     let message = ermine::load_bytes(&file).unwrap_err().to_string();
@@ -165,7 +165,7 @@ fn arrays(file: &[u8]) -> Vec<(String, std::ops::Range<usize>)> {
 /// Every array of every kind of model, filled with one word: zeros, ones, the largest whole number, numbers that are none. Prediction must not rely on what only a
 /// checksum protects.
 #[test]
-fn an_array_filled_with_nonsense_is_refused_or_does_no_harm() {
+fn an_array_of_garbage_is_refused_or_harmless() {
     let words: [[u8; 8]; 8] = [
         [0; 8],
         [0xff; 8],
@@ -237,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_words_in_the_header_never_panic(which in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), word in "[0-9]{1,20}|null|\\[\\]|\"\"|-1|1e999") {
+    fn edited_headers_never_panic(which in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), word in "[0-9]{1,20}|null|\\[\\]|\"\"|-1|1e999") {
         let files = files();
         let file = &files[which.index(files.len())];
         let length = u64::from_le_bytes(file[12..20].try_into().unwrap()) as usize;
@@ -257,7 +257,24 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_are_no_model(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_are_not_a_model(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(ermine::load_bytes(&bytes).is_err());
+    }
+}
+
+/// Such numbers once made the F test of a model's text run forever.
+#[test]
+fn statistics_that_no_fit_can_have_are_refused() {
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let y: Vec<f64> = x.iter().map(|x| 2.0 * x + (x * 7.0) % 3.0).collect();
+    let table = Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)]).unwrap();
+    let file = LinearRegression::default().fit(&table.dataset("y").unwrap()).unwrap().to_bytes().unwrap();
+    let freedom = 18f64.to_le_bytes();
+    let places: Vec<usize> = (0..file.len() - 8).filter(|&at| file[at..at + 8] == freedom).collect();
+    assert_eq!(places.len(), 1, "the degrees of freedom stand in one place");
+    for number in [-1e300, 0.0, f64::NAN, f64::INFINITY] {
+        let mut hostile = file.clone();
+        hostile[places[0]..places[0] + 8].copy_from_slice(&number.to_le_bytes());
+        assert!(ermine::load_bytes(&sealed(hostile)).is_err(), "{number}");
     }
 }

@@ -1,7 +1,7 @@
 //! Many classes by learners of two: against scikit-learn's reductions (`tools/golden_multiclass.py`), and on odd data.
 
 use ermine::prelude::*;
-use ermine::reduction::multiclass::{OneVsOne, OneVsRest, OutputCode, Vote};
+use ermine::reduction::multiclass::{OneVsOne, OneVsRest, OutputCode, PairwiseVote};
 use ermine::registry;
 use ermine_core::learner::estimator::Estimator;
 use ermine_core::learner::fit;
@@ -34,7 +34,7 @@ fn classes(model: &Model, table: &Table) -> Vec<usize> {
 }
 
 #[test]
-fn reductions_are_those_of_scikit_learn() {
+fn reductions_equal_scikit_learn() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
     let (data, new) = (data(&golden), table(&rows(&golden["new"])));
     let close = |ours: &[f64], theirs: Vec<Vec<f64>>| {
@@ -47,7 +47,7 @@ fn reductions_are_those_of_scikit_learn() {
     assert_eq!(rest.output(), Output::Probabilities);
     close(rest.predict(&new).unwrap().values(), rows(&golden["one-vs-rest"]["proba"]));
     assert_eq!(classes(&rest, &new), theirs("one-vs-rest"));
-    let pairs = OneVsOne { estimator: tree(), vote: Vote::Majority }.fit(&data).unwrap();
+    let pairs = OneVsOne { estimator: tree(), vote: PairwiseVote::Majority }.fit(&data).unwrap();
     // Duels won are the same. scikit-learn breaks ties by probabilities that are not counted from 1/2, which favours later classes; those rows are left out.
     let (ours, duels) = (pairs.predict(&new).unwrap(), rows(&golden["one-vs-one"]["scores"]));
     let mut n_clear = 0;
@@ -64,14 +64,14 @@ fn reductions_are_those_of_scikit_learn() {
 }
 
 #[test]
-fn every_way_learns_every_way_saves_and_more_bits_help() {
+fn every_reduction_learns_and_is_saved_and_longer_codes_help() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
     let (data, new) = (data(&golden), table(&rows(&golden["new"])));
     let learners: Vec<Box<dyn Learner>> = vec![
         Box::new(OneVsRest { estimator: tree() }),
-        Box::new(OneVsOne { estimator: tree(), vote: Vote::Majority }),
-        Box::new(OneVsOne { estimator: tree(), vote: Vote::Confidence }),
-        Box::new(OneVsOne { estimator: tree(), vote: Vote::Coupling }),
+        Box::new(OneVsOne { estimator: tree(), vote: PairwiseVote::Majority }),
+        Box::new(OneVsOne { estimator: tree(), vote: PairwiseVote::Confidence }),
+        Box::new(OneVsOne { estimator: tree(), vote: PairwiseVote::Coupling }),
         Box::new(OutputCode { estimator: tree(), code_size: 5.0 }),
     ];
     for learner in learners {
@@ -109,7 +109,7 @@ fn classes_that_do_not_occur_are_never_predicted() {
 }
 
 #[test]
-fn what_cannot_be_reduced_is_said() {
+fn unsupported_reductions_are_refused() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
     let data = data(&golden);
     let message = |learner: &dyn Learner| fit(learner, &data, &ermine::context()).map(|_| ()).unwrap_err().to_string();
@@ -119,12 +119,12 @@ fn what_cannot_be_reduced_is_said() {
 }
 
 #[test]
-fn duels_of_log_odds_add_up() {
+fn pairwise_log_odds_are_summed() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
     let data = data(&golden);
     let logistic = Estimator::named("logistic-regression");
-    let sums = OneVsOne { estimator: logistic.clone(), vote: Vote::Confidence }.fit(&data).unwrap();
-    let duels = OneVsOne { estimator: logistic.clone(), vote: Vote::Majority }.fit(&data).unwrap();
+    let sums = OneVsOne { estimator: logistic.clone(), vote: PairwiseVote::Confidence }.fit(&data).unwrap();
+    let duels = OneVsOne { estimator: logistic.clone(), vote: PairwiseVote::Majority }.fit(&data).unwrap();
     let (sums, duels) = (sums.predict_data(&data).unwrap(), duels.predict_data(&data).unwrap());
     let (codes, labels) = data.classes().unwrap();
     let mut expected = vec![0.0; data.n_rows() * labels.len()];
@@ -152,7 +152,7 @@ fn duels_of_log_odds_add_up() {
 }
 
 #[test]
-fn parts_are_models_of_their_own() {
+fn members_of_a_reduction_are_models() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/multiclass.json")).unwrap();
     let data = data(&golden);
     let model = OneVsRest { estimator: tree() }.fit(&data).unwrap();

@@ -1,7 +1,7 @@
 //! Sets of labels: against scikit-learn's reductions and scores (`tools/golden_multilabel.py`), on real data, and on odd data.
 
 use ermine::prelude::*;
-use ermine::reduction::multilabel::{BinaryRelevance, ClassifierChain, Decode, LabelPowerset, Order};
+use ermine::reduction::multilabel::{BinaryRelevance, ChainOrder, ClassifierChain, LabelPowerset, PowersetDecoding};
 use ermine_core::learner::fit;
 use ermine_core::matrix::Target;
 use ermine_core::metric::{Weights, multilabel};
@@ -40,13 +40,13 @@ fn close(ours: &Prediction, theirs: &serde_json::Value) {
 }
 
 #[test]
-fn reductions_are_those_of_scikit_learn() {
+fn reductions_equal_scikit_learn() {
     let golden = golden();
     let (data, new) = made(&golden);
     assert_eq!(data.task(), Task::Multilabel);
     let relevance = BinaryRelevance { estimator: logistic() }.fit(&data).unwrap();
     close(&relevance.predict(&new).unwrap(), &golden["made"]["binary-relevance"]);
-    let order = Order::Listed(serde_json::from_value(golden["made"]["order"].clone()).unwrap());
+    let order = ChainOrder::Listed(serde_json::from_value(golden["made"]["order"].clone()).unwrap());
     let chain = ClassifierChain { order, ..Default::default() }.fit(&data).unwrap();
     close(&chain.predict(&new).unwrap(), &golden["made"]["classifier-chain"]);
     let trees = ClassifierChain { estimator: tree(), ..Default::default() }.fit(&data).unwrap();
@@ -116,7 +116,7 @@ fn quality_on_emotions_scene_and_yeast_is_that_of_scikit_learn() {
 }
 
 #[test]
-fn every_way_learns_and_what_is_saved_comes_back() {
+fn every_reduction_learns_and_is_saved() {
     let golden = golden();
     let (data, new) = made(&golden);
     let weight: Vec<f64> = (0..data.n_rows()).map(|row| (row % 3) as f64).collect();
@@ -124,11 +124,11 @@ fn every_way_learns_and_what_is_saved_comes_back() {
     let learners: Vec<Box<dyn Learner>> = vec![
         Box::new(BinaryRelevance { estimator: tree() }),
         Box::new(BinaryRelevance { estimator: Estimator::named("perceptron") }),
-        Box::new(ClassifierChain { estimator: tree(), order: Order::Random, n_chains: 5 }),
-        Box::new(ClassifierChain { estimator: Estimator::named("halfspace"), order: Order::Given, n_chains: 3 }),
-        Box::new(LabelPowerset { estimator: tree(), decode: Decode::Marginal }),
+        Box::new(ClassifierChain { estimator: tree(), order: ChainOrder::Random, n_chains: 5 }),
+        Box::new(ClassifierChain { estimator: Estimator::named("halfspace"), order: ChainOrder::Given, n_chains: 3 }),
+        Box::new(LabelPowerset { estimator: tree(), decode: PowersetDecoding::Marginal }),
         // Of two classes by nature: the sets are reduced by themselves.
-        Box::new(LabelPowerset { estimator: Estimator::named("perceptron"), decode: Decode::Mode }),
+        Box::new(LabelPowerset { estimator: Estimator::named("perceptron"), decode: PowersetDecoding::Mode }),
     ];
     for learner in learners {
         let model = fit(&*learner, &data, &ermine::context()).unwrap();
@@ -139,7 +139,7 @@ fn every_way_learns_and_what_is_saved_comes_back() {
         let prediction = model.predict(&new).unwrap();
         let names = prediction.labels(0).unwrap();
         assert!(names.iter().all(|name| ["u", "v", "w"].contains(name)) && prediction.label(0).is_none());
-        assert!(model.text().contains("label") || model.text().contains("binary models"), "{}", model.text());
+        assert!(model.text().contains("label") || model.text().contains("binary classifiers"), "{}", model.text());
     }
 }
 
@@ -148,10 +148,10 @@ fn an_ensemble_of_chains_is_the_mean_of_its_chains() {
     let golden = golden();
     let (data, new) = made(&golden);
     let chain = |order: Vec<usize>| {
-        let one = ClassifierChain { estimator: tree(), order: Order::Listed(order), n_chains: 1 };
+        let one = ClassifierChain { estimator: tree(), order: ChainOrder::Listed(order), n_chains: 1 };
         one.fit(&data).unwrap().predict(&new).unwrap()
     };
-    let all = ClassifierChain { estimator: tree(), order: Order::Random, n_chains: 4 }.fit(&data).unwrap();
+    let all = ClassifierChain { estimator: tree(), order: ChainOrder::Random, n_chains: 4 }.fit(&data).unwrap();
     let text = all.text();
     let place = |name: &str| ["u", "v", "w"].iter().position(|label| *label == name).unwrap();
     let orders: Vec<Vec<usize>> =
@@ -170,7 +170,7 @@ fn marginals_are_sums_over_sets() {
     let golden = golden();
     let (data, new) = made(&golden);
     let of = |decode| LabelPowerset { estimator: tree(), decode }.fit(&data).unwrap().predict(&new).unwrap();
-    let (mode, marginal) = (of(Decode::Mode), of(Decode::Marginal));
+    let (mode, marginal) = (of(PowersetDecoding::Mode), of(PowersetDecoding::Marginal));
     assert_eq!((mode.output(), marginal.output()), (Output::Scores, Output::Probabilities));
     for row in 0..new.n_rows() {
         // The most probable set is at most as probable as each of its labels, and as the absence of each other label.
@@ -182,16 +182,16 @@ fn marginals_are_sums_over_sets() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn invalid_settings_are_rejected() {
     let golden = golden();
     let (data, _) = made(&golden);
     let message = |learner: &dyn Learner| fit(learner, &data, &ermine::context()).map(|_| ()).unwrap_err().to_string();
-    let chain = |order| ClassifierChain { estimator: tree(), order: Order::Listed(order), n_chains: 1 };
-    assert!(message(&chain(vec![0, 1])).contains("each of the 3 labels once"));
+    let chain = |order| ClassifierChain { estimator: tree(), order: ChainOrder::Listed(order), n_chains: 1 };
+    assert!(message(&chain(vec![0, 1])).contains("a permutation of the label indices 0 to 2"));
     assert!(message(&chain(vec![0, 1, 1])).contains("order"));
-    assert!(message(&BinaryRelevance { estimator: Estimator::named("ridge") }).contains("doesn't learn classes"));
-    let marginal = LabelPowerset { estimator: Estimator::named("halfspace"), decode: Decode::Marginal };
-    assert!(message(&marginal).contains("marginals, which need probabilities"));
+    assert!(message(&BinaryRelevance { estimator: Estimator::named("ridge") }).contains("not a classifier"));
+    let marginal = LabelPowerset { estimator: Estimator::named("halfspace"), decode: PowersetDecoding::Marginal };
+    assert!(message(&marginal).contains("needs a classifier with probabilities"));
     assert!(message(&Ridge::default()).contains("the task multilabel"));
     let (features, values) = (data.features().clone(), vec![0.5; 200]);
     let half = Dataset::from_parts(features, Target::Values { values, n_outputs: 1 }, Task::Multilabel);
@@ -221,7 +221,7 @@ fn labels_are_matched_by_name_and_may_be_absent() {
 }
 
 #[test]
-fn parts_are_models_of_their_own() {
+fn members_of_a_reduction_are_models() {
     let (data, new) = made(&golden());
     let model = BinaryRelevance { estimator: logistic() }.fit(&data).unwrap();
     let said = model.predict(&new).unwrap();
@@ -230,7 +230,8 @@ fn parts_are_models_of_their_own() {
         let own = model.member(label).unwrap().predict(&new).unwrap();
         assert!((0..new.n_rows()).all(|row| own.row(row)[1] == said.row(row)[label]));
     }
-    let chain = ClassifierChain { estimator: logistic(), order: Order::Listed(vec![2, 0, 1]), ..Default::default() };
+    let chain =
+        ClassifierChain { estimator: logistic(), order: ChainOrder::Listed(vec![2, 0, 1]), ..Default::default() };
     let chain = chain.fit(&data).unwrap();
     let widths: Vec<usize> = (0..3).map(|part| chain.member(part).unwrap().schema().features.len()).collect();
     assert_eq!(widths, [4, 5, 6]);

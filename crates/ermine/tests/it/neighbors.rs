@@ -46,7 +46,7 @@ fn close(name: &str, ours: &[f64], theirs: &[f64]) {
 }
 
 #[test]
-fn the_same_as_scikit_learn() {
+fn neighbors_equal_scikit_learn() {
     let golden = golden();
     let (x, queries) = (floats(&golden["x"]), floats(&golden["queries"]));
     let asked = classes(&queries, 4, &[0.0; 40]);
@@ -77,12 +77,12 @@ fn the_same_as_scikit_learn() {
 }
 
 #[test]
-fn digits_as_scikit_learn_reads_them() {
+fn digits_equal_scikit_learn() {
     digits(&crate::shipped("digits.csv.gz"), 1400, "digits_wrong");
 }
 
 #[test]
-fn mnist_as_scikit_learn_reads_it() {
+fn mnist_equals_scikit_learn() {
     let Some(path) = crate::data_set("mnist_10k.csv.gz") else { return };
     digits(&path, 8000, "mnist_wrong");
 }
@@ -104,7 +104,7 @@ fn digits(path: &std::path::Path, n_train: u32, key: &str) {
 }
 
 #[test]
-fn ties_are_decided_as_asked() {
+fn ties_follow_the_tie_parameter() {
     // Around 0: classes 1 and 0 at distance 1 and 2, then 1 and 0 at 3 and 4, then 0 at 5.
     let x = [1.0, -2.0, 3.0, -4.0, 5.0];
     let data = classes(&x, 1, &[1.0, 0.0, 1.0, 0.0, 0.0]);
@@ -153,7 +153,7 @@ fn k_is_chosen_by_leaving_each_row_out() {
 }
 
 #[test]
-fn fewer_rows_and_tables_as_they_are() {
+fn few_rows_and_raw_tables_work() {
     let golden = golden();
     let x = floats(&golden["x"]);
     let side: Vec<f64> = x.chunks(4).map(|r| f64::from(u8::from(r[0] > 0.0))).collect();
@@ -202,7 +202,7 @@ fn brute(
 }
 
 #[test]
-fn neighbours_are_given_by_rank_and_by_radius() {
+fn neighbors_are_found_by_rank_and_by_radius() {
     let golden = golden();
     let (x, queries) = (floats(&golden["x"]), floats(&golden["queries"]));
     let (train, asked) = (classes(&x, 4, &floats(&golden["classes"])), features(&queries, 4));
@@ -223,7 +223,7 @@ fn neighbours_are_given_by_rank_and_by_radius() {
 }
 
 #[test]
-fn a_metric_and_weights_of_the_users_own() {
+fn custom_metrics_and_weights_work() {
     let golden = golden();
     let (x, queries) = (floats(&golden["x"]), floats(&golden["queries"]));
     let (train, asked) = (numbers(&x, 4, floats(&golden["values"]), 2), numbers(&queries, 4, vec![0.0; 40], 1));
@@ -244,7 +244,7 @@ fn a_metric_and_weights_of_the_users_own() {
     let wrong = |weights: fn(&[f64]) -> Vec<f64>| {
         named.clone().with_weights(weights).fit(&train).unwrap().predict_data(&asked).unwrap_err().to_string()
     };
-    assert!(wrong(|_| vec![1.0]).contains("weights of 6 neighbours"));
+    assert!(wrong(|_| vec![1.0]).contains("weights of 6 neighbors"));
     assert!(wrong(|d| vec![-1.0; d.len()]).contains("0 or more"));
     let nowhere = plain.with_metric(|_, _| f64::NAN, false).fit(&train).unwrap();
     assert!(nowhere.predict_data(&asked).unwrap_err().to_string().contains("negative or not a number"));
@@ -273,7 +273,7 @@ fn a_covariance_may_be_given() {
 }
 
 #[test]
-fn categories_and_text_are_compared_as_they_are() {
+fn categories_and_text_are_compared_directly() {
     let colours = ["red", "green", "blue"];
     let cell = |i: usize| Some(colours[i % 3]);
     let table = Table::new(vec![
@@ -350,7 +350,7 @@ fn rows_added_are_as_good_as_rows_trained_on() {
 
 /// Kept rows under the metric they were chosen by: Hart's promise holds for metrics that are estimated from the rows.
 #[test]
-fn kept_rows_are_measured_as_they_were_chosen() {
+fn selected_rows_use_the_metric_they_were_selected_with() {
     for seed in 0..12 {
         let mut rng = ermine_core::rng::stream(seed, &[]);
         let mut draw = || ermine_core::rng::below(&mut rng, 2000) as f64 / 1000.0 - 1.0;
@@ -391,7 +391,7 @@ fn kept_rows_are_measured_as_they_were_chosen() {
 }
 
 #[test]
-fn kept_rows_are_known_by_their_numbers() {
+fn selected_rows_keep_their_row_numbers() {
     let golden = golden();
     let x = floats(&golden["x"]);
     let side: Vec<f64> = x.chunks(4).map(|r| f64::from(u8::from(r[0] > 0.0))).collect();
@@ -414,7 +414,7 @@ fn kept_rows_are_known_by_their_numbers() {
 
 /// A category that no training row had differs from all of them, and from a missing value.
 #[test]
-fn new_categories_are_like_no_other() {
+fn unseen_categories_differ_from_all_others() {
     let table = |colours: &[Option<&str>]| {
         let n = colours.len();
         Table::new(vec![
@@ -451,7 +451,7 @@ fn new_categories_are_like_no_other() {
 }
 
 #[test]
-fn all_the_neighbours_that_were_asked_for_count_once_there_are_enough() {
+fn all_k_neighbors_count_once_there_are_enough() {
     let x: Vec<f64> = (0..20).map(f64::from).collect();
     let all = numbers(&x, 1, x.clone(), 1);
     let rows = |range: std::ops::Range<u32>| all.select(&range.collect::<Vec<u32>>()).unwrap();
@@ -466,7 +466,7 @@ fn all_the_neighbours_that_were_asked_for_count_once_there_are_enough() {
 }
 
 #[test]
-fn numbers_of_any_size_have_distances() {
+fn distances_are_finite_at_any_scale() {
     for scale in [1e-300, 1e-160, 1.0, 1e160, 1e290] {
         let x: Vec<f64> = [0.0, 1.0, 3.0, 7.0].map(|v| v * scale).to_vec();
         let data = numbers(&x, 1, vec![0.0, 1.0, 3.0, 7.0], 1);
@@ -481,7 +481,7 @@ fn numbers_of_any_size_have_distances() {
 }
 
 #[test]
-fn parameters_without_a_part_are_noted() {
+fn unused_parameters_are_noted() {
     let data = numbers(&[0.0, 1.0, 2.0], 1, vec![0.0, 1.0, 2.0], 1);
     let learner = NearestNeighbors {
         metric: MetricName::Manhattan,
@@ -501,7 +501,7 @@ fn parameters_without_a_part_are_noted() {
 }
 
 #[test]
-fn approximate_search_says_so() {
+fn approximate_search_is_stated() {
     let mut rng = ermine_core::rng::stream(5, &[]);
     let mut draw = |n: usize| (0..n).map(|_| ermine_core::rng::below(&mut rng, 1000) as f64).collect::<Vec<f64>>();
     let (x, queries) = (draw(2000 * 5), draw(50 * 5));
@@ -521,14 +521,14 @@ fn approximate_search_says_so() {
     let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(read.predict_data(&asked).unwrap(), model.predict_data(&asked).unwrap());
     let exact = NearestNeighbors::default().fit(&train).unwrap();
-    assert!(exact.certificate().to_string().contains("the search for neighbours is exact"));
+    assert!(exact.certificate().to_string().contains("the search for neighbors is exact"));
     let (a, b) = (model.predict_data(&asked).unwrap(), exact.predict_data(&asked).unwrap());
     let same = a.values().iter().zip(b.values()).filter(|(a, b)| a == b).count();
     assert!(same >= 45, "{same} of 50");
 }
 
 #[test]
-fn numbers_too_large_to_measure_are_refused() {
+fn values_too_large_for_a_distance_are_refused() {
     for large in [3e305, f64::INFINITY, f64::NEG_INFINITY] {
         let fit = |x: Vec<f64>| {
             let table = Table::new(vec![Column::numeric("x", x), Column::numeric("y", vec![1.0, 2.0, 3.0])]).unwrap();

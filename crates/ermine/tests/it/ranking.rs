@@ -1,8 +1,8 @@
 //! Rankings: the linear one against a solver of listed pairs (`tools/golden_ranking.py`), preferences over any learner, and the published figures on real data.
 
 use ermine::prelude::*;
-use ermine::reduction::ranking::preference::Combine;
-use ermine::reduction::ranking::{OmegaRanking, PairwiseRanking, Sort};
+use ermine::reduction::ranking::preference::PairFeatures;
+use ermine::reduction::ranking::{OmegaRanking, PairwiseRanking, RankingSort};
 use ermine_core::learner::fit;
 use ermine_core::metric::omega::Omega;
 use ermine_core::model::{Proof, Status};
@@ -42,13 +42,17 @@ fn the_linear_ranking_reaches_the_objective_of_listed_pairs() {
 }
 
 #[test]
-fn every_way_ranks_saves_and_comes_back() {
+fn every_ranking_reduction_ranks_and_is_saved() {
     let (_, data) = golden();
     let named = |name: &str| Estimator::named(name);
     let learners: Vec<Box<dyn Learner>> = vec![
         Box::new(RankSvm { pair_weight: PairWeight::Rank, standardize: true, ..Default::default() }),
         Box::new(PairwiseRanking::default()),
-        Box::new(PairwiseRanking { features: Combine::Greater, pair_weight: PairWeight::Rank, ..Default::default() }),
+        Box::new(PairwiseRanking {
+            features: PairFeatures::Greater,
+            pair_weight: PairWeight::Rank,
+            ..Default::default()
+        }),
         Box::new(PairwiseRanking {
             estimator: named("random-forest").with("n_estimators", 20usize),
             pair_weight: PairWeight::Grade,
@@ -56,11 +60,11 @@ fn every_way_ranks_saves_and_comes_back() {
         }),
         Box::new(PairwiseRanking { estimator: named("halfspace"), ..Default::default() }),
         Box::new(OmegaRanking { estimator: named("decision-tree").with("max_depth", 4usize), ..Default::default() }),
-        Box::new(OmegaRanking { omega: Omega::Top(5), sort: Sort::Probabilistic, ..Default::default() }),
+        Box::new(OmegaRanking { omega: Omega::Top(5), sort: RankingSort::Probabilistic, ..Default::default() }),
         Box::new(OmegaRanking {
             omega: Omega::Dcg,
-            sort: Sort::Votes,
-            features: Combine::Greater,
+            sort: RankingSort::Votes,
+            features: PairFeatures::Greater,
             ..Default::default()
         }),
     ];
@@ -84,7 +88,7 @@ fn every_way_ranks_saves_and_comes_back() {
 fn a_linear_preference_is_one_vector_whose_order_votes_give_too() {
     let (_, data) = golden();
     let model = PairwiseRanking::default().fit(&data).unwrap();
-    assert!(!model.is_relative() && model.text().contains("a score of its own"));
+    assert!(!model.is_relative() && model.text().contains("the preference is linear"));
     let scores = model.predict_data(&data).unwrap();
     // A row keeps its score whatever stands beside it.
     let some = model.predict_data(&data.select(&[5, 3]).unwrap()).unwrap();
@@ -165,31 +169,38 @@ fn two_classes_are_ranked_for_the_area_under_the_curve() {
 }
 
 #[test]
-fn what_cannot_be_ranked_is_said() {
+fn what_cannot_be_ranked_is_rejected() {
     let (_, data) = golden();
     let message = |learner: &dyn Learner, data: &Dataset| {
         fit(learner, data, &ermine::context()).map(|_| ()).unwrap_err().to_string()
     };
     let flat = ermine_core::matrix::Target::Values { values: vec![1.0; data.n_rows()], n_outputs: 1 };
     let flat = data.with_target(flat, Task::Ranking).unwrap();
-    assert!(message(&PairwiseRanking::default(), &flat).contains("no order to learn"));
-    assert!(message(&RankSvm::default(), &flat).contains("no order to learn"));
+    assert!(message(&PairwiseRanking::default(), &flat).contains("nothing to learn"));
+    assert!(message(&RankSvm::default(), &flat).contains("nothing to learn"));
     let two = ermine_core::matrix::Target::Values { values: vec![1.0; 2 * data.n_rows()], n_outputs: 2 };
     let two = data.with_target(two, Task::Ranking).unwrap();
     assert!(message(&RankSvm::default(), &two).contains("one grade"));
     let ridge = PairwiseRanking { estimator: Estimator::named("ridge"), ..Default::default() };
-    assert!(message(&ridge, &data).contains("doesn't learn classes"));
-    let drawn =
-        OmegaRanking { estimator: Estimator::named("halfspace"), sort: Sort::Probabilistic, ..Default::default() };
-    assert!(message(&drawn, &data).contains("probabilities to draw comparisons by"));
+    assert!(message(&ridge, &data).contains("not a classifier"));
+    let drawn = OmegaRanking {
+        estimator: Estimator::named("halfspace"),
+        sort: RankingSort::Probabilistic,
+        ..Default::default()
+    };
+    assert!(message(&drawn, &data).contains("needs a classifier with probabilities"));
     let squares = Omega::Table { costs: vec![0.0, 1.0, 4.0, 1.0, 0.0, 1.0, 4.0, 1.0, 0.0], n: 3 };
     assert!(message(&OmegaRanking { omega: squares, ..Default::default() }, &data).contains("the way round"));
-    let model = OmegaRanking { features: Combine::Greater, ..Default::default() }.fit(&data).unwrap();
+    let model = OmegaRanking { features: PairFeatures::Greater, ..Default::default() }.fit(&data).unwrap();
     let bare = Table::from_rows(&["a", "b", "c", "d"], &[vec![0.0; 4]]).unwrap();
     assert!(model.predict(&bare).unwrap_err().to_string().contains("no column named 'qid'"));
     let mut few = PairwiseRanking { max_pairs: 50, ..Default::default() };
     let noted = few.fit(&data).unwrap();
-    assert!(noted.certificate().notes[1].contains("drawn at random from 495 pairs"), "{:?}", noted.certificate().notes);
+    assert!(
+        noted.certificate().notes[1].contains("sampled at random from 495 pairs"),
+        "{:?}",
+        noted.certificate().notes
+    );
     assert!(few.set("max_pairs", &Value::Int(0)).is_err());
 }
 

@@ -58,7 +58,7 @@ impl Learner for Probe {
 /// The registry with the probe in it.
 static WITH_PROBE: Registry = Registry::extending(
     &registry::REGISTRY,
-    &[&[Entry { make: || Box::new(Probe::default()), load: ermine::baseline::Constant::load }]],
+    &[&[Entry { make: || Box::new(Probe::default()), load: ermine::baseline::FittedBaseline::load }]],
 );
 
 /// Three columns, and classes or labels.
@@ -78,7 +78,7 @@ fn data(task: Task) -> Dataset {
 }
 
 #[test]
-fn parts_work_side_by_side_on_the_same_columns() {
+fn members_are_trained_in_parallel_on_the_same_columns() {
     for (name, task, n_parts, more) in [
         ("one-vs-rest", Task::Classification, 4, 0),
         ("one-vs-one", Task::Classification, 6, 0),
@@ -115,7 +115,7 @@ fn parts_work_side_by_side_on_the_same_columns() {
 }
 
 #[test]
-fn a_part_that_did_not_converge_is_told_by_the_whole() {
+fn an_unconverged_member_is_reported_by_the_ensemble() {
     for (name, task) in [
         ("one-vs-rest", Task::Classification),
         ("one-vs-one", Task::Classification),

@@ -1,8 +1,8 @@
 //! The stump against brute force: every column, every threshold, every labelling of the sides, every side for missing values.
 
 use ermine::prelude::*;
+use ermine_trees::learner::stump::FittedStump;
 use ermine_trees::learner::stump::Polarity;
-use ermine_trees::learner::stump::Stump;
 use ermine_trees::split::{Impurity, Test};
 use proptest::prelude::*;
 
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn impurity_is_the_least_of_all_questions(problem in problem(), gini: bool) {
+    fn impurity_is_minimal_over_all_splits(problem in problem(), gini: bool) {
         let data = problem.dataset();
         let criterion = if gini { Impurity::Gini } else { Impurity::Entropy };
         let model = DecisionStump { criterion, ..Default::default() }.fit(&data).unwrap();
@@ -164,9 +164,9 @@ fn one_column(values: Vec<f64>, classes: &[&str]) -> Dataset {
 }
 
 #[test]
-fn the_threshold_is_half_way_between_neighbours() {
+fn thresholds_lie_halfway_between_neighboring_values() {
     let model = DecisionStump::default().fit(&one_column(vec![4.0, 1.0, 2.0, 8.0], &["b", "a", "a", "b"])).unwrap();
-    let stump = model.fitted::<Stump>().unwrap();
+    let stump = model.fitted::<FittedStump>().unwrap();
     assert_eq!(stump.tree().test[0], Test::AtMost { feature: 0, threshold: 3.0, missing_left: false });
     assert_eq!(model.certificate().value, Some(0.0));
     assert_eq!(stump.curve().len(), 5, "three thresholds between values and one on either end");
@@ -174,7 +174,7 @@ fn the_threshold_is_half_way_between_neighbours() {
 }
 
 #[test]
-fn a_category_says_its_majority_and_an_unseen_one_the_majority_of_all() {
+fn a_category_predicts_its_majority_and_an_unseen_one_the_overall_majority() {
     let colours = [Some("red"), Some("red"), Some("blue"), Some("blue"), Some("blue"), None];
     let classes = [Some("a"), Some("a"), Some("b"), Some("b"), Some("a"), Some("b")];
     let table = Table::new(vec![Column::nominal("colour", &colours), Column::nominal("y", &classes)]).unwrap();
@@ -214,14 +214,14 @@ fn a_stump_of_fixed_polarity_claims_no_more_than_it_has() {
     assert!(said.contains("'b' up to a threshold and 'a' above it (polarity = positive)"), "{said}");
     let free = DecisionStump::default().fit(&data).unwrap();
     assert_eq!(free.certificate().value, Some(0.0));
-    assert!(free.certificate().to_string().contains("the labels of the answers"));
+    assert!(free.certificate().to_string().contains("the labels of the branches"));
     // What the rules claim adds up to what the certificate says, saved or not.
     let loaded = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
     for text in [model.rules().unwrap(), loaded.rules().unwrap()] {
         let percent = |line: &str, before: &str| -> f64 {
             line.split(before).nth(1).unwrap().split('%').next().unwrap().parse::<f64>().unwrap() / 100.0
         };
-        let right: f64 = text.lines().map(|line| percent(line, "covers ") * percent(line, "right for ")).sum();
+        let right: f64 = text.lines().map(|line| percent(line, "coverage ") * percent(line, "precision ")).sum();
         assert!((right - 0.5).abs() < 1e-9, "{text}");
     }
     assert!(!model.text().contains("100.0%") && !model.dot().unwrap().contains("100.0%"), "{}", model.text());

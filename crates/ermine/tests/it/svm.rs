@@ -8,10 +8,10 @@ use ermine_core::matrix::{Features, Roles, Target};
 use ermine_core::model::{Proof, Status};
 use ermine_core::param::{ParamType, Value};
 use ermine_linear::kernel::{Kernel, string};
-use ermine_linear::learner::svm::linear::{HingeName, LinearSvc, NormName, Way};
-use ermine_linear::learner::svm::machine::Machine;
+use ermine_linear::learner::svm::custom_kernel;
+use ermine_linear::learner::svm::linear::{DualMode, HingeName, LinearSvc, NormName};
+use ermine_linear::learner::svm::machine::SvmModel;
 use ermine_linear::learner::svm::one_class::OneClassSvm;
-use ermine_linear::learner::svm::own;
 use ermine_linear::learner::svm::parameters::{Gamma, KernelName};
 use ermine_linear::learner::svm::svc::Svc;
 use ermine_linear::learner::svm::svr::Svr;
@@ -194,7 +194,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn slacks_alphas_and_cases_belong_together(n in 20usize..80, seed in 0u64..1000, c in 0.1f64..10.0) {
+    fn slacks_multipliers_and_margin_cases_agree(n in 20usize..80, seed in 0u64..1000, c in 0.1f64..10.0) {
         let rows = draw(n, 2, seed);
         let codes: Vec<u32> = rows.iter().enumerate().map(|(i, r)| u32::from(r[0] + r[1] * r[1] + 0.3 * ((i % 5) as f64 - 2.0) > 0.2)).collect();
         prop_assume!(codes.contains(&0) && codes.contains(&1));
@@ -217,12 +217,12 @@ proptest! {
             let expected = if slack[i] <= 1e-7 { 0.0 } else if slack[i] <= 1.0 { 1.0 } else { 2.0 };
             prop_assert_eq!(case[i], expected);
         }
-        let counts = model.fitted::<Machine>().unwrap().cases().unwrap();
+        let counts = model.fitted::<SvmModel>().unwrap().cases().unwrap();
         prop_assert_eq!(counts.iter().sum::<usize>(), n);
     }
 
     #[test]
-    fn given_kernel_values_are_as_good_as_rows(n in 12usize..50, seed in 0u64..1000, many: bool) {
+    fn precomputed_kernels_equal_rows(n in 12usize..50, seed in 0u64..1000, many: bool) {
         let rows = draw(n, 3, seed);
         let k = if many { 3 } else { 2 };
         let codes: Vec<u32> = (0..n).map(|i| ((rows[i][0] > 0.1) as u32 + (rows[i][1] > 0.3) as u32 + (i % 7 == 0) as u32) % k).collect();
@@ -241,22 +241,22 @@ proptest! {
 }
 
 #[test]
-fn texts_are_learned_by_a_kernel_of_ones_own() {
+fn texts_are_learned_by_a_custom_kernel() {
     let texts = ["banana", "bananas", "ananas", "cabana", "kiwi", "kiwis", "wiki", "iki"];
-    let kernel = |s: &&str, t: &&str| string::normalised(|s, t| string::subsequence(s, t, 2, 0.5), s, t);
+    let kernel = |s: &&str, t: &&str| string::normalized(|s, t| string::subsequence(s, t, 2, 0.5), s, t);
     let labels = ["0".to_string(), "1".to_string()].into_iter().collect();
     let target = Target::Classes { codes: vec![0, 0, 0, 0, 1, 1, 1, 1], labels };
-    let rows = own::features(&texts, &texts, kernel).unwrap();
+    let rows = custom_kernel::features(&texts, &texts, kernel).unwrap();
     let data = Dataset::from_parts(rows, target, Task::Classification).unwrap();
     let model = Svc { kernel: KernelName::Precomputed, C: 10.0, ..Default::default() }.fit(&data).unwrap();
-    let new = own::features(&["panama", "kiwiki"], &texts, kernel).unwrap();
+    let new = custom_kernel::features(&["panama", "kiwiki"], &texts, kernel).unwrap();
     let prediction = model.predict_columns(new.columns().to_vec(), None).unwrap();
     assert_eq!((prediction.label(0), prediction.label(1)), (Some("0"), Some("1")));
     assert!(model.certificate().notes.iter().all(|note| !note.contains("Mercer")));
 }
 
 #[test]
-fn values_that_are_no_dot_products_are_warned_of() {
+fn indefinite_kernels_give_a_warning() {
     let rows: Vec<Vec<f64>> = (0..6).map(|i| (0..6).map(|j| if i == j { 0.0 } else { 1.0 }).collect()).collect();
     let learner = Svc { kernel: KernelName::Precomputed, ..Default::default() };
     let model = learner.fit(&classes(&rows, &[0, 1, 0, 1, 0, 1])).unwrap();
@@ -271,7 +271,7 @@ fn values_that_are_no_dot_products_are_warned_of() {
 }
 
 #[test]
-fn a_limit_is_told_and_reductions_take_it() {
+fn iteration_limits_are_reported_through_reductions() {
     let rows = draw(90, 3, 4);
     let codes: Vec<u32> = rows.iter().map(|r| (r[0] > 0.0) as u32 + (r[1] > 0.4) as u32).collect();
     let data = classes(&rows, &codes);
@@ -299,7 +299,7 @@ fn a_limit_is_told_and_reductions_take_it() {
 }
 
 #[test]
-fn the_cache_changes_the_work_and_not_the_answer() {
+fn the_cache_size_does_not_change_the_model() {
     let rows = draw(300, 4, 9);
     let codes: Vec<u32> = rows.iter().map(|r| u32::from(r[0] * r[1] > 0.0)).collect();
     let data = classes(&rows, &codes);
@@ -321,9 +321,9 @@ fn few_coefficients_and_sparse_columns() {
     assert!((1..12).contains(&used), "{used}");
     let wrong = LinearSvc { penalty: NormName::L1, loss: HingeName::Hinge, ..Default::default() };
     assert!(wrong.fit(&data).unwrap_err().to_string().contains("penalty"));
-    let kinked = LinearSvc { dual: Way::Primal, loss: HingeName::Hinge, ..Default::default() };
+    let kinked = LinearSvc { dual: DualMode::Primal, loss: HingeName::Hinge, ..Default::default() };
     assert!(kinked.fit(&data).unwrap_err().to_string().contains("dual = false"));
-    let (by_rows, by_columns) = (Way::Dual, Way::Primal);
+    let (by_rows, by_columns) = (DualMode::Dual, DualMode::Primal);
     let both = [by_rows, by_columns].map(|dual| {
         let learner = LinearSvc { dual, tol: 1e-8, max_iter: 100_000, ..Default::default() };
         learner.fit(&data).unwrap()
@@ -423,7 +423,7 @@ proptest! {
 
     /// At most the share that was asked for is outside, and the certificate counts what the model says.
     #[test]
-    fn one_class_keeps_its_promise(n in 10usize..80, seed in 0u64..1000, log_nu in -4.0f64..-0.1, weighted: bool) {
+    fn one_class_svm_respects_nu(n in 10usize..80, seed in 0u64..1000, log_nu in -4.0f64..-0.1, weighted: bool) {
         let rows = draw(n, 2, seed);
         let nu = 10f64.powf(log_nu);
         let mut data = numbers(&rows, &vec![0.0; n]);
@@ -479,7 +479,7 @@ fn numbers_beyond_double_precision_are_refused() {
 }
 
 #[test]
-fn many_given_values_are_judged_by_all_of_them() {
+fn large_precomputed_kernels_are_checked_completely() {
     let n = 800;
     let mut rng = ermine_core::rng::stream(1, &[8]);
     let mut gram = vec![vec![0.0; n]; n];
@@ -498,7 +498,7 @@ fn many_given_values_are_judged_by_all_of_them() {
 }
 
 #[test]
-fn given_kernel_values_go_through_reductions_with_their_columns() {
+fn precomputed_kernels_work_in_reductions() {
     let rows = draw(90, 3, 4);
     let codes: Vec<u32> = rows.iter().map(|r| (r[0] > 0.0) as u32 + (r[1] > 0.4) as u32).collect();
     let kernel = Kernel::Laplacian { gamma: 0.6 };

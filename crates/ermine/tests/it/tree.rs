@@ -5,7 +5,7 @@ use ermine_core::learner::parameters::Amount;
 use ermine_core::matrix::{Features, Target};
 use ermine_trees::learner::decision_tree::{FittedTree, Pruning, Splitter, TreeCriterion};
 use ermine_trees::split::Impurity;
-use ermine_trees::tree::DEEPEST;
+use ermine_trees::tree::DEFAULT_MAX_DEPTH;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -177,7 +177,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn class_splits_are_the_best_of_all(problem in problem(), which in 0usize..3, min_samples in 1usize..4) {
+    fn classification_splits_are_optimal(problem in problem(), which in 0usize..3, min_samples in 1usize..4) {
         let (criterion, impurity) = [
             (TreeCriterion::Gini, Impurity::Gini),
             (TreeCriterion::Entropy, Impurity::Entropy),
@@ -190,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn number_splits_are_the_best_of_all(problem in problem(), which in 0usize..4, min_samples in 1usize..4) {
+    fn regression_splits_are_optimal(problem in problem(), which in 0usize..4, min_samples in 1usize..4) {
         let (criterion, n_outputs) = [
             (TreeCriterion::SquaredError, 1),
             (TreeCriterion::SquaredError, 2),
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn a_full_tree_says_what_it_was_told(problem in problem(), random in any::<bool>()) {
+    fn a_full_tree_reproduces_its_training_targets(problem in problem(), random in any::<bool>()) {
         let data = problem.classes();
         let splitter = if random { Splitter::Random } else { Splitter::Best };
         let model = DecisionTree { splitter, ..Default::default() }.fit(&data).unwrap();
@@ -378,9 +378,9 @@ fn chains_end_at_the_default_depth() {
     let n = 100_000;
     for k in [2, 3] {
         let model = DecisionTree::default().fit(&chain(n, k)).unwrap();
-        assert_eq!(model.fitted::<FittedTree>().unwrap().tree().depth(), DEEPEST);
+        assert_eq!(model.fitted::<FittedTree>().unwrap().tree().depth(), DEFAULT_MAX_DEPTH);
         let notes = &model.certificate().notes;
-        assert!(notes.iter().any(|note| note.contains("ends at 1024 levels")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.contains("cut off at the default limit of 1024 levels")), "{notes:?}");
         let rows =
             vec![Id3::default().fit(&chain(2_500, k)).unwrap(), RandomForest::default().fit(&chain(2_500, k)).unwrap()];
         for model in rows {
@@ -390,11 +390,11 @@ fn chains_end_at_the_default_depth() {
     let target = Target::Values { values: (0..n).map(|i| (i % 2) as f64 / 3.0).collect(), n_outputs: 1 };
     let numbers = Dataset::from_parts(chain(n, 2).features().clone(), target, Task::Regression).unwrap();
     let model = DecisionTree::default().fit(&numbers).unwrap();
-    assert_eq!(model.fitted::<FittedTree>().unwrap().tree().depth(), DEEPEST);
+    assert_eq!(model.fitted::<FittedTree>().unwrap().tree().depth(), DEFAULT_MAX_DEPTH);
 }
 
 #[test]
-fn deeper_trees_are_grown_where_they_are_asked_for() {
+fn trees_deeper_than_the_default_limit_can_be_grown() {
     let n = 12_000;
     let deep = DecisionTree { max_depth: Some(n), ..Default::default() };
     for k in [2, 3] {
@@ -442,7 +442,7 @@ fn a_million_rows_without_information_are_one_leaf() {
 }
 
 #[test]
-fn ten_thousand_categories_are_parted() {
+fn ten_thousand_categories_are_split() {
     let n = 100_000;
     let names: Vec<Option<String>> = (0..n).map(|i| Some(format!("c{}", i % 10_000))).collect();
     let noise = Column::numeric("x", (0..n).map(|i| mixed(i, 4)).collect::<Vec<_>>());
@@ -454,7 +454,7 @@ fn ten_thousand_categories_are_parted() {
         let data = Dataset::from_parts(features.clone(), target, Task::Classification).unwrap();
         let model = DecisionTree::default().fit(&data).unwrap();
         assert_eq!(errors(&model, &data), 0);
-        let way = if k == 2 { "by order (exact)" } else { "by heuristic" };
+        let way = if k == 2 { "by ordering the categories (exact)" } else { "by a heuristic" };
         let notes = model.certificate().notes.join("; ");
         assert!(notes.contains(&format!("splits of nominal columns were found {way}")), "{notes}");
     }
@@ -543,7 +543,7 @@ fn densities_integrate_to_one_and_tell_classes_apart() {
 }
 
 #[test]
-fn comparisons_and_cells_learn_too() {
+fn comparison_and_quad_trees_learn() {
     let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
     let data = made(1500, x, 2, |i| u32::from((x(i, 0) - 0.5).powi(2) + (x(i, 1) - 0.5).powi(2) < 0.1), 2);
     let (train, test) = data.split(0.7, 1).unwrap();
@@ -598,7 +598,7 @@ proptest! {
     /// Constraints hold, what the certificate says is what the tree does, and columns without constraint part rows as far as they like: a tree without constraint on any
     /// of the columns that matter is the free tree.
     #[test]
-    fn constrained_trees_say_what_they_cost(seed in 0u64..1000, sign in prop_oneof![Just(1i64), Just(-1)], classes in any::<bool>()) {
+    fn constrained_trees_report_their_cost(seed in 0u64..1000, sign in prop_oneof![Just(1i64), Just(-1)], classes in any::<bool>()) {
         let n = 300;
         let x = |i: usize, j: u64| mixed(i, seed * 10 + j) / 10_000.0;
         let f = |i: usize| 3.0 * sign as f64 * x(i, 0) + (9.0 * x(i, 1)).sin() + 0.5 * x(i, 3);
@@ -670,7 +670,7 @@ fn impossible_sizes_are_refused() {
 }
 
 #[test]
-fn rows_that_all_members_saw_are_told() {
+fn rows_without_out_of_bag_members_are_reported() {
     let data = made(2, |i, _| i as f64, 1, |i| i as u32, 2);
     let forest = |n_estimators| RandomForest { n_estimators, oob_score: true, ..Default::default() };
     let bag = |n_estimators| Bagging {
@@ -685,13 +685,13 @@ fn rows_that_all_members_saw_are_told() {
     let note = (0..20).find_map(|seed| {
         let context = ermine_core::learner::Context { seed, ..ermine::context() };
         let model = ermine_core::learner::fit(&forest(1), &data, &context).ok()?;
-        model.certificate().notes.iter().find(|note| note.contains("1 of 2 rows were seen by every member")).cloned()
+        model.certificate().notes.iter().find(|note| note.contains("1 of 2 rows were drawn for every member")).cloned()
     });
     assert!(note.is_some());
 }
 
 #[test]
-fn pruning_leaves_a_trace() {
+fn pruning_is_recorded_in_the_certificate() {
     let x = |i: usize, j: usize| mixed(i, j as u64) / 10_000.0;
     let data = made(300, x, 3, |i| u32::from(x(i, 0) + 0.6 * x(i, 50) > 0.8), 2);
     for pruning in [Pruning::CrossValidation, Pruning::ReducedError, Pruning::Greedy, Pruning::Pessimistic] {
@@ -699,7 +699,7 @@ fn pruning_leaves_a_trace() {
         let notes = model.certificate().notes.join("\n");
         assert!(notes.contains(&format!("{pruning} pruning removed ")), "{notes}");
         let aside = matches!(pruning, Pruning::ReducedError | Pruning::Greedy);
-        assert_eq!(notes.contains("60 rows were kept aside"), aside, "{notes}");
+        assert_eq!(notes.contains("by 60 validation rows"), aside, "{notes}");
         let read = ermine::load_bytes(&model.to_bytes().unwrap()).unwrap();
         let alpha = read.attributes().into_iter().find(|a| a.name == "ccp_alpha").map(|a| a.values[0]);
         assert_eq!(alpha.is_some(), pruning == Pruning::CrossValidation);
@@ -708,7 +708,7 @@ fn pruning_leaves_a_trace() {
 }
 
 #[test]
-fn the_anytime_bound_knows_rows_that_no_question_tells_apart() {
+fn the_anytime_bound_accounts_for_indistinguishable_rows() {
     // Three values in each of eight columns, and labels of which a quarter are noise.
     let value = |i: usize, j: usize| (mixed(i, j as u64) / 10_000.0 * 3.0).floor();
     let class = |i: usize| u32::from((value(i, 0) + value(i, 1) > 2.0) != (mixed(i, 99) < 2500.0));
@@ -746,7 +746,7 @@ fn named(n: usize) -> Dataset {
 }
 
 #[test]
-fn certificates_say_where_categories_were_parted_by_a_heuristic() {
+fn certificates_report_heuristic_splits_of_categories() {
     let data = |n_names: usize, n_classes: usize| {
         let names: Vec<Option<String>> = (0..600).map(|i| Some(format!("n{}", i % n_names))).collect();
         let classes: Vec<Option<String>> = (0..600).map(|i| Some(format!("c{}", i * i / 7 % n_classes))).collect();
@@ -754,7 +754,7 @@ fn certificates_say_where_categories_were_parted_by_a_heuristic() {
         Table::new(columns).unwrap().dataset("class").unwrap()
     };
     let says =
-        |model: Model| model.certificate().to_string().contains("the categories of 'name' were parted by a heuristic");
+        |model: Model| model.certificate().to_string().contains("(the categories of 'name' were split by a heuristic)");
     let tree = DecisionTree { max_depth: Some(3), ..Default::default() };
     assert!(says(tree.fit(&data(12, 3)).unwrap()));
     assert!(!says(tree.fit(&data(12, 2)).unwrap()), "two classes: exact by order");

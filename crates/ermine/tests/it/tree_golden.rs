@@ -5,7 +5,7 @@ use ermine_core::matrix::{Features, Target};
 use ermine_core::param::{Parameters, Value};
 use ermine_trees::learner::decision_tree::FittedTree;
 use ermine_trees::split::Test;
-use ermine_trees::tree::draw;
+use ermine_trees::tree::describe;
 use ermine_trees::tree::prune::{cost_complexity, cost_complexity_path};
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn close(name: &str, ours: &[f64], theirs: &[f64]) {
 }
 
 #[test]
-fn trees_are_those_of_scikit_learn() {
+fn trees_equal_scikit_learn() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/tree.json")).unwrap();
     for case in golden["cases"].as_array().unwrap() {
         let name = case["name"].as_str().unwrap();
@@ -100,7 +100,7 @@ fn weather(numeric: bool, lost: &[usize]) -> Dataset {
 }
 
 #[test]
-fn id3_finds_the_tree_of_the_textbook() {
+fn id3_finds_the_textbook_tree() {
     let data = weather(false, &[]);
     let model = Id3::default().fit(&data).unwrap();
     let expected = "\
@@ -123,7 +123,8 @@ outlook?   [weight 14]
     assert!((gain - 0.24675).abs() < 1e-5, "{gain}");
     let pruned = C45::default().fit(&data).unwrap();
     let same = expected.lines().filter(|line| !line.contains("missing or new"));
-    let same: Vec<&str> = same.chain(["a missing or new value: all branches, by weight"]).collect();
+    let same: Vec<&str> =
+        same.chain(["missing or new values follow all branches, weighted by their training rows"]).collect();
     assert_eq!(pruned.text().lines().collect::<Vec<_>>(), same, "C4.5 finds the same tree");
 }
 
@@ -166,16 +167,16 @@ fn small_nodes_of_id3_and_c45_are_not_split() {
 }
 
 #[test]
-fn c45_cuts_numbers_where_the_textbook_does() {
+fn c45_thresholds_equal_the_textbook() {
     let model = C45::default().fit(&weather(true, &[])).unwrap();
     let tree = model.fitted::<FittedTree>().unwrap().tree();
-    let questions: Vec<String> = tree.test.iter().map(|test| draw::question(test, model.schema())).collect();
+    let questions: Vec<String> = tree.test.iter().map(|test| describe::question(test, model.schema())).collect();
     let asked: Vec<&str> = questions.iter().map(String::as_str).filter(|q| !q.is_empty()).collect();
     assert_eq!(asked, ["outlook", "windy", "humidity <= 75"]);
 }
 
 #[test]
-fn c45_shares_rows_without_a_value_among_the_branches() {
+fn c45_distributes_rows_with_missing_values_over_branches() {
     // Quinlan 1993, 3.3: the outlook of the 12th row lost; the gain is 13/14 of 0.961 - 0.747 bits = 0.199, the split information 1.809.
     let data = weather(true, &[11]);
     let model = C45 { prune: false, ..Default::default() }.fit(&data).unwrap();

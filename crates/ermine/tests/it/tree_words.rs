@@ -45,7 +45,7 @@ fn said(shares: &[f64], classes: &[String]) -> String {
 proptest! {
     /// Reasons end with the prediction, whatever is missing and whatever is new.
     #[test]
-    fn reasons_end_with_the_prediction(
+    fn decision_paths_end_with_the_prediction(
         cells in prop::collection::vec((0usize..4, 0usize..4, 0usize..3, 0usize..3), 1..12),
         which in 0usize..3,
     ) {
@@ -74,9 +74,9 @@ proptest! {
 }
 
 #[test]
-fn trees_say_where_missing_values_go() {
+fn tree_text_shows_where_missing_values_go() {
     let c45 = C45 { prune: false, ..Default::default() }.fit(&mornings()).unwrap();
-    let all = "a missing or new value: all branches, by weight";
+    let all = "missing or new values follow all branches, weighted by their training rows";
     for text in [c45.text(), c45.rules().unwrap(), c45.svg().unwrap(), c45.html().unwrap(), c45.dot().unwrap()] {
         assert!(text.contains(all) && !text.contains("or missing"), "{text}");
     }
@@ -105,7 +105,7 @@ fn slanted(n: usize) -> Dataset {
 }
 
 #[test]
-fn trees_of_rows_speak_the_units_of_the_data() {
+fn row_trees_use_the_units_of_the_data() {
     let data = slanted(400);
     let oblique = ObliqueTree { max_depth: Some(1), ..Default::default() }.fit(&data).unwrap();
     // a - 100000 b <= 5000, about.
@@ -126,7 +126,7 @@ fn trees_of_rows_speak_the_units_of_the_data() {
 }
 
 #[test]
-fn all_trees_are_drawn_and_give_reasons() {
+fn all_trees_are_drawn_and_explain_predictions() {
     let data = slanted(60);
     let table = Table::new(data.features().columns().to_vec()).unwrap();
     let models = [
@@ -149,7 +149,7 @@ fn all_trees_are_drawn_and_give_reasons() {
 }
 
 #[test]
-fn a_density_shows_its_boxes_and_passes_over_slips() {
+fn a_density_tree_shows_its_boxes_and_clips_outliers() {
     let n = 400;
     let x = |i: usize, j: u64| ermine_core::rng::place(j, i as u64) as f64 / u64::MAX as f64;
     let data = |first: f64| {
@@ -172,7 +172,7 @@ fn a_density_shows_its_boxes_and_passes_over_slips() {
     let slip = data(1e300);
     let with_slip = DensityTree::default().fit(&slip).unwrap();
     assert!(right(&with_slip, &slip) > 350, "{}", right(&with_slip, &slip));
-    assert!(with_slip.certificate().notes.iter().any(|note| note.contains("column 'a': 1 values far")));
+    assert!(with_slip.certificate().notes.iter().any(|note| note.contains("column 'a': 1 outliers")));
     let error = DensityTree::default().fit(&data(f64::INFINITY)).err().unwrap().to_string();
     assert!(error.contains("column 'a'") && error.contains("row 1"), "{error}");
     // The density adds up to 1 over the box.

@@ -18,7 +18,7 @@ pub struct Cell<'t> {
 
 /// A cell that doesn't follow the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum CellFault {
     /// A quote that opens here is not closed.
     Unclosed(usize),
     /// Something other than a blank follows a closing quote.
@@ -26,7 +26,7 @@ pub enum Fault {
 }
 
 /// The cell that starts at `at`, in a text that ends with a line end. A cell with doubled quotes is spelled out in `scratch`.
-pub fn cell_at<'t>(text: &'t [u8], at: usize, delimiter: u8, scratch: &'t mut Vec<u8>) -> Result<Cell<'t>, Fault> {
+pub fn cell_at<'t>(text: &'t [u8], at: usize, delimiter: u8, scratch: &'t mut Vec<u8>) -> Result<Cell<'t>, CellFault> {
     let start = skip_blanks(text, at, delimiter);
     if text[start] == b'"' {
         return quoted(text, start, delimiter, scratch);
@@ -71,11 +71,11 @@ pub fn trim_end(cell: &[u8], delimiter: u8) -> &[u8] {
     &cell[..cell.len() - blanks]
 }
 
-fn quoted<'t>(text: &'t [u8], open: usize, delimiter: u8, scratch: &'t mut Vec<u8>) -> Result<Cell<'t>, Fault> {
+fn quoted<'t>(text: &'t [u8], open: usize, delimiter: u8, scratch: &'t mut Vec<u8>) -> Result<Cell<'t>, CellFault> {
     scratch.clear();
     let mut from = open + 1;
     let close = loop {
-        let quote = memchr(b'"', &text[from..]).map(|n| from + n).ok_or(Fault::Unclosed(open))?;
+        let quote = memchr(b'"', &text[from..]).map(|n| from + n).ok_or(CellFault::Unclosed(open))?;
         if text.get(quote + 1) != Some(&b'"') {
             break quote;
         }
@@ -83,11 +83,11 @@ fn quoted<'t>(text: &'t [u8], open: usize, delimiter: u8, scratch: &'t mut Vec<u
         from = quote + 2;
     };
     if close + 1 == text.len() {
-        return Err(Fault::Unclosed(open));
+        return Err(CellFault::Unclosed(open));
     }
     let end = skip_blanks(text, close + 1, delimiter);
     if text[end] != delimiter && text[end] != b'\n' {
-        return Err(Fault::AfterQuote(end));
+        return Err(CellFault::AfterQuote(end));
     }
     if scratch.is_empty() {
         return Ok(Cell { text: &text[open + 1..close], end });
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn cell(text: &str) -> Result<(String, usize), Fault> {
+    fn cell(text: &str) -> Result<(String, usize), CellFault> {
         let mut scratch = Vec::new();
         let cell = cell_at(text.as_bytes(), 0, b',', &mut scratch)?;
         Ok((String::from_utf8(cell.text.to_vec()).unwrap(), cell.end))
@@ -113,8 +113,8 @@ mod tests {
         assert_eq!(cell(" \" a,\n\"\"b\"\" \" ,x\n"), Ok((" a,\n\"b\" ".into(), 14)));
         assert_eq!(cell("\"\"\n"), Ok((String::new(), 2)));
         assert_eq!(cell("5\" pipe,\n"), Ok(("5\" pipe".into(), 7)));
-        assert_eq!(cell("\"a\"b,\n"), Err(Fault::AfterQuote(3)));
-        assert_eq!(cell(" \"a\n"), Err(Fault::Unclosed(1)));
+        assert_eq!(cell("\"a\"b,\n"), Err(CellFault::AfterQuote(3)));
+        assert_eq!(cell(" \"a\n"), Err(CellFault::Unclosed(1)));
     }
 
     proptest! {

@@ -4,11 +4,11 @@
 //! Of `,`, `;` and tab the delimiter is the one that cuts the most of the first rows into as many cells as the first row
 //! (more than one); of several such, the one that gives more cells.
 
-use super::cell::{Fault, cell_at};
-use super::parse::{Part, Plan, Rule, cell_fault, count_cells, parse, row_start};
+use super::cell::{CellFault, cell_at};
+use super::parse::{CellRule, ColumnPart, ParsePlan, cell_fault, count_cells, parse, row_start};
 use crate::error::{Error, Result};
 use crate::table::block::{Block, Scan};
-use crate::table::infer::MissingWords;
+use crate::table::infer::MissingMarkers;
 use crate::table::read::{ReadOptions, fault};
 use crate::table::source::Source;
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ impl Sample {
 }
 
 /// Finds out how a file is written.
-pub fn sniff(source: &Source, options: &ReadOptions, missing: &MissingWords) -> Result<Dialect> {
+pub fn sniff(source: &Source, options: &ReadOptions, missing: &MissingMarkers) -> Result<Dialect> {
     let mut n = SAMPLE_BYTES;
     loop {
         let sample = Sample::take(source, n)?;
@@ -139,7 +139,7 @@ fn describe(
     skip: usize,
     delimiter: u8,
     header: bool,
-    missing: &MissingWords,
+    missing: &MissingMarkers,
 ) -> Result<Dialect> {
     let (names, end) = first_row(block, start, delimiter)?;
     let (names, data) = if header {
@@ -148,12 +148,12 @@ fn describe(
         ((0..names.len()).map(|j| format!("c{j}")).collect(), 0)
     };
     let rows = Block { text: block.text[data..].to_vec(), line: block.line_at(data) };
-    let rules = vec![Rule::Number { declared: false }; names.len()];
-    let plan = Plan { delimiter, names: &names, rules, missing, row_bytes: end + 1 - start };
+    let rules = vec![CellRule::Number; names.len()];
+    let plan = ParsePlan { delimiter, names: &names, rules, missing, row_bytes: end + 1 - start };
     // A fault in the first rows is for the reading proper to report, with all that comes before it.
     let (has_words, row_bytes) = match parse(&plan, &rows) {
         Ok(parsed) => {
-            let has_words = parsed.parts.iter().map(|part| matches!(part, Part::NotNumbers)).collect();
+            let has_words = parsed.parts.iter().map(|part| matches!(part, ColumnPart::NotNumbers)).collect();
             (has_words, rows.text.len() / parsed.n_rows.max(1))
         }
         Err(_) => (vec![false; names.len()], plan.row_bytes),
@@ -164,7 +164,7 @@ fn describe(
 /// The cells of the row that starts at `start`, and where its line end stands.
 fn first_row(block: &Block, start: usize, delimiter: u8) -> Result<(Vec<String>, usize)> {
     let (mut cells, mut at, mut scratch) = (Vec::new(), start, Vec::new());
-    let wrong = |what: Fault| cell_fault(block, what);
+    let wrong = |what: CellFault| cell_fault(block, what);
     loop {
         let cell = cell_at(&block.text, at, delimiter, &mut scratch).map_err(wrong)?;
         let text = std::str::from_utf8(cell.text).map_err(|_| {

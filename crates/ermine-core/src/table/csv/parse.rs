@@ -5,67 +5,70 @@
 //! [`cell_at`]. In a column of words a cell costs one search for its end and one look into the dictionary of the block;
 //! whether a word is missing, valid UTF-8 and a known level is asked only when it is new to the block.
 
-use super::cell::{Cell, Fault, cell_at, cell_end, skip_blanks, trim_end};
+use super::cell::{Cell, CellFault, cell_at, cell_end, skip_blanks, trim_end};
 use crate::error::{Error, Result};
 use crate::table::block::{Block, is_blank};
-use crate::table::infer::{MissingWords, declared_truth, misfit};
+use crate::table::coded_strings::CodedStrings;
+use crate::table::infer::{MissingMarkers, declared_truth, misfit};
 use crate::table::number::{leading_number, number};
 use crate::table::read::{ColumnType, fault};
-use crate::table::words::Words;
 use crate::table::{Levels, MISSING};
 
 /// What to do with the cells of a column.
 #[derive(Debug, Clone, Copy)]
-pub enum Rule<'a> {
+pub enum CellRule<'a> {
     /// Pass over them.
     Skip,
-    /// Read numbers. In a column declared numeric another word is an error, else it ends the attempt.
-    Number { declared: bool },
+    /// Read numbers. Any other text ends the attempt.
+    Number,
     /// Read words, which have to fit the declared type, if there is one.
     Word { wanted: Option<&'a ColumnType>, levels: Option<&'a Levels> },
 }
 
 /// How the blocks of a file are to be parsed.
-pub struct Plan<'a> {
+pub struct ParsePlan<'a> {
     /// The byte between cells.
     pub delimiter: u8,
     /// The names of the columns.
     pub names: &'a [String],
     /// One rule for each column.
-    pub rules: Vec<Rule<'a>>,
+    pub rules: Vec<CellRule<'a>>,
     /// What counts as missing.
-    pub missing: &'a MissingWords,
+    pub missing: &'a MissingMarkers,
     /// About how many bytes a row takes.
     pub row_bytes: usize,
 }
 
 /// What a block adds to a column.
-pub enum Part {
+pub enum ColumnPart {
     /// Nothing: the column is passed over.
     Skipped,
     /// Nothing, because a cell is no number.
     NotNumbers,
     /// Numbers; NaN is missing.
     Numbers(Vec<f64>),
-    /// Words, and the code of each word of the dictionary: its number, or [`MISSING`].
-    Words(Words, Vec<u32>),
+    /// CodedStrings, and the code of each word of the dictionary: its number, or [`MISSING`].
+    CodedStrings(CodedStrings, Vec<u32>),
 }
 
 /// The parts of all columns, and how many rows they have.
 pub struct Parsed {
     pub n_rows: usize,
-    pub parts: Vec<Part>,
+    pub parts: Vec<ColumnPart>,
 }
 
 /// Parses a block. The first fault in it is an error.
-pub fn parse(plan: &Plan, block: &Block) -> Result<Parsed> {
+pub fn parse(plan: &ParsePlan, block: &Block) -> Result<Parsed> {
     let rows = block.text.len() / plan.row_bytes.max(1) * 9 / 8 + 8;
-    let part = |rule: &Rule| match rule {
-        Rule::Skip => Part::Skipped,
-        Rule::Number { .. } => Part::Numbers(Vec::with_capacity(rows)),
-        Rule::Word { .. } => Part::Words(Words { codes: Vec::with_capacity(rows), ..Words::default() }, Vec::new()),
+    let part = |rule: &CellRule| match rule {
+        CellRule::Skip => ColumnPart::Skipped,
+        CellRule::Number => ColumnPart::Numbers(Vec::with_capacity(rows)),
+        CellRule::Word { .. } => ColumnPart::CodedStrings(
+            CodedStrings { codes: Vec::with_capacity(rows), ..CodedStrings::default() },
+            Vec::new(),
+        ),
     };
-    let mut parts: Vec<Part> = plan.rules.iter().map(part).collect();
+    let mut parts: Vec<ColumnPart> = plan.rules.iter().map(part).collect();
     let mut cursor = Cursor { plan, block, text: &block.text, at: 0, scratch: Vec::new() };
     let mut n_rows = 0;
     while let Some(start) = cursor.next_row() {
@@ -88,7 +91,7 @@ pub fn row_start(text: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
 }
 
 struct Cursor<'a> {
-    plan: &'a Plan<'a>,
+    plan: &'a ParsePlan<'a>,
     block: &'a Block,
     text: &'a [u8],
     at: usize,
@@ -106,16 +109,16 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads one row: a cell for each part, delimiters between them, a line end after the last.
-    fn row(&mut self, parts: &mut [Part], start: usize) -> Result<()> {
+    fn row(&mut self, parts: &mut [ColumnPart], start: usize) -> Result<()> {
         let last = parts.len() - 1;
         for (column, part) in parts.iter_mut().enumerate() {
             match part {
-                Part::Numbers(values) => match self.number_cell() {
+                ColumnPart::Numbers(values) => match self.number_cell() {
                     Some(value) => values.push(value),
-                    None => self.not_a_short_number(column, part)?,
+                    None => self.not_a_short_number(part)?,
                 },
-                Part::Words(words, codes) => self.word_cell(column, words, codes)?,
-                Part::Skipped | Part::NotNumbers => self.at = self.cell(self.at)?.end,
+                ColumnPart::CodedStrings(words, codes) => self.word_cell(column, words, codes)?,
+                ColumnPart::Skipped | ColumnPart::NotNumbers => self.at = self.cell(self.at)?.end,
             }
             let ends_row = self.text[self.at] == b'\n';
             if ends_row != (column == last) {
@@ -148,26 +151,22 @@ impl<'a> Cursor<'a> {
 
     /// A cell of a column of numbers in general: missing, a number in quotes or between blanks, or no number.
     #[cold]
-    fn not_a_short_number(&mut self, column: usize, part: &mut Part) -> Result<()> {
+    fn not_a_short_number(&mut self, part: &mut ColumnPart) -> Result<()> {
         let start = self.at;
         let Cell { text, end } = cell_at(self.text, start, self.plan.delimiter, &mut self.scratch)
             .map_err(|fault| cell_fault(self.block, fault))?;
         let text = text.trim_ascii();
         let value = if self.plan.missing.contains(text) { Some(f64::NAN) } else { number(text) };
-        match (value, &mut *part, self.plan.rules[column]) {
-            (Some(value), Part::Numbers(values), _) => values.push(value),
-            (None, _, Rule::Number { declared: true }) => {
-                let text = String::from_utf8_lossy(text).into_owned();
-                return Err(self.misfit(start, column, misfit(&text, &ColumnType::Numeric)));
-            }
-            _ => *part = Part::NotNumbers,
+        match (value, &mut *part) {
+            (Some(value), ColumnPart::Numbers(values)) => values.push(value),
+            _ => *part = ColumnPart::NotNumbers,
         }
         self.at = end;
         Ok(())
     }
 
     #[inline]
-    fn word_cell(&mut self, column: usize, words: &mut Words, codes: &mut Vec<u32>) -> Result<()> {
+    fn word_cell(&mut self, column: usize, words: &mut CodedStrings, codes: &mut Vec<u32>) -> Result<()> {
         let (text, at, delimiter) = (self.text, self.at, self.plan.delimiter);
         let first = text[at];
         let Cell { text: word, end } = if first == b'"' || is_blank(first, delimiter) {
@@ -210,7 +209,7 @@ impl<'a> Cursor<'a> {
 
 /// The code of a word that is new to a block: its number, or that it is missing; or why it may not stand there.
 #[cold]
-fn code_of(plan: &Plan, column: usize, word: &[u8], number: u32) -> Result<u32, String> {
+fn code_of(plan: &ParsePlan, column: usize, word: &[u8], number: u32) -> Result<u32, String> {
     if plan.missing.contains(word.trim_ascii()) {
         return Ok(MISSING);
     }
@@ -218,10 +217,10 @@ fn code_of(plan: &Plan, column: usize, word: &[u8], number: u32) -> Result<u32, 
         format!("'{}' is not valid UTF-8 (is the file in another encoding?)", String::from_utf8_lossy(word))
     })?;
     match plan.rules[column] {
-        Rule::Word { levels: Some(levels), wanted: Some(wanted) } if levels.code(text).is_none() => {
+        CellRule::Word { levels: Some(levels), wanted: Some(wanted) } if levels.code(text).is_none() => {
             Err(misfit(text, wanted))
         }
-        Rule::Word { wanted: Some(wanted @ ColumnType::Boolean), .. } if declared_truth(text).is_none() => {
+        CellRule::Word { wanted: Some(wanted @ ColumnType::Boolean), .. } if declared_truth(text).is_none() => {
             Err(misfit(text, wanted))
         }
         _ => Ok(number),
@@ -229,7 +228,7 @@ fn code_of(plan: &Plan, column: usize, word: &[u8], number: u32) -> Result<u32, 
 }
 
 /// How many cells the row has that starts at `start`, and where its line end stands.
-pub fn count_cells(text: &[u8], start: usize, delimiter: u8) -> Result<(usize, usize), Fault> {
+pub fn count_cells(text: &[u8], start: usize, delimiter: u8) -> Result<(usize, usize), CellFault> {
     let (mut n, mut at, mut scratch) = (0, start, Vec::new());
     loop {
         let end = cell_at(text, at, delimiter, &mut scratch)?.end;
@@ -242,10 +241,12 @@ pub fn count_cells(text: &[u8], start: usize, delimiter: u8) -> Result<(usize, u
 }
 
 /// The error that a malformed cell is.
-pub fn cell_fault(block: &Block, what: Fault) -> Error {
+pub fn cell_fault(block: &Block, what: CellFault) -> Error {
     match what {
-        Fault::Unclosed(at) => fault(Some(block.line_at(at)), None, "a quote opens a cell here, but none closes it"),
-        Fault::AfterQuote(at) => {
+        CellFault::Unclosed(at) => {
+            fault(Some(block.line_at(at)), None, "a quote opens a cell here, but none closes it")
+        }
+        CellFault::AfterQuote(at) => {
             let rest = &block.text[at..];
             let rest = String::from_utf8_lossy(&rest[..rest.len().min(20)]);
             let found = rest.chars().next().unwrap_or(' ');

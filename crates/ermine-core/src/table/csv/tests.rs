@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn read_blocks(text: &[u8], options: &ReadOptions, block_bytes: usize) -> Result<Table> {
-    read_source(&Source::bytes(text), options, block_bytes)
+    read_source(&Source::bytes(text), options, block_bytes, &mut Vec::new())
 }
 
 fn read_text(text: &str) -> Result<Table> {
@@ -180,7 +180,7 @@ proptest! {
         let delimiter = if tab { b'\t' } else { b',' };
         let text = written(&grid, width, delimiter, crlf, quote);
         let types = (0..width).map(|j| (format!("h{j}"), ColumnType::Nominal)).collect();
-        let options = ReadOptions { types, delimiter: Some(delimiter), missing: vec!["NA".into()], header: true };
+        let options = ReadOptions { types, delimiter: Some(delimiter), missing: vec!["NA".into()], ..Default::default() };
         let table = read_blocks(&text, &options, size).unwrap();
         // Blank lines are passed over here, but not by the oracle once blanks stand in them.
         let mut oracle = ::csv::ReaderBuilder::new().delimiter(delimiter).from_reader(&text[..]);

@@ -1,16 +1,20 @@
-//! Looks at the lengths that an Arrow IPC file claims before its decoder believes them.
+//! Checks the lengths that an Arrow IPC file claims before its decoder relies on them.
 //!
-//! The decoder allocates what the file says: the length of a message, of its body, and of each compressed buffer once it is unpacked. A few wrong bytes ask for terabytes, and an
-//! allocation that fails ends the process. So every message is visited first: lengths must lie inside the file, and what is unpacked must fit into memory.
+//! The decoder allocates what the file claims: the length of a message, of its body, of each column, and of each compressed buffer after decompression. A few wrong bytes claim terabytes, and an
+//! allocation that fails ends the process. So every message is visited first, exactly where the decoder will look for it: offsets and lengths must lie inside the file, no buffer may claim to decompress
+//! to more than its codec can make of its bytes, and all of it must fit into memory.
 //!
-//! A stream is a row of messages; a file has a footer that says where they are.
+//! A stream is a sequence of messages; a file has a footer that lists them.
 //!
-//! **Reference.** Apache Arrow, "Arrow Columnar Format", sections "Encapsulated message format" and "IPC File Format".
+//! **Bounds of the codecs.** An LZ4 sequence grows by at most 255 bytes for each byte of its length; a Zstandard block of one repeated byte takes 4 bytes and is at most 128 KiB long.
+//!
+//! **Reference.** Apache Arrow, "Arrow Columnar Format", sections "Encapsulated message format" and "IPC File Format"; LZ4 block format; RFC 8878, section 3.1.1.2.
 
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::table::MAX_ROWS;
 use crate::table::read::fault;
-use arrow_ipc::{Message, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::{CompressionType, Message, RecordBatch, root_as_footer, root_as_message};
 use std::io::{Read, Seek, SeekFrom};
 
 /// What stands before the length of a message, in files of recent versions.
@@ -61,17 +65,29 @@ impl<R: Read + Seek> Claims<'_, R> {
         let footer = root_as_footer(&footer).map_err(|e| broken(&e.to_string()))?;
         let blocks = [footer.dictionaries(), footer.recordBatches()];
         for block in blocks.into_iter().flatten().flat_map(|blocks| blocks.iter().copied().collect::<Vec<_>>()) {
-            let claims = (block.offset(), i64::from(block.metaDataLength()), block.bodyLength());
-            let (Ok(at), Ok(head), Ok(body)) = (claims.0.try_into(), claims.1.try_into(), claims.2.try_into()) else {
+            let claims = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()];
+            let [Ok(at), Ok(head), Ok(body)] = claims.map(u64::try_from) else {
                 return Err(broken("a block has a negative length"));
             };
-            let (at, head, body): (u64, u64, u64) = (at, head, body);
-            if at.checked_add(head).and_then(|end| end.checked_add(body)).is_none_or(|end| end > self.size) {
-                return Err(broken("a block reaches past the end of the file"));
-            }
-            self.check_message(at)?;
+            self.check_block(at, head, body)?;
         }
         Ok(())
+    }
+
+    /// Checks a block: its metadata, with what stands before it, and its body, which starts where the footer says.
+    fn check_block(&mut self, at: u64, head: u64, body: u64) -> Result<()> {
+        let bytes = self.bytes(at, head)?;
+        let prefix = if bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
+        let metadata = bytes.get(prefix..).ok_or_else(|| broken("the metadata of a block is cut short"))?;
+        let message = root_as_message(metadata).map_err(|e| broken(&e.to_string()))?;
+        let body_start = at + head;
+        if body_start.checked_add(body).is_none_or(|end| end > self.size) {
+            return Err(broken("a block reaches past the end of the file"));
+        }
+        match batch_of(&message) {
+            Some(batch) => self.check_batch(&batch, body_start, body),
+            None => Err(broken("a block holds neither a batch nor a dictionary")),
+        }
     }
 
     /// One message after the other, up to the end.
@@ -106,36 +122,49 @@ impl<R: Read + Seek> Claims<'_, R> {
         Ok(Some(next))
     }
 
-    /// What the buffers of a batch unpack to must fit into memory.
+    /// Columns and buffers of a batch must be possible, and fit into memory.
     fn check_batch(&mut self, batch: &RecordBatch<'_>, body: u64, body_length: u64) -> Result<()> {
-        let Some(buffers) = batch.buffers().filter(|_| batch.compression().is_some()) else { return Ok(()) };
-        let mut unpacked = 0usize;
-        for buffer in buffers.iter() {
+        let mut needed = 0usize;
+        let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
+        for length in lengths.chain([batch.length()]) {
+            let rows = usize::try_from(length).ok().filter(|&rows| rows <= MAX_ROWS);
+            let rows = rows.ok_or_else(|| broken(&format!("a column claims {length} rows (at most {MAX_ROWS})")))?;
+            needed = needed.saturating_add(rows.saturating_mul(size_of::<f64>()));
+        }
+        let growth = batch.compression().map(|compression| match compression.codec() {
+            CompressionType::LZ4_FRAME => 255,
+            _ => (128 << 10) / 4,
+        });
+        for buffer in batch.buffers().into_iter().flatten() {
             let (Ok(offset), Ok(length)) = (u64::try_from(buffer.offset()), u64::try_from(buffer.length())) else {
                 return Err(broken("a buffer has a negative length"));
             };
             if offset.checked_add(length).is_none_or(|end| end > body_length) {
                 return Err(broken("a buffer reaches past the end of its message"));
             }
-            if length == 0 {
-                continue;
-            }
-            if length < 8 {
-                return Err(broken("a compressed buffer is too short to say its length"));
-            }
-            let claim = i64::from_le_bytes(self.bytes(body + offset, 8)?.try_into().unwrap_or_default());
-            // -1 marks a buffer that is not compressed after all.
-            match usize::try_from(claim) {
-                Ok(claim) => unpacked = unpacked.saturating_add(claim),
-                Err(_) if claim == -1 => {}
-                Err(_) => return Err(broken("a compressed buffer has a negative length")),
+            if let Some(growth) = growth.filter(|_| length > 0) {
+                needed = needed.saturating_add(self.decompressed_length(body + offset, length, growth)?);
             }
         }
         memory::require(
-            || "unpacking a batch of an Arrow file".to_string(),
-            &[unpacked],
+            || "reading a batch of an Arrow file".to_string(),
+            &[needed],
             "the file is damaged, or must be written in smaller batches",
         )
+    }
+
+    /// What a compressed buffer claims to decompress to; `growth` is the most that its codec makes of a byte.
+    fn decompressed_length(&mut self, at: u64, length: u64, growth: u64) -> Result<usize> {
+        let packed =
+            length.checked_sub(8).ok_or_else(|| broken("a compressed buffer is too short to state its length"))?;
+        let claim = i64::from_le_bytes(self.bytes(at, 8)?.try_into().unwrap_or_default());
+        match u64::try_from(claim) {
+            Ok(claim) if claim <= packed.saturating_mul(growth) => Ok(claim as usize),
+            Ok(claim) => Err(broken(&format!("a buffer of {packed} bytes claims to decompress to {claim}"))),
+            // -1 marks a buffer that is not compressed after all.
+            Err(_) if claim == -1 => Ok(0),
+            Err(_) => Err(broken("a compressed buffer has a negative length")),
+        }
     }
 }
 

@@ -16,6 +16,14 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/parquet").join(name)
 }
 
+/// A list in the header of a page claims two billion entries: skipping them took hours.
+#[test]
+fn an_endless_page_header_is_an_error() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/endless_page_header.parquet");
+    let message = Table::read(file).unwrap_err().to_string();
+    assert!(message.contains("not readable as Parquet"), "{message}");
+}
+
 #[test]
 fn every_readable_type_is_read_in_every_codec_and_page_format() {
     for name in ["none", "snappy", "gzip", "zstd", "lz4", "pages2"] {

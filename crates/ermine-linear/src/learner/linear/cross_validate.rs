@@ -2,10 +2,9 @@
 //!
 //! Rows of a fold get weight 0 while its path is solved, so nothing is copied. Their predictions need the columns in use only.
 
-use crate::optim::lasso::{Lasso, LassoSolution};
+use crate::optim::lasso::{LassoProblem, LassoSolution};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
-use ermine_core::linalg::Design;
 use ermine_core::linalg::dense::BLOCK;
 use ermine_core::parallel;
 use ermine_core::progress::{Event, report};
@@ -45,14 +44,14 @@ impl Folds {
     }
 
     /// The mean squared error of each strength on each fold, by the solution that hasn't seen it, strength by strength.
-    pub fn errors(&self, problem: &Lasso, lambdas: &[f64], context: &Context<'_>) -> Result<Vec<f64>> {
+    pub fn errors(&self, problem: &LassoProblem, lambdas: &[f64], context: &Context<'_>) -> Result<Vec<f64>> {
         let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
         let mut all = vec![0.0; lambdas.len() * self.n];
         report(context.observer, Event::Begin { what: "folds", total: Some(self.n as u64) })?;
         for k in 0..self.n as u32 {
             let held = |i: usize| self.fold[i] == k;
             let weights: Vec<f64> = (0..self.fold.len()).map(|i| if held(i) { 0.0 } else { weight(i) }).collect();
-            let solutions = Lasso { weights: Some(&weights), ..*problem }.path(lambdas);
+            let solutions = LassoProblem { weights: Some(&weights), ..*problem }.path(lambdas);
             let rows: Vec<usize> = (0..self.fold.len()).filter(|&i| held(i)).collect();
             let total: f64 = rows.iter().map(|&i| weight(i)).sum();
             for (line, error) in square_errors(problem, &rows, &solutions).into_iter().enumerate() {
@@ -78,7 +77,7 @@ impl Folds {
 }
 
 /// The weighted squared errors of some rows for each solution.
-fn square_errors(problem: &Lasso, rows: &[usize], solutions: &[LassoSolution]) -> Vec<f64> {
+fn square_errors(problem: &LassoProblem, rows: &[usize], solutions: &[LassoSolution]) -> Vec<f64> {
     let used: Vec<Vec<(usize, f64)>> = solutions
         .iter()
         .map(|s| s.coefficients.iter().copied().enumerate().filter(|(_, b)| *b != 0.0).collect())
@@ -87,14 +86,7 @@ fn square_errors(problem: &Lasso, rows: &[usize], solutions: &[LassoSolution]) -
         let (mut errors, mut buffer) = (vec![0.0; solutions.len()], Vec::new());
         let mut dense = vec![0.0; problem.x.n_columns()];
         for &i in rows {
-            match problem.x {
-                Design::Dense(x) => dense.copy_from_slice(x.block(i..i + 1, &mut buffer).row(0, x.n_columns())),
-                Design::Sparse(x) => {
-                    let (places, numbers) = x.rows().line(i);
-                    dense.fill(0.0);
-                    places.iter().zip(numbers).for_each(|(&j, &v)| dense[j as usize] = v);
-                }
-            }
+            problem.x.row_into(i, &mut buffer, &mut dense);
             let weight = problem.weights.map_or(1.0, |w| w[i]);
             for ((error, used), solution) in errors.iter_mut().zip(&used).zip(solutions) {
                 let fit = used.iter().fold(solution.intercept, |sum, &(j, b)| sum + dense[j] * b);

@@ -1,11 +1,12 @@
 //! The fitted form of all linear learners: coefficients over the numbers that features become, and what the margins mean.
 
 use super::inference::Inference;
+use super::prepare::{PreparedData, Scaling};
 use super::show;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::Matrix;
 use ermine_core::loss::softmax::softmax;
-use ermine_core::matrix::{FeatureMap, Features, Schema, Task};
+use ermine_core::matrix::{Dataset, FeatureMap, Features, Schema, Task};
 use ermine_core::model::{Attribute, Fitted, Header, Output};
 use ermine_core::section::Sections;
 use ermine_core::simd::exp::sigmoid;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// What margins `x'w + b` mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Link {
+pub enum LinearLink {
     /// They are the predicted numbers.
     Identity,
     /// The highest wins; a single one is positive for the second class.
@@ -25,9 +26,12 @@ pub enum Link {
     Softmax,
 }
 
+/// What a penalty on the coefficients of scaled columns is about.
+pub const DEVIATION_1: &str = " of columns with deviation 1";
+
 /// Facts about the course of training that users look at.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Course {
+pub struct FitHistory {
     /// How many iterations (passes, steps) it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_iter: Option<usize>,
@@ -40,6 +44,9 @@ pub struct Course {
     /// The scale of the residuals that was estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
+    /// The same for each of several targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scales: Vec<f64>,
     /// How many mistakes were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_mistakes: Option<u64>,
@@ -56,9 +63,9 @@ pub struct Course {
 
 /// A fitted linear model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Linear {
+pub struct LinearModel {
     /// What the margins mean.
-    pub link: Link,
+    pub link: LinearLink,
     /// How features become numbers.
     pub map: FeatureMap,
     /// The names of the numbers.
@@ -74,10 +81,44 @@ pub struct Linear {
     /// Statistics of each margin's fit; empty where there are none.
     pub inference: Vec<Inference>,
     /// What happened in training.
-    pub course: Course,
+    pub course: FitHistory,
 }
 
-impl Linear {
+impl LinearModel {
+    /// A model of numbers over prepared columns. Coefficients of scaled columns are brought back to the user's units.
+    pub fn new(
+        prepared: &PreparedData<'_>,
+        scaling: Option<&Scaling>,
+        mut coefficients: Matrix,
+        mut intercepts: Vec<f64>,
+        course: FitHistory,
+    ) -> LinearModel {
+        if let Some(scaling) = scaling {
+            for (k, intercept) in intercepts.iter_mut().enumerate() {
+                *intercept += scaling.restore(coefficients.row_mut(k));
+            }
+        }
+        LinearModel {
+            link: LinearLink::Identity,
+            map: prepared.map.clone(),
+            names: prepared.names.clone(),
+            n_classes: 0,
+            used: Vec::new(),
+            coefficients,
+            intercepts,
+            inference: Vec::new(),
+            course,
+        }
+    }
+
+    /// The same as a model of classes, of which `used` are those that the margins are for; without any it stays a model of numbers.
+    pub fn for_classes(self, link: LinearLink, data: &Dataset, used: Vec<u32>) -> Result<LinearModel> {
+        if used.is_empty() {
+            return Ok(self);
+        }
+        Ok(LinearModel { link, n_classes: data.classes()?.1.len(), used, ..self })
+    }
+
     /// The margins of each row, margin by margin.
     pub fn margin_columns(&self, features: &Features) -> Result<Vec<Vec<f64>>> {
         let numbers = self.map.numbers(features)?;
@@ -87,11 +128,11 @@ impl Linear {
 
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        Linear::read(sections, header).map(|linear| Box::new(linear) as Box<dyn Fitted>)
+        LinearModel::read(sections, header).map(|linear| Box::new(linear) as Box<dyn Fitted>)
     }
 
     /// Reads it from a model file, as what it is.
-    pub fn read(sections: &Sections, header: &Header) -> Result<Linear> {
+    pub fn read(sections: &Sections, header: &Header) -> Result<LinearModel> {
         let map: FeatureMap = sections.json("map")?;
         map.check(header.schema.features.len())?;
         let (p, intercepts) = (map.n_columns(), sections.f64s("intercepts")?);
@@ -99,7 +140,7 @@ impl Linear {
         if intercepts.is_empty() || coefficients.len() != p * intercepts.len() {
             return Err(Error::model_file("a linear model needs a coefficient for each column and margin"));
         }
-        let mut course: Course = sections.json("course")?;
+        let mut course: FitHistory = sections.json("course")?;
         let pairs = sections.f64s("choices")?;
         course.choices = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         course.curve = sections.f64s("curve")?;
@@ -112,7 +153,7 @@ impl Linear {
         let inference = sections.f64s("inference")?;
         let inference: Vec<Inference> =
             inference.chunks(p + 5).map(Inference::from_numbers).collect::<Option<_>>().unwrap_or_default();
-        let linear = Linear {
+        let linear = LinearModel {
             link: sections.json("link")?,
             names: sections.json("names")?,
             n_classes: header.schema.classes.len(),
@@ -130,16 +171,16 @@ impl Linear {
     fn check(&self, schema: &Schema) -> Result<()> {
         let (k, classes) = (self.intercepts.len(), schema.classes.len());
         let margins = match (self.link, schema.task) {
-            (Link::Identity, Task::Regression | Task::Ranking) => k == schema.n_outputs && self.used.is_empty(),
-            (Link::Logistic, Task::Classification) => k == 1 && self.used.len() == 2,
-            (Link::Softmax, Task::Classification) => k == self.used.len(),
-            (Link::Scores, Task::Classification) => k == self.used.len() || (k == 1 && self.used.len() == 2),
+            (LinearLink::Identity, Task::Regression | Task::Ranking) => k == schema.n_outputs && self.used.is_empty(),
+            (LinearLink::Logistic, Task::Classification) => k == 1 && self.used.len() == 2,
+            (LinearLink::Softmax, Task::Classification) => k == self.used.len(),
+            (LinearLink::Scores, Task::Classification) => k == self.used.len() || (k == 1 && self.used.len() == 2),
             _ => false,
         };
         let finite = self.coefficients.data().iter().chain(&self.intercepts).all(|w| w.is_finite());
         let known = self.used.iter().all(|&c| (c as usize) < classes);
         let counted = self.inference.is_empty() || self.inference.len() == k;
-        let errors = self.inference.iter().all(|i| i.errors.len() == self.names.len() + 1);
+        let errors = self.inference.iter().all(|i| i.is_sound(self.names.len()));
         if margins && finite && known && counted && errors && self.names.len() == self.map.n_columns() {
             return Ok(());
         }
@@ -149,11 +190,11 @@ impl Linear {
     /// The numbers of one row from its margins, into `out`: one for each class of the schema.
     fn of_classes(&self, margins: &[f64], out: &mut [f64]) {
         let mut scores: Vec<f64> = match margins {
-            [z] if self.link == Link::Logistic => vec![1.0 - sigmoid(*z), sigmoid(*z)],
+            [z] if self.link == LinearLink::Logistic => vec![1.0 - sigmoid(*z), sigmoid(*z)],
             [z] => vec![-z, *z],
             _ => margins.to_vec(),
         };
-        if self.link == Link::Softmax {
+        if self.link == LinearLink::Softmax {
             softmax(&mut scores);
         }
         // A class that training didn't have is never predicted.
@@ -163,42 +204,42 @@ impl Linear {
 
     /// Whether one signed number says which of two classes it is.
     fn is_margin(&self) -> bool {
-        self.link == Link::Scores && self.n_classes == 2 && self.intercepts.len() == 1
+        self.link == LinearLink::Scores && self.n_classes == 2 && self.intercepts.len() == 1
     }
 
     /// The shape of what there is for each output. As scikit-learn has it: a single output has a vector of coefficients and one
     /// intercept, classes have rows of them.
     fn output_shape(&self, width: Option<usize>) -> Vec<usize> {
         let k = self.intercepts.len();
-        let mut shape = if k == 1 && self.link == Link::Identity { Vec::new() } else { vec![k] };
+        let mut shape = if k == 1 && self.link == LinearLink::Identity { Vec::new() } else { vec![k] };
         shape.extend(width);
         shape
     }
 }
 
-impl Fitted for Linear {
+impl Fitted for LinearModel {
     fn output(&self) -> Output {
         match self.link {
-            Link::Identity => Output::Values,
-            Link::Scores if self.is_margin() => Output::Margin,
-            Link::Scores => Output::Scores,
-            Link::Logistic | Link::Softmax => Output::Probabilities,
+            LinearLink::Identity => Output::Values,
+            LinearLink::Scores if self.is_margin() => Output::Margin,
+            LinearLink::Scores => Output::Scores,
+            LinearLink::Logistic | LinearLink::Softmax => Output::Probabilities,
         }
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         let mut margins = self.margin_columns(features)?;
-        if margins.len() == 1 && (self.link == Link::Identity || self.is_margin()) {
+        if margins.len() == 1 && (self.link == LinearLink::Identity || self.is_margin()) {
             return Ok(margins.swap_remove(0));
         }
         let (n, k) = (features.n_rows(), margins.len());
         let mut row = vec![0.0; k];
-        let width = if self.link == Link::Identity { k } else { self.n_classes };
+        let width = if self.link == LinearLink::Identity { k } else { self.n_classes };
         let mut out = vec![0.0; n * width];
         for (i, out) in out.chunks_exact_mut(width).enumerate() {
             row.iter_mut().zip(&margins).for_each(|(r, m)| *r = m[i]);
             match self.link {
-                Link::Identity => out.copy_from_slice(&row),
+                LinearLink::Identity => out.copy_from_slice(&row),
                 _ => self.of_classes(&row, out),
             }
         }
@@ -206,7 +247,7 @@ impl Fitted for Linear {
     }
 
     fn margins(&self, features: &Features) -> Result<Option<(Vec<f64>, usize)>> {
-        if self.link == Link::Identity {
+        if self.link == LinearLink::Identity {
             return Ok(None);
         }
         let (margins, n) = (self.margin_columns(features)?, features.n_rows());
@@ -247,8 +288,8 @@ impl Fitted for Linear {
         show::text(self, schema)
     }
 
-    fn svg(&self, _: &Schema) -> Option<String> {
-        show::svg(self)
+    fn svg(&self, schema: &Schema) -> Option<String> {
+        show::svg(self, schema)
     }
 
     fn html(&self, schema: &Schema) -> Option<String> {
@@ -271,6 +312,10 @@ impl Fitted for Linear {
         all.extend(number("alpha", course.alpha, "Penalty strength that was chosen."));
         all.extend(number("l1_ratio", course.l1_ratio, "Share of L1 in the penalty that was chosen."));
         all.extend(number("scale", course.scale, "Scale of the residuals."));
+        if !course.scales.is_empty() {
+            let doc = "Scale of the residuals of each target.";
+            all.push(Attribute::vector("scale", course.scales.clone(), "(n_outputs,)", doc));
+        }
         all.extend(course.n_mistakes.map(Attribute::n_mistakes));
         if !course.choices.is_empty() {
             let (alphas, errors): (Vec<f64>, Vec<f64>) = course.choices.iter().copied().unzip();

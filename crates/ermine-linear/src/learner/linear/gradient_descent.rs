@@ -5,11 +5,11 @@
 //!
 //! More than two classes: one function for each class against the others. The 0-1 loss can't be descended; it is reported.
 
-use super::fitted::{Course, Linear, Link};
+use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
 use super::losses::{LossName, PenaltyName, assess, with_loss};
-use super::prepare::{Classes, Prepared, outputs, scaled};
-use super::{report, ridge};
-use crate::optim::descent::{self, Descent, Rate};
+use super::prepare::{ObservedClasses, PreparedData, outputs, scaled};
+use super::report;
+use crate::optim::descent::{self, Descent, StepRate};
 use crate::optim::risk::Risk;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
@@ -22,9 +22,9 @@ use ermine_core::{choice, params};
 use std::borrow::Cow;
 
 choice! {
-    /// How the rate of steps changes.
+    /// Learning rate schedule.
     pub enum RateName {
-        /// Searched anew in each step, with momentum; for losses without kinks.
+        /// Line search in every step, with momentum; for differentiable losses.
         LineSearch = "line_search",
         /// Always `eta0`.
         Constant = "constant",
@@ -38,39 +38,39 @@ choice! {
 params! {
     /// Any loss with any penalty, by gradient descent over all rows.
     pub struct GradientDescent("gradient-descent") {
-        /// What is minimised; none for "hinge" (classes) or "squared_error" (numbers).
+        /// Loss function; none for "hinge" (classification) or "squared_error" (regression).
         loss: Option<LossName> = None, tune Each;
-        /// What coefficients cost; none for nothing.
+        /// Penalty on the coefficients; none for no penalty.
         penalty: Option<PenaltyName> = Some(PenaltyName::L2);
-        /// The strength of the penalty.
+        /// Strength of the penalty.
         alpha: f64 = 0.0001, range Range::between(0.0, 1e100), tune Log(1e-6, 10.0);
-        /// The share of L1 in the penalty "elasticnet".
+        /// Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet".
         l1_ratio: f64 = 0.15, range Range::between(0.0, 1.0);
-        /// The power of the penalty "lp".
+        /// Exponent of the penalty "lp".
         p: f64 = 1.5, range Range::between(1.0, 100.0);
-        /// Where the loss "huber" becomes absolute; what "epsilon_insensitive" leaves unpunished.
+        /// Threshold of the loss "huber" beyond which errors count linearly; width of the tube of "epsilon_insensitive".
         epsilon: f64 = 0.1, range Range::above_to(0.0, 1e100);
-        /// Which quantile the loss "quantile" is for.
+        /// Quantile of the loss "quantile".
         quantile: f64 = 0.5, range Range::inside(0.0, 1.0);
-        /// How the rate changes; none for "line_search", or "invscaling" for losses with kinks.
+        /// Learning rate schedule; none for "line_search", or "invscaling" if the loss is not differentiable.
         learning_rate: Option<RateName> = None;
-        /// The rate of the first step, where it isn't searched.
+        /// Initial learning rate, unless it is found by line search.
         eta0: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-3, 10.0);
-        /// How fast the rate "invscaling" falls.
+        /// Exponent of the inverse scaling learning rate "invscaling".
         power_t: f64 = 0.5, range Range::between(0.0, 10.0);
-        /// Most steps.
+        /// Maximum number of iterations.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// Stop when no optimality condition is violated by more than this.
+        /// Stopping tolerance: the largest violation of an optimality condition.
         tol: f64 = 1e-6, range Range::at_least(0.0);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units.
         standardize: bool = true;
-        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        /// Class weights: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
         degree: usize = 1, range Range::between(1.0, 50.0);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
     }
 }
@@ -104,7 +104,7 @@ impl Learner for GradientDescent {
         let loss = LossName::choose(self.loss, data.task(), self.info().name)?;
         let rate = self.rate(loss)?;
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
-        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let prepared = PreparedData::new(data, options, &self.class_weight)?;
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
         let (targets, used) = problems(data)?;
         let (mut runs, mut rows) = (Vec::new(), Vec::new());
@@ -130,33 +130,18 @@ impl Learner for GradientDescent {
             certificate.objective += DEVIATION_1;
         }
         certificate.notes.extend(wrong.map(|share| format!("0-1 loss on the training rows: {share:.6}")));
-        let mut coefficients = Matrix::from_fn(rows.len(), p, |k, j| rows[k][j]);
-        let mut intercepts: Vec<f64> = rows.iter().map(|w| w.get(p).copied().unwrap_or(0.0)).collect();
-        if let Some(scaling) = scaling {
-            ridge::restore(&scaling, &mut coefficients, &mut intercepts);
-        }
-        let course = Course {
+        let coefficients = Matrix::from_fn(rows.len(), p, |k, j| rows[k][j]);
+        let intercepts = rows.iter().map(|w| w.get(p).copied().unwrap_or(0.0)).collect();
+        let course = FitHistory {
             n_iter: outcomes.iter().map(|o| o.n_iterations).max(),
             curve: sum_curves(&runs),
-            ..Course::default()
+            ..FitHistory::default()
         };
-        let fitted = Linear {
-            link: if used.is_empty() { Link::Identity } else { Link::Scores },
-            map: prepared.map,
-            names: prepared.names,
-            n_classes: data.classes().map_or(0, |(_, labels)| labels.len()),
-            used,
-            coefficients,
-            intercepts,
-            inference: Vec::new(),
-            course,
-        };
+        let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, course);
+        let fitted = fitted.for_classes(LinearLink::Scores, data, used)?;
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
-
-/// What a penalty on the coefficients of scaled columns is about.
-pub const DEVIATION_1: &str = " of columns with deviation 1";
 
 /// The targets of the problems to solve, one for each, and the classes that they are for.
 pub type Problems<'d> = (Vec<Cow<'d, [f64]>>, Vec<u32>);
@@ -166,7 +151,7 @@ pub fn problems(data: &Dataset) -> Result<Problems<'_>> {
     if data.task() != Task::Classification {
         return Ok((outputs(data)?, Vec::new()));
     }
-    let classes = Classes::of(data)?;
+    let classes = ObservedClasses::of(data)?;
     Ok(((0..classes.n_problems()).map(|k| Cow::Owned(classes.signs(k))).collect(), classes.used))
 }
 
@@ -200,7 +185,7 @@ fn sum_curves(runs: &[Descent]) -> Vec<f64> {
 }
 
 impl GradientDescent {
-    fn rate(&self, loss: LossName) -> Result<Rate> {
+    fn rate(&self, loss: LossName) -> Result<StepRate> {
         let default = if loss.is_smooth() { RateName::LineSearch } else { RateName::InvScaling };
         match self.learning_rate.unwrap_or(default) {
             RateName::LineSearch if !loss.is_smooth() => Err(Error::Param {
@@ -209,17 +194,17 @@ impl GradientDescent {
                 value: "line_search".into(),
                 allowed: format!("constant | invscaling | adaptive for the loss {loss}, which has kinks"),
             }),
-            RateName::LineSearch => Ok(Rate::Search),
-            RateName::Constant => Ok(Rate::Constant(self.eta0)),
-            RateName::InvScaling => Ok(Rate::Inverse { rate: self.eta0, power: self.power_t }),
-            RateName::Adaptive => Ok(Rate::Adaptive(self.eta0)),
+            RateName::LineSearch => Ok(StepRate::Search),
+            RateName::Constant => Ok(StepRate::Constant(self.eta0)),
+            RateName::InvScaling => Ok(StepRate::Inverse { rate: self.eta0, power: self.power_t }),
+            RateName::Adaptive => Ok(StepRate::Adaptive(self.eta0)),
         }
     }
 
     fn descend<L: Loss>(
         &self,
         loss: L,
-        rate: Rate,
+        rate: StepRate,
         x: &Design,
         y: &[f64],
         weights: Option<&[f64]>,
@@ -229,15 +214,15 @@ impl GradientDescent {
         let (y, weights) = (Cow::Borrowed(y), weights.map(Cow::Borrowed));
         let risk = Risk { x: x.clone(), y, weights, loss, lambda: 0.0, intercept };
         let mut w = vec![0.0; x.n_columns() + usize::from(intercept)];
-        let options = descent::Options {
+        let options = descent::DescentOptions {
             rate,
             penalty: PenaltyName::penalty(self.penalty, self.alpha, self.l1_ratio, self.p),
-            n_penalised: x.n_columns(),
+            n_penalized: x.n_columns(),
             tolerance: self.tol,
             max_iterations: self.max_iter,
             observer: context.observer,
         };
-        let mut run = descent::minimise(&risk, &mut w, &options)?;
+        let mut run = descent::minimize(&risk, &mut w, &options)?;
         let Risk { y, weights, .. } = &risk;
         let margins = x.times(&w[..x.n_columns()], w.get(x.n_columns()).copied().unwrap_or(0.0));
         run.outcome.lower_bound = assess(loss, options.penalty, x, y, weights.as_deref(), &w, &margins).1;

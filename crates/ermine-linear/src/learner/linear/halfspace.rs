@@ -3,9 +3,9 @@
 //! **Formula.** Find `w, b` with `y_i (x_i'w + b) >= 1` for all rows, or multipliers `l >= 0` of sum 1 with `sum l_i y_i [x_i, 1] = 0`, a point common to the convex hulls of
 //! both classes; exactly one of them exists ([`optim::halfspace`](crate::optim::halfspace)). Where there is no hyperplane, the one with the least total violation is kept.
 
-use super::fitted::{Course, Linear, Link};
+use super::fitted::{FitHistory, LinearLink, LinearModel};
 use super::logistic::CLASSIFICATION;
-use super::prepare::{Classes, Prepared};
+use super::prepare::{ObservedClasses, PreparedData};
 use crate::optim::halfspace::{Separation, separate};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
@@ -20,11 +20,11 @@ use ermine_core::params;
 params! {
     /// A hyperplane between two classes, or the proof that there is none.
     pub struct Halfspace("halfspace") {
-        /// Whether there is an intercept.
+        /// Fit an intercept.
         fit_intercept: bool = true;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
     }
 }
@@ -42,9 +42,9 @@ impl Learner for Halfspace {
     }
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
-        let classes = Classes::of(data)?;
+        let classes = ObservedClasses::of(data)?;
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
         let (x, y) = (prepared.design()?, classes.signs(0));
         let separation = separate(&x, &y, prepared.weights(), self.fit_intercept)?;
         let (coefficients, intercept) = match &separation {
@@ -55,17 +55,9 @@ impl Learner for Halfspace {
         let value = violation(&x, &y, prepared.weights(), &coefficients, intercept);
         let certificate = certificate(&separation, &y, prepared.weights(), value);
         drop(x);
-        let fitted = Linear {
-            link: Link::Scores,
-            map: prepared.map,
-            names: prepared.names,
-            n_classes: data.classes()?.1.len(),
-            used: classes.used,
-            coefficients: Matrix::from_fn(1, coefficients.len(), |_, j| coefficients[j]),
-            intercepts: vec![intercept],
-            inference: Vec::new(),
-            course: Course::default(),
-        };
+        let coefficients = Matrix::from_fn(1, coefficients.len(), |_, j| coefficients[j]);
+        let fitted = LinearModel::new(&prepared, None, coefficients, vec![intercept], FitHistory::default());
+        let fitted = fitted.for_classes(LinearLink::Scores, data, classes.used)?;
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
@@ -94,7 +86,7 @@ fn certificate(separation: &Separation, y: &[f64], weights: Option<&[f64]>, valu
                 of(-1.0),
                 1.0 - share,
             );
-            // The multipliers, scaled until one reaches its row's weight, are feasible for the dual programme: their sum is a bound.
+            // The multipliers, scaled until one reaches its row's weight, are feasible for the dual program: their sum is a bound.
             let reach = |i: usize| weights.map_or(1.0, |w| w[i]) / multipliers[i];
             let bound = (0..y.len()).filter(|&i| multipliers[i] > 0.0).map(reach).fold(f64::INFINITY, f64::min);
             (Status::Done, value, vec![Proof::LowerBound(bound.min(value))], vec![note])

@@ -3,36 +3,36 @@
 //! **Formula.** `min over beta, b, s of sum_i w_i (s + s H(r_i / s)) + alpha |beta|^2`, `H(z) = z^2` up to `epsilon`, `2 epsilon |z| - epsilon^2` beyond; see
 //! [`optim::huber`](crate::optim::huber). Columns are brought to mean 0 and deviation 1 for the solver, which knows the penalty in the user's units: that changes nothing but its accuracy.
 
-use super::fitted::{Course, Linear, Link};
+use super::fitted::{FitHistory, LinearModel};
 use super::least_squares::REGRESSION;
-use super::prepare::{Prepared, outputs, scaled};
+use super::prepare::{PreparedData, outputs, scaled};
 use super::report;
-use crate::optim::huber::{HuberRegression as Problem, HuberSolution};
+use crate::optim::huber::{HuberProblem, HuberSolution};
 use ermine_core::chart::text::number;
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
-use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
+use ermine_core::learner::{Context, Family, Info, Learner, Trained};
 use ermine_core::linalg::Matrix;
 use ermine_core::matrix::{Dataset, DesignOptions};
 use ermine_core::param::Range;
 use ermine_core::params;
 
 params! {
-    /// Squared errors near, absolute errors far.
+    /// Linear regression that is robust to outliers: squared loss for small errors, absolute loss for large ones.
     pub struct HuberRegression("huber-regression") {
-        /// How many scales away errors become absolute; smaller is more robust.
+        /// Number of scales beyond which errors count linearly; smaller is more robust to outliers.
         epsilon: f64 = 1.35, range Range::between(1.0, 1e6);
-        /// The strength of the penalty on squared coefficients.
+        /// Strength of the L2 penalty.
         alpha: f64 = 0.0001, range Range::between(0.0, 1e100), tune Log(1e-6, 10.0);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
-        /// Most steps.
+        /// Maximum number of iterations.
         max_iter: usize = 500, range Range::at_least(1.0);
-        /// Stop when no optimality condition is violated by more than this (for columns of deviation 1).
+        /// Stopping tolerance: the largest violation of an optimality condition, for standardized columns.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
@@ -40,7 +40,7 @@ params! {
 static INFO: Info = Info {
     name: "huber-regression",
     summary: "least squares that outliers pull with a bounded force",
-    capabilities: Capabilities { multi_output: false, ..REGRESSION },
+    capabilities: REGRESSION,
     family: Family::Linear,
 };
 
@@ -55,47 +55,52 @@ impl Learner for HuberRegression {
             interaction_only: self.interaction_only,
             references: self.fit_intercept && self.alpha == 0.0,
         };
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), true, self.fit_intercept)?;
-        let y = outputs(data)?.swap_remove(0);
         let factor = |j: usize| scaling.as_ref().map_or(1.0, |s| s.pairs()[j].1);
         let costs: Vec<f64> = (0..x.n_columns()).map(|j| self.alpha * factor(j).powi(2)).collect();
-        let problem = Problem {
-            x: &x,
-            y: &y,
-            weights: prepared.weights(),
-            epsilon: self.epsilon,
-            costs: &costs,
-            intercept: self.fit_intercept,
-            tolerance: self.tol,
-            max_iterations: self.max_iter,
-            observer: context.observer,
-        };
-        let HuberSolution { mut coefficients, mut intercept, scale, outcome } = problem.solve()?;
-        drop(x);
-        if let Some(scaling) = scaling {
-            intercept += scaling.restore(&mut coefficients);
+        let targets = outputs(data)?;
+        let mut coefficients = Matrix::zeros(targets.len(), x.n_columns());
+        let (mut intercepts, mut scales, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+        for (k, y) in targets.iter().enumerate() {
+            let problem = HuberProblem {
+                x: &x,
+                y,
+                weights: prepared.weights(),
+                epsilon: self.epsilon,
+                costs: &costs,
+                intercept: self.fit_intercept,
+                tolerance: self.tol,
+                max_iterations: self.max_iter,
+                observer: context.observer,
+            };
+            let HuberSolution { coefficients: found, intercept, scale, mut outcome } = problem.solve()?;
+            // The solver counts per unit of weight, the objective as it is stated is a sum.
+            let total = prepared.total_weight(y.len());
+            outcome.value *= total;
+            outcome.lower_bound = outcome.lower_bound.map(|bound| bound * total);
+            coefficients.row_mut(k).copy_from_slice(&found);
+            intercepts.push(intercept);
+            scales.push(scale);
+            outcomes.push(outcome);
         }
-        let course = Course { n_iter: Some(outcome.n_iterations), scale: Some(scale), ..Course::default() };
+        drop(x);
+        let added_up = if targets.len() > 1 { ", added up over the targets" } else { "" };
         let mut certificate = report::certificate(
-            format!("Huber's loss with its scale + {} * sum of squared coefficients", number(self.alpha)),
-            &[outcome],
+            format!("Huber's loss with its scale + {} * sum of squared coefficients{added_up}", number(self.alpha)),
+            &outcomes,
         );
-        certificate.notes.push(match scale {
-            0.0 => "rows are fitted so exactly that the residuals have no scale".to_string(),
+        certificate.notes.extend(scales.iter().map(|&scale| match scale {
+            0.0 => "the fit is exact: the residuals have no scale".to_string(),
             _ => format!("scale of the residuals: {}", number(scale)),
-        });
-        let fitted = Linear {
-            link: Link::Identity,
-            map: prepared.map,
-            names: prepared.names,
-            n_classes: 0,
-            used: Vec::new(),
-            coefficients: Matrix::from_fn(1, coefficients.len(), |_, j| coefficients[j]),
-            intercepts: vec![intercept],
-            inference: Vec::new(),
-            course,
+        }));
+        let course = FitHistory {
+            n_iter: outcomes.iter().map(|o| o.n_iterations).max(),
+            scale: scales.first().copied().filter(|_| scales.len() == 1),
+            scales: if scales.len() > 1 { scales } else { Vec::new() },
+            ..FitHistory::default()
         };
+        let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, course);
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! **Reference.** Draper and Smith, "Applied Regression Analysis", chapters 1 to 5.
 
-use crate::optim::least_squares::Solution;
+use crate::optim::least_squares::LeastSquaresSolution;
 use ermine_core::distribution::{f_above, t_two_sided};
 
 /// The statistics of one target's fit.
@@ -18,7 +18,7 @@ pub struct Inference {
     pub rank: f64,
     /// Residual standard error.
     pub sigma: f64,
-    /// The share of the (centred, with an intercept) square sum that is explained.
+    /// The share of the (centered, with an intercept) square sum that is explained.
     pub r_squared: f64,
     /// Standard errors: of each coefficient, then of the intercept; not a number where there is none.
     pub errors: Vec<f64>,
@@ -26,7 +26,7 @@ pub struct Inference {
 
 impl Inference {
     /// The statistics of target `o`, where the columns are independent and there are more rows than unknowns.
-    pub fn of(solution: &Solution, o: usize, n_rows: usize, intercept: bool) -> Option<Inference> {
+    pub fn of(solution: &LeastSquaresSolution, o: usize, n_rows: usize, intercept: bool) -> Option<Inference> {
         let inverse = solution.inverse_diagonal.as_ref()?;
         let rank = inverse.iter().filter(|d| !d.is_nan()).count();
         let freedom = n_rows.checked_sub(rank + usize::from(intercept)).filter(|&v| v > 0)? as f64;
@@ -55,6 +55,12 @@ impl Inference {
     pub fn test(&self, estimate: f64, error: f64) -> (f64, f64) {
         let t = estimate / error;
         (t, t_two_sided(t, self.freedom))
+    }
+
+    /// Whether these can be the statistics of a fit of so many columns.
+    pub fn is_sound(&self, n_columns: usize) -> bool {
+        let free = self.freedom >= 1.0 && self.freedom.is_finite();
+        free && (0.0..=n_columns as f64).contains(&self.rank) && self.errors.len() == n_columns + 1
     }
 
     /// All numbers in one line, for the model file.

@@ -1,7 +1,7 @@
 //! A fitted sum of kernels: the rows that count, how much each counts for each class, and what the sums mean.
 
-use super::fitted::Course;
-use super::prepare::Prepared;
+use super::fitted::FitHistory;
+use super::prepare::PreparedData;
 use crate::kernel::Kernel;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Design, Matrix};
@@ -26,13 +26,13 @@ pub struct KernelMachine {
     counts: Matrix,
     n_classes: usize,
     used: Vec<u32>,
-    course: Course,
+    course: FitHistory,
 }
 
 impl KernelMachine {
     /// Keeps the rows that count for any problem. `data` holds all (scaled) rows and the scaling, `classes` how many classes the target has and those that occur.
     pub fn new(
-        prepared: Prepared<'_>,
+        prepared: PreparedData<'_>,
         kernel: Kernel,
         data: (Vec<f64>, Vec<(f64, f64)>),
         counts: Vec<Vec<f64>>,
@@ -50,13 +50,13 @@ impl KernelMachine {
             counts: Matrix::from_fn(counts.len(), kept.len(), |k, i| counts[k][kept[i]]),
             n_classes,
             used,
-            course: Course::default(),
+            course: FitHistory::default(),
             map: prepared.map,
         }
     }
 
     /// With or without an intercept, and what happened in training.
-    pub fn with(self, intercept: bool, course: Course) -> KernelMachine {
+    pub fn with(self, intercept: bool, course: FitHistory) -> KernelMachine {
         KernelMachine { constant: if intercept { 1.0 } else { 0.0 }, course, ..self }
     }
 
@@ -81,7 +81,7 @@ impl KernelMachine {
         if !fits {
             return Err(Error::model_file("the rows of its kernels don't fit the target"));
         }
-        let mut course: Course = sections.json("course")?;
+        let mut course: FitHistory = sections.json("course")?;
         course.curve = sections.f64s("curve")?;
         let (kernel, constant) = (sections.json("kernel")?, sections.json("constant")?);
         let counts = Matrix::from_fn(k, n, |k, i| counts[k * n + i]);

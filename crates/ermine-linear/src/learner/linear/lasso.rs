@@ -3,13 +3,13 @@
 //! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 / (2 W) + alpha (r |beta|_1 + (1 - r) |beta|^2 / 2)`, where `r` is `l1_ratio` (1 for the lasso); see
 //! [`optim::lasso`](crate::optim::lasso). Several targets are solved one after the other. [`LassoCv`] and [`ElasticNetCv`] choose `alpha` from a path by cross-validation.
 
-use super::fitted::{Course, Linear, Link};
+use super::fitted::{DEVIATION_1, FitHistory, LinearModel};
 use super::least_squares::REGRESSION;
-use super::prepare::{Prepared, Scaling, outputs, scaled};
-use super::{cross_validate, report, ridge};
-use crate::optim::lasso::{Lasso as Problem, LassoSolution};
+use super::prepare::{PreparedData, Scaling, outputs, scaled};
+use super::{cross_validate, report};
+use crate::optim::lasso::{LassoProblem, LassoSolution};
 use crate::optim::least_squares::LeastSquares;
-use crate::optim::{Outcome, Status};
+use crate::optim::{Outcome, SolverStatus};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
@@ -23,19 +23,19 @@ use ermine_core::params;
 params! {
     /// Least squares with an L1 penalty: most coefficients are zero.
     pub struct Lasso("lasso") {
-        /// The strength of the penalty on absolute coefficients.
+        /// Strength of the L1 penalty.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
-        /// How often the set of columns at work may be renewed.
+        /// Maximum number of updates of the working set of columns.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// The duality gap to reach, as a share of the objective without columns.
+        /// Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
@@ -43,21 +43,21 @@ params! {
 params! {
     /// Least squares with L1 and L2 penalties.
     pub struct ElasticNet("elastic-net") {
-        /// The strength of the penalty.
+        /// Strength of the penalty.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
-        /// The share of L1 in the penalty: 1 for the lasso, 0 for ridge.
+        /// Elastic-net mixing parameter: 1 for the lasso, 0 for ridge.
         l1_ratio: f64 = 0.5, range Range::between(0.0, 1.0), tune Linear(0.1, 1.0);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
-        /// How often the set of columns at work may be renewed.
+        /// Maximum number of updates of the working set of columns.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// The duality gap to reach, as a share of the objective without columns.
+        /// Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
@@ -65,21 +65,21 @@ params! {
 params! {
     /// The lasso with the strength that cross-validation finds best.
     pub struct LassoCv("lasso-cv") {
-        /// How many strengths are tried, from the least that makes all coefficients zero downwards.
+        /// Number of penalty strengths to try, from the smallest that makes all coefficients zero downwards.
         n_alphas: usize = 100, range Range::between(1.0, 1e6);
-        /// The smallest strength tried, as a share of the largest.
+        /// Smallest penalty strength to try, relative to the largest.
         eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
-        /// The strengths that are tried, where they are given.
+        /// Penalty strengths to try; chosen automatically if empty.
         alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
-        /// How many folds.
+        /// Number of cross-validation folds.
         cv: usize = 5, range Range::at_least(2.0);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// How often the set of columns at work may be renewed.
+        /// Maximum number of updates of the working set of columns.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// The duality gap to reach, as a share of the objective without columns.
+        /// Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
@@ -87,23 +87,23 @@ params! {
 params! {
     /// The elastic net with the strength and the share of L1 that cross-validation finds best.
     pub struct ElasticNetCv("elastic-net-cv") {
-        /// The shares of L1 that are tried.
+        /// Elastic-net mixing parameters to try.
         l1_ratio: Vec<f64> = vec![0.5], range Range::above_to(0.0, 1.0);
-        /// How many strengths are tried, from the least that makes all coefficients zero downwards.
+        /// Number of penalty strengths to try, from the smallest that makes all coefficients zero downwards.
         n_alphas: usize = 100, range Range::between(1.0, 1e6);
-        /// The smallest strength tried, as a share of the largest.
+        /// Smallest penalty strength to try, relative to the largest.
         eps: f64 = 1e-3, range Range::inside(0.0, 1.0);
-        /// The strengths that are tried, where they are given.
+        /// Penalty strengths to try; chosen automatically if empty.
         alphas: Vec<f64> = Vec::new(), range Range::above_to(0.0, 1e100);
-        /// How many folds.
+        /// Number of cross-validation folds.
         cv: usize = 5, range Range::at_least(2.0);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// How often the set of columns at work may be renewed.
+        /// Maximum number of updates of the working set of columns.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// The duality gap to reach, as a share of the objective without columns.
+        /// Stopping tolerance: the duality gap, relative to the objective with all coefficients 0.
         tol: f64 = 1e-10, range Range::between(0.0, 1.0);
     }
 }
@@ -180,12 +180,12 @@ impl Learner for ElasticNet {
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         // Plain numbers are solved before anybody has looked for missing ones among them: their means show whether there are any. That saves a reading of the data.
-        if let Some(prepared) = Prepared::unchecked(data, self.options()).filter(|_| self.gives_means())
-            && let Some(trained) = self.finish(data, prepared, Course::default())?
+        if let Some(prepared) = PreparedData::unchecked(data, self.options()).filter(|_| self.gives_means())
+            && let Some(trained) = self.finish(data, prepared, FitHistory::default())?
         {
             return Ok(trained);
         }
-        self.finish(data, self.prepared(data)?, Course::default())?.ok_or_else(not_finite)
+        self.finish(data, self.prepared(data)?, FitHistory::default())?.ok_or_else(not_finite)
     }
 
     fn path(&self) -> Option<&dyn Path> {
@@ -213,7 +213,7 @@ impl Path for ElasticNet {
         let solutions: Vec<Vec<LassoSolution>> = outputs(data)?.iter().map(|y| along(y)).collect::<Result<_>>()?;
         let predict = |at: usize| {
             let of_alpha: Vec<&LassoSolution> = solutions.iter().map(|along| &along[at]).collect();
-            self.linear(&prepared, &of_alpha, scaling.as_ref(), Course::default()).predict(features)
+            self.linear(&prepared, &of_alpha, scaling.as_ref(), FitHistory::default()).predict(features)
         };
         Ok((Output::Values, (0..alphas.len()).map(predict).collect::<Result<_>>()?))
     }
@@ -228,8 +228,8 @@ impl ElasticNet {
         DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false }
     }
 
-    fn prepared<'d>(&self, data: &'d Dataset) -> Result<Prepared<'d>> {
-        Prepared::new(data, self.options(), &ClassWeight::Equal)
+    fn prepared<'d>(&self, data: &'d Dataset) -> Result<PreparedData<'d>> {
+        PreparedData::new(data, self.options(), &ClassWeight::Equal)
     }
 
     /// The solution for each strength, in the order asked for.
@@ -245,8 +245,8 @@ impl ElasticNet {
         alphas.iter().map(solution).collect()
     }
 
-    fn problem<'a>(&self, x: &'a Design<'a>, y: &'a [f64], weights: Option<&'a [f64]>) -> Problem<'a> {
-        Problem {
+    fn problem<'a>(&self, x: &'a Design<'a>, y: &'a [f64], weights: Option<&'a [f64]>) -> LassoProblem<'a> {
+        LassoProblem {
             x,
             y,
             weights,
@@ -263,7 +263,12 @@ impl ElasticNet {
     }
 
     /// Solves for every target, and makes the model; `None` where the means of the columns show that their numbers aren't all finite.
-    fn finish(&self, data: &Dataset, mut prepared: Prepared<'_>, mut course: Course) -> Result<Option<Trained>> {
+    fn finish(
+        &self,
+        data: &Dataset,
+        mut prepared: PreparedData<'_>,
+        mut course: FitHistory,
+    ) -> Result<Option<Trained>> {
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
         let (mut solutions, mut means) = (Vec::new(), Vec::new());
         for y in &outputs(data)? {
@@ -286,7 +291,7 @@ impl ElasticNet {
         course.n_iter = outcomes.iter().map(|o| o.n_iterations).max();
         let mut certificate = report::certificate(self.objective(), &outcomes);
         if scaling.is_some() {
-            certificate.objective += " of columns with deviation 1";
+            certificate.objective += DEVIATION_1;
         }
         let solutions: Vec<&LassoSolution> = solutions.iter().collect();
         let fitted = self.linear(&prepared, &solutions, scaling.as_ref(), course);
@@ -296,28 +301,13 @@ impl ElasticNet {
     /// The model of a solution for each target, in the user's units.
     fn linear(
         &self,
-        prepared: &Prepared<'_>,
+        prepared: &PreparedData<'_>,
         solutions: &[&LassoSolution],
         scaling: Option<&Scaling>,
-        course: Course,
-    ) -> Linear {
-        let mut coefficients =
-            Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);
-        let mut intercepts: Vec<f64> = solutions.iter().map(|s| s.intercept).collect();
-        if let Some(scaling) = scaling {
-            ridge::restore(scaling, &mut coefficients, &mut intercepts);
-        }
-        Linear {
-            link: Link::Identity,
-            map: prepared.map.clone(),
-            names: prepared.names.clone(),
-            n_classes: 0,
-            used: Vec::new(),
-            coefficients,
-            intercepts,
-            inference: Vec::new(),
-            course,
-        }
+        course: FitHistory,
+    ) -> LinearModel {
+        let coefficients = Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);
+        LinearModel::new(prepared, scaling, coefficients, solutions.iter().map(|s| s.intercept).collect(), course)
     }
 
     fn objective(&self) -> String {
@@ -341,8 +331,13 @@ impl ElasticNet {
         let beta = solution.coefficients.row(0).to_vec();
         let value =
             solution.residual_sums[0] / (2.0 * total) + self.alpha * beta.iter().map(|b| b * b).sum::<f64>() / 2.0;
-        let outcome =
-            Outcome { status: Status::Converged, n_iterations: 1, value, lower_bound: Some(value), residual: 0.0 };
+        let outcome = Outcome {
+            status: SolverStatus::Converged,
+            n_iterations: 1,
+            value,
+            lower_bound: Some(value),
+            residual: 0.0,
+        };
         Ok(LassoSolution { lambda: self.alpha, coefficients: beta, intercept: solution.intercepts[0], outcome })
     }
 }
@@ -369,7 +364,7 @@ pub fn path(
     if let Some(alpha) = alphas.and_then(|alphas| alphas.iter().find(|a| !(a.is_finite() && **a > 0.0))) {
         return Err(Error::data(format!("the strength {alpha} of a path is not a positive number")));
     }
-    let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+    let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
     let (x, scaling) = scaled(prepared.design()?, prepared.weights(), net.standardize, net.fit_intercept)?;
     let falling = |mut alphas: Vec<f64>| {
         alphas.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -412,8 +407,8 @@ impl Learner for ElasticNetCv {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let options = DesignOptions { degree: 1, interaction_only: false, references: false };
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
-        let mut best: Option<(f64, ElasticNet, Course)> = None;
+        let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
+        let mut best: Option<(f64, ElasticNet, FitHistory)> = None;
         let n_folds;
         {
             let (x, _) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
@@ -432,12 +427,13 @@ impl Learner for ElasticNetCv {
                 let (alpha, error) = choices.iter().fold((0.0, f64::INFINITY), first_least);
                 if best.as_ref().is_none_or(|(least, _, _)| error < *least) {
                     let (chosen, share) = (Some(alpha), Some(l1_ratio));
-                    let course = Course { alpha: chosen, l1_ratio: share, choices, fold_errors, ..Course::default() };
+                    let course =
+                        FitHistory { alpha: chosen, l1_ratio: share, choices, fold_errors, ..FitHistory::default() };
                     best = Some((error, ElasticNet { alpha, ..net }, course));
                 }
             }
         }
-        let (_, net, course) = best.unwrap_or_else(|| (0.0, self.net(0.5), Course::default()));
+        let (_, net, course) = best.unwrap_or_else(|| (0.0, self.net(0.5), FitHistory::default()));
         let chosen = format!(
             "cross-validation in {n_folds} folds chose alpha = {}, l1_ratio = {}",
             number(net.alpha),
@@ -451,7 +447,7 @@ impl Learner for ElasticNetCv {
 
 impl ElasticNetCv {
     /// The strengths to try, falling.
-    fn strengths(&self, problem: &Problem<'_>) -> Vec<f64> {
+    fn strengths(&self, problem: &LassoProblem<'_>) -> Vec<f64> {
         if self.alphas.is_empty() {
             return problem.grid(self.n_alphas, self.eps);
         }

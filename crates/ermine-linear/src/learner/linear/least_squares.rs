@@ -6,10 +6,10 @@
 //! A nominal column has a coefficient for each level but the first, which the others are compared with, so that columns are
 //! independent and have standard errors.
 
-use super::fitted::{Course, Linear, Link};
+use super::fitted::{FitHistory, LinearModel};
 use super::inference::Inference;
-use super::prepare::{Prepared, outputs};
-use crate::optim::least_squares::{LeastSquares, Method, Solution};
+use super::prepare::{PreparedData, outputs};
+use crate::optim::least_squares::{LeastSquares, LeastSquaresMethod, LeastSquaresSolution};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
@@ -22,11 +22,11 @@ use ermine_core::params;
 params! {
     /// The linear function of the columns with the least squared error.
     pub struct LinearRegression("linear-regression") {
-        /// Whether there is an intercept.
+        /// Fit an intercept.
         fit_intercept: bool = true;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
     }
 }
@@ -74,7 +74,9 @@ impl Learner for LinearRegression {
             Certificate::optimal("sum of squared residuals", solution.residual_sums.iter().sum(), over);
         certificate.notes = notes(&solution, &prepared.names);
         qualify(&mut certificate, &solution);
-        Ok(Trained { fitted: Box::new(fitted(solution, &prepared, inference, Course::default())), certificate })
+        let linear =
+            LinearModel::new(&prepared, None, solution.coefficients, solution.intercepts, FitHistory::default());
+        Ok(Trained { fitted: Box::new(LinearModel { inference, ..linear }), certificate })
     }
 }
 
@@ -84,12 +86,12 @@ pub fn solve<'d, T>(
     data: &'d Dataset,
     options: DesignOptions,
     gives_means: bool,
-    method: impl Fn(&Design, &[&[f64]], Option<&[f64]>) -> Result<(Vec<Solution>, T)>,
-) -> Result<(Prepared<'d>, Vec<Solution>, T)> {
+    method: impl Fn(&Design, &[&[f64]], Option<&[f64]>) -> Result<(Vec<LeastSquaresSolution>, T)>,
+) -> Result<(PreparedData<'d>, Vec<LeastSquaresSolution>, T)> {
     let targets = outputs(data)?;
     let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
     let tall = data.n_rows() >= data.features().n_columns();
-    if let Some(mut prepared) = Prepared::unchecked(data, options).filter(|_| gives_means && tall) {
+    if let Some(mut prepared) = PreparedData::unchecked(data, options).filter(|_| gives_means && tall) {
         let solved = method(&prepared.design()?, &targets, prepared.weights());
         if let Ok((solutions, more)) = solved
             && let Some(first) = solutions.first()
@@ -99,30 +101,15 @@ pub fn solve<'d, T>(
             return Ok((prepared, solutions, more));
         }
     }
-    let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+    let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
     let (solutions, more) = method(&prepared.design()?, &targets, prepared.weights())?;
     Ok((prepared, solutions, more))
 }
 
-/// The model of a least-squares solution.
-pub fn fitted(solution: Solution, prepared: &Prepared<'_>, inference: Vec<Inference>, course: Course) -> Linear {
-    Linear {
-        link: Link::Identity,
-        map: prepared.map.clone(),
-        names: prepared.names.clone(),
-        n_classes: 0,
-        used: Vec::new(),
-        coefficients: solution.coefficients,
-        intercepts: solution.intercepts,
-        inference,
-        course,
-    }
-}
-
 /// What the solution is the best of.
-fn over(solution: &Solution, p: usize) -> String {
+fn over(solution: &LeastSquaresSolution, p: usize) -> String {
     match solution.method {
-        Method::MinimumNorm { .. } => {
+        LeastSquaresMethod::MinimumNorm { .. } => {
             format!("all linear functions of the {p} columns, as far as double precision tells them apart")
         }
         _ => format!("all linear functions of the {p} columns"),
@@ -130,8 +117,8 @@ fn over(solution: &Solution, p: usize) -> String {
 }
 
 /// A solution by conjugate gradients is as good as its residual, which takes the place of the proof that it is exact.
-pub fn qualify(certificate: &mut Certificate, solution: &Solution) {
-    if let Method::Iterative { n_iterations, residual } = solution.method {
+pub fn qualify(certificate: &mut Certificate, solution: &LeastSquaresSolution) {
+    if let LeastSquaresMethod::Iterative { n_iterations, residual } = solution.method {
         certificate.proofs = vec![Proof::Stationary(residual)];
         if residual > 1e-10 {
             certificate.status = Status::Limit(format!("{n_iterations} steps of conjugate gradients"));
@@ -140,22 +127,24 @@ pub fn qualify(certificate: &mut Certificate, solution: &Solution) {
 }
 
 /// How the solution was found, and what about the columns a user should know.
-pub fn notes(solution: &Solution, names: &[String]) -> Vec<String> {
+pub fn notes(solution: &LeastSquaresSolution, names: &[String]) -> Vec<String> {
     let p = names.len();
     let mut notes = vec![match solution.method {
-        Method::Cholesky { refinements: 0 } => "solved by Cholesky of the normal equations".to_string(),
-        Method::Cholesky { refinements } => {
+        LeastSquaresMethod::Cholesky { refinements: 0 } => "solved by Cholesky of the normal equations".to_string(),
+        LeastSquaresMethod::Cholesky { refinements } => {
             format!("solved by Cholesky of the normal equations, refined {refinements} times from the residuals")
         }
-        Method::Qr => "solved by QR: the columns are nearly dependent".to_string(),
-        Method::MinimumNorm { rank, of_unit_columns } => format!(
-            "the {p} columns are linearly dependent (rank {rank}): of all minimisers this is the one with the smallest coefficients{}, by singular values",
+        LeastSquaresMethod::Qr => "solved by QR: the columns are nearly dependent".to_string(),
+        LeastSquaresMethod::MinimumNorm { rank, of_unit_columns } => format!(
+            "the {p} columns are linearly dependent (rank {rank}): of all minimizers this is the one with the smallest coefficients{}, by singular values",
             if of_unit_columns { " of columns of one length" } else { "" }
         ),
-        Method::Iterative { n_iterations, .. } => {
+        LeastSquaresMethod::Iterative { n_iterations, .. } => {
             format!("solved by {n_iterations} steps of conjugate gradients: there are many sparse columns")
         }
-        Method::Wide => "solved through the products of rows: there are fewer rows than columns".to_string(),
+        LeastSquaresMethod::Wide => {
+            "solved through the products of rows: there are fewer rows than columns".to_string()
+        }
     }];
     if let Some(condition) = solution.condition.filter(|c| c.is_finite() && *c > 1e6) {
         notes.push(format!("condition number of the scaled products: {condition:.1e}"));

@@ -4,14 +4,14 @@
 //! `C` and the sum of the weights. Two classes: one function ([`optim::newton`](crate::optim::newton), [`optim::prox_newton`](crate::optim::prox_newton) with L1). More: one for each class
 //! ([`optim::multinomial`](crate::optim::multinomial)).
 //!
-//! Without a penalty (`C = inf`), classes that a hyperplane separates have no finite minimiser. The fit then ends where all rows are explained, and says so.
+//! Without a penalty (`C = inf`), classes that a hyperplane separates have no finite minimizer. The fit then ends where all rows are explained, and says so.
 
-use super::fitted::{Course, Linear, Link};
-use super::prepare::{Classes, Prepared, Scaling, centred, scaled};
-use super::{report, ridge};
-use crate::optim::multinomial::Multinomial;
+use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
+use super::prepare::{ObservedClasses, PreparedData, Scaling, centered, scaled};
+use super::report;
+use crate::optim::multinomial::MultinomialRisk;
 use crate::optim::risk::{FULL_HESSIAN, Risk};
-use crate::optim::row_space::{self, RowSpace};
+use crate::optim::row_space::{self, RowSpaceBasis};
 use crate::optim::{Outcome, newton, prox_newton};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
@@ -24,26 +24,26 @@ use ermine_core::params;
 use std::borrow::Cow;
 
 params! {
-    /// The log odds of classes as linear functions of the columns.
+    /// Logistic regression.
     #[allow(non_snake_case)]
     pub struct LogisticRegression("logistic-regression") {
-        /// The inverse of the penalty's strength; inf for no penalty.
+        /// Inverse of the regularization strength; inf for no penalty.
         C: f64 = 1.0, range Range::more_than(0.0), tune Log(1e-4, 1e4);
-        /// The share of L1 in the penalty: 0 for L2, 1 for L1.
+        /// Elastic-net mixing parameter: 0 for L2, 1 for L1.
         l1_ratio: f64 = 0.0, range Range::between(0.0, 1.0);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        /// Class weights: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
-        /// Most steps.
+        /// Maximum number of iterations.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// The distance from the minimum to reach, as a share of the objective.
+        /// Stopping tolerance: the distance from the minimum, relative to the objective.
         tol: f64 = 1e-12, range Range::between(0.0, 1.0);
     }
 }
@@ -74,13 +74,13 @@ impl Learner for LogisticRegression {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let classes = Classes::of(data)?;
+        let classes = ObservedClasses::of(data)?;
         let options = DesignOptions {
             degree: self.degree,
             interaction_only: self.interaction_only,
             references: self.fit_intercept && self.C.is_infinite(),
         };
-        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let prepared = PreparedData::new(data, options, &self.class_weight)?;
         let (x, scaling) = self.columns(&prepared)?;
         let total = prepared.total_weight(data.n_rows());
         let strength = if self.C.is_finite() { 1.0 / (self.C * total) } else { 0.0 };
@@ -94,22 +94,16 @@ impl Learner for LogisticRegression {
         };
         let width = p + usize::from(self.fit_intercept);
         let k = w.len() / width.max(1);
-        let mut coefficients = Matrix::from_fn(k, p, |k, j| w[k * width + j]);
-        let mut intercepts: Vec<f64> =
-            (0..k).map(|k| if self.fit_intercept { w[k * width + p] } else { 0.0 }).collect();
-        let course = Course { n_iter: Some(outcome.n_iterations), ..Course::default() };
+        let coefficients = Matrix::from_fn(k, p, |k, j| w[k * width + j]);
+        let intercepts = (0..k).map(|k| if self.fit_intercept { w[k * width + p] } else { 0.0 }).collect();
+        let course = FitHistory { n_iter: Some(outcome.n_iterations), ..FitHistory::default() };
         let mut certificate = report::certificate(objective(l1, l2), &[outcome]);
-        if let Some(scaling) = scaling {
-            if self.standardize {
-                certificate.objective += " of columns with deviation 1";
-            }
-            ridge::restore(&scaling, &mut coefficients, &mut intercepts);
+        if self.standardize {
+            certificate.objective += DEVIATION_1;
         }
-        let link = if k == 1 { Link::Logistic } else { Link::Softmax };
-        let (map, names, n_classes) = (prepared.map, prepared.names, data.classes()?.1.len());
-        let inference = Vec::new();
-        let fitted =
-            Linear { link, map, names, n_classes, used: classes.used, coefficients, intercepts, inference, course };
+        let link = if k == 1 { LinearLink::Logistic } else { LinearLink::Softmax };
+        let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, course);
+        let fitted = fitted.for_classes(link, data, classes.used)?;
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
@@ -125,20 +119,20 @@ fn objective(l1: f64, l2: f64) -> String {
     text
 }
 
-type Weights<'a> = Option<Cow<'a, [f64]>>;
+type RowWeights<'a> = Option<Cow<'a, [f64]>>;
 
 impl LogisticRegression {
     /// The columns as the solver takes them, and the way back. Without a penalty, units and means change nothing but its accuracy; with one, means don't, where there is an intercept.
-    fn columns<'a>(&self, prepared: &'a Prepared<'_>) -> Result<(Design<'a>, Option<Scaling>)> {
+    fn columns<'a>(&self, prepared: &'a PreparedData<'_>) -> Result<(Design<'a>, Option<Scaling>)> {
         let x = prepared.design()?;
         match self.fit_intercept && !self.standardize && self.C.is_finite() {
-            true => centred(x),
+            true => centered(x),
             false => scaled(x, prepared.weights(), self.standardize || self.C.is_infinite(), self.fit_intercept),
         }
     }
 
-    fn options<'c>(&self, context: &Context<'c>) -> newton::Options<'c> {
-        newton::Options {
+    fn options<'c>(&self, context: &Context<'c>) -> newton::NewtonOptions<'c> {
+        newton::NewtonOptions {
             tolerance: self.tol,
             // What is proven lags behind the point: its distance grows with the first power of the gradient, the objective's with the second.
             certified: self.tol.max(1e-14) * 100.0,
@@ -151,63 +145,63 @@ impl LogisticRegression {
     fn two_classes(
         &self,
         x: Design<'_>,
-        classes: &Classes,
-        weights: Weights<'_>,
+        classes: &ObservedClasses,
+        weights: RowWeights<'_>,
         (l1, l2): (f64, f64),
         context: &Context<'_>,
     ) -> Result<(Outcome, Vec<f64>)> {
         let y = Cow::Owned(classes.signs(0));
         let risk = Risk { x, y, weights, loss: Logistic, lambda: l2, intercept: self.fit_intercept };
-        let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
+        let mut w = vec![0.0; newton::SmoothObjective::n_unknowns(&risk)];
         if l1 > 0.0 {
-            let outcome = prox_newton::minimise(&risk, l1, &mut w, &self.options(context))?;
+            let outcome = prox_newton::minimize(&risk, l1, &mut w, &self.options(context))?;
             return Ok((outcome, w));
         }
         if l2 > 0.0
-            && let Some(space) = RowSpace::of(&risk.x, FULL_HESSIAN)?
+            && let Some(space) = RowSpaceBasis::of(&risk.x, FULL_HESSIAN)?
         {
             let reduced = Risk { x: space.design()?, ..risk.clone() };
             let restore = |c: &[f64]| space.restore(c, usize::from(self.fit_intercept));
-            return row_space::minimise(&risk, &reduced, restore, &self.options(context));
+            return row_space::minimize(&risk, &reduced, restore, &self.options(context));
         }
-        let outcome = newton::minimise(&risk, &mut w, &self.options(context))?;
+        let outcome = newton::minimize(&risk, &mut w, &self.options(context))?;
         Ok((outcome, w))
     }
 
     fn many_classes(
         &self,
         x: Design<'_>,
-        classes: &Classes,
-        weights: Weights<'_>,
+        classes: &ObservedClasses,
+        weights: RowWeights<'_>,
         (l1, l2): (f64, f64),
         context: &Context<'_>,
     ) -> Result<(Outcome, Vec<f64>)> {
         let (y, n_classes) = (Cow::Borrowed(&classes.places[..]), classes.used.len());
-        let risk = Multinomial { x, y, n_classes, weights, lambda: l2, intercept: self.fit_intercept };
-        let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
+        let risk = MultinomialRisk { x, y, n_classes, weights, lambda: l2, intercept: self.fit_intercept };
+        let mut w = vec![0.0; newton::SmoothObjective::n_unknowns(&risk)];
         let options = self.options(context);
-        let space = if l1 == 0.0 && l2 > 0.0 { RowSpace::of(&risk.x, FULL_HESSIAN)? } else { None };
+        let space = if l1 == 0.0 && l2 > 0.0 { RowSpaceBasis::of(&risk.x, FULL_HESSIAN)? } else { None };
         let outcome = match space {
             Some(space) => {
-                let reduced = Multinomial { x: space.design()?, ..risk.clone() };
+                let reduced = MultinomialRisk { x: space.design()?, ..risk.clone() };
                 let extras = usize::from(self.fit_intercept);
-                let width = newton::Smooth::n_unknowns(&reduced) / n_classes;
+                let width = newton::SmoothObjective::n_unknowns(&reduced) / n_classes;
                 let restore =
                     |c: &[f64]| c.chunks_exact(width).flat_map(|c| space.restore(c, extras)).collect::<Vec<_>>();
-                let (outcome, found) = row_space::minimise(&risk, &reduced, restore, &options)?;
+                let (outcome, found) = row_space::minimize(&risk, &reduced, restore, &options)?;
                 w = found;
                 outcome
             }
-            None if l1 > 0.0 => prox_newton::minimise(&risk, l1, &mut w, &options)?,
-            None => newton::minimise(&risk, &mut w, &options)?,
+            None if l1 > 0.0 => prox_newton::minimize(&risk, l1, &mut w, &options)?,
+            None => newton::minimize(&risk, &mut w, &options)?,
         };
-        centre(&mut w, n_classes, if l1 + l2 > 0.0 { risk.x.n_columns() } else { 0 });
+        center(&mut w, n_classes, if l1 + l2 > 0.0 { risk.x.n_columns() } else { 0 });
         Ok((outcome, w))
     }
 }
 
-/// Adding a number to what all classes have changes no probability: from unknown `first` of each class on, where nothing is penalised, their sum is made 0.
-fn centre(w: &mut [f64], n_classes: usize, first: usize) {
+/// Adding a number to what all classes have changes no probability: from unknown `first` of each class on, where nothing is penalized, their sum is made 0.
+fn center(w: &mut [f64], n_classes: usize, first: usize) {
     let width = w.len() / n_classes.max(1);
     for j in first..width {
         let mean = (0..n_classes).map(|k| w[k * width + j]).sum::<f64>() / n_classes as f64;

@@ -5,14 +5,13 @@
 //!
 //! More than two classes: one perceptron for each class against the others. **Reference.** see [`optim::perceptron`](crate::optim::perceptron).
 
-use super::fitted::{Course, Linear, Link};
+use super::fitted::{FitHistory, LinearLink, LinearModel};
 use super::gradient_descent::{DESCENT, problems};
 use super::kernel_machine::{KernelMachine, dense_rows};
-use super::prepare::{Prepared, Scaling, scaled};
-use super::ridge;
+use super::prepare::{PreparedData, Scaling, scaled};
 use crate::kernel::Kernel;
 use crate::optim::halfspace::{Separation, separate};
-use crate::optim::perceptron::{self, Form, Options};
+use crate::optim::perceptron::{self, PerceptronOptions, UpdateRule};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
@@ -24,20 +23,20 @@ use ermine_core::section::Sections;
 use ermine_core::{choice, params};
 
 choice! {
-    /// How mistakes are used.
+    /// When the weights are updated.
     pub enum PerceptronForm {
-        /// Each at once.
+        /// After each mistake.
         Online = "online",
-        /// All of a pass together.
+        /// After each pass.
         Batch = "batch",
-        /// Each at once; the answer is the average over all rows seen.
+        /// After each mistake; the result is the average of the weights over all rows seen.
         Averaged = "averaged",
     }
 }
 
 choice! {
-    /// What stands for the dot product of rows.
-    pub enum KernelName {
+    /// Kernel function.
+    pub enum PerceptronKernel {
         /// The dot product itself.
         Linear = "linear",
         /// `(gamma x'y + coef0)^degree`.
@@ -48,29 +47,29 @@ choice! {
 }
 
 params! {
-    /// Mistakes drive the weights.
+    /// The perceptron: weights are updated after every mistake.
     pub struct Perceptron("perceptron") {
-        /// Whether each mistake counts at once (online), those of a pass together (batch), or at once with averaged weights (averaged).
+        /// Update rule: after each mistake (online), after each pass (batch), or after each mistake with averaged weights (averaged).
         form: PerceptronForm = PerceptronForm::Online, tune Each;
-        /// Whether there is an intercept.
+        /// Fit an intercept.
         fit_intercept: bool = true;
-        /// Most passes over the rows.
+        /// Maximum number of passes over the training set.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// Stop when so many passes made no fewer mistakes than the best before them; none for never.
+        /// Stop after this many passes without fewer mistakes than the best pass so far; none for never.
         n_iter_no_change: Option<usize> = Some(5), range Range::at_least(1.0);
-        /// Another order of the rows in every pass.
+        /// Shuffle the rows before every pass.
         shuffle: bool = true;
-        /// What stands for the dot product of rows: "linear", "poly" or "rbf".
-        kernel: KernelName = KernelName::Linear;
-        /// What dot products or squared distances are multiplied by in kernels; none for one over the number of columns.
+        /// Kernel: "linear", "poly" or "rbf".
+        kernel: PerceptronKernel = PerceptronKernel::Linear;
+        /// Kernel coefficient; none for 1 / n_columns.
         gamma: Option<f64> = None, range Range::above_to(0.0, 1e100);
-        /// What is added in the kernel "poly".
+        /// Independent term of the kernel "poly".
         coef0: f64 = 1.0, range Range::between(-1e100, 1e100);
-        /// The power of the kernel "poly"; for "linear" the highest degree of polynomial terms.
+        /// Degree of the polynomial kernel "poly"; for "linear" the maximum degree of polynomial terms.
         degree: usize = 1, range Range::between(1.0, 50.0);
-        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same. None for yes, unless columns are sparse.
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units. None: yes, unless columns are sparse.
         standardize: Option<bool> = None;
-        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        /// Class weights: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
     }
 }
@@ -83,7 +82,7 @@ static INFO: Info = Info {
 };
 
 /// What one perceptron of a problem learned, whatever it keeps.
-struct Learned {
+struct PerceptronResult {
     /// Which classes it tells apart, where there are several problems.
     name: String,
     mistakes: Vec<u64>,
@@ -98,10 +97,10 @@ impl Learner for Perceptron {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let linear = self.kernel == KernelName::Linear;
+        let linear = self.kernel == PerceptronKernel::Linear;
         let degree = if linear { self.degree } else { 1 };
         let options = DesignOptions { degree, interaction_only: false, references: false };
-        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let prepared = PreparedData::new(data, options, &self.class_weight)?;
         let (targets, used) = problems(data)?;
         let labels = data.classes()?.1;
         let n_classes = labels.len();
@@ -122,15 +121,11 @@ impl Learner for Perceptron {
             }
             drop(x);
             let mut certificate = self.certificate(&learned);
-            if let Some(scaling) = scaling {
-                ridge::restore(&scaling, &mut coefficients, &mut intercepts);
-                if learned.iter().any(|l| l.bound.is_some()) {
-                    certificate.notes.push("R and gamma are those of columns with deviation 1".into());
-                }
+            if scaling.is_some() && learned.iter().any(|l| l.bound.is_some()) {
+                certificate.notes.push("R and gamma are those of columns with deviation 1".into());
             }
-            let (map, names, link) = (prepared.map, prepared.names, Link::Scores);
-            let (course, inference) = (course(&learned), Vec::new());
-            let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
+            let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, course(&learned));
+            let fitted = fitted.for_classes(LinearLink::Scores, data, used)?;
             return Ok(Trained { fitted: Box::new(fitted), certificate });
         }
         let (x, scaling) = self.columns(&prepared, true)?;
@@ -141,7 +136,7 @@ impl Learner for Perceptron {
         for (k, y) in targets.iter().enumerate() {
             let values = |i: usize, out: &mut [f64]| kernel.values(&rows[i * p..(i + 1) * p], &rows, out);
             let (count, mistakes, separated) = perceptron::learn_kernel(y, prepared.weights(), values, &run)?;
-            learned.push(Learned { name: name(k), mistakes, separated, bound: None });
+            learned.push(PerceptronResult { name: name(k), mistakes, separated, bound: None });
             counts.push(count);
         }
         let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
@@ -156,35 +151,35 @@ pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
     if sections.json::<Kernel>("kernel").is_ok() {
         KernelMachine::load(sections, header)
     } else {
-        Linear::load(sections, header)
+        LinearModel::load(sections, header)
     }
 }
 
-fn course(learned: &[Learned]) -> Course {
+fn course(learned: &[PerceptronResult]) -> FitHistory {
     let n = learned.iter().map(|l| l.mistakes.len()).max().unwrap_or(0);
     let at = |t: usize| learned.iter().map(|l| l.mistakes.get(t).copied().unwrap_or(0) as f64).sum();
-    Course {
+    FitHistory {
         n_iter: Some(n),
         n_mistakes: Some(learned.iter().flat_map(|l| &l.mistakes).sum()),
         curve: (0..n).map(at).collect(),
-        ..Course::default()
+        ..FitHistory::default()
     }
 }
 
 impl Perceptron {
     /// The columns as they are or scaled, and the way back.
-    fn columns<'a>(&self, prepared: &'a Prepared<'_>, intercept: bool) -> Result<(Design<'a>, Option<Scaling>)> {
+    fn columns<'a>(&self, prepared: &'a PreparedData<'_>, intercept: bool) -> Result<(Design<'a>, Option<Scaling>)> {
         let x = prepared.design()?;
         let standardize = self.standardize.unwrap_or(matches!(x, Design::Dense(_)));
         scaled(x, prepared.weights(), standardize, intercept)
     }
 
-    fn options<'c>(&self, context: &Context<'c>) -> Options<'c> {
-        Options {
+    fn options<'c>(&self, context: &Context<'c>) -> PerceptronOptions<'c> {
+        PerceptronOptions {
             form: match self.form {
-                PerceptronForm::Online => Form::Online,
-                PerceptronForm::Batch => Form::Batch,
-                PerceptronForm::Averaged => Form::Averaged,
+                PerceptronForm::Online => UpdateRule::Online,
+                PerceptronForm::Batch => UpdateRule::Batch,
+                PerceptronForm::Averaged => UpdateRule::Averaged,
             },
             intercept: self.fit_intercept,
             max_passes: self.max_iter,
@@ -198,9 +193,9 @@ impl Perceptron {
     fn kernel(&self, p: usize) -> Kernel {
         let gamma = self.gamma.unwrap_or(1.0 / p.max(1) as f64);
         match self.kernel {
-            KernelName::Linear => Kernel::Linear,
-            KernelName::Poly => Kernel::Polynomial { degree: self.degree as u32, gamma, coef0: self.coef0 },
-            KernelName::Rbf => Kernel::Gaussian { gamma },
+            PerceptronKernel::Linear => Kernel::Linear,
+            PerceptronKernel::Poly => Kernel::Polynomial { degree: self.degree as u32, gamma, coef0: self.coef0 },
+            PerceptronKernel::Rbf => Kernel::Gaussian { gamma },
         }
     }
 
@@ -211,12 +206,12 @@ impl Perceptron {
         x: &Design,
         y: &[f64],
         weights: Option<&[f64]>,
-        learned: &perceptron::Perceptron,
-    ) -> Result<Learned> {
+        learned: &perceptron::PerceptronSolution,
+    ) -> Result<PerceptronResult> {
         let (mistakes, separated) = (learned.mistakes.clone(), learned.separated);
         // The theorem speaks of mistakes that count at once.
         if !separated || self.form == PerceptronForm::Batch {
-            return Ok(Learned { name, mistakes, separated, bound: None });
+            return Ok(PerceptronResult { name, mistakes, separated, bound: None });
         }
         let mut margin = self.margin(x, y, &learned.coefficients, learned.intercept);
         if let Separation::Hyperplane { coefficients, intercept, .. } = separate(x, y, None, self.fit_intercept)? {
@@ -239,7 +234,7 @@ impl Perceptron {
             observed: mistakes.iter().sum::<u64>() as f64,
         };
         let finite = margin > 0.0 && number.is_finite();
-        Ok(Learned { name, mistakes, separated, bound: finite.then_some(bound) })
+        Ok(PerceptronResult { name, mistakes, separated, bound: finite.then_some(bound) })
     }
 
     /// The least margin of the rows `[x, 1]` by a vector of unit length.
@@ -249,7 +244,7 @@ impl Perceptron {
         least / (lanes::square_sum(w) + one).sqrt()
     }
 
-    fn certificate(&self, learned: &[Learned]) -> Certificate {
+    fn certificate(&self, learned: &[PerceptronResult]) -> Certificate {
         let last: u64 = learned.iter().filter_map(|l| l.mistakes.last()).sum();
         let separated = learned.iter().all(|l| l.separated);
         let exhausted = learned.iter().any(|l| !l.separated && l.mistakes.len() >= self.max_iter);
@@ -272,11 +267,11 @@ impl Perceptron {
         let all: u64 = learned.iter().flat_map(|l| &l.mistakes).sum();
         let mut notes = vec![format!("{all} mistakes in all")];
         if let [_, _, ..] = learned {
-            let count = |l: &Learned| format!("{}{}", l.mistakes.iter().sum::<u64>(), l.name);
+            let count = |l: &PerceptronResult| format!("{}{}", l.mistakes.iter().sum::<u64>(), l.name);
             notes.push(format!("mistakes: {}", learned.iter().map(count).collect::<Vec<_>>().join(", ")));
         }
         if !separated && !exhausted {
-            notes.push("stopped because mistakes no longer became fewer; the data was not separated".into());
+            notes.push("stopped because the number of mistakes no longer fell; the data were not separated".into());
         }
         let objective = match learned {
             [_] => "mistakes in the last pass".to_string(),

@@ -9,7 +9,7 @@ use ermine_core::parallel;
 use std::borrow::Cow;
 
 /// Data as a linear learner computes on it.
-pub struct Prepared<'d> {
+pub struct PreparedData<'d> {
     /// How features became numbers.
     pub map: FeatureMap,
     /// The names of the numbers.
@@ -20,18 +20,18 @@ pub struct Prepared<'d> {
     unchecked: bool,
 }
 
-impl<'d> Prepared<'d> {
+impl<'d> PreparedData<'d> {
     /// Turns the features of the data into numbers.
-    pub fn new(data: &'d Dataset, options: DesignOptions, class_weight: &ClassWeight) -> Result<Prepared<'d>> {
+    pub fn new(data: &'d Dataset, options: DesignOptions, class_weight: &ClassWeight) -> Result<PreparedData<'d>> {
         let (map, numbers) = FeatureMap::fit(data.features(), options, data.weight())?;
-        Prepared::put_together(data, map, numbers, class_weight)
+        PreparedData::put_together(data, map, numbers, class_weight)
     }
 
     /// The features where they lie, without a look at them; see [`FeatureMap::unchecked`].
-    pub fn unchecked(data: &'d Dataset, options: DesignOptions) -> Option<Prepared<'d>> {
+    pub fn unchecked(data: &'d Dataset, options: DesignOptions) -> Option<PreparedData<'d>> {
         let (map, numbers) = FeatureMap::unchecked(data.features(), options)?;
-        let prepared = Prepared::put_together(data, map, numbers, &ClassWeight::Equal).ok()?;
-        Some(Prepared { unchecked: true, ..prepared })
+        let prepared = PreparedData::put_together(data, map, numbers, &ClassWeight::Equal).ok()?;
+        Some(PreparedData { unchecked: true, ..prepared })
     }
 
     /// Whether nobody has looked at the numbers yet: then the map still needs their means.
@@ -40,9 +40,9 @@ impl<'d> Prepared<'d> {
     }
 
     /// Turns features into numbers as earlier data was.
-    pub fn with_map(data: &'d Dataset, map: FeatureMap, class_weight: &ClassWeight) -> Result<Prepared<'d>> {
+    pub fn with_map(data: &'d Dataset, map: FeatureMap, class_weight: &ClassWeight) -> Result<PreparedData<'d>> {
         let numbers = map.numbers(data.features())?;
-        Prepared::put_together(data, map, numbers, class_weight)
+        PreparedData::put_together(data, map, numbers, class_weight)
     }
 
     fn put_together(
@@ -50,13 +50,13 @@ impl<'d> Prepared<'d> {
         map: FeatureMap,
         numbers: Numbers<'d>,
         class_weight: &ClassWeight,
-    ) -> Result<Prepared<'d>> {
+    ) -> Result<PreparedData<'d>> {
         let names = map.names(data.features());
         let weights = match class_weight.apply(data)? {
             Some(weights) => Some(Cow::Owned(weights)),
             None => data.weight().map(Cow::Borrowed),
         };
-        Ok(Prepared { map, names, weights, numbers, unchecked: false })
+        Ok(PreparedData { map, names, weights, numbers, unchecked: false })
     }
 
     /// The numbers as solvers take them.
@@ -85,16 +85,16 @@ pub fn outputs(data: &Dataset) -> Result<Vec<Cow<'_, [f64]>>> {
 }
 
 /// The classes that occur in the data.
-pub struct Classes {
+pub struct ObservedClasses {
     /// Their codes in the target.
     pub used: Vec<u32>,
     /// For each row, the place of its class in `used`.
     pub places: Vec<u32>,
 }
 
-impl Classes {
+impl ObservedClasses {
     /// Looks for the classes that occur; there must be two at least.
-    pub fn of(data: &Dataset) -> Result<Classes> {
+    pub fn of(data: &Dataset) -> Result<ObservedClasses> {
         let (codes, labels) = data.classes()?;
         let mut place = vec![None; labels.len()];
         codes.iter().for_each(|&c| place[c as usize] = Some(0));
@@ -102,9 +102,9 @@ impl Classes {
         let used: Vec<u32> = (0..labels.len() as u32).filter(|&c| place[c as usize].is_some()).collect();
         if used.len() < 2 {
             let name = used.first().map_or("", |&c| labels[c as usize].as_str());
-            return Err(Error::data(format!("the rows have only one class, '{name}': two classes or more are needed")));
+            return Err(Error::data(format!("the training set has only one class, '{name}': at least two are needed")));
         }
-        Ok(Classes { places: codes.iter().map(|&c| place[c as usize].unwrap_or(0)).collect(), used })
+        Ok(ObservedClasses { places: codes.iter().map(|&c| place[c as usize].unwrap_or(0)).collect(), used })
     }
 
     /// How many problems of two classes there are: one for two classes, else one for each class against the others.
@@ -154,11 +154,11 @@ impl Scaling {
                 sums.iter().zip(&means).map(|(s, m)| s - m * m).collect()
             }
         };
-        let centred = matches!(x, Design::Dense(_));
+        let centered = matches!(x, Design::Dense(_));
         let of = |(mean, square): (&f64, f64)| {
             // A column that doesn't vary, but for rounding, has no scale.
             let varied = square > (64.0 * f64::EPSILON * mean).powi(2) && square > 0.0;
-            (if centred { *mean } else { 0.0 }, if varied { 1.0 / square.sqrt() } else { 1.0 })
+            (if centered { *mean } else { 0.0 }, if varied { 1.0 / square.sqrt() } else { 1.0 })
         };
         Scaling(means.iter().zip(squares).map(of).collect())
     }
@@ -171,7 +171,7 @@ impl Scaling {
     /// The scaled columns; dense ones are scaled while they are read.
     pub fn apply<'a>(&self, x: &Design<'a>) -> Result<Design<'a>> {
         Ok(match x {
-            Design::Dense(x) => x.standardised(self.0.clone())?.into(),
+            Design::Dense(x) => x.standardized(self.0.clone())?.into(),
             Design::Sparse(x) => x.scaled(&self.0.iter().map(|s| s.1).collect::<Vec<f64>>()).into(),
         })
     }
@@ -194,7 +194,7 @@ impl Scaling {
 }
 
 /// Columns whose means are large beside their deviations, with about their means taken off, for methods that would lose digits to them; the rest as they are. Some rows tell which those are.
-pub fn centred<'a>(x: Design<'a>) -> Result<(Design<'a>, Option<Scaling>)> {
+pub fn centered<'a>(x: Design<'a>) -> Result<(Design<'a>, Option<Scaling>)> {
     const LARGE: f64 = 1e3;
     if matches!(x, Design::Sparse(_)) {
         return Ok((x, None));

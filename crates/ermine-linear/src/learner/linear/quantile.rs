@@ -1,17 +1,17 @@
-//! Quantile regression, and least absolute deviations as its median: exact solutions of linear programmes.
+//! Quantile regression, and least absolute deviations as its median: exact solutions of linear programs.
 //!
 //! **Formula.** `min sum_i w_i rho(y_i - x_i'beta - b) / W + alpha |beta|_1` with `rho(r) = tau r` above and `(tau - 1) r` below; see [`optim::quantile`](crate::optim::quantile). Least absolute
-//! deviations minimise `sum_i w_i |y_i - x_i'beta - b| / W`, twice the loss of the median.
+//! deviations minimize `sum_i w_i |y_i - x_i'beta - b| / W`, twice the loss of the median.
 //!
 //! An L1 penalty is two more rows for each column, `x = e_j` and `x = -e_j` with `y = 0` and weight `alpha W`: their losses add up to `alpha W |beta_j|`, and the
 //! problem stays a quantile regression.
 
-use super::fitted::{Course, Linear, Link};
+use super::fitted::{FitHistory, LinearModel};
 use super::least_squares::REGRESSION;
-use super::prepare::{Prepared, outputs, scaled};
-use super::{report, ridge};
+use super::prepare::{PreparedData, outputs, scaled};
+use super::report;
 use crate::optim::Outcome;
-use crate::optim::quantile::{QuantileRegression as Problem, QuantileSolution};
+use crate::optim::quantile::{QuantileProblem, QuantileSolution};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::learner::{Context, Family, Info, Learner, Trained};
@@ -24,17 +24,17 @@ use ermine_core::params;
 params! {
     /// A quantile of the target as a linear function of the columns.
     pub struct QuantileRegression("quantile-regression") {
-        /// Which quantile.
+        /// Quantile to predict.
         quantile: f64 = 0.5, range Range::inside(0.0, 1.0);
-        /// The strength of the penalty on absolute coefficients; 0 for none.
+        /// Strength of the L1 penalty; 0 for none.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
     }
 }
@@ -42,25 +42,25 @@ params! {
 params! {
     /// The linear function of the columns with the least absolute deviations.
     pub struct LeastAbsoluteDeviations("least-absolute-deviations") {
-        /// Whether there is an intercept.
+        /// Fit an intercept.
         fit_intercept: bool = true;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
     }
 }
 
 static INFO: Info = Info {
     name: "quantile-regression",
-    summary: "a quantile as a linear function of the columns, exactly, as a linear programme",
+    summary: "a quantile as a linear function of the columns, exactly, as a linear program",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
 
 static INFO_LAD: Info = Info {
     name: "least-absolute-deviations",
-    summary: "the linear function with the least absolute deviations, exactly, as a linear programme",
+    summary: "the linear function with the least absolute deviations, exactly, as a linear program",
     capabilities: REGRESSION,
     family: Family::Linear,
 };
@@ -111,37 +111,24 @@ impl QuantileRegression {
             interaction_only: self.interaction_only,
             references: self.fit_intercept && self.alpha == 0.0,
         };
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
         let solve = |y: &[f64]| match self.alpha {
             0.0 => {
                 let (tau, intercept) = (self.quantile, self.fit_intercept);
-                Problem { x: &x, y, weights: prepared.weights(), tau, intercept }.solve()
+                QuantileProblem { x: &x, y, weights: prepared.weights(), tau, intercept }.solve()
             }
-            _ => self.penalised(&x, y, prepared.weights()),
+            _ => self.penalized(&x, y, prepared.weights()),
         };
         let solutions: Vec<QuantileSolution> = outputs(data)?.iter().map(|y| solve(y)).collect::<Result<_>>()?;
         drop(x);
         let outcomes: Vec<Outcome> = solutions.iter().map(|s| s.outcome.clone()).collect();
         let mut certificate = report::certificate(self.objective(), &outcomes);
         certificate.notes = self.notes(&solutions, &prepared.names);
-        let mut coefficients =
-            Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);
-        let mut intercepts: Vec<f64> = solutions.iter().map(|s| s.intercept).collect();
-        if let Some(scaling) = scaling {
-            ridge::restore(&scaling, &mut coefficients, &mut intercepts);
-        }
-        let fitted = Linear {
-            link: Link::Identity,
-            map: prepared.map,
-            names: prepared.names,
-            n_classes: 0,
-            used: Vec::new(),
-            coefficients,
-            intercepts,
-            inference: Vec::new(),
-            course: Course { n_iter: outcomes.iter().map(|o| o.n_iterations).max(), ..Course::default() },
-        };
+        let coefficients = Matrix::from_fn(solutions.len(), prepared.names.len(), |o, j| solutions[o].coefficients[j]);
+        let intercepts = solutions.iter().map(|s| s.intercept).collect();
+        let course = FitHistory { n_iter: outcomes.iter().map(|o| o.n_iterations).max(), ..FitHistory::default() };
+        let fitted = LinearModel::new(&prepared, scaling.as_ref(), coefficients, intercepts, course);
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 
@@ -195,11 +182,11 @@ impl QuantileRegression {
     }
 
     /// With an L1 penalty: rows that stand for it are added.
-    fn penalised(&self, x: &Design, y: &[f64], weights: Option<&[f64]>) -> Result<QuantileSolution> {
+    fn penalized(&self, x: &Design, y: &[f64], weights: Option<&[f64]>) -> Result<QuantileSolution> {
         let (n, p) = (x.n_rows(), x.n_columns());
         let width = p + usize::from(self.fit_intercept);
         let total: f64 = weights.map_or(n as f64, |w| w.iter().sum());
-        // Columns are centred, as far as there is an intercept to take that up: large means would drown the penalty's rows.
+        // Columns are centered, as far as there is an intercept to take that up: large means would drown the penalty's rows.
         let means = match self.fit_intercept {
             true => x.transposed_times(&vec![1.0 / n as f64; n]),
             false => vec![0.0; p],
@@ -222,8 +209,13 @@ impl QuantileRegression {
         let mut all_weights = weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
         all_weights.extend(prices.iter().flat_map(|price| [price.1; 2]));
         let design = Design::from(Dense::rows_f64(&rows, n + 2 * p, width, width)?);
-        let problem =
-            Problem { x: &design, y: &all_y, weights: Some(&all_weights), tau: self.quantile, intercept: false };
+        let problem = QuantileProblem {
+            x: &design,
+            y: &all_y,
+            weights: Some(&all_weights),
+            tau: self.quantile,
+            intercept: false,
+        };
         let mut solution = problem.solve()?;
         for (j, b) in solution.coefficients[..p].iter_mut().enumerate() {
             *b = if prices[j].0 { 0.0 } else { *b * factors[j] };
@@ -234,8 +226,8 @@ impl QuantileRegression {
         solution.outcome.lower_bound = solution.outcome.lower_bound.map(|b| b * factor);
         solution.outcome.residual *= factor;
         if self.fit_intercept {
-            let centred = solution.coefficients.pop().unwrap_or(0.0);
-            solution.intercept = centred - lanes::dot(&means, &solution.coefficients);
+            let centered = solution.coefficients.pop().unwrap_or(0.0);
+            solution.intercept = centered - lanes::dot(&means, &solution.coefficients);
         }
         Ok(solution)
     }

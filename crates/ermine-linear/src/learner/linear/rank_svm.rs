@@ -1,7 +1,7 @@
 //! RankSVM: a linear score that puts the rows of each query in the order of their grades.
 //!
 //! **Formula.** `min |w|^2 / 2 + C sum c_ij max(0, 1 - w'(x_i - x_j))^2` over the pairs of a query in which row i is the better one ([`optim::pairwise`](crate::optim::pairwise)): what a
-//! linear classifier of differences minimises, collapsed into one vector of weights, without ever listing the pairs. `c_ij` is 1, the difference of the grades, or that
+//! linear classifier of differences minimizes, collapsed into one vector of weights, without ever listing the pairs. `c_ij` is 1, the difference of the grades, or that
 //! of the places, times the weights of both rows.
 //!
 //! **Two classes** are ranked too (bipartite ranking): rows of the second class before those of the first, which raises the area under the ROC curve. The sign of the
@@ -9,10 +9,10 @@
 //!
 //! **Cost.** O(n p + n log n) for each step; the number of pairs doesn't matter.
 
-use super::fitted::{Course, Linear, Link};
-use super::prepare::{Classes, Prepared, scaled};
+use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
+use super::prepare::{ObservedClasses, PreparedData, scaled};
 use super::report;
-use crate::optim::pairwise::{PairRisk, Query};
+use crate::optim::pairwise::{PairRisk, RankedQuery};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
@@ -22,7 +22,7 @@ use ermine_core::param::Range;
 use ermine_core::{choice, params};
 
 choice! {
-    /// How much a pair of rows counts.
+    /// Weight of a pair of rows.
     pub enum PairWeight {
         /// All pairs count the same.
         Equal = "equal",
@@ -57,15 +57,15 @@ params! {
     /// A linear score that puts the rows of each query in the order of their grades.
     #[allow(non_snake_case)]
     pub struct RankSvm("rank-svm") {
-        /// The inverse of the penalty's strength.
+        /// Inverse of the regularization strength.
         C: f64 = 1.0, range Range::above_to(0.0, 1e12), tune Log(1e-5, 1e2);
-        /// How much a pair of rows counts.
+        /// Weight of a pair of rows.
         pair_weight: PairWeight = PairWeight::Equal, tune Each;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// Most steps.
+        /// Maximum number of iterations.
         max_iter: usize = 200, range Range::at_least(1.0);
-        /// The distance from the minimum to reach, as a share of the objective.
+        /// Stopping tolerance: the distance from the minimum, relative to the objective.
         tol: f64 = 1e-8, range Range::between(0.0, 1.0);
     }
 }
@@ -90,7 +90,7 @@ static INFO: Info = Info {
 /// The grades of the rows: the target of a ranking, or 1 for the second of two classes.
 fn grades(data: &Dataset) -> Result<Vec<f64>> {
     match data.task() {
-        Task::Classification => Ok(Classes::of(data)?.places.iter().map(|&p| f64::from(p)).collect()),
+        Task::Classification => Ok(ObservedClasses::of(data)?.places.iter().map(|&p| f64::from(p)).collect()),
         _ => data.grades().map(<[f64]>::to_vec),
     }
 }
@@ -105,21 +105,23 @@ impl Learner for RankSvm {
         let grades = grades(data)?;
         let ordered = |rows: &Vec<u32>| rows.iter().any(|&row| grades[row as usize] != grades[rows[0] as usize]);
         if !data.queries().iter().any(ordered) {
-            return Err(Error::data("no query has two rows of different grades: there is no order to learn"));
+            return Err(Error::data(
+                "no query has two rows with different relevance grades, so there is nothing to learn",
+            ));
         }
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, false)?;
         let query = |rows: Vec<u32>| {
             let grades: Vec<f64> = rows.iter().map(|&row| grades[row as usize]).collect();
             let weights: Vec<f64> = rows.iter().map(|&row| data.row_weight(row as usize)).collect();
             let worth = self.pair_weight.worth(&grades, &weights);
-            Query::new(rows, &grades, weights, worth)
+            RankedQuery::new(rows, &grades, weights, worth)
         };
-        let queries: Vec<Query> = data.queries().into_iter().map(query).collect();
+        let queries: Vec<RankedQuery> = data.queries().into_iter().map(query).collect();
         let n_queries = queries.len();
         let risk = PairRisk { x, queries, c: self.C };
-        let (outcome, mut w) = risk.minimise(self.tol, self.max_iter, context.observer)?;
-        let course = Course { n_iter: Some(outcome.n_iterations), ..Course::default() };
+        let (outcome, mut w) = risk.minimize(self.tol, self.max_iter, context.observer)?;
+        let course = FitHistory { n_iter: Some(outcome.n_iterations), ..FitHistory::default() };
         let mut certificate = report::certificate(
             format!(
                 "|w|^2 / 2 + {} sum of {} max(0, 1 - w'(x_i - x_j))^2 over the pairs of {n_queries} queries",
@@ -128,19 +130,18 @@ impl Learner for RankSvm {
             &[outcome],
         );
         if let Some(scaling) = scaling {
-            certificate.objective += " of columns with deviation 1";
+            certificate.objective += DEVIATION_1;
             scaling.restore(&mut w);
         }
-        let (mut link, mut used, mut n_classes, mut intercept) = (Link::Identity, Vec::new(), 0, 0.0);
+        let (mut used, mut intercept) = (Vec::new(), 0.0);
         if data.task() == Task::Classification {
-            (link, used, n_classes) = (Link::Scores, Classes::of(data)?.used, data.classes()?.1.len());
+            used = ObservedClasses::of(data)?.used;
             intercept = -threshold(&prepared.design()?.times(&w, 0.0), &grades, |row| data.row_weight(row));
         }
         drop(risk);
-        let (map, names, inference) = (prepared.map, prepared.names, Vec::new());
         let coefficients = Matrix::from_fn(1, w.len(), |_, j| w[j]);
-        let intercepts = vec![intercept];
-        let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
+        let fitted = LinearModel::new(&prepared, None, coefficients, vec![intercept], course);
+        let fitted = fitted.for_classes(LinearLink::Scores, data, used)?;
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }

@@ -1,6 +1,6 @@
 //! From what solvers know about their point to the certificate that users see.
 
-use crate::optim::{Outcome, Status as Ended};
+use crate::optim::{Outcome, SolverStatus};
 use ermine_core::model::{Certificate, Proof, Status};
 
 /// The certificate of one problem, or of several that were solved side by side: values add up, the worst end counts.
@@ -27,17 +27,17 @@ pub fn certificate(objective: impl Into<String>, outcomes: &[Outcome]) -> Certif
 
 /// The end that a user should hear about.
 fn worst(outcomes: &[Outcome]) -> Status {
-    let any = |status: Ended| outcomes.iter().find(|o| o.status == status);
-    if any(Ended::Unbounded).is_some() {
+    let any = |status: SolverStatus| outcomes.iter().find(|o| o.status == status);
+    if any(SolverStatus::Unbounded).is_some() {
         return Status::Limit(
-            "weights that grow without end: the classes are separable, so that the minimum is at infinity (a penalty makes it finite)".into(),
+            "weights that grow without bound: the classes are separable, so the minimum is at infinity (a penalty makes it finite)".into(),
         );
     }
-    if let Some(outcome) = any(Ended::Limit) {
-        return Status::Limit(format!("{} iterations, before the tolerance was reached", outcome.n_iterations));
+    if let Some(outcome) = any(SolverStatus::Limit) {
+        return Status::Limit(format!("{} iterations before the tolerance was reached", outcome.n_iterations));
     }
-    if any(Ended::Stalled).is_some() {
-        return Status::Limit("the limit of floating-point accuracy, before the tolerance was reached".into());
+    if any(SolverStatus::Stalled).is_some() {
+        return Status::Limit("the limit of floating-point accuracy before the tolerance was reached".into());
     }
     Status::Done
 }
@@ -60,11 +60,11 @@ mod tests {
     #[test]
     fn the_worst_end_is_told_and_bounds_add_up() {
         let outcome = |status, lower_bound| Outcome { status, n_iterations: 7, value: 2.0, lower_bound, residual: 0.1 };
-        let both = [outcome(Ended::Converged, Some(1.5)), outcome(Ended::Limit, Some(1.0))];
+        let both = [outcome(SolverStatus::Converged, Some(1.5)), outcome(SolverStatus::Limit, Some(1.0))];
         let certificate = certificate("risk", &both);
         assert_eq!((certificate.value, certificate.gap()), (Some(4.0), Some(1.5)));
         assert!(matches!(certificate.status, Status::Limit(why) if why.contains("7 iterations")));
-        let unknown = super::certificate("risk", &[outcome(Ended::Converged, None)]);
+        let unknown = super::certificate("risk", &[outcome(SolverStatus::Converged, None)]);
         assert_eq!((unknown.status, unknown.proofs), (Status::Done, vec![Proof::Stationary(0.1)]));
     }
 }

@@ -3,33 +3,33 @@
 //! **Formula.** `min sum_i w_i (y_i - x_i'beta - b)^2 + alpha |beta|^2`. [`RidgeCv`] takes the `alpha` with the least leave-one-out error; all of them come from
 //! one decomposition, and no fit is repeated ([`optim::ridge_path`](crate::optim::ridge_path)).
 
-use super::fitted::{Course, Linear};
+use super::fitted::{DEVIATION_1, FitHistory, LinearModel};
 use super::least_squares::{self, REGRESSION};
-use super::prepare::{Prepared, Scaling, outputs, scaled};
-use crate::optim::least_squares::{LeastSquares, Solution};
+use super::prepare::{PreparedData, Scaling, outputs, scaled};
+use crate::optim::least_squares::{LeastSquares, LeastSquaresSolution};
 use crate::optim::ridge_path::{RidgePath, leave_one_out_wide};
 use ermine_core::chart::text::number;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::learner::{Context, Family, Info, Learner, Path, Trained};
-use ermine_core::linalg::{Design, Matrix};
+use ermine_core::linalg::Design;
 use ermine_core::matrix::{Dataset, DesignOptions, Features};
 use ermine_core::model::{Certificate, Output};
 use ermine_core::param::{Range, Value};
 use ermine_core::params;
 
 params! {
-    /// Least squares with a price on large coefficients.
+    /// Ridge regression: least squares with an L2 penalty.
     pub struct Ridge("ridge") {
-        /// The strength of the penalty on squared coefficients.
+        /// Strength of the L2 penalty.
         alpha: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(1e-4, 1e4);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
-        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 4);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
+        degree: usize = 1, range Range::between(1.0, 50.0), tune Linear(1, 2);
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
     }
 }
@@ -37,15 +37,15 @@ params! {
 params! {
     /// Ridge regression with the strength that has the least leave-one-out error.
     pub struct RidgeCv("ridge-cv") {
-        /// The strengths to choose from.
+        /// Penalty strengths to choose from.
         alphas: Vec<f64> = vec![0.1, 1.0, 10.0], range Range::above_to(0.0, 1e100);
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Penalise coefficients as if every column had deviation 1; they are reported in the user's units all the same.
+        /// Penalize the coefficients of standardized columns (standard deviation 1); coefficients are reported in the original units.
         standardize: bool = false;
-        /// The highest degree of polynomial terms; 1 for the columns themselves.
+        /// Maximum degree of polynomial terms; 1 for the columns themselves.
         degree: usize = 1, range Range::between(1.0, 50.0);
-        /// With a degree above 1: only products of different columns, no powers.
+        /// If `degree` is above 1, add only products of different columns, no powers.
         interaction_only: bool = false;
     }
 }
@@ -72,7 +72,7 @@ impl Learner for Ridge {
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let (prepared, solutions, scaling) = self.solve(data, &[self.alpha])?;
         let solution = solutions.into_iter().next().ok_or_else(|| Error::data("ridge found no solution"))?;
-        finish(solution, &prepared, scaling.as_ref(), self.alpha, Course::default())
+        finish(solution, &prepared, scaling.as_ref(), self.alpha, FitHistory::default())
     }
 
     fn path(&self) -> Option<&dyn Path> {
@@ -95,8 +95,8 @@ impl Path for Ridge {
     ) -> Result<(Output, Vec<Vec<f64>>)> {
         let alphas: Vec<f64> = values.iter().map(|value| value.number().unwrap_or(self.alpha)).collect();
         let (prepared, solutions, scaling) = self.solve(data, &alphas)?;
-        let predict = |(solution, &alpha): (Solution, &f64)| {
-            finish(solution, &prepared, scaling.as_ref(), alpha, Course::default())?.fitted.predict(features)
+        let predict = |(solution, &alpha): (LeastSquaresSolution, &f64)| {
+            finish(solution, &prepared, scaling.as_ref(), alpha, FitHistory::default())?.fitted.predict(features)
         };
         Ok((Output::Values, solutions.into_iter().zip(&alphas).map(predict).collect::<Result<_>>()?))
     }
@@ -104,7 +104,11 @@ impl Path for Ridge {
 
 impl Ridge {
     /// The solution for each strength.
-    fn solve<'d>(&self, data: &'d Dataset, alphas: &[f64]) -> Result<(Prepared<'d>, Vec<Solution>, Option<Scaling>)> {
+    fn solve<'d>(
+        &self,
+        data: &'d Dataset,
+        alphas: &[f64],
+    ) -> Result<(PreparedData<'d>, Vec<LeastSquaresSolution>, Option<Scaling>)> {
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
         let intercept = self.fit_intercept;
         let gives_means = intercept && !self.standardize;
@@ -123,7 +127,7 @@ impl Learner for RidgeCv {
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
         let options = DesignOptions { degree: self.degree, interaction_only: self.interaction_only, references: false };
-        let prepared = Prepared::new(data, options, &ClassWeight::Equal)?;
+        let prepared = PreparedData::new(data, options, &ClassWeight::Equal)?;
         let (x, scaling) = scaled(prepared.design()?, prepared.weights(), self.standardize, self.fit_intercept)?;
         let targets = outputs(data)?;
         let targets: Vec<&[f64]> = targets.iter().map(|y| &y[..]).collect();
@@ -138,7 +142,12 @@ impl Learner for RidgeCv {
 
 impl RidgeCv {
     /// The solution for the strength with the least leave-one-out error.
-    fn choose(&self, x: &Design, targets: &[&[f64]], weights: Option<&[f64]>) -> Result<(Solution, Course)> {
+    fn choose(
+        &self,
+        x: &Design,
+        targets: &[&[f64]],
+        weights: Option<&[f64]>,
+    ) -> Result<(LeastSquaresSolution, FitHistory)> {
         let refuse = || Error::Param {
             owner: "ridge-cv".into(),
             name: "alphas".into(),
@@ -163,17 +172,17 @@ impl RidgeCv {
         let better = |a: &(f64, f64), b: &(f64, f64)| a.1.total_cmp(&b.1).then(b.0.total_cmp(&a.0));
         let &(alpha, _) = choices.iter().min_by(|a, b| better(a, b)).ok_or_else(refuse)?;
         let problem = LeastSquares { x, targets, weights, intercept, lambda: alpha };
-        Ok((problem.solve()?, Course { alpha: Some(alpha), choices, ..Course::default() }))
+        Ok((problem.solve()?, FitHistory { alpha: Some(alpha), choices, ..FitHistory::default() }))
     }
 }
 
 /// The model in the user's units, and its certificate.
 fn finish(
-    mut solution: Solution,
-    prepared: &Prepared<'_>,
+    solution: LeastSquaresSolution,
+    prepared: &PreparedData<'_>,
     scaling: Option<&Scaling>,
     alpha: f64,
-    course: Course,
+    course: FitHistory,
 ) -> Result<Trained> {
     let squares: f64 = solution.coefficients.data().iter().map(|b| b * b).sum();
     let value = solution.residual_sums.iter().sum::<f64>() + alpha * squares;
@@ -185,17 +194,9 @@ fn finish(
     );
     certificate.notes = least_squares::notes(&solution, &prepared.names);
     least_squares::qualify(&mut certificate, &solution);
-    if let Some(scaling) = scaling {
-        certificate.objective += " of columns with deviation 1";
-        restore(scaling, &mut solution.coefficients, &mut solution.intercepts);
+    if scaling.is_some() {
+        certificate.objective += DEVIATION_1;
     }
-    let fitted: Linear = least_squares::fitted(solution, prepared, Vec::new(), course);
+    let fitted = LinearModel::new(prepared, scaling, solution.coefficients, solution.intercepts, course);
     Ok(Trained { fitted: Box::new(fitted), certificate })
-}
-
-/// Coefficients and intercepts in the user's units.
-pub fn restore(scaling: &Scaling, coefficients: &mut Matrix, intercepts: &mut [f64]) {
-    for (k, intercept) in intercepts.iter_mut().enumerate() {
-        *intercept += scaling.restore(coefficients.row_mut(k));
-    }
 }

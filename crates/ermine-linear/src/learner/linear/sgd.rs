@@ -6,13 +6,13 @@
 //! **Streams.** [`Stream`](super::sgd_model::Stream) takes one pass over some rows and keeps the state of the descent in the model, so that the next rows continue where it stood. How
 //! features become numbers, and their scale, is learned from the first rows.
 
-use super::fitted::{Course, Linear, Link};
-use super::gradient_descent::{DESCENT, DEVIATION_1, Problems, margins, problems, zero_one};
+use super::fitted::{DEVIATION_1, FitHistory, LinearLink, LinearModel};
+use super::gradient_descent::{DESCENT, Problems, margins, problems, zero_one};
 use super::losses::{LossName, PenaltyName, assess, with_loss};
-use super::prepare::{Prepared, Scaling, scaled};
+use super::prepare::{PreparedData, Scaling, scaled};
+use super::report;
 use super::sgd_model::SgdModel;
-use super::{report, ridge};
-use crate::optim::sgd::{self, Schedule, Sgd};
+use crate::optim::sgd::{self, RateSchedule, SgdState};
 use crate::penalty::Penalty;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
@@ -28,7 +28,7 @@ use ermine_core::{choice, params};
 use std::borrow::Cow;
 
 choice! {
-    /// How the rate changes with the number of steps `t`.
+    /// Learning rate schedule, with `t` the number of steps.
     pub enum ScheduleName {
         /// `1 / (alpha (t0 + t))`.
         Optimal = "optimal",
@@ -44,47 +44,47 @@ choice! {
 params! {
     /// Any loss with any penalty, by steps on single rows or small batches.
     pub struct StochasticGradientDescent("sgd") {
-        /// What is minimised; none for "hinge" (classes) or "squared_error" (numbers).
+        /// Loss function; none for "hinge" (classification) or "squared_error" (regression).
         loss: Option<LossName> = None, tune Each;
-        /// What coefficients cost; none for nothing.
+        /// Penalty on the coefficients; none for no penalty.
         penalty: Option<PenaltyName> = Some(PenaltyName::L2);
-        /// The strength of the penalty.
+        /// Strength of the penalty.
         alpha: f64 = 0.0001, range Range::between(0.0, 1e100), tune Log(1e-6, 10.0);
-        /// The share of L1 in the penalty "elasticnet".
+        /// Elastic-net mixing parameter: the share of L1 in the penalty "elasticnet".
         l1_ratio: f64 = 0.15, range Range::between(0.0, 1.0);
-        /// The power of the penalty "lp".
+        /// Exponent of the penalty "lp".
         p: f64 = 1.5, range Range::between(1.0, 100.0);
-        /// Where the loss "huber" becomes absolute; what "epsilon_insensitive" leaves unpunished.
+        /// Threshold of the loss "huber" beyond which errors count linearly; width of the tube of "epsilon_insensitive".
         epsilon: f64 = 0.1, range Range::above_to(0.0, 1e100);
-        /// Which quantile the loss "quantile" is for.
+        /// Quantile of the loss "quantile".
         quantile: f64 = 0.5, range Range::inside(0.0, 1.0);
-        /// How the rate changes; none for "optimal" (classes) or "invscaling" (numbers).
+        /// Learning rate schedule; none for "optimal" (classification) or "invscaling" (regression).
         learning_rate: Option<ScheduleName> = None;
-        /// The rate of the first step, unless it is "optimal".
+        /// Initial learning rate, unless the schedule is "optimal".
         eta0: f64 = 0.01, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1.0);
-        /// How fast the rate "invscaling" falls.
+        /// Exponent of the inverse scaling learning rate "invscaling".
         power_t: f64 = 0.25, range Range::between(0.0, 10.0);
-        /// Rows in a step.
+        /// Number of rows in a mini-batch.
         batch_size: usize = 1, range Range::at_least(1.0);
-        /// Whether the answer is the average over all steps.
+        /// Average the coefficients over all steps.
         average: bool = false;
-        /// Most passes over the rows.
+        /// Maximum number of passes over the training set.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// Stop when the loss falls by less than this in `n_iter_no_change` passes; none for never.
+        /// Stop when the loss improves by less than this in `n_iter_no_change` passes; none for never.
         tol: Option<f64> = Some(1e-3), range Range::at_least(0.0);
-        /// Passes without progress before stopping, or lowering the rate.
+        /// Number of passes without improvement before stopping, or before the learning rate is lowered.
         n_iter_no_change: usize = 5, range Range::at_least(1.0);
-        /// Keep rows aside, and stop when their loss no longer falls.
+        /// Hold out rows for validation, and stop when the validation loss no longer falls.
         early_stopping: bool = false;
-        /// The share of rows kept aside for early stopping.
+        /// Fraction of the training set that is held out for early stopping.
         validation_fraction: f64 = 0.1, range Range::inside(0.0, 1.0);
-        /// Another order of the rows in every pass.
+        /// Shuffle the rows before every pass.
         shuffle: bool = true;
-        /// Whether there is an intercept (which is never penalised).
+        /// Fit an intercept, which is never penalized.
         fit_intercept: bool = true;
-        /// Bring columns to mean 0 and deviation 1 first, so that one rate fits all; coefficients are reported in the user's units all the same. None for yes, unless columns are sparse or come in a stream.
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting, so that one learning rate fits all; coefficients are reported in the original units. None: yes, unless columns are sparse or the data come as a stream.
         standardize: Option<bool> = None;
-        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        /// Class weights: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
     }
 }
@@ -97,9 +97,9 @@ static INFO: Info = Info {
 };
 
 /// What a descent starts from: how features became numbers, and the state of each problem.
-struct Start {
+struct SgdStart {
     scaling: Option<Scaling>,
-    states: Vec<Sgd>,
+    states: Vec<SgdState>,
 }
 
 impl Learner for StochasticGradientDescent {
@@ -109,7 +109,7 @@ impl Learner for StochasticGradientDescent {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let options = DesignOptions { degree: 1, interaction_only: false, references: false };
-        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let prepared = PreparedData::new(data, options, &self.class_weight)?;
         let (targets, used) = problems(data)?;
         self.learn(data, prepared, (targets, used), None, context)
     }
@@ -120,7 +120,7 @@ impl StochasticGradientDescent {
     pub(super) fn learn(
         &self,
         data: &Dataset,
-        prepared: Prepared<'_>,
+        prepared: PreparedData<'_>,
         (targets, used): Problems<'_>,
         from: Option<&SgdModel>,
         context: &Context<'_>,
@@ -137,14 +137,14 @@ impl StochasticGradientDescent {
                 (scaling.as_ref().map_or(Ok(raw.clone()), |s| s.apply(&raw))?, scaling)
             }
         };
-        let mut start = Start {
+        let mut start = SgdStart {
             scaling,
-            states: from.map_or_else(|| vec![Sgd::new(p); targets.len()], |model| model.states.clone()),
+            states: from.map_or_else(|| vec![SgdState::new(p); targets.len()], |model| model.states.clone()),
         };
         let loss = LossName::choose(self.loss, data.task(), self.info().name)?;
         let held = self.kept_aside(data.n_rows(), context)?;
         let options = self.options(loss, &held, context);
-        let run = |state: &mut Sgd, y: &[f64]| {
+        let run = |state: &mut SgdState, y: &[f64]| {
             with_loss!(loss, self.epsilon, self.quantile, |l| state.run(l, &x, y, prepared.weights(), &options))
         };
         let pairs = start.states.iter_mut().zip(&targets);
@@ -153,7 +153,7 @@ impl StochasticGradientDescent {
         let rows: Vec<Vec<f64>> = start.states.iter().map(|state| self.weights_of(state)).collect();
         if rows.iter().flatten().any(|w| !w.is_finite() || w.abs() > 1e150) {
             return Err(Error::data(
-                "the weights grew beyond all bounds: a smaller eta0, a penalty or standardize = true keeps them finite",
+                "the weights diverged: a smaller `eta0`, a penalty or `standardize` = true keeps them finite",
             ));
         }
         let margins = margins(&x, &rows);
@@ -170,7 +170,7 @@ impl StochasticGradientDescent {
             certificate.status = Status::Limit(limit);
         }
         drop(x);
-        let linear = self.linear(data, prepared, used, rows, &start);
+        let linear = self.linear(&prepared, &rows, &start).for_classes(LinearLink::Scores, data, used)?;
         Ok(Trained { fitted: Box::new(SgdModel::new(linear, start.states, start.scaling)), certificate })
     }
 
@@ -179,11 +179,11 @@ impl StochasticGradientDescent {
         // A piece of a stream is too little to tell.
         let can_tell = self.max_iter > 1 || self.tol.is_some();
         if can_tell && value.is_none_or(|value| value > 1.1 * at_zero) {
-            let found = "a loss above that of coefficients of zero: steps were too long (a smaller eta0 or standardize = true helps)";
+            let found = "a loss above that of zero coefficients: the learning rate was too high (try a smaller `eta0` or `standardize` = true)";
             return Some(found.into());
         }
         let all = ended.iter().all(|e| *e);
-        (!all).then(|| format!("{} passes, before the loss stopped falling", self.max_iter))
+        (!all).then(|| format!("{} passes before the loss stopped falling", self.max_iter))
     }
 
     /// The objective of coefficients that are all zero.
@@ -200,47 +200,28 @@ impl StochasticGradientDescent {
     }
 
     /// Coefficients, then the intercept.
-    fn weights_of(&self, state: &Sgd) -> Vec<f64> {
+    fn weights_of(&self, state: &SgdState) -> Vec<f64> {
         let (mut w, b) = state.weights(self.average);
         w.push(b);
         w
     }
 
-    fn linear(
-        &self,
-        data: &Dataset,
-        prepared: Prepared<'_>,
-        used: Vec<u32>,
-        rows: Vec<Vec<f64>>,
-        start: &Start,
-    ) -> Linear {
+    fn linear(&self, prepared: &PreparedData<'_>, rows: &[Vec<f64>], start: &SgdStart) -> LinearModel {
         let p = prepared.names.len();
-        let mut coefficients = Matrix::from_fn(rows.len(), p, |k, j| rows[k][j]);
-        let mut intercepts: Vec<f64> = rows.iter().map(|w| w[p]).collect();
-        if let Some(scaling) = &start.scaling {
-            ridge::restore(scaling, &mut coefficients, &mut intercepts);
-        }
+        let coefficients = Matrix::from_fn(rows.len(), p, |k, j| rows[k][j]);
+        let intercepts = rows.iter().map(|w| w[p]).collect();
         let n = start.states.iter().map(|s| s.curve.len()).max().unwrap_or(0);
-        let at = |s: &Sgd, t: usize| s.curve.get(t).or(s.curve.last()).copied().unwrap_or(0.0);
+        let at = |s: &SgdState, t: usize| s.curve.get(t).or(s.curve.last()).copied().unwrap_or(0.0);
         let curve = (0..n).map(|t| start.states.iter().map(|s| at(s, t)).sum()).collect();
-        Linear {
-            link: if used.is_empty() { Link::Identity } else { Link::Scores },
-            map: prepared.map,
-            names: prepared.names,
-            n_classes: data.classes().map_or(0, |(_, labels)| labels.len()),
-            used,
-            coefficients,
-            intercepts,
-            inference: Vec::new(),
-            course: Course { n_iter: Some(n), curve, ..Course::default() },
-        }
+        let course = FitHistory { n_iter: Some(n), curve, ..FitHistory::default() };
+        LinearModel::new(prepared, start.scaling.as_ref(), coefficients, intercepts, course)
     }
 
     fn penalty(&self) -> Penalty {
         PenaltyName::penalty(self.penalty, self.alpha, self.l1_ratio, self.p)
     }
 
-    fn schedule(&self, loss: LossName) -> Schedule {
+    fn schedule(&self, loss: LossName) -> RateSchedule {
         let by_task =
             if matches!(loss, LossName::Hinge | LossName::SquaredHinge | LossName::Exponential | LossName::LogLoss) {
                 ScheduleName::Optimal
@@ -248,21 +229,21 @@ impl StochasticGradientDescent {
                 ScheduleName::InvScaling
             };
         match self.learning_rate.unwrap_or(by_task) {
-            ScheduleName::Constant => Schedule::Constant { rate: self.eta0 },
-            ScheduleName::InvScaling => Schedule::Inverse { rate: self.eta0, power: self.power_t },
-            ScheduleName::Adaptive => Schedule::Adaptive { rate: self.eta0 },
+            ScheduleName::Constant => RateSchedule::Constant { rate: self.eta0 },
+            ScheduleName::InvScaling => RateSchedule::Inverse { rate: self.eta0, power: self.power_t },
+            ScheduleName::Adaptive => RateSchedule::Adaptive { rate: self.eta0 },
             ScheduleName::Optimal => {
                 // A typical weight, and the step that a typical mistake should make (Bottou, 2012).
                 let alpha = self.alpha.max(1e-12);
                 let typical = (1.0 / alpha.sqrt()).sqrt();
                 let slope = with_loss!(loss, self.epsilon, self.quantile, |l| l.gradient(-typical, 1.0));
-                Schedule::Optimal { rate: typical / slope.abs().clamp(1.0, 1e12), strength: alpha }
+                RateSchedule::Optimal { rate: typical / slope.abs().clamp(1.0, 1e12), strength: alpha }
             }
         }
     }
 
-    fn options<'c>(&self, loss: LossName, held: &'c [u32], context: &Context<'c>) -> sgd::Options<'c> {
-        sgd::Options {
+    fn options<'c>(&self, loss: LossName, held: &'c [u32], context: &Context<'c>) -> sgd::SgdOptions<'c> {
+        sgd::SgdOptions {
             schedule: self.schedule(loss),
             penalty: self.penalty(),
             intercept: self.fit_intercept,
@@ -287,7 +268,7 @@ impl StochasticGradientDescent {
         rng::shuffle(&mut Purpose::SgdValidation.stream(context.seed, &[]), &mut rows);
         let n = (self.validation_fraction * n_rows as f64).ceil() as usize;
         if n == 0 || n >= n_rows {
-            return Err(Error::data(format!("{n_rows} rows are too few to keep some for validation")));
+            return Err(Error::data(format!("{n_rows} rows are too few to hold some out for validation")));
         }
         rows.truncate(n);
         Ok(rows)
@@ -313,7 +294,8 @@ impl StochasticGradientDescent {
         let parts: Vec<(f64, Option<f64>)> = parts.collect();
         let value = parts.iter().map(|p| p.0).sum();
         let bound: Option<f64> = parts.iter().map(|p| p.1).sum();
-        let mut certificate = report::unproven(objective, value, None, "steps on single rows come with no guarantee");
+        let mut certificate =
+            report::unproven(objective, value, None, "stochastic gradient descent comes with no guarantee");
         if let Some(bound) = bound.filter(|b| b.is_finite()) {
             certificate.proofs = vec![Proof::LowerBound(bound)];
         }
@@ -328,9 +310,9 @@ pub(super) fn stream_problems(data: &Dataset) -> Result<Problems<'_>> {
     }
     let (codes, labels) = data.classes()?;
     if labels.len() < 2 {
-        return Err(Error::data("a stream of classes needs the names of all classes, two at least"));
+        return Err(Error::data("a stream of classes needs the names of all classes (at least two)"));
     }
-    let classes = super::prepare::Classes { used: (0..labels.len() as u32).collect(), places: codes.to_vec() };
+    let classes = super::prepare::ObservedClasses { used: (0..labels.len() as u32).collect(), places: codes.to_vec() };
     let targets = (0..classes.n_problems()).map(|k| Cow::Owned(classes.signs(k))).collect();
     Ok((targets, classes.used))
 }

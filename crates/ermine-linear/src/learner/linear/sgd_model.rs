@@ -1,9 +1,9 @@
 //! The fitted form of stochastic gradient descent: a linear model, and the state from which it goes on learning.
 
-use super::fitted::Linear;
-use super::prepare::{Prepared, Scaling};
+use super::fitted::LinearModel;
+use super::prepare::{PreparedData, Scaling};
 use super::sgd::{StochasticGradientDescent, stream_problems};
-use crate::optim::sgd::Sgd;
+use crate::optim::sgd::SgdState;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Context, Info, Learner, Trained, fit};
 use ermine_core::matrix::{Dataset, DesignOptions, Features, Schema, Target};
@@ -14,13 +14,13 @@ use ermine_core::section::Sections;
 /// A linear model and the state of each of its problems.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SgdModel {
-    pub(super) linear: Linear,
-    pub(super) states: Vec<Sgd>,
+    pub(super) linear: LinearModel,
+    pub(super) states: Vec<SgdState>,
     scaling: Vec<(f64, f64)>,
 }
 
 impl SgdModel {
-    pub(super) fn new(linear: Linear, states: Vec<Sgd>, scaling: Option<Scaling>) -> SgdModel {
+    pub(super) fn new(linear: LinearModel, states: Vec<SgdState>, scaling: Option<Scaling>) -> SgdModel {
         SgdModel { linear, states, scaling: scaling.map(|s| s.pairs().to_vec()).unwrap_or_default() }
     }
 
@@ -29,16 +29,17 @@ impl SgdModel {
     }
 
     /// The linear model.
-    pub fn linear(&self) -> &Linear {
+    pub fn linear(&self) -> &LinearModel {
         &self.linear
     }
 
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        let linear = Linear::read(sections, header)?;
+        let linear = LinearModel::read(sections, header)?;
         let p = linear.names.len();
         let numbers = sections.f64s("states")?;
-        let states: Option<Vec<Sgd>> = numbers.chunks(7 + 3 * p).map(|part| Sgd::from_numbers(part, p)).collect();
+        let states: Option<Vec<SgdState>> =
+            numbers.chunks(7 + 3 * p).map(|part| SgdState::from_numbers(part, p)).collect();
         let pairs = sections.f64s("scaling")?;
         let scaling: Vec<(f64, f64)> = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         match states {
@@ -69,7 +70,7 @@ impl Fitted for SgdModel {
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
         self.linear.save(sections)?;
-        sections.put_f64s("states", &self.states.iter().flat_map(Sgd::to_numbers).collect::<Vec<_>>());
+        sections.put_f64s("states", &self.states.iter().flat_map(SgdState::to_numbers).collect::<Vec<_>>());
         sections.put_f64s("scaling", &self.scaling.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<_>>());
         Ok(())
     }
@@ -96,14 +97,14 @@ impl Fitted for SgdModel {
 }
 
 /// Stochastic gradient descent over rows that come in pieces: one pass over each.
-pub struct Stream<'a> {
+pub struct SgdStream<'a> {
     /// The parameters.
     pub params: StochasticGradientDescent,
     /// What was learned from the pieces before; `None` for the first.
     pub from: Option<&'a Model>,
 }
 
-impl Stream<'_> {
+impl SgdStream<'_> {
     /// Learns from the next piece. Classes must all be named by the target of the first piece, whether or not they occur in it.
     pub fn fit(&self, data: &Dataset, context: &Context<'_>) -> Result<Model> {
         match self.from {
@@ -155,7 +156,7 @@ fn aligned(data: &Dataset, schema: &Schema) -> Result<Dataset> {
     fresh.named(schema.target.clone()).with_weight(data.weight().map(<[f64]>::to_vec))
 }
 
-impl Parameters for Stream<'_> {
+impl Parameters for SgdStream<'_> {
     fn owner(&self) -> &'static str {
         self.params.owner()
     }
@@ -173,7 +174,7 @@ impl Parameters for Stream<'_> {
     }
 }
 
-impl Learner for Stream<'_> {
+impl Learner for SgdStream<'_> {
     fn info(&self) -> &'static Info {
         self.params.info()
     }
@@ -189,7 +190,10 @@ impl Learner for Stream<'_> {
         };
         let before = self.from.map(|model| {
             model.fitted::<SgdModel>().ok_or_else(|| {
-                Error::data(format!("a model of {} can't go on by steps on single rows", model.header().learner))
+                Error::data(format!(
+                    "cannot continue training a model of {} by stochastic gradient descent",
+                    model.header().learner
+                ))
             })
         });
         let before = before.transpose()?;
@@ -197,12 +201,12 @@ impl Learner for Stream<'_> {
         let prepared = match before {
             None => {
                 let options = DesignOptions { degree: 1, interaction_only: false, references: false };
-                Prepared::new(data, options, &once.class_weight)?
+                PreparedData::new(data, options, &once.class_weight)?
             }
-            Some(model) => Prepared::with_map(data, model.linear.map.clone(), &once.class_weight)?,
+            Some(model) => PreparedData::with_map(data, model.linear.map.clone(), &once.class_weight)?,
         };
         if before.is_some_and(|model| model.states.len() != problems.0.len()) {
-            return Err(Error::data("these rows have another number of targets than the model"));
+            return Err(Error::data("the number of targets differs from the model's"));
         }
         let trained = once.learn(data, prepared, problems, before, context)?;
         Ok(Trained { certificate: of_last_batch(trained.certificate, data.n_rows(), self.from), ..trained })

@@ -1,9 +1,9 @@
 //! A linear model for people: its coefficients as a table, with a statistician's columns where there are any, and its loss curve.
 
-use super::fitted::{Linear, Link};
+use super::fitted::{LinearLink, LinearModel};
 use super::inference::Inference;
 use ermine_core::chart::html::Page;
-use ermine_core::chart::svg::{Anchor, Svg};
+use ermine_core::chart::plot::{CurveBelow, NamedNumbers, bar_panels};
 use ermine_core::chart::text::{curve, number};
 use ermine_core::matrix::{Features, Schema};
 
@@ -11,10 +11,10 @@ use ermine_core::matrix::{Features, Schema};
 const MOST: usize = 100;
 
 /// The model as text.
-pub fn text(model: &Linear, schema: &Schema) -> String {
+pub fn text(model: &LinearModel, schema: &Schema) -> String {
     let mut text = String::new();
     for k in 0..model.intercepts.len() {
-        let Part { head, rows, notes } = part(model, k);
+        let Contribution { head, rows, notes } = part(model, k);
         text.push_str(&format!("{}\n{}", title(model, schema, k), table(&head, &rows)));
         notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
     }
@@ -30,27 +30,27 @@ pub fn text(model: &Linear, schema: &Schema) -> String {
 }
 
 /// The model as a page: the same tables, and the curve where there is one.
-pub fn html(model: &Linear, schema: &Schema) -> String {
+pub fn html(model: &LinearModel, schema: &Schema) -> String {
     let mut page = Page::new(&format!("Linear model of {}", schema.target.join(", ")));
     for k in 0..model.intercepts.len() {
-        let Part { head, rows, notes } = part(model, k);
+        let Contribution { head, rows, notes } = part(model, k);
         page.heading(&title(model, schema, k));
         let head = vec![head.iter().map(|h| h.to_string()).collect()];
         page.table(&[head, rows].concat());
         notes.iter().for_each(|note| page.note(note));
     }
-    svg(model).iter().for_each(|svg| page.svg(svg));
+    svg(model, schema).iter().for_each(|svg| page.svg(svg));
     page.finish()
 }
 
 /// What is said about one margin.
-struct Part {
+struct Contribution {
     head: Vec<&'static str>,
     rows: Vec<Vec<String>>,
     notes: Vec<String>,
 }
 
-fn part(model: &Linear, k: usize) -> Part {
+fn part(model: &LinearModel, k: usize) -> Contribution {
     match model.inference.get(k) {
         Some(inference) => statistics(model, k, inference),
         None => coefficients(model, k),
@@ -58,16 +58,16 @@ fn part(model: &Linear, k: usize) -> Part {
 }
 
 /// What the curve of training shows.
-fn measure(model: &Linear) -> &'static str {
+fn measure(model: &LinearModel) -> &'static str {
     if model.course.n_mistakes.is_some() { "mistakes" } else { "loss" }
 }
 
 /// What margin `k` is for.
-fn title(model: &Linear, schema: &Schema, k: usize) -> String {
+fn title(model: &LinearModel, schema: &Schema, k: usize) -> String {
     let class = |c: u32| schema.classes.get(c as usize).map_or("", String::as_str);
     match (&model.used[..], model.intercepts.len()) {
         ([], _) => format!("{} =", schema.target.get(k).map_or("target", String::as_str)),
-        ([low, high], 1) if model.link == Link::Logistic => {
+        ([low, high], 1) if model.link == LinearLink::Logistic => {
             format!("log odds of {} against {} =", class(*high), class(*low))
         }
         ([low, high], 1) => format!("{} where positive, else {}:", class(*high), class(*low)),
@@ -92,7 +92,7 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 /// The coefficients that are not zero.
-fn coefficients(model: &Linear, k: usize) -> Part {
+fn coefficients(model: &LinearModel, k: usize) -> Contribution {
     let beta = model.coefficients.row(k);
     let mut rows = vec![vec!["(intercept)".to_string(), number(model.intercepts[k])]];
     let used = || (0..beta.len()).filter(|&j| beta[j] != 0.0);
@@ -104,11 +104,11 @@ fn coefficients(model: &Linear, k: usize) -> Part {
     if n_used < beta.len() {
         notes.push(format!("{} of {} coefficients are zero", beta.len() - n_used, beta.len()));
     }
-    Part { head: vec!["", "coefficient"], rows, notes }
+    Contribution { head: vec!["", "coefficient"], rows, notes }
 }
 
 /// Estimates with standard errors and tests, and the quality of the fit.
-fn statistics(model: &Linear, k: usize, inference: &Inference) -> Part {
+fn statistics(model: &LinearModel, k: usize, inference: &Inference) -> Contribution {
     let row = |name: &str, estimate: f64, error: f64| {
         let mut cells = vec![name.to_string(), number(estimate)];
         if error.is_nan() {
@@ -136,7 +136,7 @@ fn statistics(model: &Linear, k: usize, inference: &Inference) -> Part {
     if p > MOST {
         notes.insert(0, format!("... and {} more", p - MOST));
     }
-    Part { head: vec!["", "estimate", "std. error", "t", "p", ""], rows, notes }
+    Contribution { head: vec!["", "estimate", "std. error", "t", "p", ""], rows, notes }
 }
 
 fn p_value(p: f64) -> String {
@@ -158,31 +158,24 @@ fn stars(p: f64) -> &'static str {
     }
 }
 
-/// The loss curve, or the errors of the strengths that were tried.
-pub fn svg(model: &Linear) -> Option<String> {
-    let (points, names, marked) = if model.course.curve.len() > 1 {
-        let points: Vec<(f64, f64)> =
-            model.course.curve.iter().enumerate().map(|(i, &v)| (i as f64 + 1.0, v)).collect();
-        (points, ("pass", measure(model)), f64::NAN)
-    } else if model.course.choices.len() > 1 {
-        let points = model.course.choices.iter().map(|&(a, e)| (a.log10(), e)).collect();
-        (points, ("log10 alpha", "error"), model.course.alpha.map_or(f64::NAN, f64::log10))
+/// The coefficients of each margin, and the loss curve or the errors of the strengths that were tried.
+pub fn svg(model: &LinearModel, schema: &Schema) -> Option<String> {
+    let coefficients = |k: usize| model.names.iter().cloned().zip(model.coefficients.row(k).iter().copied()).collect();
+    let heading = |k: usize| title(model, schema, k).trim_end_matches([' ', '=', ':']).to_string();
+    let panels: Vec<NamedNumbers> = (0..model.intercepts.len()).map(|k| (heading(k), coefficients(k))).collect();
+    let course = &model.course;
+    let curve = if course.curve.len() > 1 {
+        let points = course.curve.iter().enumerate().map(|(i, &loss)| (i as f64 + 1.0, loss)).collect();
+        CurveBelow { names: ("pass", measure(model)), points, marked: f64::NAN }
     } else {
-        return None;
+        let points = course.choices.iter().map(|&(alpha, error)| (alpha.log10(), error)).collect();
+        CurveBelow { names: ("log10 alpha", "error"), points, marked: course.alpha.map_or(f64::NAN, f64::log10) }
     };
-    let title = match names {
-        (_, "mistakes") => "Mistakes",
-        ("pass", _) => "Loss curve",
-        _ => "Choice of alpha",
-    };
-    let mut svg = Svg::new(720.0, 360.0);
-    svg.text(360.0, 24.0, Anchor::Middle, "title", title);
-    svg.curve(&points, (110.0, 50.0), (580.0, 260.0), names, marked);
-    Some(svg.finish())
+    (!model.names.is_empty()).then(|| bar_panels(&panels, &curve))
 }
 
 /// The terms that a row's margin adds up from, the largest first.
-pub fn reasons(model: &Linear, schema: &Schema, features: &Features, row: usize) -> Option<String> {
+pub fn reasons(model: &LinearModel, schema: &Schema, features: &Features, row: usize) -> Option<String> {
     let one = features.select(&[row as u32]).ok()?;
     let numbers = model.map.numbers(&one).ok()?;
     let design = numbers.design().ok()?;

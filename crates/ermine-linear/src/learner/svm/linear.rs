@@ -13,12 +13,12 @@
 //! ([`optim::dual_coordinate`](crate::optim::dual_coordinate)) where a sparse table is too wide for a Hessian; losses with a kink over the dual; "l1" by quadratic models
 //! ([`optim::prox_newton`](crate::optim::prox_newton)). More than two classes: each against the others.
 
-use crate::learner::linear::fitted::{Course, Linear, Link};
+use crate::learner::linear::fitted::{FitHistory, LinearLink, LinearModel};
 use crate::learner::linear::gradient_descent::DESCENT;
-use crate::learner::linear::prepare::{Classes, Prepared, scaled};
-use crate::learner::linear::{report, ridge};
-use crate::optim::dual_coordinate::{self, Rows};
-use crate::optim::penalised_intercept::PenalisedIntercept;
+use crate::learner::linear::prepare::{ObservedClasses, PreparedData, outputs, scaled};
+use crate::learner::linear::report;
+use crate::optim::dual_coordinate::{self, DualVariables};
+use crate::optim::penalized_intercept::PenalizedIntercept;
 use crate::optim::risk::{FULL_HESSIAN, Risk};
 use crate::optim::{Outcome, newton, prox_newton};
 use ermine_core::error::{Error, Result};
@@ -32,7 +32,7 @@ use ermine_core::{choice, params};
 use std::borrow::Cow;
 
 choice! {
-    /// What slack costs.
+    /// Loss of slack.
     pub enum HingeName {
         /// Itself.
         Hinge = "hinge",
@@ -42,7 +42,7 @@ choice! {
 }
 
 choice! {
-    /// What errors beyond the tube cost.
+    /// Loss of errors outside the tube.
     pub enum TubeName {
         /// Themselves.
         EpsilonInsensitive = "epsilon_insensitive",
@@ -52,7 +52,7 @@ choice! {
 }
 
 choice! {
-    /// What coefficients cost.
+    /// Penalty on the coefficients.
     pub enum NormName {
         /// Their absolute values.
         L1 = "l1",
@@ -63,7 +63,7 @@ choice! {
 
 /// Over which variables a machine is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum DualMode {
     /// Whichever suits loss and table.
     Auto,
     /// Coefficients: for squared losses.
@@ -72,37 +72,37 @@ pub enum Way {
     Dual,
 }
 
-impl ParamType for Way {
+impl ParamType for DualMode {
     fn kind() -> Kind {
         Kind::Either(vec![Kind::Bool, Kind::Choice(vec!["auto"])])
     }
     fn to_value(&self) -> Value {
         match self {
-            Way::Auto => Value::Text("auto".into()),
-            Way::Primal => Value::Bool(false),
-            Way::Dual => Value::Bool(true),
+            DualMode::Auto => Value::Text("auto".into()),
+            DualMode::Primal => Value::Bool(false),
+            DualMode::Dual => Value::Bool(true),
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Text(word) if word == "auto" => Some(Way::Auto),
-            Value::Bool(dual) => Some(if *dual { Way::Dual } else { Way::Primal }),
+            Value::Text(word) if word == "auto" => Some(DualMode::Auto),
+            Value::Bool(dual) => Some(if *dual { DualMode::Dual } else { DualMode::Primal }),
             _ => None,
         }
     }
 }
 
-impl Way {
+impl DualMode {
     /// Whether the dual is solved: of a loss that has a kink always, of others as asked, or where a sparse table is too wide for a Hessian.
     fn is_dual(self, squared: bool, x: &Design) -> bool {
-        !squared || self == Way::Dual || (self == Way::Auto && is_wide(x))
+        !squared || self == DualMode::Dual || (self == DualMode::Auto && is_wide(x))
     }
 
     /// Refuses the primal of a loss with a kink.
     fn check(self, owner: &str, squared: bool, l1: bool) -> Result<()> {
         let (value, allowed) = match self {
-            Way::Primal if !squared => ("false", "auto or true for a loss that isn't squared"),
-            Way::Dual if l1 => ("true", "auto or false with the penalty l1"),
+            DualMode::Primal if !squared => ("false", "auto or true for a loss that isn't squared"),
+            DualMode::Dual if l1 => ("true", "auto or false with the penalty l1"),
             _ => return Ok(()),
         };
         let (owner, name, value, allowed) = (owner.into(), "dual".into(), value.into(), allowed.into());
@@ -111,53 +111,53 @@ impl Way {
 }
 
 params! {
-    /// The widest margin without a kernel.
+    /// Linear support vector classification.
     #[allow(non_snake_case)]
     pub struct LinearSvc("linear-svc") {
-        /// What coefficients cost: "l2", or "l1" for few of them (with the loss "squared_hinge").
+        /// Penalty: "l2", or "l1" for sparse coefficients (with the loss "squared_hinge").
         penalty: NormName = NormName::L2, tune Each;
-        /// What slack costs: "hinge" or "squared_hinge".
+        /// Loss: "hinge" or "squared_hinge".
         loss: HingeName = HingeName::SquaredHinge, tune Each;
-        /// Whether to solve the dual (one variable for each row) or the primal (one for each column); "auto" for whichever suits loss and table.
-        dual: Way = Way::Auto;
-        /// What a unit of slack costs.
+        /// Solve the dual problem (one variable per row) or the primal (one per column); "auto" chooses by loss and data.
+        dual: DualMode = DualMode::Auto;
+        /// Inverse of the regularization strength: the cost of a unit of slack.
         C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1e4);
-        /// Stop when the optimality conditions are violated by no more than this (in proportion to the objective, for smooth losses).
+        /// Stopping tolerance: the largest violation of the optimality conditions, relative to the objective for smooth losses.
         tol: f64 = 1e-4, range Range::above_to(0.0, 1e100);
-        /// Whether there is an intercept.
+        /// Fit an intercept.
         fit_intercept: bool = true;
-        /// The constant column that carries the intercept, whose coefficient is penalised like the others ("l2").
+        /// Value of the constant column that carries the intercept; its coefficient is penalized like the others ("l2").
         intercept_scaling: f64 = 1.0, range Range::above_to(0.0, 1e10);
-        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        /// Class weights: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
-        /// Most passes or Newton steps.
+        /// Maximum number of passes or Newton steps.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units.
         standardize: bool = false;
     }
 }
 
 params! {
-    /// A tube around a linear function.
+    /// Linear support vector regression.
     #[allow(non_snake_case)]
     pub struct LinearSvr("linear-svr") {
-        /// Half the width of the tube: errors up to this cost nothing.
+        /// Half the width of the epsilon-insensitive tube: smaller errors are not penalized.
         epsilon: f64 = 0.0, range Range::between(0.0, 1e100), tune Log(1e-4, 1.0);
-        /// What errors beyond the tube cost: "epsilon_insensitive" or "squared_epsilon_insensitive".
+        /// Loss: "epsilon_insensitive" or "squared_epsilon_insensitive".
         loss: TubeName = TubeName::EpsilonInsensitive, tune Each;
-        /// Whether to solve the dual (one variable for each row) or the primal (one for each column); "auto" for whichever suits loss and table.
-        dual: Way = Way::Auto;
-        /// What a unit outside the tube costs.
+        /// Solve the dual problem (one variable per row) or the primal (one per column); "auto" chooses by loss and data.
+        dual: DualMode = DualMode::Auto;
+        /// Inverse of the regularization strength: the cost of a unit of error outside the tube.
         C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-4, 1e4);
-        /// Stop when the optimality conditions are violated by no more than this (in proportion to the objective, for smooth losses).
+        /// Stopping tolerance: the largest violation of the optimality conditions, relative to the objective for smooth losses.
         tol: f64 = 1e-4, range Range::above_to(0.0, 1e100);
-        /// Whether there is an intercept.
+        /// Fit an intercept.
         fit_intercept: bool = true;
-        /// The constant column that carries the intercept, whose coefficient is penalised like the others.
+        /// Value of the constant column that carries the intercept; its coefficient is penalized like the others.
         intercept_scaling: f64 = 1.0, range Range::above_to(0.0, 1e10);
-        /// Most passes or Newton steps.
+        /// Maximum number of passes or Newton steps.
         max_iter: usize = 1000, range Range::at_least(1.0);
-        /// Bring columns to mean 0 and deviation 1 first; coefficients are reported in the user's units all the same.
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting; coefficients are reported in the original units.
         standardize: bool = false;
     }
 }
@@ -172,12 +172,12 @@ static CLASSES: Info = Info {
 static NUMBERS: Info = Info {
     name: "linear-svr",
     summary: "linear support vector regression for many rows, dense or sparse",
-    capabilities: Capabilities { tasks: &[Task::Regression], multi_output: false, random: true, ..DESCENT },
+    capabilities: Capabilities { tasks: &[Task::Regression], random: true, ..DESCENT },
     family: Family::SupportVector,
 };
 
 /// What both learners share.
-struct Shared<'c> {
+struct LinearSvmSettings<'c> {
     c: f64,
     tol: f64,
     /// The constant column; 0 for no intercept.
@@ -188,14 +188,14 @@ struct Shared<'c> {
 
 /// A problem over one table.
 #[derive(Clone, Copy)]
-struct Problem<'a> {
+struct LinearSvmData<'a> {
     x: &'a Design<'a>,
     y: &'a [f64],
     weights: Option<&'a [f64]>,
 }
 
 /// Coefficients, intercept, and what is known about them.
-type Solved = (Vec<f64>, f64, Outcome);
+type LinearSvmSolution = (Vec<f64>, f64, Outcome);
 
 impl Learner for LinearSvc {
     fn info(&self) -> &'static Info {
@@ -213,9 +213,9 @@ impl Learner for LinearSvc {
         }
         let squared = self.loss == HingeName::SquaredHinge;
         self.dual.check("linear-svc", squared, self.penalty == NormName::L1)?;
-        let classes = Classes::of(data)?;
+        let classes = ObservedClasses::of(data)?;
         let targets: Vec<Vec<f64>> = (0..classes.n_problems()).map(|k| classes.signs(k)).collect();
-        let shared = Shared {
+        let shared = LinearSvmSettings {
             c: self.C,
             tol: self.tol,
             constant: if self.fit_intercept { self.intercept_scaling } else { 0.0 },
@@ -229,13 +229,13 @@ impl Learner for LinearSvc {
         let norm = if self.penalty == NormName::L1 { "|w|_1" } else { "|w|^2 / 2" };
         let prepared = prepare(data, &self.class_weight)?;
         let objective = format!("{norm} + {} * sum of {loss}", self.C);
-        let solve = |problem: Problem<'_>| match self.penalty {
+        let solve = |problem: LinearSvmData<'_>| match self.penalty {
             NormName::L1 => shared.few(problem, SquaredHinge),
             NormName::L2 if self.dual.is_dual(squared, problem.x) => shared.dual_classes(problem, squared),
             NormName::L2 => shared.smooth(problem, SquaredHinge),
         };
-        let n_classes = data.classes()?.1.len();
-        finish(prepared, &targets, self.standardize, self.fit_intercept, objective, (n_classes, classes.used), solve)
+        let units = (self.standardize, self.fit_intercept);
+        finish(data, &prepared, (&targets, classes.used), units, objective, solve)
     }
 }
 
@@ -245,7 +245,7 @@ impl Learner for LinearSvr {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let shared = Shared {
+        let shared = LinearSvmSettings {
             c: self.C,
             tol: self.tol,
             constant: if self.fit_intercept { self.intercept_scaling } else { 0.0 },
@@ -255,23 +255,27 @@ impl Learner for LinearSvr {
         let squared = self.loss == TubeName::SquaredEpsilonInsensitive;
         self.dual.check("linear-svr", squared, false)?;
         let power = if squared { "squared " } else { "" };
-        let objective = format!("|w|^2 / 2 + {} * sum of {power}distances beyond {}", self.C, self.epsilon);
+        let mut objective = format!("|w|^2 / 2 + {} * sum of {power}distances beyond {}", self.C, self.epsilon);
+        if data.values()?.1 > 1 {
+            objective.push_str(", added up over the targets");
+        }
         let epsilon = self.epsilon;
-        let solve = |problem: Problem<'_>| {
+        let solve = |problem: LinearSvmData<'_>| {
             if self.dual.is_dual(squared, problem.x) {
                 shared.dual_numbers(problem, squared, epsilon)
             } else {
                 shared.smooth(problem, SquaredEpsilonInsensitive { epsilon })
             }
         };
-        let targets = [data.values()?.0.to_vec()];
+        let targets: Vec<Vec<f64>> = outputs(data)?.into_iter().map(Cow::into_owned).collect();
         let prepared = prepare(data, &ClassWeight::Equal)?;
-        finish(prepared, &targets, self.standardize, self.fit_intercept, objective, (0, Vec::new()), solve)
+        let units = (self.standardize, self.fit_intercept);
+        finish(data, &prepared, (&targets, Vec::new()), units, objective, solve)
     }
 }
 
-fn prepare<'d>(data: &'d Dataset, class_weight: &ClassWeight) -> Result<Prepared<'d>> {
-    Prepared::new(data, DesignOptions { degree: 1, interaction_only: false, references: false }, class_weight)
+fn prepare<'d>(data: &'d Dataset, class_weight: &ClassWeight) -> Result<PreparedData<'d>> {
+    PreparedData::new(data, DesignOptions { degree: 1, interaction_only: false, references: false }, class_weight)
 }
 
 /// Sparse and too wide for a Hessian.
@@ -281,38 +285,33 @@ fn is_wide(x: &Design) -> bool {
 
 /// Solves for each target and puts the model together.
 fn finish(
-    prepared: Prepared<'_>,
-    targets: &[Vec<f64>],
-    standardize: bool,
-    intercept: bool,
+    data: &Dataset,
+    prepared: &PreparedData<'_>,
+    targets: (&[Vec<f64>], Vec<u32>),
+    (standardize, intercept): (bool, bool),
     objective: String,
-    (n_classes, used): (usize, Vec<u32>),
-    solve: impl Fn(Problem<'_>) -> Result<Solved>,
+    solve: impl Fn(LinearSvmData<'_>) -> Result<LinearSvmSolution>,
 ) -> Result<Trained> {
+    let (targets, used) = targets;
     let (x, scaling) = scaled(prepared.design()?, prepared.weights(), standardize, intercept)?;
     let (mut coefficients, mut intercepts) = (Matrix::zeros(targets.len(), x.n_columns()), Vec::new());
     let mut outcomes = Vec::new();
     for (k, y) in targets.iter().enumerate() {
-        let (w, b, outcome) = solve(Problem { x: &x, y, weights: prepared.weights() })?;
+        let (w, b, outcome) = solve(LinearSvmData { x: &x, y, weights: prepared.weights() })?;
         coefficients.row_mut(k).copy_from_slice(&w);
         intercepts.push(b);
         outcomes.push(outcome);
     }
     drop(x);
     let certificate = report::certificate(objective, &outcomes);
-    if let Some(scaling) = scaling {
-        ridge::restore(&scaling, &mut coefficients, &mut intercepts);
-    }
-    let link = if used.is_empty() { Link::Identity } else { Link::Scores };
-    let course = Course { n_iter: outcomes.iter().map(|o| o.n_iterations).max(), ..Course::default() };
-    let (map, names, inference) = (prepared.map, prepared.names, Vec::new());
-    let fitted = Linear { link, map, names, n_classes, used, coefficients, intercepts, inference, course };
-    Ok(Trained { fitted: Box::new(fitted), certificate })
+    let course = FitHistory { n_iter: outcomes.iter().map(|o| o.n_iterations).max(), ..FitHistory::default() };
+    let fitted = LinearModel::new(prepared, scaling.as_ref(), coefficients, intercepts, course);
+    Ok(Trained { fitted: Box::new(fitted.for_classes(LinearLink::Scores, data, used)?), certificate })
 }
 
-impl Shared<'_> {
-    fn newton(&self) -> newton::Options<'_> {
-        newton::Options {
+impl LinearSvmSettings<'_> {
+    fn newton(&self) -> newton::NewtonOptions<'_> {
+        newton::NewtonOptions {
             // The estimate is in proportion to the objective, and its square root to the coefficients.
             tolerance: (self.tol * self.tol).max(1e-15),
             certified: self.tol,
@@ -323,7 +322,7 @@ impl Shared<'_> {
     }
 
     /// The risk whose multiple by `2 C W` is the machine's objective: both losses here are half the machine's.
-    fn risk<'a, L: Loss>(&self, problem: Problem<'a>, loss: L, l2: bool) -> (Risk<'a, L>, f64) {
+    fn risk<'a, L: Loss>(&self, problem: LinearSvmData<'a>, loss: L, l2: bool) -> (Risk<'a, L>, f64) {
         let total = problem.weights.map_or(problem.y.len() as f64, |w| w.iter().sum());
         let scale = 2.0 * self.c * total;
         let risk = Risk {
@@ -338,29 +337,29 @@ impl Shared<'_> {
     }
 
     /// A squared loss with the penalty "l2", over the primal.
-    fn smooth<L: Loss>(&self, problem: Problem<'_>, loss: L) -> Result<Solved> {
+    fn smooth<L: Loss>(&self, problem: LinearSvmData<'_>, loss: L) -> Result<LinearSvmSolution> {
         let (risk, scale) = self.risk(problem, loss, true);
-        let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
+        let mut w = vec![0.0; newton::SmoothObjective::n_unknowns(&risk)];
         let outcome = if risk.intercept {
             let strength = risk.lambda / (self.constant * self.constant);
-            newton::minimise(&PenalisedIntercept { risk, strength }, &mut w, &self.newton())?
+            newton::minimize(&PenalizedIntercept { risk, strength }, &mut w, &self.newton())?
         } else {
-            newton::minimise(&risk, &mut w, &self.newton())?
+            newton::minimize(&risk, &mut w, &self.newton())?
         };
         Ok(split(w, problem.x.n_columns(), scaled_outcome(outcome, scale)))
     }
 
     /// A squared loss with the penalty "l1".
-    fn few<L: Loss>(&self, problem: Problem<'_>, loss: L) -> Result<Solved> {
+    fn few<L: Loss>(&self, problem: LinearSvmData<'_>, loss: L) -> Result<LinearSvmSolution> {
         let (risk, scale) = self.risk(problem, loss, false);
-        let mut w = vec![0.0; newton::Smooth::n_unknowns(&risk)];
-        let options = newton::Options { tolerance: self.tol * 1e-4, ..self.newton() };
-        let outcome = prox_newton::minimise(&risk, 1.0 / scale, &mut w, &options)?;
+        let mut w = vec![0.0; newton::SmoothObjective::n_unknowns(&risk)];
+        let options = newton::NewtonOptions { tolerance: self.tol * 1e-4, ..self.newton() };
+        let outcome = prox_newton::minimize(&risk, 1.0 / scale, &mut w, &options)?;
         Ok(split(w, problem.x.n_columns(), scaled_outcome(outcome, scale)))
     }
 
-    fn options(&self) -> dual_coordinate::Options<'_> {
-        dual_coordinate::Options {
+    fn options(&self) -> dual_coordinate::DualCoordinateOptions<'_> {
+        dual_coordinate::DualCoordinateOptions {
             intercept: self.constant,
             tolerance: self.tol,
             max_passes: self.max_iter,
@@ -370,44 +369,49 @@ impl Shared<'_> {
     }
 
     /// Bounds and curvatures of the dual, for a loss or its square.
-    fn dual(&self, problem: Problem<'_>, squared: bool) -> (Vec<f64>, Vec<f64>) {
+    fn dual(&self, problem: LinearSvmData<'_>, squared: bool) -> (Vec<f64>, Vec<f64>) {
         let c = |i: usize| self.c * problem.weights.map_or(1.0, |w| w[i]);
         let n = problem.y.len();
         let tops = (0..n).map(|i| if squared { f64::INFINITY } else { c(i) }).collect();
         (tops, (0..n).map(|i| if squared { 0.5 / c(i) } else { 0.0 }).collect())
     }
 
-    fn dual_classes(&self, problem: Problem<'_>, squared: bool) -> Result<Solved> {
+    fn dual_classes(&self, problem: LinearSvmData<'_>, squared: bool) -> Result<LinearSvmSolution> {
         let (tops, diagonal) = self.dual(problem, squared);
         let y = problem.y;
-        let rows = Rows {
+        let rows = DualVariables {
             low: y.iter().zip(&tops).map(|(y, top)| if *y > 0.0 { 0.0 } else { -top }).collect(),
             high: y.iter().zip(&tops).map(|(y, top)| if *y > 0.0 { *top } else { 0.0 }).collect(),
             pull: y.to_vec(),
             diagonal,
             epsilon: 0.0,
         };
-        let found = dual_coordinate::minimise(problem.x, &rows, &self.options())?;
+        let found = dual_coordinate::minimize(problem.x, &rows, &self.options())?;
         let power = if squared { 2 } else { 1 };
         Ok(self.valued(problem, found, |z, y| Hinge.value(z, y).powi(power)))
     }
 
-    fn dual_numbers(&self, problem: Problem<'_>, squared: bool, epsilon: f64) -> Result<Solved> {
+    fn dual_numbers(&self, problem: LinearSvmData<'_>, squared: bool, epsilon: f64) -> Result<LinearSvmSolution> {
         let (tops, diagonal) = self.dual(problem, squared);
-        let rows = Rows {
+        let rows = DualVariables {
             low: tops.iter().map(|top| -top).collect(),
             high: tops,
             pull: problem.y.to_vec(),
             diagonal,
             epsilon,
         };
-        let found = dual_coordinate::minimise(problem.x, &rows, &self.options())?;
+        let found = dual_coordinate::minimize(problem.x, &rows, &self.options())?;
         let power = if squared { 2 } else { 1 };
         Ok(self.valued(problem, found, |z, y| EpsilonInsensitive { epsilon }.value(z, y).powi(power)))
     }
 
     /// The primal value beside the dual that was found.
-    fn valued(&self, problem: Problem<'_>, found: dual_coordinate::Solution, loss: impl Fn(f64, f64) -> f64) -> Solved {
+    fn valued(
+        &self,
+        problem: LinearSvmData<'_>,
+        found: dual_coordinate::DualCoordinateSolution,
+        loss: impl Fn(f64, f64) -> f64,
+    ) -> LinearSvmSolution {
         let z = problem.x.times(&found.coefficients, found.intercept);
         let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
         let losses: f64 = (0..z.len()).map(|i| weight(i) * loss(z[i], problem.y[i])).sum();
@@ -427,7 +431,7 @@ fn scaled_outcome(outcome: Outcome, scale: f64) -> Outcome {
     }
 }
 
-fn split(mut w: Vec<f64>, p: usize, outcome: Outcome) -> Solved {
+fn split(mut w: Vec<f64>, p: usize, outcome: Outcome) -> LinearSvmSolution {
     let b = w.get(p).copied().unwrap_or(0.0);
     w.truncate(p);
     (w, b, outcome)

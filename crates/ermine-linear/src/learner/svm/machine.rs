@@ -4,10 +4,10 @@
 //! them; a support vector of class `a` counts in the `k - 1` pairs of its class, so that the counts are a table of `k - 1` rows: row `b - 1` for a pair with a later class `b`, row `b`
 //! for one with an earlier class. The class with most pairs won is predicted.
 
-use super::cases::Case;
+use super::margin_side::MarginSide;
 use super::show;
-use crate::kernel::points::centre;
-use crate::kernel::{Element, Kernel, Points};
+use crate::kernel::points::center;
+use crate::kernel::{Kernel, KernelElement, KernelPoints};
 use crate::learner::linear::kernel_machine::dense_rows;
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::{Dense, Design, Matrix, lanes};
@@ -22,11 +22,11 @@ const ROWS: usize = 64;
 
 /// A fitted kernel machine.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Machine {
+pub struct SvmModel {
     /// How features become numbers.
     pub map: FeatureMap,
     /// How the numbers become decision values.
-    pub form: Form,
+    pub form: SvmSettings,
     /// Offsets and factors that brought columns to a common scale; empty for none.
     pub scaling: Vec<(f64, f64)>,
     /// The support vectors, one after the other, scaled; those of a class together. None where kernel values are given.
@@ -42,12 +42,12 @@ pub struct Machine {
     /// How many support vectors each class has.
     pub n_support: Vec<u32>,
     /// What is known about the training rows.
-    pub training: Training,
+    pub training: SvmTrainingFacts,
 }
 
 /// How numbers become decision values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Form {
+pub struct SvmSettings {
     /// The kernel; none where its values are given.
     pub kernel: Option<Kernel>,
     /// Whether its values are computed in single precision.
@@ -68,7 +68,7 @@ pub struct Form {
 
 /// What is known about the training rows.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Training {
+pub struct SvmTrainingFacts {
     /// The slack of each, of two classes or numbers; none for more classes.
     pub slacks: Vec<f64>,
     /// The width `1 / |w|` of the margin, for each pair.
@@ -77,12 +77,12 @@ pub struct Training {
     pub picture: Vec<f64>,
 }
 
-impl Machine {
+impl SvmModel {
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
         let map: FeatureMap = sections.json("map")?;
         map.check(header.schema.features.len())?;
-        let form: Form = sections.json("form")?;
+        let form: SvmSettings = sections.json("form")?;
         let (support, used, n_support) =
             (sections.u32s("support")?, sections.u32s("used")?, sections.u32s("n_support")?);
         let (rows, counts) = (sections.f64s("rows")?, sections.f64s("coefficients")?);
@@ -91,12 +91,12 @@ impl Machine {
             return Err(Error::model_file("its support vectors don't fit their counts"));
         }
         let pairs = sections.f64s("scaling")?;
-        let machine = Machine {
+        let machine = SvmModel {
             scaling: pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
             rows,
             coefficients: Matrix::from_fn(lines, n, |k, i| counts[k * n + i]),
             intercepts: sections.f64s("intercepts")?,
-            training: Training {
+            training: SvmTrainingFacts {
                 slacks: sections.f64s("slacks")?,
                 margins: sections.f64s("margins")?,
                 picture: sections.f64s("picture")?,
@@ -171,18 +171,20 @@ impl Machine {
         }
         let (n, p) = (self.support.len(), self.map.n_columns());
         let support: Design = Dense::rows_f64(&self.rows, n, p, p)?.into();
-        let centre = centre(kernel, &support);
+        let center = center(kernel, &support);
         if self.form.single {
-            let (ours, theirs) = (Points::<f32>::new(*kernel, &support, &centre), Points::new(*kernel, x, &centre));
+            let (ours, theirs) =
+                (KernelPoints::<f32>::new(*kernel, &support, &center), KernelPoints::new(*kernel, x, &center));
             self.sum(&ours, &theirs, &mut out);
         } else {
-            let (ours, theirs) = (Points::<f64>::new(*kernel, &support, &centre), Points::new(*kernel, x, &centre));
+            let (ours, theirs) =
+                (KernelPoints::<f64>::new(*kernel, &support, &center), KernelPoints::new(*kernel, x, &center));
             self.sum(&ours, &theirs, &mut out);
         }
         Ok(out)
     }
 
-    fn sum<E: Element>(&self, support: &Points<E>, points: &Points<E>, out: &mut [f64]) {
+    fn sum<E: KernelElement>(&self, support: &KernelPoints<E>, points: &KernelPoints<E>, out: &mut [f64]) {
         let (k, n) = (self.n_decisions(), support.len());
         parallel::for_each_chunk(out, ROWS * k, |c, out| {
             let mut values = vec![E::ZERO; 8 * n];
@@ -199,7 +201,7 @@ impl Machine {
     }
 
     /// Decision values from the kernel values with all support vectors.
-    pub(super) fn combine<E: Element>(&self, values: &[E], out: &mut [f64]) {
+    pub(super) fn combine<E: KernelElement>(&self, values: &[E], out: &mut [f64]) {
         if self.used.len() < 2 {
             out[0] = lanes::dot(values, self.coefficients.row(0)) + self.intercepts[0];
             return;
@@ -252,11 +254,11 @@ impl Machine {
         self.form.n_classes == 2 && self.used.len() == 2
     }
 
-    /// Brings intercepts of rows with `centre` taken off to the rows as they are: `w'(x - centre) + b = w'x + (b - w'centre)`. Only dot products are moved.
-    pub fn uncentre(&mut self, centre: &[f64]) {
+    /// Brings intercepts of rows with `center` taken off to the rows as they are: `w'(x - center) + b = w'x + (b - w'center)`. Only dot products are moved.
+    pub fn uncenter(&mut self, center: &[f64]) {
         let weights = self.scaled_weights().unwrap_or_default();
         for (b, w) in self.intercepts.iter_mut().zip(weights) {
-            *b -= lanes::dot(centre, &w);
+            *b -= lanes::dot(center, &w);
         }
     }
 
@@ -304,7 +306,7 @@ impl Machine {
             return None;
         }
         let mut counts = [0; 3];
-        self.training.slacks.iter().for_each(|&s| counts[Case::of(s, self.form.tolerance) as usize] += 1);
+        self.training.slacks.iter().for_each(|&s| counts[MarginSide::of(s, self.form.tolerance) as usize] += 1);
         Some(counts)
     }
 }
@@ -317,7 +319,7 @@ fn scaled<'a>(x: Design<'a>, scaling: &[(f64, f64)]) -> Result<Design<'a>> {
     crate::learner::linear::prepare::Scaling::from_pairs(scaling.to_vec()).apply(&x)
 }
 
-impl Fitted for Machine {
+impl Fitted for SvmModel {
     fn output(&self) -> Output {
         match self.form.n_classes {
             0 => Output::Values,
@@ -421,7 +423,7 @@ impl Fitted for Machine {
             all.push(Attribute::vector("slack", self.training.slacks.clone(), "(n_samples,)", doc));
         }
         if self.cases().is_some() {
-            let code = |&s: &f64| Case::of(s, self.form.tolerance) as usize as f64;
+            let code = |&s: &f64| MarginSide::of(s, self.form.tolerance) as usize as f64;
             let doc =
                 "Position of each training row: 0 outside the margin, 1 inside it, 2 misclassified; for two classes.";
             all.push(Attribute::vector("case", self.training.slacks.iter().map(code).collect(), "(n_samples,)", doc));

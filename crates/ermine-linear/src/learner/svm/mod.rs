@@ -8,26 +8,26 @@
 //! | [`linear`] | without a kernel, for many rows: classes and numbers, dense and sparse |
 //! | [`parameters`] | kernels as parameters |
 //! | [`source`] | the features as a matrix of kernel values |
-//! | [`own`] | kernels of one's own, over items of any type |
+//! | [`custom_kernel`] | kernels of one's own, over items of any type |
 //! | [`machine`] | the fitted form of kernel machines |
-//! | [`cases`] | slacks, and what they say about each training row |
+//! | [`margin_side`] | slacks, and what they say about each training row |
 //! | [`show`] | it for people; two columns as a picture |
 //!
 //! The solver is [`optim::smo`](crate::optim::smo).
 
-pub mod cases;
+pub mod custom_kernel;
 pub mod linear;
 pub mod machine;
+pub mod margin_side;
 pub mod one_class;
-pub mod own;
 pub mod parameters;
 pub mod show;
 pub mod source;
 pub mod svc;
 pub mod svr;
 
-use crate::optim::Status as Ended;
-use crate::optim::smo::Solution;
+use crate::optim::SolverStatus;
+use crate::optim::smo::SmoSolution;
 use ermine_core::learner::Capabilities;
 use ermine_core::matrix::Task;
 use ermine_core::model::{Certificate, Proof, Status};
@@ -46,18 +46,18 @@ pub const MACHINE: Capabilities = Capabilities {
 };
 
 /// The certificate of the problems that were solved: values add up, the worst end counts.
-pub fn certificate(objective: String, solutions: &[Solution]) -> Certificate {
-    let sum = |of: fn(&Solution) -> f64| solutions.iter().map(of).sum::<f64>();
+pub fn certificate(objective: String, solutions: &[SmoSolution]) -> Certificate {
+    let sum = |of: fn(&SmoSolution) -> f64| solutions.iter().map(of).sum::<f64>();
     let value = sum(|s| s.outcome.value);
     let bound = sum(|s| s.outcome.lower_bound.unwrap_or(f64::NEG_INFINITY));
     let residual = solutions.iter().map(|s| s.outcome.residual).fold(0.0, f64::max);
     let steps: usize = solutions.iter().map(|s| s.outcome.n_iterations).sum();
-    let worst = |status: Ended| solutions.iter().any(|s| s.outcome.status == status);
+    let worst = |status: SolverStatus| solutions.iter().any(|s| s.outcome.status == status);
     let most = solutions.iter().any(|s| s.outcome.n_iterations >= svc::MOST_STEPS);
-    let status = if worst(Ended::Limit) {
+    let status = if worst(SolverStatus::Limit) {
         let which = if most { "the most that are made" } else { "max_iter" };
         Status::Limit(format!("{steps} steps ({which}), with a violation of {residual:.3e}"))
-    } else if worst(Ended::Stalled) {
+    } else if worst(SolverStatus::Stalled) {
         Status::Limit(format!("the limit of floating-point accuracy, with a violation of {residual:.3e}"))
     } else {
         Status::Done

@@ -8,7 +8,7 @@
 use super::parameters::{Gamma, KernelChoice, KernelName};
 use super::svc::MOST_STEPS;
 use super::{MACHINE, svr};
-use crate::optim::smo::{Dual, Options, WORKING_SET};
+use crate::optim::smo::{DualProblem, SmoOptions, WORKING_SET};
 use ermine_core::error::Result;
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
 use ermine_core::matrix::{Dataset, Task};
@@ -17,25 +17,25 @@ use ermine_core::param::Range;
 use ermine_core::params;
 
 params! {
-    /// Where the data is.
+    /// One-class support vector machine: finds the region that contains the data.
     pub struct OneClassSvm("one-class-svm") {
-        /// The share of training rows that may be outside.
+        /// Upper bound on the fraction of training rows outside the boundary.
         nu: f64 = 0.5, range Range::above_to(0.0, 1.0), tune Linear(0.01, 0.5);
-        /// What stands for the dot product of rows; "precomputed" where the columns are its values with every training row.
+        /// Kernel; "precomputed" if the columns are kernel values with every training row.
         kernel: KernelName = KernelName::Rbf;
-        /// The power of the kernel "poly".
+        /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
-        /// What dot products or distances are multiplied by in kernels: a number, "scale" for 1 / (columns * variance) or "auto" for 1 / columns.
+        /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
         gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
-        /// What is added in the kernels "poly" and "sigmoid".
+        /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
-        /// Stop when no pair of rows violates the optimality conditions by more than this.
+        /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
         tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
-        /// Megabytes for kernel rows that are kept.
+        /// Size of the kernel cache in megabytes.
         cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
-        /// Most steps over pairs of rows; none for as many as it takes, up to a hundred million.
+        /// Maximum number of SMO steps; none for no limit below a hundred million.
         max_iter: Option<usize> = None, range Range::at_least(1.0);
-        /// Bring columns to mean 0 and deviation 1 first.
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting.
         standardize: bool = false;
     }
 }
@@ -61,8 +61,8 @@ impl Learner for OneClassSvm {
         let n = data.n_rows();
         let high = data.weight().map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
         let total = self.nu * high.iter().sum::<f64>();
-        let dual = Dual { pull: vec![0.0; n], low: vec![0.0; n], high, total };
-        let options = Options {
+        let dual = DualProblem { pull: vec![0.0; n], low: vec![0.0; n], high, total };
+        let options = SmoOptions {
             // Sums are of the size of `total`, which may be far below 1.
             tolerance: self.tol * total.min(1.0),
             max_steps: self.max_iter.unwrap_or(MOST_STEPS),
@@ -91,7 +91,7 @@ impl Learner for OneClassSvm {
 
 /// Moves the boundary, by what the solver left open, to where every row that doesn't count in full is inside. Rows that count in full make up at most a share `nu`, so that this is what is
 /// outside at most.
-fn move_boundary(trained: &mut svr::Single, dual: &Dual) {
+fn move_boundary(trained: &mut svr::SingleMachine, dual: &DualProblem) {
     /// What sums in another order may differ by, as a share of the largest.
     const ROUNDING: [f64; 2] = [1e-12, 1e-5];
     let solution = &mut trained.solution;

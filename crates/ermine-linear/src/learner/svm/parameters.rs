@@ -8,7 +8,7 @@ use ermine_core::linalg::dense::BLOCK;
 use ermine_core::param::{Kind, ParamType, Value};
 
 choice! {
-    /// What stands for the dot product of rows.
+    /// Kernel function.
     pub enum KernelName {
         /// `x'y`.
         Linear = "linear",

@@ -1,15 +1,15 @@
 //! A kernel machine for people: what it is in words, and for two columns as a picture with its boundary, margin and support vectors.
 
-use super::cases::Case;
-use super::machine::Machine;
+use super::machine::SvmModel;
+use super::margin_side::MarginSide;
 use crate::kernel::Kernel;
-use ermine_core::chart::svg::{Anchor, COLOURS, Svg};
+use ermine_core::chart::svg::{Anchor, COLORS, Svg};
 use ermine_core::chart::text::number;
 use ermine_core::linalg::Dense;
 use ermine_core::matrix::Schema;
 
 /// The machine as text.
-pub fn text(machine: &Machine, schema: &Schema) -> String {
+pub fn text(machine: &SvmModel, schema: &Schema) -> String {
     let n = machine.support.len();
     let mut text = format!("a sum of {} over {n} support vectors of {} rows\n", kernel(machine), machine.form.n_train);
     let class = |c: u32| schema.classes.get(c as usize).map_or("", String::as_str);
@@ -34,14 +34,14 @@ pub fn text(machine: &Machine, schema: &Schema) -> String {
     }
     if let Some(counts) = machine.cases() {
         text.push_str("training rows:\n");
-        for (case, count) in Case::ALL.iter().zip(counts) {
+        for (case, count) in MarginSide::ALL.iter().zip(counts) {
             text.push_str(&format!("  {count} {}\n", case.word()));
         }
     }
     text
 }
 
-fn kernel(machine: &Machine) -> String {
+fn kernel(machine: &SvmModel) -> String {
     match machine.form.kernel {
         None => "given kernel values".into(),
         Some(Kernel::Linear) => "dot products".into(),
@@ -61,7 +61,7 @@ const BOX: (f64, f64, f64, f64) = (60.0, 44.0, 480.0, 380.0);
 const CELLS: usize = 120;
 
 /// Two columns and two classes as a picture: rows, the boundary, the lines of decision values -1 and +1, and rings around support vectors.
-pub fn svg(machine: &Machine, schema: &Schema) -> Option<String> {
+pub fn svg(machine: &SvmModel, schema: &Schema) -> Option<String> {
     let rows: Vec<&[f64]> = machine.training.picture.chunks_exact(3).collect();
     if rows.is_empty() || machine.used.len() != 2 {
         return None;
@@ -80,15 +80,15 @@ pub fn svg(machine: &Machine, schema: &Schema) -> Option<String> {
     Some(svg.finish())
 }
 
-type Frame = ((f64, f64), (f64, f64));
+type PictureFrame = ((f64, f64), (f64, f64));
 
-fn place(frame: Frame, x: f64, y: f64) -> (f64, f64) {
+fn place(frame: PictureFrame, x: f64, y: f64) -> (f64, f64) {
     let ((left, right), (low, high)) = frame;
     (BOX.0 + BOX.2 * (x - left) / (right - left), BOX.1 + BOX.3 * (1.0 - (y - low) / (high - low)))
 }
 
 /// Lines of equal decision value, cell by cell: where two corners of a cell lie on different sides, the line crosses the edge between them.
-fn draw_lines(machine: &Machine, frame: Frame, svg: &mut Svg) -> Option<()> {
+fn draw_lines(machine: &SvmModel, frame: PictureFrame, svg: &mut Svg) -> Option<()> {
     let ((left, right), (low, high)) = frame;
     let at = |k: usize, from: f64, to: f64| from + (to - from) * k as f64 / CELLS as f64;
     let side = CELLS + 1;
@@ -116,18 +116,18 @@ fn draw_lines(machine: &Machine, frame: Frame, svg: &mut Svg) -> Option<()> {
     Some(())
 }
 
-fn draw_rows(machine: &Machine, rows: &[&[f64]], frame: Frame, svg: &mut Svg) {
+fn draw_rows(machine: &SvmModel, rows: &[&[f64]], frame: PictureFrame, svg: &mut Svg) {
     for &i in &machine.support {
         if let Some(row) = rows.get(i as usize) {
             svg.ring(place(frame, row[0], row[1]), 6.0);
         }
     }
     for row in rows {
-        svg.dot(place(frame, row[0], row[1]), 3.0, COLOURS[row[2] as usize % COLOURS.len()]);
+        svg.dot(place(frame, row[0], row[1]), 3.0, COLORS[row[2] as usize % COLORS.len()]);
     }
 }
 
-fn draw_axes(machine: &Machine, schema: &Schema, frame: Frame, svg: &mut Svg) {
+fn draw_axes(machine: &SvmModel, schema: &Schema, frame: PictureFrame, svg: &mut Svg) {
     let ((left, right), (low, high)) = frame;
     svg.rect((BOX.0, BOX.1), (BOX.2, BOX.3), "axis", None);
     let (bottom, end) = (BOX.1 + BOX.3, BOX.0 + BOX.2);
@@ -141,7 +141,7 @@ fn draw_axes(machine: &Machine, schema: &Schema, frame: Frame, svg: &mut Svg) {
     let class = |k: usize| machine.used.get(k).and_then(|&c| schema.classes.get(c as usize)).map_or("", String::as_str);
     for k in 0..2 {
         let y = bottom + 40.0 + 18.0 * k as f64;
-        svg.dot((BOX.0 + 6.0, y - 4.0), 4.0, COLOURS[k % COLOURS.len()]);
+        svg.dot((BOX.0 + 6.0, y - 4.0), 4.0, COLORS[k % COLORS.len()]);
         svg.text(BOX.0 + 18.0, y, Anchor::Start, "small", class(k));
     }
     let words = ["line: the boundary", "grey: the margin, decision values -1 and +1"];

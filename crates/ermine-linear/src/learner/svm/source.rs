@@ -1,20 +1,20 @@
 //! The features as a matrix of kernel values, in the precision that suits their number and size.
 
-use crate::kernel::mercer::{self, Verdict};
-use crate::kernel::points::{centre, mean};
-use crate::kernel::{Element, Given, Gram, Kernel, Points, whole};
+use crate::kernel::mercer::{self, MercerVerdict};
+use crate::kernel::points::{center, mean};
+use crate::kernel::{Kernel, KernelElement, KernelMatrix, KernelPoints, PrecomputedMatrix, whole};
 use crate::learner::linear::kernel_machine::{dense_rows, require_rows};
-use crate::optim::smo::{self, Dual, Options, Solution};
+use crate::optim::smo::{self, DualProblem, SmoOptions, SmoSolution};
 use ermine_core::error::{Error, Result};
 use ermine_core::linalg::Design;
 use ermine_core::matrix::Features;
 
 /// A matrix of kernel values to learn from.
-pub enum Source {
+pub enum KernelSource {
     /// Of many rows: single precision, half the memory and twice the speed.
-    Single(Points<f32>),
+    Single(KernelPoints<f32>),
     /// Of few rows, or numbers that single precision can't tell apart.
-    Double(Points<f64>),
+    Double(KernelPoints<f64>),
     /// Given, row after row, or computed once for several problems.
     Given(Vec<f64>, usize),
     /// The same in single precision.
@@ -30,9 +30,9 @@ const LARGEST: f64 = 1e12;
 /// Exponents of Gaussians up to this size lose less than 1e-5 to the rounding of squared norms.
 const LARGEST_EXPONENT: f64 = 64.0;
 
-impl Source {
-    /// The kernel values of the rows of a table, `centre` taken off; without a kernel, the table holds them: in these columns, or in all.
-    pub fn new(kernel: Option<Kernel>, x: &Design, centre: &[f64], columns: Option<&[u32]>) -> Result<Source> {
+impl KernelSource {
+    /// The kernel values of the rows of a table, `center` taken off; without a kernel, the table holds them: in these columns, or in all.
+    pub fn new(kernel: Option<Kernel>, x: &Design, center: &[f64], columns: Option<&[u32]>) -> Result<KernelSource> {
         let Some(kernel) = kernel else { return given(x, columns) };
         if x.n_rows().saturating_mul(x.n_columns()) > MOST_NUMBERS {
             return Err(Error::data(format!(
@@ -42,17 +42,17 @@ impl Source {
             )));
         }
         require_rows(x)?;
-        if fits_single(&kernel, x, centre) {
-            return Ok(Source::Single(Points::new(kernel, x, centre)));
+        if fits_single(&kernel, x, center) {
+            return Ok(KernelSource::Single(KernelPoints::new(kernel, x, center)));
         }
-        let points = Points::new(kernel, x, centre);
+        let points = KernelPoints::new(kernel, x, center);
         check_range(&kernel, &points)?;
-        Ok(Source::Double(points))
+        Ok(KernelSource::Double(points))
     }
 
     /// Whether values are in single precision.
     pub fn is_single(&self) -> bool {
-        matches!(self, Source::Single(_) | Source::GivenSingle(..))
+        matches!(self, KernelSource::Single(_) | KernelSource::GivenSingle(..))
     }
 
     /// Solves a dual problem over some of the rows; all if `None`.
@@ -60,11 +60,11 @@ impl Source {
     pub fn solve(
         &self,
         rows: Option<&[u32]>,
-        dual: &Dual,
-        options: &Options,
-        earlier: Option<&Solution>,
-    ) -> Result<Solution> {
-        let solution = self.minimise(rows, dual, options, earlier)?;
+        dual: &DualProblem,
+        options: &SmoOptions,
+        earlier: Option<&SmoSolution>,
+    ) -> Result<SmoSolution> {
+        let solution = self.minimize(rows, dual, options, earlier)?;
         let all = solution.sums.iter().chain(&solution.variables).chain([&solution.intercept]);
         if all.into_iter().all(|v| v.is_finite()) {
             return Ok(solution);
@@ -74,29 +74,35 @@ impl Source {
         ))
     }
 
-    fn minimise(
+    fn minimize(
         &self,
         rows: Option<&[u32]>,
-        dual: &Dual,
-        options: &Options,
-        earlier: Option<&Solution>,
-    ) -> Result<Solution> {
+        dual: &DualProblem,
+        options: &SmoOptions,
+        earlier: Option<&SmoSolution>,
+    ) -> Result<SmoSolution> {
         match (self, rows) {
-            (Source::Single(points), None) => smo::solve_from(points, dual, options, earlier),
-            (Source::Double(points), None) => smo::solve_from(points, dual, options, earlier),
-            (Source::Single(points), Some(rows)) => smo::solve_from(&points.select(rows), dual, options, earlier),
-            (Source::Double(points), Some(rows)) => smo::solve_from(&points.select(rows), dual, options, earlier),
-            (Source::Given(values, n), rows) => over_given(&Given::new(values, *n), rows, dual, options, earlier),
-            (Source::GivenSingle(values, n), rows) => over_given(&Given::new(values, *n), rows, dual, options, earlier),
+            (KernelSource::Single(points), None) => smo::solve_from(points, dual, options, earlier),
+            (KernelSource::Double(points), None) => smo::solve_from(points, dual, options, earlier),
+            (KernelSource::Single(points), Some(rows)) => smo::solve_from(&points.select(rows), dual, options, earlier),
+            (KernelSource::Double(points), Some(rows)) => smo::solve_from(&points.select(rows), dual, options, earlier),
+            (KernelSource::Given(values, n), rows) => {
+                over_given(&PrecomputedMatrix::new(values, *n), rows, dual, options, earlier)
+            }
+            (KernelSource::GivenSingle(values, n), rows) => {
+                over_given(&PrecomputedMatrix::new(values, *n), rows, dual, options, earlier)
+            }
         }
     }
 
     /// All kernel values at once, where they take no more than so many bytes and are dearer to compute than to read.
-    pub fn kept(&self, bytes: usize) -> Option<Source> {
+    pub fn kept(&self, bytes: usize) -> Option<KernelSource> {
         let fits = |n: usize, size: usize| n.saturating_mul(n).saturating_mul(size) <= bytes;
         match self {
-            Source::Single(p) if p.is_dear() && fits(p.len(), 4) => Some(Source::GivenSingle(whole(p), p.len())),
-            Source::Double(p) if p.is_dear() && fits(p.len(), 8) => Some(Source::Given(whole(p), p.len())),
+            KernelSource::Single(p) if p.is_dear() && fits(p.len(), 4) => {
+                Some(KernelSource::GivenSingle(whole(p), p.len()))
+            }
+            KernelSource::Double(p) if p.is_dear() && fits(p.len(), 8) => Some(KernelSource::Given(whole(p), p.len())),
             _ => None,
         }
     }
@@ -104,8 +110,8 @@ impl Source {
     /// The value of two rows, where all are kept.
     pub fn kept_value(&self, i: usize, j: usize) -> Option<f64> {
         match self {
-            Source::Given(values, n) => Some(values[i * n + j]),
-            Source::GivenSingle(values, n) => Some(f64::from(values[i * n + j])),
+            KernelSource::Given(values, n) => Some(values[i * n + j]),
+            KernelSource::GivenSingle(values, n) => Some(f64::from(values[i * n + j])),
             _ => None,
         }
     }
@@ -114,22 +120,22 @@ impl Source {
     pub fn largest_diagonal(&self) -> f64 {
         let of = |n: usize, value: &dyn Fn(usize) -> f64| (0..n).map(value).fold(0.0, f64::max);
         match self {
-            Source::Single(points) => of(points.len(), &|i| points.diagonal(i)),
-            Source::Double(points) => of(points.len(), &|i| points.diagonal(i)),
-            Source::Given(values, n) => of(*n, &|i| values[i * n + i]),
-            Source::GivenSingle(values, n) => of(*n, &|i| f64::from(values[i * n + i])),
+            KernelSource::Single(points) => of(points.len(), &|i| points.diagonal(i)),
+            KernelSource::Double(points) => of(points.len(), &|i| points.diagonal(i)),
+            KernelSource::Given(values, n) => of(*n, &|i| values[i * n + i]),
+            KernelSource::GivenSingle(values, n) => of(*n, &|i| f64::from(values[i * n + i])),
         }
     }
 
     /// A warning where the values are not dot products, or aren't known to be: the problem then has no certain minimum. Given values are checked; of kernels it is known.
     pub fn warning(&self, kernel: Option<&Kernel>) -> Result<Option<String>> {
         match (self, kernel) {
-            (Source::Given(values, n), _) => Ok(match mercer::verdict(values, *n, 1e-7)? {
-                Verdict::DotProducts => None,
-                Verdict::Offends { least, largest } => Some(format!(
+            (KernelSource::Given(values, n), _) => Ok(match mercer::verdict(values, *n, 1e-7)? {
+                MercerVerdict::DotProducts => None,
+                MercerVerdict::Offends { least, largest } => Some(format!(
                     "the kernel values are not dot products (Mercer): their matrix has the eigenvalue {least:.6e}, against {largest:.6e} as the largest; nothing is proven about the minimum"
                 )),
-                Verdict::Unknown => Some(format!(
+                MercerVerdict::Unknown => Some(format!(
                     "whether the kernel values of {n} rows are dot products (Mercer) was searched by Lanczos' method, which found no counterexample, and not proven: neither is anything about the minimum"
                 )),
             }),
@@ -143,10 +149,10 @@ impl Source {
 
 /// What is taken off each column: the mean for kernels of distances; for dot products too where the problem is `balanced`, its variables adding up to 0: it changes nothing
 /// but the intercept and the rounding, which far from the origin is all there is.
-pub fn centre_of(kernel: Option<&Kernel>, x: &Design, balanced: bool) -> Vec<f64> {
+pub fn center_of(kernel: Option<&Kernel>, x: &Design, balanced: bool) -> Vec<f64> {
     match kernel {
         Some(Kernel::Linear) if balanced => mean(x),
-        Some(kernel) => centre(kernel, x),
+        Some(kernel) => center(kernel, x),
         None => Vec::new(),
     }
 }
@@ -159,7 +165,7 @@ pub fn own_columns(features: &Features) -> Option<&[u32]> {
 }
 
 /// Refuses rows whose kernel values, or what they are made of, can't be told in double precision.
-fn check_range(kernel: &Kernel, points: &Points<f64>) -> Result<()> {
+fn check_range(kernel: &Kernel, points: &KernelPoints<f64>) -> Result<()> {
     let ((largest, square), d) = (points.largest(), points.n_columns() as f64);
     let bound = match *kernel {
         Kernel::Linear => square,
@@ -181,13 +187,13 @@ fn check_range(kernel: &Kernel, points: &Points<f64>) -> Result<()> {
     Err(Error::data(format!("the numbers are too {wrong}; bring the columns to a common scale (standardize)")))
 }
 
-fn over_given<E: Element>(
-    gram: &Given<'_, E>,
+fn over_given<E: KernelElement>(
+    gram: &PrecomputedMatrix<'_, E>,
     rows: Option<&[u32]>,
-    dual: &Dual,
-    options: &Options,
-    earlier: Option<&Solution>,
-) -> Result<Solution> {
+    dual: &DualProblem,
+    options: &SmoOptions,
+    earlier: Option<&SmoSolution>,
+) -> Result<SmoSolution> {
     match rows {
         None => smo::solve_from(gram, dual, options, earlier),
         Some(rows) => smo::solve_from(&*gram.select(rows), dual, options, earlier),
@@ -212,7 +218,7 @@ pub fn rows_of(x: &Design, rows: &[u32]) -> Vec<f64> {
 }
 
 /// Whether single precision is enough for these rows and this kernel.
-fn fits_single(kernel: &Kernel, x: &Design, centre: &[f64]) -> bool {
+fn fits_single(kernel: &Kernel, x: &Design, center: &[f64]) -> bool {
     if x.n_rows() < MANY {
         return false;
     }
@@ -222,7 +228,7 @@ fn fits_single(kernel: &Kernel, x: &Design, centre: &[f64]) -> bool {
         let size: f64 = match x {
             Design::Dense(x) => {
                 let block = x.block(i..i + 1, &mut buffer);
-                block.row(0, x.n_columns()).iter().zip(centre).map(|(v, c)| (v - c) * (v - c)).sum()
+                block.row(0, x.n_columns()).iter().zip(center).map(|(v, c)| (v - c) * (v - c)).sum()
             }
             // Sparse rows are near zero in most columns: their own length bounds what matters.
             Design::Sparse(x) => x.rows().line(i).1.iter().map(|v| v * v).sum(),
@@ -242,7 +248,7 @@ fn fits_single(kernel: &Kernel, x: &Design, centre: &[f64]) -> bool {
 }
 
 /// These columns of the table, or all, as a matrix of kernel values, checked.
-fn given(x: &Design, columns: Option<&[u32]>) -> Result<Source> {
+fn given(x: &Design, columns: Option<&[u32]>) -> Result<KernelSource> {
     let (n, width) = (x.n_rows(), x.n_columns());
     if let Some(columns) = columns.filter(|columns| columns.len() == n && columns.iter().all(|&c| (c as usize) < width))
     {
@@ -250,7 +256,7 @@ fn given(x: &Design, columns: Option<&[u32]>) -> Result<Source> {
         let values: Vec<f64> =
             all.chunks_exact(width.max(1)).flat_map(|row| columns.iter().map(|&c| row[c as usize])).collect();
         mercer::check_symmetric(&values, n)?;
-        return Ok(Source::Given(values, n));
+        return Ok(KernelSource::Given(values, n));
     }
     if width != n {
         return Err(Error::data(format!(
@@ -260,5 +266,5 @@ fn given(x: &Design, columns: Option<&[u32]>) -> Result<Source> {
     }
     let values = dense_rows(x)?;
     mercer::check_symmetric(&values, n)?;
-    Ok(Source::Given(values, n))
+    Ok(KernelSource::Given(values, n))
 }

@@ -7,14 +7,14 @@
 //!
 //! **Reference.** Cortes and Vapnik, "Support-vector networks" (1995).
 
-use super::machine::{Form, Machine, Training};
+use super::machine::{SvmModel, SvmSettings, SvmTrainingFacts};
 use super::parameters::{Gamma, KernelChoice, KernelName};
-use super::source::{Source, centre_of, own_columns, rows_of};
+use super::source::{KernelSource, center_of, own_columns, rows_of};
 use super::{MACHINE, certificate};
 use crate::kernel::Kernel;
-use crate::learner::linear::prepare::{Classes, Prepared, scaled};
+use crate::learner::linear::prepare::{ObservedClasses, PreparedData, scaled};
 use crate::optim::halfspace::{Separation, separate};
-use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
+use crate::optim::smo::{DualProblem, SmoOptions, SmoSolution, WORKING_SET};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::learner::{Context, Family, Info, Learner, Path, SplitPredictions, Trained};
@@ -28,8 +28,8 @@ use ermine_core::{choice, params};
 use std::sync::{Mutex, PoisonError};
 
 choice! {
-    /// What margins of more than two classes are.
-    pub enum Shape {
+    /// Shape of the decision function for more than two classes.
+    pub enum DecisionShape {
         /// One for each class: its votes, and among equal votes the sums of its decision values.
         Ovr = "ovr",
         /// One for each pair of classes, positive for the first.
@@ -38,32 +38,32 @@ choice! {
 }
 
 params! {
-    /// The boundary with the widest margin.
+    /// Support vector classification: the boundary with the widest margin.
     #[allow(non_snake_case)]
     pub struct Svc("svc") {
-        /// What a unit of slack costs; infinity for a hard margin, which no row may be within.
+        /// Inverse of the regularization strength: the cost of a unit of slack; infinity for a hard margin.
         C: f64 = 1.0, range Range::more_than(0.0), tune Log(1e-3, 1e4);
-        /// What stands for the dot product of rows; "precomputed" where the columns are its values with every training row.
+        /// Kernel; "precomputed" if the columns are kernel values with every training row.
         kernel: KernelName = KernelName::Rbf;
-        /// The power of the kernel "poly".
+        /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
-        /// What dot products or distances are multiplied by in kernels: a number, "scale" for 1 / (columns * variance) or "auto" for 1 / columns.
+        /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
         gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
-        /// What is added in the kernels "poly" and "sigmoid".
+        /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
-        /// Stop when no pair of rows violates the optimality conditions by more than this.
+        /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
         tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
-        /// Megabytes for kernel rows that are kept.
+        /// Size of the kernel cache in megabytes.
         cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
-        /// How much rows of each class count: none, "balanced", or a list of class=weight.
+        /// Class weights: none, "balanced", or a list of class=weight.
         class_weight: ClassWeight = ClassWeight::Equal;
-        /// Most steps over pairs of rows, for each pair of classes; none for as many as it takes, up to a hundred million.
+        /// Maximum number of SMO steps for each pair of classes; none for no limit below a hundred million.
         max_iter: Option<usize> = None, range Range::at_least(1.0);
-        /// Decide equal votes of pairs of classes by their decision values, instead of for the first class.
+        /// Break ties between classes by their decision values instead of choosing the first class.
         break_ties: bool = false;
-        /// What decision values of more than two classes are told: "ovr", one for each class, or "ovo", one for each pair. Predictions don't depend on it.
-        decision_function_shape: Shape = Shape::Ovr;
-        /// Bring columns to mean 0 and deviation 1 first.
+        /// Shape of the decision function for more than two classes: "ovr", one value for each class, or "ovo", one for each pair. Predictions do not depend on it.
+        decision_function_shape: DecisionShape = DecisionShape::Ovr;
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting.
         standardize: bool = false;
     }
 }
@@ -87,7 +87,7 @@ const AT_ONCE: usize = 16;
 const PICTURE: usize = 5000;
 
 /// Two classes of `used` and the rows that belong to them, those of the first class first.
-struct Pair {
+struct ClassPair {
     classes: (usize, usize),
     rows: Vec<u32>,
     n_first: usize,
@@ -154,7 +154,7 @@ impl Path for Svc {
             return Ok(None);
         }
         self.with_problem(data, |problem| {
-            let parts: Vec<(Vec<Pair>, Vec<u32>)> = (0..splits.len())
+            let parts: Vec<(Vec<ClassPair>, Vec<u32>)> = (0..splits.len())
                 .map(|index| {
                     let (train, test) = splits.split(index);
                     (pairs(problem.classes, train), test)
@@ -163,12 +163,12 @@ impl Path for Svc {
             let whole = parts.iter().flat_map(|part| &part.0).all(|p| p.n_first > 0 && p.n_first < p.rows.len());
             let kept = if whole { problem.source.kept((self.cache_size * 1e6) as usize) } else { None };
             let Some(kept) = kept else { return Ok(None) };
-            let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
+            let one_at_a_time = SerialObserver { lock: Mutex::new(()), observer: context.observer };
             let context = &Context { observer: &one_at_a_time, ..*context };
-            let of_split = |(pairs, test): (Vec<Pair>, Vec<u32>)| {
+            let of_split = |(pairs, test): (Vec<ClassPair>, Vec<u32>)| {
                 let mut predicted = vec![Vec::new(); values.len()];
                 // Given values need no kernel, and the machines no rows.
-                let problem = Problem { pairs, kernel: None, columns: None, ..*problem };
+                let problem = SvcProblem { pairs, kernel: None, columns: None, ..*problem };
                 let mut output = Output::Values;
                 self.along(&problem, &kept, values, context, |at, solutions| {
                     let machine = self.machine(&problem, solutions);
@@ -187,7 +187,7 @@ impl Path for Svc {
 }
 
 /// The decision values of some of the rows whose kernel values are kept.
-fn decisions(machine: &Machine, kept: &Source, rows: &[u32]) -> Vec<f64> {
+fn decisions(machine: &SvmModel, kept: &KernelSource, rows: &[u32]) -> Vec<f64> {
     let width = machine.n_decisions();
     let mut out = vec![0.0; rows.len() * width];
     for (&row, out) in rows.iter().zip(out.chunks_exact_mut(width)) {
@@ -198,28 +198,28 @@ fn decisions(machine: &Machine, kept: &Source, rows: &[u32]) -> Vec<f64> {
 }
 
 /// What is to be solved, whatever slack costs.
-struct Problem<'a> {
+struct SvcProblem<'a> {
     data: &'a Dataset,
-    classes: &'a Classes,
-    pairs: Vec<Pair>,
+    classes: &'a ObservedClasses,
+    pairs: Vec<ClassPair>,
     map: &'a FeatureMap,
     weights: Option<&'a [f64]>,
     x: &'a Design<'a>,
     scaling: &'a [(f64, f64)],
     kernel: Option<Kernel>,
-    source: &'a Source,
+    source: &'a KernelSource,
     /// What was taken off the columns.
-    centre: &'a [f64],
+    center: &'a [f64],
     /// The columns of the rows, where kernel values are given.
     columns: Option<&'a [u32]>,
 }
 
 /// Those of some rows that belong to each pair of classes.
-fn pairs(classes: &Classes, rows: Vec<u32>) -> Vec<Pair> {
+fn pairs(classes: &ObservedClasses, rows: Vec<u32>) -> Vec<ClassPair> {
     let k = classes.used.len();
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
     rows.into_iter().for_each(|i| members[classes.places[i as usize] as usize].push(i));
-    let of = |a: usize, b: usize| Pair {
+    let of = |a: usize, b: usize| ClassPair {
         classes: (a, b),
         rows: [&members[a][..], &members[b][..]].concat(),
         n_first: members[a].len(),
@@ -233,18 +233,18 @@ impl Svc {
     }
 
     /// Turns data into a problem, and works on it.
-    fn with_problem<T>(&self, data: &Dataset, work: impl FnOnce(&Problem<'_>) -> Result<T>) -> Result<T> {
-        let classes = Classes::of(data)?;
+    fn with_problem<T>(&self, data: &Dataset, work: impl FnOnce(&SvcProblem<'_>) -> Result<T>) -> Result<T> {
+        let classes = ObservedClasses::of(data)?;
         let options = DesignOptions { degree: 1, interaction_only: false, references: false };
-        let prepared = Prepared::new(data, options, &self.class_weight)?;
+        let prepared = PreparedData::new(data, options, &self.class_weight)?;
         let (x, scaling) = scaled(prepared.design()?, data.weight(), self.standardize, true)?;
         let kernel = self.choice().kernel(&x, data.weight())?;
         // The coefficients of a pair add up to 0.
-        let centre = centre_of(kernel.as_ref(), &x, true);
+        let center = center_of(kernel.as_ref(), &x, true);
         let columns = own_columns(data.features());
-        let source = Source::new(kernel, &x, &centre, columns)?;
+        let source = KernelSource::new(kernel, &x, &center, columns)?;
         let scaling = scaling.map(|s| s.pairs().to_vec()).unwrap_or_default();
-        work(&Problem {
+        work(&SvcProblem {
             data,
             classes: &classes,
             pairs: pairs(&classes, (0..data.n_rows() as u32).collect()),
@@ -254,7 +254,7 @@ impl Svc {
             scaling: &scaling,
             kernel,
             source: &source,
-            centre: &centre,
+            center: &center,
             columns,
         })
     }
@@ -262,16 +262,16 @@ impl Svc {
     /// Solves for each price of slack, the least first, and tells each solution with the place of its price.
     fn along(
         &self,
-        problem: &Problem<'_>,
-        source: &Source,
+        problem: &SvcProblem<'_>,
+        source: &KernelSource,
         values: &[Value],
         context: &Context<'_>,
-        mut tell: impl FnMut(usize, &[Solution]) -> Result<()>,
+        mut tell: impl FnMut(usize, &[SmoSolution]) -> Result<()>,
     ) -> Result<()> {
         let price = |at: &usize| values[*at].number().unwrap_or(self.C);
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|a, b| price(a).total_cmp(&price(b)));
-        let mut earlier: Option<Vec<Solution>> = None;
+        let mut earlier: Option<Vec<SmoSolution>> = None;
         for at in order {
             let priced = Svc { C: price(&at), ..self.clone() };
             let mut solutions = priced.solve(problem, source, earlier.as_deref(), context)?;
@@ -287,12 +287,12 @@ impl Svc {
     /// Pairs side by side, as many at once as share the cache.
     fn solve(
         &self,
-        problem: &Problem<'_>,
-        source: &Source,
-        earlier: Option<&[Solution]>,
+        problem: &SvcProblem<'_>,
+        source: &KernelSource,
+        earlier: Option<&[SmoSolution]>,
         context: &Context<'_>,
-    ) -> Result<Vec<Solution>> {
-        let one_at_a_time = OneAtATime { lock: Mutex::new(()), observer: context.observer };
+    ) -> Result<Vec<SmoSolution>> {
+        let one_at_a_time = SerialObserver { lock: Mutex::new(()), observer: context.observer };
         let context = &Context { observer: &one_at_a_time, ..*context };
         let pairs = &problem.pairs;
         let cache = (self.cache_size / pairs.len().clamp(1, AT_ONCE) as f64 * 1e6) as usize;
@@ -311,25 +311,25 @@ impl Svc {
     #[expect(clippy::too_many_arguments, reason = "what pairs share, and what each has")]
     fn solve_pair(
         &self,
-        pair: &Pair,
-        source: &Source,
+        pair: &ClassPair,
+        source: &KernelSource,
         weights: Option<&[f64]>,
         c: f64,
-        earlier: Option<&Solution>,
+        earlier: Option<&SmoSolution>,
         cache: usize,
         context: &Context<'_>,
-    ) -> Result<Solution> {
+    ) -> Result<SmoSolution> {
         let hard = self.C.is_infinite();
         let weight = |k: usize| weights.map_or(1.0, |w| w[pair.rows[k] as usize]) * c;
         let first = |k: usize| k < pair.n_first;
         let m = pair.rows.len();
-        let dual = Dual {
+        let dual = DualProblem {
             pull: (0..m).map(|k| if first(k) { 1.0 } else { -1.0 }).collect(),
             low: (0..m).map(|k| if first(k) { 0.0 } else { -weight(k) }).collect(),
             high: (0..m).map(|k| if first(k) { weight(k) } else { 0.0 }).collect(),
             total: 0.0,
         };
-        let options = Options {
+        let options = SmoOptions {
             tolerance: self.tol,
             max_steps: self.max_iter.unwrap_or(if hard { HARD_STEPS } else { MOST_STEPS }),
             cache,
@@ -340,8 +340,8 @@ impl Svc {
     }
 
     /// The fitted machine of solutions.
-    fn machine(&self, problem: &Problem<'_>, solutions: &[Solution]) -> Machine {
-        let Problem { data, classes, pairs, x, kernel, source, .. } = problem;
+    fn machine(&self, problem: &SvcProblem<'_>, solutions: &[SmoSolution]) -> SvmModel {
+        let SvcProblem { data, classes, pairs, x, kernel, source, .. } = problem;
         let mut assembled = assemble(classes, pairs, solutions, data.n_rows());
         if x.n_columns() == 2 && pairs.len() == 1 && kernel.is_some() && data.n_rows() <= PICTURE {
             let all: Vec<u32> = (0..data.n_rows() as u32).collect();
@@ -349,22 +349,22 @@ impl Svc {
             let point = |i: usize| [rows[2 * i], rows[2 * i + 1], f64::from(codes[i])];
             assembled.training.picture = (0..codes.len()).flat_map(point).collect();
         }
-        let form = Form {
+        let form = SvmSettings {
             kernel: *kernel,
             single: source.is_single(),
             n_classes: data.classes().map_or(0, |(_, labels)| labels.len()),
             n_train: data.n_rows(),
             break_ties: self.break_ties,
-            pairs: self.decision_function_shape == Shape::Ovo,
+            pairs: self.decision_function_shape == DecisionShape::Ovo,
             tolerance: self.tol,
             n_iter: solutions.iter().map(|s| s.outcome.n_iterations).sum(),
         };
-        let Assembled { support, coefficients, intercepts, n_support, training } = assembled;
+        let SvmParts { support, coefficients, intercepts, n_support, training } = assembled;
         let rows = if kernel.is_some() { rows_of(x, &support) } else { Vec::new() };
         let (map, scaling, used) = (problem.map.clone(), problem.scaling.to_vec(), classes.used.clone());
         let mut machine =
-            Machine { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
-        machine.uncentre(problem.centre);
+            SvmModel { map, form, scaling, rows, support, coefficients, intercepts, used, n_support, training };
+        machine.uncenter(problem.center);
         if let (None, Some(columns)) = (kernel, problem.columns) {
             machine.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
         }
@@ -372,7 +372,7 @@ impl Svc {
     }
 
     /// Whether every row of a pair is outside the margin.
-    fn is_hard(&self, pair: &Pair, solution: &Solution) -> bool {
+    fn is_hard(&self, pair: &ClassPair, solution: &SmoSolution) -> bool {
         let f = |k: usize| solution.sums[k] + solution.intercept;
         let own = |k: usize| if k < pair.n_first { f(k) } else { -f(k) };
         (0..pair.rows.len()).all(|k| own(k) >= 1.0 - 10.0 * self.tol)
@@ -382,12 +382,12 @@ impl Svc {
     /// bounds: the coefficients of the widest margin add up to `1 / margin^2`.
     fn harden(
         &self,
-        problem: &Problem<'_>,
-        source: &Source,
-        solutions: &mut [Solution],
+        problem: &SvcProblem<'_>,
+        source: &KernelSource,
+        solutions: &mut [SmoSolution],
         context: &Context<'_>,
     ) -> Result<()> {
-        let Problem { x, kernel, classes, pairs, .. } = problem;
+        let SvcProblem { x, kernel, classes, pairs, .. } = problem;
         let refuse = |why: String| {
             Err(Error::data(format!(
                 "the rows can't be separated with a hard margin (C = infinity){why}; a finite C allows slack"
@@ -424,7 +424,12 @@ impl Svc {
         Ok(())
     }
 
-    fn certificate(&self, source: &Source, kernel: Option<&Kernel>, solutions: &[Solution]) -> Result<Certificate> {
+    fn certificate(
+        &self,
+        source: &KernelSource,
+        kernel: Option<&Kernel>,
+        solutions: &[SmoSolution],
+    ) -> Result<Certificate> {
         let objective = if self.C.is_infinite() {
             "|w|^2 / 2, no row within the margin".to_string()
         } else {
@@ -442,12 +447,12 @@ impl Svc {
 }
 
 /// An observer of several problems that are solved at the same time: their calls wait for each other.
-struct OneAtATime<'a> {
+struct SerialObserver<'a> {
     lock: Mutex<()>,
     observer: &'a dyn Observer,
 }
 
-impl Observer for OneAtATime<'_> {
+impl Observer for SerialObserver<'_> {
     fn event(&self, event: &Event<'_>) -> Control {
         let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.observer.event(event)
@@ -455,16 +460,16 @@ impl Observer for OneAtATime<'_> {
 }
 
 /// The parts of a machine that follow from the solutions.
-struct Assembled {
+struct SvmParts {
     support: Vec<u32>,
     coefficients: Matrix,
     intercepts: Vec<f64>,
     n_support: Vec<u32>,
-    training: Training,
+    training: SvmTrainingFacts,
 }
 
 /// The support vectors of all pairs, by class, and how much each counts in each pair of its class.
-fn assemble(classes: &Classes, pairs: &[Pair], solutions: &[Solution], n: usize) -> Assembled {
+fn assemble(classes: &ObservedClasses, pairs: &[ClassPair], solutions: &[SmoSolution], n: usize) -> SvmParts {
     let k = classes.used.len();
     let mut supports = vec![false; n];
     for (pair, solution) in pairs.iter().zip(solutions) {
@@ -490,7 +495,7 @@ fn assemble(classes: &Classes, pairs: &[Pair], solutions: &[Solution], n: usize)
         }
     }
     // Without a pair of rows that counts there is no margin to be had; a kernel that is none may have no width at all.
-    let width = |s: &Solution| {
+    let width = |s: &SmoSolution| {
         let square: f64 = s.variables.iter().zip(&s.sums).map(|(b, s)| b * s).sum();
         if square >= 0.0 { 1.0 / square.sqrt() } else { f64::NAN }
     };
@@ -502,11 +507,11 @@ fn assemble(classes: &Classes, pairs: &[Pair], solutions: &[Solution], n: usize)
             slacks[row as usize] = (1.0 - if at < pair.n_first { f } else { -f }).max(0.0);
         }
     }
-    Assembled {
+    SvmParts {
         support,
         coefficients,
         intercepts: solutions.iter().map(|s| s.intercept).collect(),
         n_support,
-        training: Training { slacks, margins: solutions.iter().map(width).collect(), picture: Vec::new() },
+        training: SvmTrainingFacts { slacks, margins: solutions.iter().map(width).collect(), picture: Vec::new() },
     }
 }

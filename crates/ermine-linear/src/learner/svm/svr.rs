@@ -5,13 +5,13 @@
 //!
 //! **Reference.** Smola and Schoelkopf, "A tutorial on support vector regression" (2004).
 
-use super::machine::{Form, Machine, Training};
+use super::machine::{SvmModel, SvmSettings, SvmTrainingFacts};
 use super::parameters::{Gamma, KernelChoice, KernelName};
-use super::source::{Source, centre_of, own_columns, rows_of};
+use super::source::{KernelSource, center_of, own_columns, rows_of};
 use super::svc::MOST_STEPS;
 use super::{MACHINE, certificate};
-use crate::learner::linear::prepare::{Prepared, scaled};
-use crate::optim::smo::{Dual, Options, Solution, WORKING_SET};
+use crate::learner::linear::prepare::{PreparedData, scaled};
+use crate::optim::smo::{DualProblem, SmoOptions, SmoSolution, WORKING_SET};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::ClassWeight;
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
@@ -22,28 +22,28 @@ use ermine_core::param::Range;
 use ermine_core::params;
 
 params! {
-    /// A tube around the target.
+    /// Support vector regression.
     #[allow(non_snake_case)]
     pub struct Svr("svr") {
-        /// What a unit outside the tube costs.
+        /// Inverse of the regularization strength: the cost of a unit of error outside the tube.
         C: f64 = 1.0, range Range::above_to(0.0, 1e100), tune Log(1e-3, 1e4);
-        /// Half the width of the tube: errors up to this cost nothing.
+        /// Half the width of the epsilon-insensitive tube: smaller errors are not penalized.
         epsilon: f64 = 0.1, range Range::between(0.0, 1e100), tune Log(1e-4, 1.0);
-        /// What stands for the dot product of rows; "precomputed" where the columns are its values with every training row.
+        /// Kernel; "precomputed" if the columns are kernel values with every training row.
         kernel: KernelName = KernelName::Rbf;
-        /// The power of the kernel "poly".
+        /// Degree of the polynomial kernel "poly".
         degree: usize = 3, range Range::between(0.0, 50.0);
-        /// What dot products or distances are multiplied by in kernels: a number, "scale" for 1 / (columns * variance) or "auto" for 1 / columns.
+        /// Kernel coefficient: a number, "scale" for 1 / (n_columns * variance) or "auto" for 1 / n_columns.
         gamma: Gamma = Gamma::Scale, range Range::between(0.0, 1e100), tune Log(1e-4, 10.0);
-        /// What is added in the kernels "poly" and "sigmoid".
+        /// Independent term of the kernels "poly" and "sigmoid".
         coef0: f64 = 0.0, range Range::between(-1e100, 1e100);
-        /// Stop when no pair of rows violates the optimality conditions by more than this.
+        /// Stopping tolerance: the largest violation of the optimality conditions by a pair of rows.
         tol: f64 = 1e-3, range Range::above_to(0.0, 1e100);
-        /// Megabytes for kernel rows that are kept.
+        /// Size of the kernel cache in megabytes.
         cache_size: f64 = 500.0, range Range::between(0.0, 1e9);
-        /// Most steps over pairs of rows; none for as many as it takes, up to a hundred million.
+        /// Maximum number of SMO steps; none for no limit below a hundred million.
         max_iter: Option<usize> = None, range Range::at_least(1.0);
-        /// Bring columns to mean 0 and deviation 1 first.
+        /// Standardize columns to mean 0 and standard deviation 1 before fitting.
         standardize: bool = false;
     }
 }
@@ -65,13 +65,13 @@ impl Learner for Svr {
         let (y, weights) = (data.values()?.0, data.weight());
         let c = |i: usize| self.C * weights.map_or(1.0, |w| w[i]);
         let n = y.len();
-        let dual = Dual {
+        let dual = DualProblem {
             pull: y.iter().map(|y| y - self.epsilon).chain(y.iter().map(|y| y + self.epsilon)).collect(),
             low: (0..2 * n).map(|v| if v < n { 0.0 } else { -c(v - n) }).collect(),
             high: (0..2 * n).map(|v| if v < n { c(v) } else { 0.0 }).collect(),
             total: 0.0,
         };
-        let options = Options {
+        let options = SmoOptions {
             tolerance: self.tol,
             max_steps: self.max_iter.unwrap_or(MOST_STEPS),
             cache: (self.cache_size * 1e6) as usize,
@@ -88,11 +88,11 @@ impl Learner for Svr {
 }
 
 /// A machine with one function, and how it came about.
-pub struct Single {
+pub struct SingleMachine {
     /// The machine.
-    pub machine: Machine,
+    pub machine: SvmModel,
     /// The solution of its problem.
-    pub solution: Solution,
+    pub solution: SmoSolution,
     /// What is proven about it.
     pub certificate: ermine_core::model::Certificate,
 }
@@ -102,17 +102,17 @@ pub fn single(
     data: &Dataset,
     choice: KernelChoice,
     standardize: bool,
-    dual: &Dual,
-    options: &Options,
+    dual: &DualProblem,
+    options: &SmoOptions,
     objective: String,
-) -> Result<Single> {
+) -> Result<SingleMachine> {
     let design = DesignOptions { degree: 1, interaction_only: false, references: false };
-    let prepared = Prepared::new(data, design, &ClassWeight::Equal)?;
+    let prepared = PreparedData::new(data, design, &ClassWeight::Equal)?;
     let (x, scaling) = scaled(prepared.design()?, data.weight(), standardize, true)?;
     let kernel = choice.kernel(&x, data.weight())?;
-    let centre = centre_of(kernel.as_ref(), &x, dual.total == 0.0);
+    let center = center_of(kernel.as_ref(), &x, dual.total == 0.0);
     let columns = own_columns(data.features());
-    let source = Source::new(kernel, &x, &centre, columns)?;
+    let source = KernelSource::new(kernel, &x, &center, columns)?;
     let solution = source.solve(None, dual, options, None)?;
     let mut certificate = certificate(objective, std::slice::from_ref(&solution));
     if let Some(warning) = source.warning(kernel.as_ref())? {
@@ -123,8 +123,8 @@ pub fn single(
     let count = |i: usize| solution.variables[i] + solution.variables.get(n + i).copied().unwrap_or(0.0);
     let support: Vec<u32> = (0..n as u32).filter(|&i| count(i as usize) != 0.0).collect();
     let square: f64 = (0..n).map(|i| count(i) * solution.sums[i]).sum();
-    let mut machine = Machine {
-        form: Form {
+    let mut machine = SvmModel {
+        form: SvmSettings {
             kernel,
             single: source.is_single(),
             n_classes: 0,
@@ -140,16 +140,16 @@ pub fn single(
         intercepts: vec![solution.intercept],
         used: Vec::new(),
         n_support: vec![support.len() as u32],
-        training: Training {
+        training: SvmTrainingFacts {
             margins: if square > 0.0 { vec![1.0 / square.sqrt()] } else { Vec::new() },
-            ..Training::default()
+            ..SvmTrainingFacts::default()
         },
         support,
         map: prepared.map.clone(),
     };
-    machine.uncentre(&centre);
+    machine.uncenter(&center);
     if let (None, Some(columns)) = (kernel, columns) {
         machine.support.iter_mut().for_each(|i| *i = columns[*i as usize]);
     }
-    Ok(Single { machine, solution, certificate })
+    Ok(SingleMachine { machine, solution, certificate })
 }

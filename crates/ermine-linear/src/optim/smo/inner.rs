@@ -1,11 +1,11 @@
-//! Sequential minimal optimisation within a working set whose kernel values are all at hand.
+//! Sequential minimal optimization within a working set whose kernel values are all at hand.
 //!
 //! Each step moves the pair of greatest gain: `i` with the largest pull among those that can rise, and the `j` among those that can fall for which `(v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij)` is
 //! largest. The gains are compared in single precision: they only choose.
 
-use super::State;
-use crate::kernel::Element;
-use ermine_core::vectorised;
+use super::SmoState;
+use crate::kernel::KernelElement;
+use ermine_core::versions;
 
 /// Numbers side by side in the searches: two registers of AVX-512.
 const WIDE: usize = 16;
@@ -13,7 +13,7 @@ const WIDE: usize = 16;
 const LEAST_CURVATURE: f64 = 1e-12;
 
 /// A working set and its variables.
-pub(super) struct Inner<'k, E> {
+pub(super) struct InnerProblem<'k, E> {
     kernel: &'k [E],
     diagonal: Vec<f64>,
     variables: Vec<f64>,
@@ -26,10 +26,10 @@ pub(super) struct Inner<'k, E> {
     fall: Vec<f64>,
 }
 
-impl<'k, E: Element> Inner<'k, E> {
-    pub(super) fn new(state: &State, set: &[u32], kernel: &'k [E], diagonal: impl Fn(usize) -> f64) -> Self {
+impl<'k, E: KernelElement> InnerProblem<'k, E> {
+    pub(super) fn new(state: &SmoState, set: &[u32], kernel: &'k [E], diagonal: impl Fn(usize) -> f64) -> Self {
         let of = |values: &[f64]| set.iter().map(|&v| values[v as usize]).collect::<Vec<f64>>();
-        let mut inner = Inner {
+        let mut inner = InnerProblem {
             kernel,
             diagonal: set.iter().map(|&v| diagonal(state.row(v as usize))).collect(),
             variables: of(&state.variables),
@@ -95,9 +95,9 @@ fn gain(distance: f64, curvature: f64) -> f32 {
     if distance > 0.0 { distance * distance / curvature } else { -1.0 }
 }
 
-vectorised! {
+versions! {
     /// Takes `change (row - other)` off the pulls (with rows that are not empty), and finds the largest of those that can rise with its place, and the least of those that can fall.
-    fn seek<E: Element>(
+    fn seek<E: KernelElement>(
         pull: &mut [f64], rise: &[f64], fall: &[f64], row: &[E], other: &[E], change: f64,
     ) -> (f64, usize, f64) {
         let q = pull.len();
@@ -136,7 +136,7 @@ vectorised! {
     }
 
     /// The partner of greatest gain for a variable with pull `top`; a negative gain where there is none.
-    fn partner<E: Element>(
+    fn partner<E: KernelElement>(
         row: &[E], pull: &[f64], fall: &[f64], diagonal: &[f64], top: f64, own: f64,
     ) -> (f32, usize) {
         let q = pull.len();

@@ -1,4 +1,4 @@
-//! The dual problem of support vector machines, by sequential minimal optimisation over working sets.
+//! The dual problem of support vector machines, by sequential minimal optimization over working sets.
 //!
 //! **Problem.** `min b'Kb / 2 - p'b` subject to `low <= b <= high` and `sum b = total`, where `K` is a matrix of kernel values. In these signed variables all machines are one:
 //!
@@ -9,7 +9,7 @@
 //! | one class | 0 | `0, 1` | `nu n` |
 //!
 //! **Idea.** With `v = p - Kb`, a pair `i, j` with `b_i < high`, `b_j > low` and `v_i > v_j` can be improved by moving `b_i` up and `b_j` down; at the optimum there is no such pair, and
-//! `v` of the rows inside their bounds is the intercept. Rows are optimised a working set at a time: the worst offenders, and half of the set before (`working_set`); within it pairs
+//! `v` of the rows inside their bounds is the intercept. Rows are optimized a working set at a time: the worst offenders, and half of the set before (`working_set`); within it pairs
 //! are chosen by second-order gain (`inner`), whose cost doesn't depend on `n`; then all `v` are brought up to date with one pass over the kernel rows that changed, which all
 //! cores share and of which, where they are dear, as many are kept as the cache may hold (`rows`). Small problems end with Newton steps over the free variables (`polish`), exact to rounding.
 //!
@@ -25,16 +25,16 @@ mod polish;
 mod rows;
 mod working_set;
 
-use super::{Outcome, Status};
-use crate::kernel::{Element, Gram, whole};
+use super::{Outcome, SolverStatus};
+use crate::kernel::{KernelElement, KernelMatrix, whole};
 use ermine_core::error::Result;
 use ermine_core::progress::{Event, Observer, report};
-use inner::Inner;
-use rows::Rows;
+use inner::InnerProblem;
+use rows::KernelRowCache;
 
 /// The variables of a dual problem: one for each row, or two (those of the second kind after all of the first).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Dual {
+pub struct DualProblem {
     /// The linear term `p`.
     pub pull: Vec<f64>,
     /// Least values; at most 0.
@@ -47,7 +47,7 @@ pub struct Dual {
 
 /// When to stop, and what to use.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct SmoOptions<'a> {
     /// Stop when no pair violates the optimality conditions by more than this.
     pub tolerance: f64,
     /// Most steps of pairs.
@@ -69,7 +69,7 @@ const LEAST_SET: usize = 192;
 
 /// A solution and what is known about it.
 #[derive(Debug, Clone)]
-pub struct Solution {
+pub struct SmoSolution {
     /// The variables.
     pub variables: Vec<f64>,
     /// `Kb`: the decision value of each row without the intercept.
@@ -83,14 +83,14 @@ pub struct Solution {
 }
 
 /// The state of the work.
-pub(super) struct State<'a> {
-    dual: &'a Dual,
+pub(super) struct SmoState<'a> {
+    dual: &'a DualProblem,
     n: usize,
     variables: Vec<f64>,
     sums: Vec<f64>,
 }
 
-impl State<'_> {
+impl SmoState<'_> {
     fn row(&self, v: usize) -> usize {
         if v < self.n { v } else { v - self.n }
     }
@@ -152,21 +152,25 @@ impl State<'_> {
     }
 }
 
-/// Minimises over a matrix of kernel values.
-pub fn solve<E: Element>(gram: &dyn Gram<E>, dual: &Dual, options: &Options) -> Result<Solution> {
+/// Minimizes over a matrix of kernel values.
+pub fn solve<E: KernelElement>(
+    gram: &dyn KernelMatrix<E>,
+    dual: &DualProblem,
+    options: &SmoOptions,
+) -> Result<SmoSolution> {
     solve_from(gram, dual, options, None)
 }
 
 /// The same, beginning with the solution of a problem over the same matrix with narrower bounds.
-pub fn solve_from<E: Element>(
-    gram: &dyn Gram<E>,
-    dual: &Dual,
-    options: &Options,
-    earlier: Option<&Solution>,
-) -> Result<Solution> {
+pub fn solve_from<E: KernelElement>(
+    gram: &dyn KernelMatrix<E>,
+    dual: &DualProblem,
+    options: &SmoOptions,
+    earlier: Option<&SmoSolution>,
+) -> Result<SmoSolution> {
     let n = gram.n_rows();
-    let mut rows = Rows::new(n, if gram.is_dear() { options.cache } else { 0 });
-    let mut state = State { dual, n, variables: Vec::new(), sums: vec![0.0; n] };
+    let mut rows = KernelRowCache::new(n, if gram.is_dear() { options.cache } else { 0 });
+    let mut state = SmoState { dual, n, variables: Vec::new(), sums: vec![0.0; n] };
     if let Some(earlier) = earlier.filter(|e| e.variables.len() == dual.pull.len() && dual.total == 0.0) {
         (state.variables, state.sums) = stretched(dual, earlier);
     } else {
@@ -179,7 +183,7 @@ pub fn solve_from<E: Element>(
     }
     let (mut status, mut steps) = descend(gram, &mut state, &mut rows, options, 0)?;
     // In double precision the last digits are cheap once the free variables are known.
-    if status == Status::Converged && size_of::<E>() == size_of::<f64>() {
+    if status == SolverStatus::Converged && size_of::<E>() == size_of::<f64>() {
         for _ in 0..3 {
             polish::polish(gram, &mut state, &mut rows);
             if state.violation() <= options.tolerance {
@@ -191,11 +195,17 @@ pub fn solve_from<E: Element>(
     let intercept = state.intercept();
     let (value, bound) = state.values(intercept);
     let outcome = Outcome { status, n_iterations: steps, value, lower_bound: Some(bound), residual: state.violation() };
-    Ok(Solution { variables: state.variables, sums: state.sums, intercept, outcome, n_kernel_rows: rows.n_computed() })
+    Ok(SmoSolution {
+        variables: state.variables,
+        sums: state.sums,
+        intercept,
+        outcome,
+        n_kernel_rows: rows.n_computed(),
+    })
 }
 
 /// Variables that add up as they must: the first ones at their upper bound.
-fn start(dual: &Dual) -> Vec<f64> {
+fn start(dual: &DualProblem) -> Vec<f64> {
     let mut left = dual.total;
     let take = |(_, &high): (&f64, &f64)| {
         let taken = left.clamp(0.0, high);
@@ -207,7 +217,7 @@ fn start(dual: &Dual) -> Vec<f64> {
 
 /// An earlier solution `b`, multiplied by the factor for which the objective is least: `p'b / b'Kb`, or as far as the bounds let it go. Those at their bounds stay there
 /// where the bounds decide.
-fn stretched(dual: &Dual, earlier: &Solution) -> (Vec<f64>, Vec<f64>) {
+fn stretched(dual: &DualProblem, earlier: &SmoSolution) -> (Vec<f64>, Vec<f64>) {
     let (b, n) = (&earlier.variables, earlier.sums.len());
     let room = |(v, b): (usize, &f64)| if *b > 0.0 { dual.high[v] / b } else { dual.low[v] / b };
     let widest = b.iter().enumerate().filter(|(_, b)| **b != 0.0).map(room).fold(f64::INFINITY, f64::min);
@@ -225,13 +235,13 @@ fn stretched(dual: &Dual, earlier: &Solution) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// Working set after working set, until no pair violates the conditions.
-fn descend<E: Element>(
-    gram: &dyn Gram<E>,
-    state: &mut State,
-    rows: &mut Rows<E>,
-    options: &Options,
+fn descend<E: KernelElement>(
+    gram: &dyn KernelMatrix<E>,
+    state: &mut SmoState,
+    rows: &mut KernelRowCache<E>,
+    options: &SmoOptions,
     mut steps: usize,
-) -> Result<(Status, usize)> {
+) -> Result<(SolverStatus, usize)> {
     let size = (state.variables.len() / PER_PLACE).max(LEAST_SET).min(options.working_set);
     let mut set: Vec<u32> = Vec::new();
     let mut done = 0;
@@ -239,15 +249,15 @@ fn descend<E: Element>(
         let violation = state.violation();
         report(options.observer, Event::Step { done, score: Some(("violation", violation)) })?;
         if violation <= options.tolerance {
-            return Ok((Status::Converged, steps));
+            return Ok((SolverStatus::Converged, steps));
         }
         if steps >= options.max_steps {
-            return Ok((Status::Limit, steps));
+            return Ok((SolverStatus::Limit, steps));
         }
         working_set::choose(state, size, &mut set);
         let points: Vec<u32> = set.iter().map(|&v| state.row(v as usize) as u32).collect();
         let kernel = matrix(gram, &points);
-        let mut inner = Inner::new(state, &set, &kernel, |i| gram.diagonal(i));
+        let mut inner = InnerProblem::new(state, &set, &kernel, |i| gram.diagonal(i));
         let enough = if set.len() == state.variables.len() { 0.0 } else { 0.1 * violation };
         let made = inner.run(enough.max(0.5 * options.tolerance), options.max_steps - steps);
         steps += made;
@@ -262,14 +272,14 @@ fn descend<E: Element>(
             }
         }
         if made == 0 {
-            return Ok((Status::Stalled, steps));
+            return Ok((SolverStatus::Stalled, steps));
         }
         rows.add(gram, &changes, &mut state.sums);
     }
 }
 
 /// The kernel values among some rows.
-fn matrix<E: Element>(gram: &dyn Gram<E>, points: &[u32]) -> Vec<E> {
+fn matrix<E: KernelElement>(gram: &dyn KernelMatrix<E>, points: &[u32]) -> Vec<E> {
     whole(&*gram.select(points))
 }
 

@@ -3,9 +3,9 @@
 //! **Formula.** With `F` the free variables and `r` their pulls, the change `d` solves `K_FF d + e 1 = r`, `sum d = 0`, where `e` is the intercept. A step that would leave a
 //! bound is cut there, and the variable that met it is no longer free. Equal rows make `K_FF` singular: a little is added to its diagonal, and further steps mend what that changed.
 
-use super::rows::Rows;
-use super::{State, matrix};
-use crate::kernel::{Element, Gram};
+use super::rows::KernelRowCache;
+use super::{SmoState, matrix};
+use crate::kernel::{KernelElement, KernelMatrix};
 use ermine_core::linalg::{Cholesky, Matrix};
 
 /// More free variables than this would cost more than they are worth.
@@ -16,7 +16,7 @@ const STEPS: usize = 12;
 const RIDGE: f64 = 1e-12;
 
 /// Improves the free variables as far as rounding allows; leaves the state as it was where that doesn't lower the violation.
-pub(super) fn polish<E: Element>(gram: &dyn Gram<E>, state: &mut State, rows: &mut Rows<E>) {
+pub(super) fn polish<E: KernelElement>(gram: &dyn KernelMatrix<E>, state: &mut SmoState, rows: &mut KernelRowCache<E>) {
     let mut free: Vec<usize> = (0..state.variables.len()).filter(|&v| state.can_rise(v) && state.can_fall(v)).collect();
     if free.len() < 2 || free.len() > MOST_FREE {
         return;
@@ -65,7 +65,7 @@ pub(super) fn polish<E: Element>(gram: &dyn Gram<E>, state: &mut State, rows: &m
 }
 
 /// The change that makes all pulls of the free variables equal.
-fn newton_step(state: &State, free: &[usize], mut kernel: Matrix) -> Option<Vec<f64>> {
+fn newton_step(state: &SmoState, free: &[usize], mut kernel: Matrix) -> Option<Vec<f64>> {
     let top = kernel.diagonal().iter().fold(0.0f64, |m, d| m.max(d.abs()));
     (0..free.len()).for_each(|k| kernel[(k, k)] += RIDGE * top);
     let factor = Cholesky::new(&kernel, 0.0)?;
@@ -81,7 +81,7 @@ fn newton_step(state: &State, free: &[usize], mut kernel: Matrix) -> Option<Vec<
 }
 
 /// The largest share of a change, at most 1, that leaves no bound, and the variable that meets one.
-fn longest(state: &State, free: &[usize], change: &[f64]) -> (f64, Option<usize>) {
+fn longest(state: &SmoState, free: &[usize], change: &[f64]) -> (f64, Option<usize>) {
     let (mut share, mut met) = (1.0, None);
     for (k, &v) in free.iter().enumerate() {
         let room = if change[k] > 0.0 { state.dual.high[v] } else { state.dual.low[v] } - state.variables[v];

@@ -3,7 +3,7 @@
 //! Columns are cut into chunks whose bounds depend on `n` alone. A chunk owns its part of every kept row and of the sums, so that threads share nothing, and adds the rows in the same
 //! order whatever their number. When there is no more room the rows that were used longest ago give way; rows without a place are computed, used and forgotten.
 
-use crate::kernel::{Element, Gram};
+use crate::kernel::{KernelElement, KernelMatrix};
 use ermine_core::linalg::lanes;
 use ermine_core::parallel;
 
@@ -15,7 +15,7 @@ const GROUP: usize = 8;
 const NONE: u32 = u32::MAX;
 
 /// The rows that are kept.
-pub(super) struct Rows<E> {
+pub(super) struct KernelRowCache<E> {
     /// For each chunk of columns, its part of every place.
     chunks: Vec<Vec<Vec<E>>>,
     /// The place of each row.
@@ -29,16 +29,16 @@ pub(super) struct Rows<E> {
 
 /// A row to add: its number, how often, and the place of its values.
 #[derive(Clone, Copy)]
-struct Change {
+struct VariableChange {
     row: u32,
     factor: f64,
     place: u32,
 }
 
-impl<E: Element> Rows<E> {
+impl<E: KernelElement> KernelRowCache<E> {
     /// Room for as many rows of `n` values as `bytes` hold.
-    pub(super) fn new(n: usize, bytes: usize) -> Rows<E> {
-        Rows {
+    pub(super) fn new(n: usize, bytes: usize) -> KernelRowCache<E> {
+        KernelRowCache {
             chunks: vec![Vec::new(); n.div_ceil(CHUNK)],
             place_of: vec![NONE; n],
             places: Vec::new(),
@@ -54,7 +54,7 @@ impl<E: Element> Rows<E> {
     }
 
     /// `sums += sum factor K_row`.
-    pub(super) fn add(&mut self, gram: &dyn Gram<E>, changes: &[(u32, f64)], sums: &mut [f64]) {
+    pub(super) fn add(&mut self, gram: &dyn KernelMatrix<E>, changes: &[(u32, f64)], sums: &mut [f64]) {
         self.clock += 1;
         let (known, new) = self.plan(changes);
         self.n_computed += new.len() as u64;
@@ -84,15 +84,15 @@ impl<E: Element> Rows<E> {
     }
 
     /// Which rows are there, and where the others go.
-    fn plan(&mut self, changes: &[(u32, f64)]) -> (Vec<Change>, Vec<Change>) {
+    fn plan(&mut self, changes: &[(u32, f64)]) -> (Vec<VariableChange>, Vec<VariableChange>) {
         let (mut known, mut new) = (Vec::new(), Vec::new());
         for &(row, factor) in changes {
             let place = self.place_of[row as usize];
             if place != NONE {
                 self.places[place as usize].1 = self.clock;
-                known.push(Change { row, factor, place });
+                known.push(VariableChange { row, factor, place });
             } else {
-                new.push(Change { row, factor, place });
+                new.push(VariableChange { row, factor, place });
             }
         }
         let spare = self.most_places - self.places.len();
@@ -127,7 +127,7 @@ impl<E: Element> Rows<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Own;
+    use crate::kernel::CustomKernelMatrix;
     use proptest::prelude::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -141,8 +141,8 @@ mod tests {
                 count.fetch_add(1, Ordering::Relaxed);
                 ((i * j) % 7) as f64
             };
-            let gram = Own::new(n, &value);
-            let mut rows = Rows::<f64>::new(n, places * n * 8);
+            let gram = CustomKernelMatrix::new(n, &value);
+            let mut rows = KernelRowCache::<f64>::new(n, places * n * 8);
             let (mut sums, mut truth) = (vec![0.0; n], vec![0.0; n]);
             for (t, list) in asked.iter().enumerate() {
                 let changes: Vec<(u32, f64)> = list.iter().map(|&r| (r, t as f64 + 1.0)).collect();

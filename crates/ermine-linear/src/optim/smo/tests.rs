@@ -1,19 +1,19 @@
 //! The solver against the optima that a general interior point solver finds, and against the optimality conditions themselves.
 
 use super::*;
-use crate::kernel::{Kernel, Own, Points};
+use crate::kernel::{CustomKernelMatrix, Kernel, KernelPoints};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SupportedConeT};
 use ermine_core::linalg::{Dense, Design};
 use ermine_core::progress::Silent;
 use proptest::prelude::*;
 
-fn options(tolerance: f64, working_set: usize) -> Options<'static> {
-    Options { tolerance, max_steps: 10_000_000, cache: 1 << 20, working_set, observer: &Silent }
+fn options(tolerance: f64, working_set: usize) -> SmoOptions<'static> {
+    SmoOptions { tolerance, max_steps: 10_000_000, cache: 1 << 20, working_set, observer: &Silent }
 }
 
 /// The least value of the dual, by interior points.
-fn oracle(kernel: &[f64], n: usize, dual: &Dual) -> f64 {
+fn oracle(kernel: &[f64], n: usize, dual: &DualProblem) -> f64 {
     let m = dual.pull.len();
     let upper: Vec<Vec<f64>> =
         (0..m).map(|i| (0..m).map(|j| if j >= i { kernel[(i % n) * n + j % n] } else { 0.0 }).collect()).collect();
@@ -40,23 +40,23 @@ fn oracle(kernel: &[f64], n: usize, dual: &Dual) -> f64 {
 }
 
 /// Machines of each kind over `n` rows.
-fn dual(kind: usize, n: usize, c: f64, draw: &mut impl FnMut() -> f64) -> Dual {
+fn dual(kind: usize, n: usize, c: f64, draw: &mut impl FnMut() -> f64) -> DualProblem {
     match kind {
         0 => {
             let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 || draw() > 0.8 { 1.0 } else { -1.0 }).collect();
             let weight: Vec<f64> = (0..n).map(|_| c * (0.5 + draw())).collect();
             let low = y.iter().zip(&weight).map(|(y, c)| if *y > 0.0 { 0.0 } else { -c }).collect();
             let high = y.iter().zip(&weight).map(|(y, c)| if *y > 0.0 { *c } else { 0.0 }).collect();
-            Dual { pull: y, low, high, total: 0.0 }
+            DualProblem { pull: y, low, high, total: 0.0 }
         }
         1 => {
             let y: Vec<f64> = (0..n).map(|_| 2.0 * draw() - 1.0).collect();
             let pull = y.iter().map(|y| y - 0.1).chain(y.iter().map(|y| y + 0.1)).collect();
             let (zeros, all) = (vec![0.0; n], vec![c; n]);
             let minus = vec![-c; n];
-            Dual { pull, low: [zeros.clone(), minus].concat(), high: [all, zeros].concat(), total: 0.0 }
+            DualProblem { pull, low: [zeros.clone(), minus].concat(), high: [all, zeros].concat(), total: 0.0 }
         }
-        _ => Dual { pull: vec![0.0; n], low: vec![0.0; n], high: vec![1.0; n], total: 0.3 * n as f64 },
+        _ => DualProblem { pull: vec![0.0; n], low: vec![0.0; n], high: vec![1.0; n], total: 0.3 * n as f64 },
     }
 }
 
@@ -78,10 +78,10 @@ proptest! {
         let x: Vec<f64> = (0..n * 2).map(|_| 2.0 * draw() - 1.0).collect();
         let narrow = dual(kind, n, c, &mut draw);
         let scaled = |bounds: &[f64]| bounds.iter().map(|b| wider * b).collect::<Vec<f64>>();
-        let wide = Dual { low: scaled(&narrow.low), high: scaled(&narrow.high), ..narrow.clone() };
+        let wide = DualProblem { low: scaled(&narrow.low), high: scaled(&narrow.high), ..narrow.clone() };
         let design: Design = Dense::rows_f64(&x, n, 2, 2).unwrap().into();
         let kernel = Kernel::Gaussian { gamma: 0.8 };
-        let points = Points::<f64>::new(kernel, &design, &[0.0; 2]);
+        let points = KernelPoints::<f64>::new(kernel, &design, &[0.0; 2]);
         let options = options(1e-7, 1024);
         let earlier = solve(&points, &narrow, &options).unwrap();
         let warm = solve_from(&points, &wide, &options, Some(&earlier)).unwrap();
@@ -100,13 +100,13 @@ proptest! {
         let dual = dual(0, n, 1.0, &mut draw);
         let design: Design = Dense::rows_f64(&x, n, 3, 3).unwrap().into();
         let kernel = Kernel::Gaussian { gamma: 0.5 };
-        let double = solve(&Points::<f64>::new(kernel, &design, &[0.0; 3]), &dual, &options(1e-6, 1024)).unwrap();
-        let small = Options { cache, ..options(1e-6, 16) };
-        let single = solve(&Points::<f32>::new(kernel, &design, &[0.0; 3]), &dual, &small).unwrap();
+        let double = solve(&KernelPoints::<f64>::new(kernel, &design, &[0.0; 3]), &dual, &options(1e-6, 1024)).unwrap();
+        let small = SmoOptions { cache, ..options(1e-6, 16) };
+        let single = solve(&KernelPoints::<f32>::new(kernel, &design, &[0.0; 3]), &dual, &small).unwrap();
         let (a, b) = (double.outcome.lower_bound.unwrap(), single.outcome.lower_bound.unwrap());
         prop_assert!((a - b).abs() < 1e-5 * (1.0 + a.abs()), "{a} {b}");
         // Without a cache at all: the same bits.
-        let none = solve(&Points::<f32>::new(kernel, &design, &[0.0; 3]), &dual, &Options { cache: 0, ..small }).unwrap();
+        let none = solve(&KernelPoints::<f32>::new(kernel, &design, &[0.0; 3]), &dual, &SmoOptions { cache: 0, ..small }).unwrap();
         prop_assert!(none.n_kernel_rows >= single.n_kernel_rows);
     }
 }
@@ -139,14 +139,14 @@ fn compare(
             [which];
     let dual = dual(kind, n, c, &mut draw);
     let design: Design = Dense::rows_f64(&x, n, d, d).unwrap().into();
-    let points = Points::<f64>::new(kernel, &design, &vec![0.0; d]);
+    let points = KernelPoints::<f64>::new(kernel, &design, &vec![0.0; d]);
     // A working set smaller than the problem, and one that is all of it.
     let tolerance = 1e-7;
     let solution = solve(&points, &dual, &options(tolerance, working_set)).unwrap();
     let values: Vec<f64> = (0..n * n).map(|k| kernel.value(&x[k / n * d..][..d], &x[k % n * d..][..d])).collect();
     let truth = oracle(&values, n, &dual);
     let outcome = &solution.outcome;
-    prop_assert_eq!(outcome.status, Status::Converged);
+    prop_assert_eq!(outcome.status, SolverStatus::Converged);
     let bound = outcome.lower_bound.unwrap();
     prop_assert!((-bound - truth).abs() <= 1e-6 * (1.0 + truth.abs()), "dual {} oracle {truth}", -bound);
     prop_assert!(outcome.value >= bound - 1e-9 * (1.0 + bound.abs()), "the gap is not negative");
@@ -156,7 +156,12 @@ fn compare(
 }
 
 /// The optimality conditions, from nothing but the variables.
-fn conditions(solution: &Solution, dual: &Dual, kernel: &[f64], n: usize) -> std::result::Result<(), TestCaseError> {
+fn conditions(
+    solution: &SmoSolution,
+    dual: &DualProblem,
+    kernel: &[f64],
+    n: usize,
+) -> std::result::Result<(), TestCaseError> {
     let b = &solution.variables;
     prop_assert!(
         (b.iter().sum::<f64>() - dual.total).abs() < 1e-9 * (1.0 + dual.total + b.iter().map(|b| b.abs()).sum::<f64>())
@@ -182,10 +187,10 @@ fn a_limit_is_told_and_a_kernel_that_is_none_does_not_hang() {
     let mut rng = ermine_core::rng::stream(3, &[]);
     let dual = dual(0, n, 1.0, &mut || ermine_core::rng::uniform(&mut rng));
     let value = |i: usize, j: usize| ((i * j) as f64 * 0.37).sin();
-    let gram = Own::new(n, &value);
-    let few = Options { max_steps: 3, ..options(1e-6, 8) };
+    let gram = CustomKernelMatrix::new(n, &value);
+    let few = SmoOptions { max_steps: 3, ..options(1e-6, 8) };
     let stopped = solve::<f64>(&gram, &dual, &few).unwrap();
-    assert_eq!((stopped.outcome.status, stopped.outcome.n_iterations), (Status::Limit, 3));
-    let ended = solve::<f64>(&gram, &dual, &Options { max_steps: 100_000, ..options(1e-6, 8) }).unwrap();
+    assert_eq!((stopped.outcome.status, stopped.outcome.n_iterations), (SolverStatus::Limit, 3));
+    let ended = solve::<f64>(&gram, &dual, &SmoOptions { max_steps: 100_000, ..options(1e-6, 8) }).unwrap();
     assert!(ended.variables.iter().all(|b| b.is_finite()));
 }

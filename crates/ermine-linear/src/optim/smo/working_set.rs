@@ -1,11 +1,11 @@
-//! Which variables to optimise next: the worst offenders of both kinds, beside the newer half of the set before.
+//! Which variables to optimize next: the worst offenders of both kinds, beside the newer half of the set before.
 //!
 //! Keeping half matters: variables that were moved together interact, and a set of newcomers only would undo them.
 
-use super::State;
+use super::SmoState;
 
 /// Replaces the working set by the next, of at most `most` variables.
-pub(super) fn choose(state: &State, most: usize, set: &mut Vec<u32>) {
+pub(super) fn choose(state: &SmoState, most: usize, set: &mut Vec<u32>) {
     let m = state.variables.len();
     if m <= most {
         set.clear();

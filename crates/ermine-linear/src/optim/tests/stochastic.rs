@@ -12,11 +12,11 @@ fn stochastic_descent_approaches_the_minimum() {
     let problem =
         risk::Risk { x: dense(&x, n, p), y: Cow::Borrowed(&y), weights: None, loss: Logistic, lambda, intercept: true };
     let mut exact = vec![0.0; p + 1];
-    let best = newton::minimise(&problem, &mut exact, &newton_options()).unwrap().value;
+    let best = newton::minimize(&problem, &mut exact, &newton_options()).unwrap().value;
     let design = dense(&x, n, p);
     for (average, batch) in [(false, 1), (true, 1), (true, 8)] {
-        let options = sgd::Options {
-            schedule: sgd::Schedule::Optimal { rate: 0.1, strength: lambda },
+        let options = sgd::SgdOptions {
+            schedule: sgd::RateSchedule::Optimal { rate: 0.1, strength: lambda },
             penalty: Penalty::L2 { lambda },
             intercept: true,
             batch,
@@ -29,7 +29,7 @@ fn stochastic_descent_approaches_the_minimum() {
             held: &[],
             observer: &Silent,
         };
-        let mut model = sgd::Sgd::new(p);
+        let mut model = sgd::SgdState::new(p);
         model.run(Logistic, &design, &y, None, &options).unwrap();
         let (mut w, b) = model.weights(average);
         w.push(b);
@@ -44,8 +44,8 @@ fn averages_are_the_mean_of_all_steps() {
     let (n, p) = (50, 3);
     let (x, y) = (numbers(n * p, 1), numbers(n, 2));
     let design = dense(&x, n, p);
-    let options = |penalty, average| sgd::Options {
-        schedule: sgd::Schedule::Inverse { rate: 0.1, power: 0.3 },
+    let options = |penalty, average| sgd::SgdOptions {
+        schedule: sgd::RateSchedule::Inverse { rate: 0.1, power: 0.3 },
         penalty,
         intercept: true,
         batch: 1,
@@ -59,10 +59,10 @@ fn averages_are_the_mean_of_all_steps() {
         observer: &Silent,
     };
     let penalty = Penalty::L2 { lambda: 0.1 };
-    let mut whole = sgd::Sgd::new(p);
+    let mut whole = sgd::SgdState::new(p);
     let order: Vec<u32> = (0..n as u32).collect();
     whole.pass(Squared, &design, &y, None, &order, &options(penalty, true));
-    let (mut steps, mut sum, mut sum_b) = (sgd::Sgd::new(p), vec![0.0; p], 0.0);
+    let (mut steps, mut sum, mut sum_b) = (sgd::SgdState::new(p), vec![0.0; p], 0.0);
     for i in 0..n as u32 {
         steps.pass(Squared, &design, &y, None, &[i], &options(penalty, false));
         let (w, b) = steps.weights(false);
@@ -88,14 +88,14 @@ fn plain_steps_give_the_bits_of_all_others() {
         // Rows of an array take the short way, columns the long one.
         let (short, long) = (dense(&x, n, p), Design::from(Dense::columns_f64(&columns, n, p, n).unwrap()));
         let schedules = [
-            sgd::Schedule::Optimal { rate: 10.0, strength: 0.1 },
-            sgd::Schedule::Inverse { rate: 0.1, power: 0.3 },
-            sgd::Schedule::Adaptive { rate: 0.1 },
+            sgd::RateSchedule::Optimal { rate: 10.0, strength: 0.1 },
+            sgd::RateSchedule::Inverse { rate: 0.1, power: 0.3 },
+            sgd::RateSchedule::Adaptive { rate: 0.1 },
         ];
         for (schedule, penalty) in
             schedules.into_iter().zip([Penalty::L2 { lambda: 0.1 }, Penalty::None, Penalty::L2 { lambda: 9.0 }])
         {
-            let options = sgd::Options {
+            let options = sgd::SgdOptions {
                 schedule,
                 penalty,
                 intercept: p != 5,
@@ -110,7 +110,7 @@ fn plain_steps_give_the_bits_of_all_others() {
                 observer: &Silent,
             };
             let [a, b] = [&short, &long].map(|x| {
-                let mut model = sgd::Sgd::new(p);
+                let mut model = sgd::SgdState::new(p);
                 model.run(Hinge, x, &y, Some(&weights), &options).unwrap();
                 model
             });

@@ -1,9 +1,9 @@
-//! The fitted form of nearest neighbours: the index, the answers of its rows, and the rules of the vote.
+//! The fitted form of nearest neighbors: the index, the answers of its rows, and the rules of the vote.
 
-use super::space::{Place, Queries, Reader};
+use super::space::{EncodedRows, NeighborIndex, RowEncoder};
 use crate::search::nearest::Neighbors;
-use crate::search::vote::{Search, Tie, Vote, mean};
-use crate::search::weight::Weights;
+use crate::search::vote::{MoreNeighbors, TieRule, Vote, mean};
+use crate::search::weight::NeighborWeights;
 use ermine_core::distance::metric::Metric;
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Features, Schema, Target};
@@ -14,36 +14,40 @@ use serde::{Deserialize, Serialize};
 
 /// What the training rows answered.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Answers {
+pub(super) enum StoredTargets {
     Classes { codes: Vec<u32>, n_classes: usize },
     Values { values: Vec<f64>, n_outputs: usize },
 }
 
-impl Answers {
-    pub(super) fn of(target: &Target) -> Answers {
+impl StoredTargets {
+    pub(super) fn of(target: &Target) -> StoredTargets {
         match target {
-            Target::Classes { codes, labels } => Answers::Classes { codes: codes.clone(), n_classes: labels.len() },
-            Target::Values { values, n_outputs } => Answers::Values { values: values.clone(), n_outputs: *n_outputs },
+            Target::Classes { codes, labels } => {
+                StoredTargets::Classes { codes: codes.clone(), n_classes: labels.len() }
+            }
+            Target::Values { values, n_outputs } => {
+                StoredTargets::Values { values: values.clone(), n_outputs: *n_outputs }
+            }
         }
     }
 
-    pub(super) fn select(&self, rows: &[u32]) -> Answers {
+    pub(super) fn select(&self, rows: &[u32]) -> StoredTargets {
         match self {
-            Answers::Classes { codes, n_classes } => {
+            StoredTargets::Classes { codes, n_classes } => {
                 let codes = rows.iter().map(|&r| codes[r as usize]).collect();
-                Answers::Classes { codes, n_classes: *n_classes }
+                StoredTargets::Classes { codes, n_classes: *n_classes }
             }
-            Answers::Values { values, n_outputs } => {
+            StoredTargets::Values { values, n_outputs } => {
                 let values = rows.iter().flat_map(|&r| values[r as usize * n_outputs..][..*n_outputs].to_vec());
-                Answers::Values { values: values.collect(), n_outputs: *n_outputs }
+                StoredTargets::Values { values: values.collect(), n_outputs: *n_outputs }
             }
         }
     }
 
     /// The answers of more rows, in the form of these. An error for a class that isn't known or another number of outputs.
-    fn more(&self, target: &Target, classes: &[String]) -> Result<Answers> {
+    fn more(&self, target: &Target, classes: &[String]) -> Result<StoredTargets> {
         match (self, target) {
-            (Answers::Classes { n_classes, .. }, Target::Classes { codes, labels }) => {
+            (StoredTargets::Classes { n_classes, .. }, Target::Classes { codes, labels }) => {
                 let code = |label: &String| {
                     let found = classes.iter().position(|class| class == label);
                     found
@@ -53,32 +57,36 @@ impl Answers {
                 let known: Vec<Option<u32>> = labels.iter().map(|label| code(label).ok()).collect();
                 let coded = |&c: &u32| known[c as usize].map_or_else(|| code(&labels[c as usize]), Ok);
                 let codes = codes.iter().map(coded).collect::<Result<_>>()?;
-                Ok(Answers::Classes { codes, n_classes: *n_classes })
+                Ok(StoredTargets::Classes { codes, n_classes: *n_classes })
             }
-            (Answers::Values { n_outputs, .. }, Target::Values { n_outputs: m, .. }) if m == n_outputs => {
-                Ok(Answers::of(target))
+            (StoredTargets::Values { n_outputs, .. }, Target::Values { n_outputs: m, .. }) if m == n_outputs => {
+                Ok(StoredTargets::of(target))
             }
-            _ => Err(Error::data("the new rows answer another question than the model: expected the same target")),
+            _ => Err(Error::data("the new rows have another target than the model's training data")),
         }
     }
 
-    fn extend(&mut self, more: &Answers) {
+    fn extend(&mut self, more: &StoredTargets) {
         match (self, more) {
-            (Answers::Classes { codes, .. }, Answers::Classes { codes: more, .. }) => codes.extend_from_slice(more),
-            (Answers::Values { values, .. }, Answers::Values { values: more, .. }) => values.extend_from_slice(more),
+            (StoredTargets::Classes { codes, .. }, StoredTargets::Classes { codes: more, .. }) => {
+                codes.extend_from_slice(more)
+            }
+            (StoredTargets::Values { values, .. }, StoredTargets::Values { values: more, .. }) => {
+                values.extend_from_slice(more)
+            }
             _ => {}
         }
     }
 }
 
-/// How neighbours become a prediction.
+/// How neighbors become a prediction.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Rules {
-    /// How many neighbours count, where there are as many rows.
+pub(super) struct VotingRules {
+    /// How many neighbors count, where there are as many rows.
     pub(super) k: usize,
     pub(super) radius: Option<f64>,
-    pub(super) weights: Weights,
-    pub(super) tie: Tie,
+    pub(super) weights: NeighborWeights,
+    pub(super) tie: TieRule,
     /// The leave-one-out errors of k = 1, 2, ..., where k was chosen by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) errors: Vec<f64>,
@@ -86,31 +94,31 @@ pub(super) struct Rules {
 
 /// The training rows in an index, their answers and the rules of the vote.
 pub struct NeighborModel {
-    pub(super) reader: Reader,
-    pub(super) place: Place,
+    pub(super) reader: RowEncoder,
+    pub(super) place: NeighborIndex,
     /// The rows by another metric, for ties.
-    pub(super) other: Option<Place>,
-    pub(super) rules: Rules,
-    pub(super) answers: Answers,
+    pub(super) other: Option<NeighborIndex>,
+    pub(super) rules: VotingRules,
+    pub(super) answers: StoredTargets,
     /// The numbers in the training data of the rows that are kept, where some were dropped.
     pub(super) kept: Option<Vec<u32>>,
 }
 
-/// The neighbours of one query, for a tie that needs more of them.
-struct Asked<'a> {
+/// The neighbors of one query, for a tie that needs more of them.
+struct QueryNeighbors<'a> {
     model: &'a NeighborModel,
-    queries: &'a Queries,
+    queries: &'a EncodedRows,
     which: u32,
 }
 
-impl Asked<'_> {
-    fn search(&self, place: &Place, k: usize) -> Result<Vec<(f64, u32)>> {
+impl QueryNeighbors<'_> {
+    fn search(&self, place: &NeighborIndex, k: usize) -> Result<Vec<(f64, u32)>> {
         let found = place.kneighbors(&self.queries.select(&[self.which]), k)?;
         Ok(found.distances(0).iter().copied().zip(found.rows(0).iter().copied()).collect())
     }
 }
 
-impl Search for Asked<'_> {
+impl MoreNeighbors for QueryNeighbors<'_> {
     fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>> {
         self.search(&self.model.place, k)
     }
@@ -120,14 +128,14 @@ impl Search for Asked<'_> {
     }
 }
 
-/// The same for a training row, which is not its own neighbour.
-pub(super) struct LeftOut<'a> {
-    asked: Asked<'a>,
+/// The same for a training row, which is not its own neighbor.
+pub(super) struct LeaveOneOutNeighbors<'a> {
+    asked: QueryNeighbors<'a>,
 }
 
-impl<'a> LeftOut<'a> {
-    pub(super) fn boxed(model: &'a NeighborModel, queries: &'a Queries, which: u32) -> Box<dyn Search + 'a> {
-        Box::new(LeftOut { asked: Asked { model, queries, which } })
+impl<'a> LeaveOneOutNeighbors<'a> {
+    pub(super) fn boxed(model: &'a NeighborModel, queries: &'a EncodedRows, which: u32) -> Box<dyn MoreNeighbors + 'a> {
+        Box::new(LeaveOneOutNeighbors { asked: QueryNeighbors { model, queries, which } })
     }
 
     fn others(&self, mut found: Vec<(f64, u32)>, k: usize) -> Vec<(f64, u32)> {
@@ -137,7 +145,7 @@ impl<'a> LeftOut<'a> {
     }
 }
 
-impl Search for LeftOut<'_> {
+impl MoreNeighbors for LeaveOneOutNeighbors<'_> {
     fn nearest(&self, k: usize) -> Result<Vec<(f64, u32)>> {
         Ok(self.others(self.asked.nearest(k + 1)?, k))
     }
@@ -147,10 +155,10 @@ impl Search for LeftOut<'_> {
     }
 }
 
-/// For ties that are decided without further neighbours.
-struct NoMore;
+/// For ties that are decided without further neighbors.
+struct NoMoreNeighbors;
 
-impl Search for NoMore {
+impl MoreNeighbors for NoMoreNeighbors {
     fn nearest(&self, _: usize) -> Result<Vec<(f64, u32)>> {
         Ok(Vec::new())
     }
@@ -161,20 +169,20 @@ impl Search for NoMore {
 }
 
 impl NeighborModel {
-    /// The nearest-neighbours part of a model. An error for a model of another learner.
+    /// The nearest-neighbors part of a model. An error for a model of another learner.
     pub fn of(model: &Model) -> Result<&NeighborModel> {
         model.fitted().ok_or_else(|| Error::Unsupported {
             learner: model.header().learner.clone(),
-            need: "neighbours (only nearest-neighbors has them)".into(),
+            need: "neighbors (only nearest-neighbors has them)".into(),
         })
     }
 
-    /// Number of rows among which neighbours are found.
+    /// Number of rows among which neighbors are found.
     pub fn n_rows(&self) -> usize {
         self.place.len()
     }
 
-    /// How many neighbours count.
+    /// How many neighbors count.
     pub fn k(&self) -> usize {
         self.rules.k.min(self.place.len())
     }
@@ -184,7 +192,7 @@ impl NeighborModel {
         self.kept.as_ref().and_then(|kept| kept.get(row as usize)).copied().unwrap_or(row)
     }
 
-    /// The radius within which neighbours count, in place of the nearest k.
+    /// The radius within which neighbors count, in place of the nearest k.
     pub fn radius(&self) -> Option<f64> {
         self.rules.radius
     }
@@ -197,16 +205,16 @@ impl NeighborModel {
     /// The class of a row, where classes were learned.
     pub fn class_of(&self, row: u32) -> Option<u32> {
         match &self.answers {
-            Answers::Classes { codes, .. } => codes.get(row as usize).copied(),
-            Answers::Values { .. } => None,
+            StoredTargets::Classes { codes, .. } => codes.get(row as usize).copied(),
+            StoredTargets::Values { .. } => None,
         }
     }
 
     /// The numbers of a row, where numbers were learned.
     pub fn values_of(&self, row: u32) -> Option<&[f64]> {
         match &self.answers {
-            Answers::Classes { .. } => None,
-            Answers::Values { values, n_outputs } => values.chunks_exact(*n_outputs).nth(row as usize),
+            StoredTargets::Classes { .. } => None,
+            StoredTargets::Values { values, n_outputs } => values.chunks_exact(*n_outputs).nth(row as usize),
         }
     }
 
@@ -232,7 +240,7 @@ impl NeighborModel {
     }
 
     /// Adds the rows of a data set to a model, without building its index anew; they are numbered after those that are there. Encoding, covariance, ranges
-    /// and k stay as they were trained; what was said about the share of neighbours that an approximate search finds no longer holds. Nothing is added if
+    /// and k stay as they were trained; what was said about the share of neighbors that an approximate search finds no longer holds. Nothing is added if
     /// there is an error.
     pub fn add(model: &mut Model, data: &Dataset) -> Result<()> {
         NeighborModel::of(model)?;
@@ -251,7 +259,7 @@ impl NeighborModel {
             other.add(&rows)?;
         }
         if measured {
-            let because = "the search for neighbours is approximate, and rows were added since the share that it finds was measured".into();
+            let because = "the search for neighbors is approximate, and rows were added since the share that it finds was measured".into();
             header.certificate.proofs = vec![Proof::Nothing { because }];
         }
         own.reader = reader;
@@ -265,27 +273,27 @@ impl NeighborModel {
 
     /// Reads it from a model file.
     pub fn load(sections: &Sections, header: &Header) -> Result<Box<dyn Fitted>> {
-        let (reader, rules): (Reader, Rules) = (sections.json("reader")?, sections.json("rules")?);
-        let broken = || Error::model_file("the parts of a nearest-neighbours model don't fit together");
+        let (reader, rules): (RowEncoder, VotingRules) = (sections.json("reader")?, sections.json("rules")?);
+        let broken = || Error::model_file("the parts of a nearest-neighbors model don't fit together");
         let n_columns = header.schema.features.len();
         if !reader.reads(n_columns) {
             return Err(broken());
         }
-        let place = Place::load(sections, &reader, n_columns)?;
+        let place = NeighborIndex::load(sections, &reader, n_columns)?;
         let other = match rules.tie {
-            Tie::OtherMetric => Some(Place::load(&sections.part("other"), &reader, n_columns)?),
+            TieRule::OtherMetric => Some(NeighborIndex::load(&sections.part("other"), &reader, n_columns)?),
             _ => None,
         };
         let output: Output = sections.json("output")?;
         let width = output.width(&header.schema);
         let answers = match output {
-            Output::Probabilities => Answers::Classes { codes: sections.u32s("classes")?, n_classes: width },
-            _ => Answers::Values { values: sections.f64s("targets")?, n_outputs: width },
+            Output::Probabilities => StoredTargets::Classes { codes: sections.u32s("classes")?, n_classes: width },
+            _ => StoredTargets::Values { values: sections.f64s("targets")?, n_outputs: width },
         };
         let n = place.len();
         let answered = match &answers {
-            Answers::Classes { codes, .. } => codes.len() == n && codes.iter().all(|&c| (c as usize) < width),
-            Answers::Values { values, .. } => {
+            StoredTargets::Classes { codes, .. } => codes.len() == n && codes.iter().all(|&c| (c as usize) < width),
+            StoredTargets::Values { values, .. } => {
                 values.len() == n.saturating_mul(width) && values.iter().all(|v| v.is_finite())
             }
         };
@@ -299,23 +307,32 @@ impl NeighborModel {
         Ok(Box::new(NeighborModel { reader, place, other, rules, answers, kept }))
     }
 
-    /// The prediction from the neighbours of one query.
-    fn answer(&self, asked: &dyn Search, k: usize, rows: &[u32], distances: &[f64], out: &mut [f64]) -> Result<()> {
-        // The neighbour after those that count says how wide a kernel is; a radius is its own width.
+    /// The prediction from the neighbors of one query.
+    fn answer(
+        &self,
+        asked: &dyn MoreNeighbors,
+        k: usize,
+        rows: &[u32],
+        distances: &[f64],
+        out: &mut [f64],
+    ) -> Result<()> {
+        // The neighbor after those that count says how wide a kernel is; a radius is its own width.
         let k = if self.rules.radius.is_some() { rows.len() } else { k.min(rows.len()) };
         let next = self.rules.radius.or(distances.get(k).copied());
         let (rows, distances) = (&rows[..k], &distances[..k]);
-        let Rules { weights, tie, .. } = &self.rules;
+        let VotingRules { weights, tie, .. } = &self.rules;
         match &self.answers {
-            Answers::Values { values, .. } => mean(weights, values, rows, distances, next, out),
+            StoredTargets::Values { values, .. } => mean(weights, values, rows, distances, next, out),
             // The same as below, without its lists.
-            Answers::Classes { codes, .. } if matches!((weights, tie), (Weights::Uniform, Tie::FirstClass)) => {
+            StoredTargets::Classes { codes, .. }
+                if matches!((weights, tie), (NeighborWeights::Uniform, TieRule::FirstClass)) =>
+            {
                 out.fill(0.0);
                 rows.iter().for_each(|&row| out[codes[row as usize] as usize] += 1.0);
                 out.iter_mut().for_each(|votes| *votes /= k as f64);
                 Ok(())
             }
-            Answers::Classes { codes, n_classes } => {
+            StoredTargets::Classes { codes, n_classes } => {
                 let vote = Vote { classes: codes, n_classes: *n_classes, weights, tie };
                 out.copy_from_slice(&vote.shares(rows, distances, next)?);
                 let class = vote.class(rows, distances, next, asked)? as usize;
@@ -329,7 +346,7 @@ impl NeighborModel {
         }
     }
 
-    /// What each of several numbers of neighbours predicts, from one search.
+    /// What each of several numbers of neighbors predicts, from one search.
     pub(super) fn predict_for(&self, ks: &[usize], features: &Features) -> Result<Vec<Vec<f64>>> {
         let ks: Vec<usize> = ks.iter().map(|&k| k.min(self.place.len())).collect();
         let queries = self.reader.read(features)?;
@@ -337,7 +354,7 @@ impl NeighborModel {
         ks.iter().map(|&k| self.answers(&queries, k, &found)).collect()
     }
 
-    /// What each of several numbers of neighbours predicts for every row from the rows of other folds, fold by fold, from one search.
+    /// What each of several numbers of neighbors predicts for every row from the rows of other folds, fold by fold, from one search.
     pub(super) fn predict_folds(
         &self,
         ks: &[usize],
@@ -359,7 +376,7 @@ impl NeighborModel {
                 if rows.is_empty() {
                     return Err(Error::data("the metric gives no distances"));
                 }
-                self.answer(&NoMore, k.min(others), rows, distances, out)
+                self.answer(&NoMoreNeighbors, k.min(others), rows, distances, out)
             })?;
             Ok(out)
         };
@@ -368,13 +385,13 @@ impl NeighborModel {
 
     fn n_answers(&self) -> usize {
         match &self.answers {
-            Answers::Classes { n_classes, .. } => *n_classes,
-            Answers::Values { n_outputs, .. } => *n_outputs,
+            StoredTargets::Classes { n_classes, .. } => *n_classes,
+            StoredTargets::Values { n_outputs, .. } => *n_outputs,
         }
     }
 
-    /// The neighbours of queries that `k` of them need, or those within the radius.
-    fn find(&self, queries: &Queries, k: usize) -> Result<Neighbors> {
+    /// The neighbors of queries that `k` of them need, or those within the radius.
+    fn find(&self, queries: &EncodedRows, k: usize) -> Result<Neighbors> {
         match self.rules.radius {
             Some(radius) => self.place.radius_neighbors(queries, radius),
             None => self.place.kneighbors(queries, k + usize::from(self.rules.weights.needs_next())),
@@ -382,11 +399,11 @@ impl NeighborModel {
     }
 
     /// The answers for queries, row by row.
-    fn answers(&self, queries: &Queries, k: usize, found: &Neighbors) -> Result<Vec<f64>> {
+    fn answers(&self, queries: &EncodedRows, k: usize, found: &Neighbors) -> Result<Vec<f64>> {
         let n_answers = self.n_answers();
         let mut out = vec![0.0; queries.len() * n_answers];
         parallel::try_for_each_row(&mut out, n_answers, |i, out| {
-            let asked = Asked { model: self, queries, which: i as u32 };
+            let asked = QueryNeighbors { model: self, queries, which: i as u32 };
             if !found.rows(i).is_empty() {
                 return self.answer(&asked, k, found.rows(i), found.distances(i), out);
             }
@@ -400,8 +417,9 @@ impl NeighborModel {
 
     /// An error if there is a function in it, which can't be written.
     fn check_writable(&self) -> Result<()> {
-        let own_metric = matches!(&self.place, Place::Rows(index) if matches!(index.metric(), Metric::Custom(_)));
-        if own_metric || matches!(self.rules.weights, Weights::Own(_)) {
+        let own_metric =
+            matches!(&self.place, NeighborIndex::Rows(index) if matches!(index.metric(), Metric::Custom(_)));
+        if own_metric || matches!(self.rules.weights, NeighborWeights::Own(_)) {
             let what = if own_metric { "metric" } else { "weights" };
             let need = format!("a model file for {what} of the user's own: a function can't be written");
             return Err(Error::Unsupported { learner: "nearest-neighbors".into(), need });
@@ -413,8 +431,8 @@ impl NeighborModel {
 impl Fitted for NeighborModel {
     fn output(&self) -> Output {
         match self.answers {
-            Answers::Classes { .. } => Output::Probabilities,
-            Answers::Values { .. } => Output::Values,
+            StoredTargets::Classes { .. } => Output::Probabilities,
+            StoredTargets::Values { .. } => Output::Values,
         }
     }
 
@@ -426,7 +444,7 @@ impl Fitted for NeighborModel {
     }
 
     fn reads_text(&self) -> bool {
-        matches!(self.reader, Reader::Text | Reader::Raw { .. })
+        matches!(self.reader, RowEncoder::Text | RowEncoder::Raw { .. })
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
@@ -435,8 +453,8 @@ impl Fitted for NeighborModel {
         sections.put_json("rules", &self.rules)?;
         sections.put_json("output", &self.output())?;
         match &self.answers {
-            Answers::Classes { codes, .. } => sections.put_u32s("classes", codes),
-            Answers::Values { values, .. } => sections.put_f64s("targets", values),
+            StoredTargets::Classes { codes, .. } => sections.put_u32s("classes", codes),
+            StoredTargets::Values { values, .. } => sections.put_f64s("targets", values),
         }
         if let Some(kept) = &self.kept {
             sections.put_u32s("kept rows", kept);

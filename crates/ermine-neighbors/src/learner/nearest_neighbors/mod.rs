@@ -1,12 +1,12 @@
-//! Nearest neighbours: a row is what the training rows near it are.
+//! Nearest neighbors: a row is what the training rows near it are.
 //!
 //! **Idea.** Keep the training rows. For a new row find the k nearest (or all within a radius): they vote for a class, or their mean is the number. What *near* means
 //! is the metric's to say; how much each counts, the weights'; what happens when two classes get equally many votes, the tie rule's.
 //!
-//! **Formula.** Class c gets `sum_i w_i [y_i = c] / sum_i w_i` over the neighbours i, a number is `sum_i w_i y_i / sum_i w_i`; see [`crate::search`] for metrics, weights and ties.
+//! **Formula.** Class c gets `sum_i w_i [y_i = c] / sum_i w_i` over the neighbors i, a number is `sum_i w_i y_i / sum_i w_i`; see [`crate::search`] for metrics, weights and ties.
 //! With `max_neighbors` k is chosen by its leave-one-out error, for all k at once.
 //!
-//! **Cost.** Training builds an index; predicting searches it. The neighbours found are exactly those that comparing all rows finds, unless an approximate
+//! **Cost.** Training builds an index; predicting searches it. The neighbors found are exactly those that comparing all rows finds, unless an approximate
 //! index is asked for (`algorithm = hnsw`).
 //!
 //! **Range.** Numbers beyond 1e300 in size count as that.
@@ -17,14 +17,14 @@
 //! |---|---|
 //! | [`parameters`] | the parameters, and functions of the user's own in their place |
 //! | `space` | how a table's rows become queries, and the index that answers them |
-//! | `fitted` | the model: neighbours, predictions, more rows, files |
+//! | `fitted` | the model: neighbors, predictions, more rows, files |
 
 mod fitted;
 pub mod parameters;
 mod space;
 
 pub use fitted::NeighborModel;
-pub use parameters::{Algorithm, Keep, MetricName, NearestNeighbors, Own, TieName, WeightName};
+pub use parameters::{Algorithm, CustomFunctions, Keep, MetricName, NearestNeighbors, TieName, WeightName};
 
 use super::{Capabilities, Context, Family, Info, Learner, Path, SplitPredictions, Trained};
 use crate::search::condense;
@@ -33,7 +33,7 @@ use crate::search::leave_one_out::{best_k, classification_errors, regression_err
 use crate::search::sparse::SparseIndex;
 use crate::search::strings::{StringIndex, StringMetric};
 use crate::search::vote::Vote;
-use crate::search::weight::Weights;
+use crate::search::weight::NeighborWeights;
 use ermine_core::distance::metric::Metric;
 use ermine_core::distance::mixed::{Missing, Mixed};
 use ermine_core::distance::rows::Rows;
@@ -44,9 +44,9 @@ use ermine_core::model::{Certificate, Fitted, Output, Proof, Status};
 use ermine_core::param::{ParamSpec, Parameters, Value};
 use ermine_core::progress::{Event, report};
 use ermine_core::table::ColumnKind;
-use fitted::{Answers, LeftOut, Rules};
-use parameters::Form;
-use space::{Place, Queries, Reader};
+use fitted::{LeaveOneOutNeighbors, StoredTargets, VotingRules};
+use parameters::RowForm;
+use space::{EncodedRows, NeighborIndex, RowEncoder};
 
 static INFO: Info = Info {
     name: "nearest-neighbors",
@@ -71,17 +71,17 @@ impl Learner for NearestNeighbors {
     }
 
     fn train(&self, data: &Dataset, _: &Context<'_>) -> Result<Trained> {
-        Ok(trained(self.clone().with(Own::default()).learn(data)?))
+        Ok(trained(self.clone().with(CustomFunctions::default()).learn(data)?))
     }
 
-    /// Where the number of neighbours has no part in training. Text and categories are not read through a schema, so that they have no path.
+    /// Where the number of neighbors has no part in training. Text and categories are not read through a schema, so that they have no path.
     fn path(&self) -> Option<&dyn Path> {
         let plain = self.radius.is_none() && self.max_neighbors.is_none() && self.keep == Keep::All;
-        (plain && self.metric.form() == Form::Encoded).then_some(self)
+        (plain && self.metric.form() == RowForm::Encoded).then_some(self)
     }
 }
 
-/// The most neighbours that are asked for are found once; fewer of them are the first of these.
+/// The most neighbors that are asked for are found once; fewer of them are the first of these.
 impl Path for NearestNeighbors {
     fn parameter(&self) -> &'static str {
         "n_neighbors"
@@ -94,12 +94,12 @@ impl Path for NearestNeighbors {
         features: &Features,
         _: &Context<'_>,
     ) -> Result<(Output, Vec<Vec<f64>>)> {
-        let (model, _) = self.clone().with(Own::default()).learn(data)?;
+        let (model, _) = self.clone().with(CustomFunctions::default()).learn(data)?;
         Ok((model.output(), model.predict_for(&self.numbers_of(values), features)?))
     }
 
-    /// One index over all rows serves all folds: the neighbours of a row in its own fold are passed over. Not where something is estimated from the training rows (a
-    /// scale, a covariance), where a tie asks for further neighbours, where the search is approximate, or where rows are sparse.
+    /// One index over all rows serves all folds: the neighbors of a row in its own fold are passed over. Not where something is estimated from the training rows (a
+    /// scale, a covariance), where a tie asks for further neighbors, where the search is approximate, or where rows are sparse.
     fn predict_splits(
         &self,
         data: &Dataset,
@@ -113,24 +113,24 @@ impl Path for NearestNeighbors {
         let Some((fold, n_folds)) = splits.folds().filter(|_| plain) else {
             return Ok(None);
         };
-        let (model, _) = self.clone().with(Own::default()).learn(data)?;
+        let (model, _) = self.clone().with(CustomFunctions::default()).learn(data)?;
         let go_on = || report(context.observer, Event::Step { done: 0, score: None });
         Ok(Some((model.output(), model.predict_folds(&self.numbers_of(values), fold, n_folds, &go_on)?)))
     }
 }
 
 impl NearestNeighbors {
-    /// The numbers of neighbours that are asked for.
+    /// The numbers of neighbors that are asked for.
     fn numbers_of(&self, values: &[Value]) -> Vec<usize> {
         values.iter().map(|value| value.number().map_or(self.n_neighbors, |k| k as usize)).collect()
     }
 }
 
-/// Nearest neighbours with functions of the user's own ([`NearestNeighbors::with`]).
+/// Nearest neighbors with functions of the user's own ([`NearestNeighbors::with`]).
 #[derive(Clone)]
 pub struct NearestNeighborsOf {
     params: NearestNeighbors,
-    own: Own,
+    own: CustomFunctions,
 }
 
 impl Parameters for NearestNeighborsOf {
@@ -172,9 +172,9 @@ impl NearestNeighborsOf {
             let (owner, name, value) = (INFO.name.into(), "max_neighbors".into(), most.to_string());
             return Err(Error::Param { owner, name, value, allowed: "none where a radius is set".into() });
         }
-        let reader = Reader::fit(self.form(), data.features(), params.standardize)?;
+        let reader = RowEncoder::fit(self.form(), data.features(), params.standardize)?;
         let mut rows = reader.read(data.features())?;
-        let mut answers = Answers::of(data.target());
+        let mut answers = StoredTargets::of(data.target());
         // What a metric estimates, it estimates from all rows, whichever are kept.
         let measure = self.measure(&rows, None, data)?;
         let wanted = (params.tie == TieName::OtherMetric).then_some(params.tie_metric);
@@ -186,17 +186,22 @@ impl NearestNeighborsOf {
         }
         let place = self.place(&rows, measure)?;
         let other = other.map(|other| self.place(&rows, other)).transpose()?;
-        let weights = self.own.weights.clone().map_or_else(|| params.weighting(), Weights::Own);
+        let weights = self.own.weights.clone().map_or_else(|| params.weighting(), NeighborWeights::Own);
         weights.check()?;
-        let rules =
-            Rules { k: params.n_neighbors, radius: params.radius, weights, tie: params.tie_rule(), errors: Vec::new() };
+        let rules = VotingRules {
+            k: params.n_neighbors,
+            radius: params.radius,
+            weights,
+            tie: params.tie_rule(),
+            errors: Vec::new(),
+        };
         let mut model = NeighborModel { reader, place, other, rules, answers, kept };
         let chosen = params.max_neighbors.map(|most| choose_k(&mut model, &rows, most)).transpose()?;
         let searched = model.k() + usize::from(model.rules.weights.needs_next());
         model.place.state_recall(searched)?;
         let mut certificate = plain_certificate(&model, data.n_rows());
         if let Some(chosen) = chosen {
-            // What approximate neighbours say about k proves nothing.
+            // What approximate neighbors say about k proves nothing.
             let proofs = if model.place.recall().is_some() { certificate.proofs } else { chosen.proofs };
             certificate = Certificate { proofs, notes: certificate.notes, ..chosen };
         } else if params.radius.is_none() && model.k() < params.n_neighbors {
@@ -211,7 +216,7 @@ impl NearestNeighborsOf {
     fn idle_parameters(&self) -> Vec<String> {
         let NearestNeighbors { metric, p, covariance, weights, kernel_width, .. } = &self.params;
         let own = self.own.metric.is_some();
-        let kernel = self.own.weights.is_none() && matches!(self.params.weighting(), Weights::Kernel { .. });
+        let kernel = self.own.weights.is_none() && matches!(self.params.weighting(), NeighborWeights::Kernel { .. });
         let measured = if own { "the user's own".to_string() } else { metric.to_string() };
         let idle = [
             ("p", *p != 2.0 && (own || *metric != MetricName::Minkowski), format!("metric = {measured}")),
@@ -229,36 +234,36 @@ impl NearestNeighborsOf {
     }
 
     /// The form in which rows are compared.
-    fn form(&self) -> Form {
-        if self.own.metric.is_some() { Form::Encoded } else { self.params.metric.form() }
+    fn form(&self) -> RowForm {
+        if self.own.metric.is_some() { RowForm::Encoded } else { self.params.metric.form() }
     }
 
     /// The metric of rows or of text, or another one of the same form.
-    fn measure(&self, rows: &Queries, other: Option<MetricName>, data: &Dataset) -> Result<Measure> {
+    fn measure(&self, rows: &EncodedRows, other: Option<MetricName>, data: &Dataset) -> Result<RowMetric> {
         if let Some(other) = other.filter(|other| other.form() != self.form()) {
             let metric = if self.own.metric.is_some() { "the user's own" } else { self.params.metric.word() };
             let need = format!("metric = {metric} with tie_metric = {other}: they compare rows in different forms");
             return Err(Error::Unsupported { learner: INFO.name.into(), need });
         }
         match rows {
-            Queries::Texts(_) => self.text_metric(other.unwrap_or(self.params.metric)).map(Measure::Text),
-            Queries::Rows { values, width } => {
-                self.metric(other, &Rows::row_major(values, *width)?, data).map(Measure::Rows)
+            EncodedRows::Texts(_) => self.text_metric(other.unwrap_or(self.params.metric)).map(RowMetric::Text),
+            EncodedRows::Rows { values, width } => {
+                self.metric(other, &Rows::row_major(values, *width)?, data).map(RowMetric::Rows)
             }
-            Queries::Sparse(rows) => self.sparse_metric(other, rows, data).map(Measure::Rows),
+            EncodedRows::Sparse(rows) => self.sparse_metric(other, rows, data).map(RowMetric::Rows),
         }
     }
 
     /// An index over rows.
-    fn place(&self, rows: &Queries, measure: Measure) -> Result<Place> {
+    fn place(&self, rows: &EncodedRows, measure: RowMetric) -> Result<NeighborIndex> {
         let (values, width, metric) = match (rows, measure) {
-            (Queries::Texts(texts), Measure::Text(metric)) => {
-                return Ok(Place::Texts(StringIndex::build(texts.to_vec(), metric)?));
+            (EncodedRows::Texts(texts), RowMetric::Text(metric)) => {
+                return Ok(NeighborIndex::Texts(StringIndex::build(texts.to_vec(), metric)?));
             }
-            (Queries::Sparse(rows), Measure::Rows(metric)) => {
-                return Ok(Place::Sparse(SparseIndex::build(rows.clone(), metric)?));
+            (EncodedRows::Sparse(rows), RowMetric::Rows(metric)) => {
+                return Ok(NeighborIndex::Sparse(SparseIndex::build(rows.clone(), metric)?));
             }
-            (Queries::Rows { values, width }, Measure::Rows(metric)) => (values, *width, metric),
+            (EncodedRows::Rows { values, width }, RowMetric::Rows(metric)) => (values, *width, metric),
             _ => return Err(space::mismatch()),
         };
         let narrow = space::narrowed(values);
@@ -266,7 +271,7 @@ impl NearestNeighborsOf {
             Some(narrow) => Rows::row_major_f32(narrow, width)?,
             None => Rows::row_major(values, width)?,
         };
-        Ok(Place::Rows(Box::new(Index::build_as(&seen, metric, self.params.wish())?)))
+        Ok(NeighborIndex::Rows(Box::new(Index::build_as(&seen, metric, self.params.wish())?)))
     }
 
     fn text_metric(&self, name: MetricName) -> Result<StringMetric> {
@@ -320,17 +325,17 @@ impl NearestNeighborsOf {
     }
 
     /// The rows of a condensed or edited set, ascending; none where all are kept.
-    fn kept_rows(&self, rows: &Queries, answers: &Answers, measure: &Measure) -> Result<Option<Vec<u32>>> {
+    fn kept_rows(&self, rows: &EncodedRows, answers: &StoredTargets, measure: &RowMetric) -> Result<Option<Vec<u32>>> {
         let (keep, k) = (self.params.keep, self.params.n_neighbors);
         if keep == Keep::All {
             return Ok(None);
         }
         let unsupported = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
-        let Answers::Classes { codes, n_classes } = answers else {
+        let StoredTargets::Classes { codes, n_classes } = answers else {
             return unsupported(format!("keep = {keep} for numbers (it is for classes)"));
         };
         if keep == Keep::Condensed {
-            let (Queries::Rows { values, width }, Measure::Rows(metric)) = (rows, measure) else {
+            let (EncodedRows::Rows { values, width }, RowMetric::Rows(metric)) = (rows, measure) else {
                 return unsupported("keep = condensed for text or sparse columns".into());
             };
             return condense::condensed(&Rows::row_major(values, *width)?, codes, metric).map(Some);
@@ -338,7 +343,7 @@ impl NearestNeighborsOf {
         let neighbors = self.place(rows, measure.clone())?.own_kneighbors(k)?;
         let kept = condense::edited(&neighbors, codes, *n_classes)?;
         if kept.is_empty() {
-            return Err(Error::data("keep = edited: every row is outvoted by its neighbours, so none would be kept"));
+            return Err(Error::data("keep = edited: every row is outvoted by its neighbors, so none would be kept"));
         }
         Ok(Some(kept))
     }
@@ -346,16 +351,16 @@ impl NearestNeighborsOf {
 
 /// How rows of either sort are compared.
 #[derive(Clone)]
-enum Measure {
+enum RowMetric {
     Rows(Metric),
     Text(StringMetric),
 }
 
 fn plain_certificate(model: &NeighborModel, n_rows: usize) -> Certificate {
     let because = match model.place.recall() {
-        None => "the training rows are the model; the search for neighbours is exact".to_string(),
+        None => "the training rows are the model; the search for neighbors is exact".to_string(),
         Some(recall) => format!(
-            "the training rows are the model, and the search for neighbours is approximate: it found {:.1}% of the {} nearest of a \
+            "the training rows are the model, and the search for neighbors is approximate: it found {:.1}% of the {} nearest of a \
              sample of the rows",
             100.0 * recall,
             model.k()
@@ -370,21 +375,21 @@ fn plain_certificate(model: &NeighborModel, n_rows: usize) -> Certificate {
 }
 
 /// Sets k to the best of 1 to `most` by leave-one-out error.
-fn choose_k(model: &mut NeighborModel, rows: &Queries, most: usize) -> Result<Certificate> {
+fn choose_k(model: &mut NeighborModel, rows: &EncodedRows, most: usize) -> Result<Certificate> {
     let most = most.min(model.place.len().saturating_sub(1));
     if most == 0 {
         return Err(Error::data("max_neighbors: leave-one-out needs two rows or more"));
     }
     let neighbors = model.place.own_kneighbors(most + 1)?;
-    let Rules { weights, tie, .. } = &model.rules;
+    let VotingRules { weights, tie, .. } = &model.rules;
     let (objective, errors) = match &model.answers {
-        Answers::Classes { codes, n_classes } => {
+        StoredTargets::Classes { codes, n_classes } => {
             let vote = Vote { classes: codes, n_classes: *n_classes, weights, tie };
             let model = &*model;
-            let search = move |i: usize| LeftOut::boxed(model, rows, i as u32);
+            let search = move |i: usize| LeaveOneOutNeighbors::boxed(model, rows, i as u32);
             ("leave-one-out error rate", classification_errors(&neighbors, &vote, most, &search)?)
         }
-        Answers::Values { values, n_outputs } => {
+        StoredTargets::Values { values, n_outputs } => {
             ("leave-one-out mean squared error", regression_errors(&neighbors, weights, values, *n_outputs, most)?)
         }
     };

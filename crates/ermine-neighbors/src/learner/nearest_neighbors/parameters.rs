@@ -1,9 +1,9 @@
-//! The parameters of nearest neighbours, the words they take, and what a user may bring along in their place.
+//! The parameters of nearest neighbors, the words they take, and what a user may bring along in their place.
 
 use super::NearestNeighborsOf;
-use crate::search::choice::Kind;
-use crate::search::vote::Tie;
-use crate::search::weight::{KernelShape, OwnWeights, Weights};
+use crate::search::choice::IndexKind;
+use crate::search::vote::TieRule;
+use crate::search::weight::{CustomWeights, KernelShape, NeighborWeights};
 use ermine_core::distance::metric::Custom;
 use ermine_core::distance::strings::StringMetric;
 use ermine_core::param::Range;
@@ -39,11 +39,11 @@ choice! {
 }
 
 choice! {
-    /// How much each neighbour counts.
+    /// Weight of each neighbor.
     pub enum WeightName {
-        /// All the same.
+        /// All neighbors count the same.
         Uniform = "uniform",
-        /// Inverse distance; an exact hit wins.
+        /// Inverse distance; rows at distance 0 count alone.
         Distance = "distance",
         /// A kernel: `1 - u`.
         Triangular = "triangular",
@@ -63,90 +63,90 @@ choice! {
 }
 
 choice! {
-    /// What decides between classes with equally many votes.
+    /// How ties between classes are broken.
     pub enum TieName {
         /// The class that comes first.
         First = "first",
-        /// The next neighbour votes too, and so on.
+        /// The next neighbor votes too, and so on.
         NextPoint = "next_point",
-        /// The farthest neighbour is dropped, and so on.
+        /// The farthest neighbor is dropped, and so on.
         DropFarthest = "drop_farthest",
         /// The sum of inverse distances.
         Distance = "distance",
-        /// The neighbours by another metric.
+        /// The neighbors by another metric.
         OtherMetric = "other_metric",
     }
 }
 
 choice! {
-    /// The kind of index.
+    /// Index that is searched.
     pub enum Algorithm {
-        /// What suits the rows.
+        /// Chosen by the number of rows and columns and the metric.
         Auto = "auto",
-        /// A tree of boxes.
+        /// A kd-tree of bounding boxes.
         KdTree = "kd_tree",
         /// A vantage-point tree.
         BallTree = "ball_tree",
-        /// Every row is read.
+        /// Brute force: every row is compared.
         Brute = "brute",
-        /// A graph of near rows: approximate, with the share of neighbours found in the certificate.
+        /// A graph of near rows: approximate, with the share of neighbors found in the certificate.
         Hnsw = "hnsw",
     }
 }
 
 choice! {
-    /// Which training rows are kept.
+    /// Training rows to keep.
     pub enum Keep {
         /// All of them.
         All = "all",
-        /// Hart's condensed set: those needed to classify all others by their nearest neighbour.
+        /// Hart's condensed set: those needed to classify all others by their nearest neighbor.
         Condensed = "condensed",
-        /// Wilson's edited set: those that their neighbours agree with.
+        /// Wilson's edited set: those that their neighbors agree with.
         Edited = "edited",
     }
 }
 
 params! {
-    /// The nearest training rows vote, or their mean is taken.
+    /// Predicts the majority class or the mean of the nearest training rows.
     pub struct NearestNeighbors("nearest-neighbors") {
-        /// How many neighbours count.
+        /// Number of neighbors.
         n_neighbors: usize = 5, range Range::at_least(1.0), tune Log(1, 50);
-        /// Choose the number of neighbours from 1 to this by leave-one-out error, in place of n_neighbors.
+        /// Choose the number of neighbors from 1 to this by leave-one-out error; overrides `n_neighbors`.
         max_neighbors: Option<usize> = None, range Range::at_least(1.0);
-        /// Count all training rows within this distance, in place of the nearest n_neighbors; the nearest alone where there are none.
+        /// Use all training rows within this distance instead of the `n_neighbors` nearest; the nearest one if there are none.
         radius: Option<f64> = None, range Range::more_than(0.0);
-        /// How much each neighbour counts.
+        /// Weight of each neighbor.
         weights: WeightName = WeightName::Uniform, tune Each;
-        /// The width of a kernel; without one, the distance of the next neighbour after those that count.
+        /// Kernel width; none for the distance of the first neighbor that is not counted.
         kernel_width: Option<f64> = None, range Range::more_than(0.0);
         /// How far apart two rows are.
         metric: MetricName = MetricName::Minkowski;
-        /// The power of the minkowski metric: 1 is manhattan, 2 is euclidean.
+        /// Power of the minkowski metric: 1 is manhattan, 2 is euclidean.
         p: f64 = 2.0, range Range::between(1.0, 1000.0);
-        /// The covariance of the mahalanobis metric, row after row (of the columns after encoding); estimated from the training rows if none is given.
+        /// Covariance matrix of the mahalanobis metric, row by row, for the encoded columns; estimated from the training set if not given.
         covariance: Option<Vec<f64>> = None;
-        /// Bring numbers to mean 0 and standard deviation 1 first.
+        /// Standardize numeric columns to mean 0 and standard deviation 1 first.
         standardize: bool = false, tune Each;
-        /// What decides between classes with equally many votes.
+        /// How ties between classes are broken.
         tie: TieName = TieName::First;
-        /// The other metric of tie = other_metric.
+        /// Second metric, for `tie` = other_metric.
         tie_metric: MetricName = MetricName::Manhattan;
-        /// The kind of index. All but hnsw give the same neighbours.
+        /// Index that is searched. All but hnsw (approximate) return the same neighbors.
         algorithm: Algorithm = Algorithm::Auto;
-        /// How many places a search with algorithm = hnsw keeps to go on from: more find more neighbours, later.
+        /// Number of candidates that a search with `algorithm` = hnsw keeps; more find more of the true neighbors but take longer.
         search_width: usize = 100, range Range::between(1.0, 1_000_000.0);
-        /// Which training rows are kept (classification).
+        /// Training rows to keep (classification only).
         keep: Keep = Keep::All;
     }
 }
 
 /// What a user brings along: functions, which can't be parameters and aren't written to files.
 #[derive(Clone, Default)]
-pub struct Own {
+pub struct CustomFunctions {
     /// The distance between two rows of numbers (encoded, as for the other metrics), in place of `metric`.
     pub metric: Option<Custom>,
-    /// How much each neighbour counts, in place of `weights`.
-    pub weights: Option<Arc<OwnWeights>>,
+    /// How much each neighbor counts, in place of `weights`.
+    pub weights: Option<Arc<CustomWeights>>,
 }
 
 impl NearestNeighbors {
@@ -157,35 +157,35 @@ impl NearestNeighbors {
         distance: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
         triangle: bool,
     ) -> NearestNeighborsOf {
-        self.with(Own { metric: Some(Custom::new(distance, triangle)), weights: None })
+        self.with(CustomFunctions { metric: Some(Custom::new(distance, triangle)), weights: None })
     }
 
-    /// The same learner with weights of the user's own: from the distances of the neighbours, nearest first, to as many weights.
+    /// The same learner with weights of the user's own: from the distances of the neighbors, nearest first, to as many weights.
     pub fn with_weights(self, weights: impl Fn(&[f64]) -> Vec<f64> + Send + Sync + 'static) -> NearestNeighborsOf {
-        self.with(Own { metric: None, weights: Some(Arc::new(weights)) })
+        self.with(CustomFunctions { metric: None, weights: Some(Arc::new(weights)) })
     }
 
     /// The same learner with what the user brings along.
-    pub fn with(self, own: Own) -> NearestNeighborsOf {
+    pub fn with(self, own: CustomFunctions) -> NearestNeighborsOf {
         NearestNeighborsOf { params: self, own }
     }
 
     /// The kind of index that is asked for, if one is.
-    pub(super) fn wish(&self) -> Option<Kind> {
+    pub(super) fn wish(&self) -> Option<IndexKind> {
         match self.algorithm {
             Algorithm::Auto => None,
-            Algorithm::KdTree => Some(Kind::BoxTree),
-            Algorithm::BallTree => Some(Kind::VantageTree),
-            Algorithm::Brute => Some(Kind::Scan),
-            Algorithm::Hnsw => Some(Kind::Graph { width: self.search_width }),
+            Algorithm::KdTree => Some(IndexKind::BoxTree),
+            Algorithm::BallTree => Some(IndexKind::VantageTree),
+            Algorithm::Brute => Some(IndexKind::Scan),
+            Algorithm::Hnsw => Some(IndexKind::Graph { width: self.search_width }),
         }
     }
 
-    pub(super) fn weighting(&self) -> Weights {
-        let kernel = |shape| Weights::Kernel { shape, width: self.kernel_width };
+    pub(super) fn weighting(&self) -> NeighborWeights {
+        let kernel = |shape| NeighborWeights::Kernel { shape, width: self.kernel_width };
         match self.weights {
-            WeightName::Uniform => Weights::Uniform,
-            WeightName::Distance => Weights::Distance,
+            WeightName::Uniform => NeighborWeights::Uniform,
+            WeightName::Distance => NeighborWeights::Distance,
             WeightName::Triangular => kernel(KernelShape::Triangular),
             WeightName::Epanechnikov => kernel(KernelShape::Epanechnikov),
             WeightName::Biweight => kernel(KernelShape::Biweight),
@@ -196,20 +196,20 @@ impl NearestNeighbors {
         }
     }
 
-    pub(super) fn tie_rule(&self) -> Tie {
+    pub(super) fn tie_rule(&self) -> TieRule {
         match self.tie {
-            TieName::First => Tie::FirstClass,
-            TieName::NextPoint => Tie::NextPoint,
-            TieName::DropFarthest => Tie::DropFarthest,
-            TieName::Distance => Tie::Distance,
-            TieName::OtherMetric => Tie::OtherMetric,
+            TieName::First => TieRule::FirstClass,
+            TieName::NextPoint => TieRule::NextPoint,
+            TieName::DropFarthest => TieRule::DropFarthest,
+            TieName::Distance => TieRule::Distance,
+            TieName::OtherMetric => TieRule::OtherMetric,
         }
     }
 }
 
 /// The form in which rows are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum RowForm {
     /// Numbers, with nothing missing.
     Encoded,
     /// Numbers and codes as they are.
@@ -220,11 +220,11 @@ pub(super) enum Form {
 
 impl MetricName {
     /// The form in which it compares rows.
-    pub(super) fn form(self) -> Form {
+    pub(super) fn form(self) -> RowForm {
         match self {
-            MetricName::Hamming | MetricName::Mixed | MetricName::MixedFar => Form::Raw,
-            MetricName::Edit | MetricName::HammingText => Form::Text,
-            _ => Form::Encoded,
+            MetricName::Hamming | MetricName::Mixed | MetricName::MixedFar => RowForm::Raw,
+            MetricName::Edit | MetricName::HammingText => RowForm::Text,
+            _ => RowForm::Encoded,
         }
     }
 

@@ -1,6 +1,6 @@
-//! Where neighbours are looked for: how a table's rows become queries, and the index that answers them.
+//! Where neighbors are looked for: how a table's rows become queries, and the index that answers them.
 
-use super::parameters::Form;
+use super::parameters::RowForm;
 use crate::search::index::Index;
 use crate::search::nearest::Neighbors;
 use crate::search::sparse::SparseIndex;
@@ -22,7 +22,7 @@ const MOST_DENSE: usize = 1 << 30;
 /// How rows of features become what is compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Reader {
+pub(super) enum RowEncoder {
     /// Numbers, with nothing missing.
     Encoded(Encoder),
     /// The same with the zeros left out.
@@ -38,7 +38,7 @@ pub(super) enum Reader {
 
 /// Rows that are asked about, or that are indexed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Queries {
+pub(super) enum EncodedRows {
     /// Rows of `width` numbers, one after the other.
     Rows { values: Vec<f64>, width: usize },
     /// Rows with their zeros left out.
@@ -47,26 +47,26 @@ pub(super) enum Queries {
     Texts(Vec<String>),
 }
 
-impl Reader {
+impl RowEncoder {
     /// Looks at the training rows. An error if their columns can't be read in this form.
-    pub(super) fn fit(form: Form, features: &Features, standardize: bool) -> Result<Reader> {
+    pub(super) fn fit(form: RowForm, features: &Features, standardize: bool) -> Result<RowEncoder> {
         match form {
-            Form::Encoded => {
+            RowForm::Encoded => {
                 let encoder = Encoder::fit(features, EncodeOptions { standardize, ..Default::default() });
                 let bytes = features.n_rows().saturating_mul(encoder.n_columns()).saturating_mul(size_of::<f64>());
                 let sparse = has_sparse(features) || (encoder.is_wide() && bytes > MOST_DENSE);
-                Ok(if sparse { Reader::Sparse(encoder) } else { Reader::Encoded(encoder) })
+                Ok(if sparse { RowEncoder::Sparse(encoder) } else { RowEncoder::Encoded(encoder) })
             }
-            Form::Raw if has_sparse(features) => Err(Error::Unsupported {
+            RowForm::Raw if has_sparse(features) => Err(Error::Unsupported {
                 learner: "nearest-neighbors".into(),
                 need: "sparse columns with a metric that compares columns as they are: make them dense, or take another metric".into(),
             }),
-            Form::Raw => {
+            RowForm::Raw => {
                 let names = |column: &Column| column.levels().map(|levels| levels.names().to_vec());
-                Ok(Reader::Raw { levels: features.columns().iter().map(names).collect() })
+                Ok(RowEncoder::Raw { levels: features.columns().iter().map(names).collect() })
             }
-            Form::Text if features.n_columns() == 1 => Ok(Reader::Text),
-            Form::Text => {
+            RowForm::Text if features.n_columns() == 1 => Ok(RowEncoder::Text),
+            RowForm::Text => {
                 let n = features.n_columns();
                 Err(Error::data(format!(
                     "a metric of text compares one column, but there are {n}: leave the others out"
@@ -76,7 +76,7 @@ impl Reader {
     }
 
     /// The rows, read. An error where a number is so large that distances to it would not be finite.
-    pub(super) fn read(&self, features: &Features) -> Result<Queries> {
+    pub(super) fn read(&self, features: &Features) -> Result<EncodedRows> {
         for (j, column) in features.columns().iter().enumerate().filter(|(_, column)| column.levels().is_none()) {
             let far = |x: f64| x.abs() > LARGEST;
             if matches!(&column.values, Values::Sparse { values, .. } if !values.iter().any(far)) {
@@ -89,18 +89,18 @@ impl Reader {
                 )));
             }
         }
-        if let Reader::Sparse(encoder) = self {
-            return SparseRows::encode(encoder, features).map(Queries::Sparse);
+        if let RowEncoder::Sparse(encoder) = self {
+            return SparseRows::encode(encoder, features).map(EncodedRows::Sparse);
         }
         let (n, width) = (features.n_rows(), self.width(features.n_columns()));
-        if let Reader::Encoded(encoder) = self {
+        if let RowEncoder::Encoded(encoder) = self {
             encoder.require_dense(n)?;
         }
-        let mut values = vec![0.0; if *self == Reader::Text { 0 } else { n * width }];
+        let mut values = vec![0.0; if *self == RowEncoder::Text { 0 } else { n * width }];
         match self {
-            Reader::Encoded(encoder) if encoder.n_columns() > 0 => encoder.encode_rows(features, 0..n, &mut values),
-            Reader::Encoded(_) | Reader::Sparse(_) => {}
-            Reader::Raw { levels } => {
+            RowEncoder::Encoded(encoder) if encoder.n_columns() > 0 => encoder.encode_rows(features, 0..n, &mut values),
+            RowEncoder::Encoded(_) | RowEncoder::Sparse(_) => {}
+            RowEncoder::Raw { levels } => {
                 for (column, known) in levels.iter().enumerate() {
                     let codes = known.as_ref().and_then(|known| recoded(known, &features.columns()[column]));
                     let numbers = features.numbers(column).into_iter();
@@ -111,26 +111,26 @@ impl Reader {
                     values.iter_mut().skip(column).step_by(width).zip(numbers).for_each(|(to, v)| *to = v);
                 }
             }
-            Reader::Text => {
+            RowEncoder::Text => {
                 let column = &features.columns()[0];
-                return Ok(Queries::Texts((0..n).map(|row| column.text(features.table_row(row))).collect()));
+                return Ok(EncodedRows::Texts((0..n).map(|row| column.text(features.table_row(row))).collect()));
             }
         }
-        Ok(Queries::Rows { values, width })
+        Ok(EncodedRows::Rows { values, width })
     }
 
     /// Numbers in a row. Columns without a single value are encoded as nothing; all rows are then equal.
     fn width(&self, n_columns: usize) -> usize {
         match self {
-            Reader::Encoded(encoder) | Reader::Sparse(encoder) => encoder.n_columns().max(1),
-            Reader::Raw { .. } | Reader::Text => n_columns,
+            RowEncoder::Encoded(encoder) | RowEncoder::Sparse(encoder) => encoder.n_columns().max(1),
+            RowEncoder::Raw { .. } | RowEncoder::Text => n_columns,
         }
     }
 
     /// The same reader with codes for the categories of more rows.
-    pub(super) fn with_categories_of(&self, features: &Features) -> Reader {
+    pub(super) fn with_categories_of(&self, features: &Features) -> RowEncoder {
         let mut more = self.clone();
-        if let Reader::Raw { levels } = &mut more {
+        if let RowEncoder::Raw { levels } = &mut more {
             for (known, column) in levels.iter_mut().zip(features.columns()) {
                 if let (Some(known), Some(levels)) = (known, column.levels()) {
                     let there = Levels::new(known.iter().cloned());
@@ -144,9 +144,9 @@ impl Reader {
     /// Whether it reads tables of so many columns.
     pub(super) fn reads(&self, n_columns: usize) -> bool {
         match self {
-            Reader::Encoded(encoder) | Reader::Sparse(encoder) => encoder.columns().len() == n_columns,
-            Reader::Raw { levels } => n_columns > 0 && levels.len() == n_columns,
-            Reader::Text => n_columns == 1,
+            RowEncoder::Encoded(encoder) | RowEncoder::Sparse(encoder) => encoder.columns().len() == n_columns,
+            RowEncoder::Raw { levels } => n_columns > 0 && levels.len() == n_columns,
+            RowEncoder::Text => n_columns == 1,
         }
     }
 }
@@ -166,24 +166,24 @@ fn recoded(known: &[String], column: &Column) -> Option<Vec<u32>> {
     Some(names.iter().map(|name| codes.code(name).unwrap_or(known.len() as u32)).collect())
 }
 
-impl Queries {
+impl EncodedRows {
     /// How many.
     pub(super) fn len(&self) -> usize {
         match self {
-            Queries::Rows { values, width } => values.len() / width,
-            Queries::Sparse(rows) => rows.n_rows(),
-            Queries::Texts(texts) => texts.len(),
+            EncodedRows::Rows { values, width } => values.len() / width,
+            EncodedRows::Sparse(rows) => rows.n_rows(),
+            EncodedRows::Texts(texts) => texts.len(),
         }
     }
 
     /// Some of them, in this order.
-    pub(super) fn select(&self, rows: &[u32]) -> Queries {
+    pub(super) fn select(&self, rows: &[u32]) -> EncodedRows {
         match self {
-            Queries::Rows { values, width } => {
+            EncodedRows::Rows { values, width } => {
                 let values = rows.iter().flat_map(|&r| values[r as usize * width..][..*width].iter().copied());
-                Queries::Rows { values: values.collect(), width: *width }
+                EncodedRows::Rows { values: values.collect(), width: *width }
             }
-            Queries::Sparse(all) => {
+            EncodedRows::Sparse(all) => {
                 let mut some =
                     SparseRows { n_columns: all.n_columns, starts: vec![0], columns: Vec::new(), values: Vec::new() };
                 for &row in rows {
@@ -192,38 +192,38 @@ impl Queries {
                     some.values.extend_from_slice(values);
                     some.starts.push(some.columns.len());
                 }
-                Queries::Sparse(some)
+                EncodedRows::Sparse(some)
             }
-            Queries::Texts(texts) => Queries::Texts(rows.iter().map(|&r| texts[r as usize].clone()).collect()),
+            EncodedRows::Texts(texts) => EncodedRows::Texts(rows.iter().map(|&r| texts[r as usize].clone()).collect()),
         }
     }
 }
 
 /// An index over rows of either sort.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(super) enum NeighborIndex {
     Rows(Box<Index>),
     Sparse(SparseIndex),
     Texts(StringIndex),
 }
 
-impl Place {
+impl NeighborIndex {
     pub(super) fn len(&self) -> usize {
         match self {
-            Place::Rows(index) => index.len(),
-            Place::Sparse(index) => index.len(),
-            Place::Texts(index) => index.len(),
+            NeighborIndex::Rows(index) => index.len(),
+            NeighborIndex::Sparse(index) => index.len(),
+            NeighborIndex::Texts(index) => index.len(),
         }
     }
 
     /// The `k` nearest of every query.
-    pub(super) fn kneighbors(&self, queries: &Queries, k: usize) -> Result<Neighbors> {
+    pub(super) fn kneighbors(&self, queries: &EncodedRows, k: usize) -> Result<Neighbors> {
         match (self, queries) {
-            (Place::Rows(index), Queries::Rows { values, width }) => {
+            (NeighborIndex::Rows(index), EncodedRows::Rows { values, width }) => {
                 index.kneighbors(&Rows::row_major(values, *width)?, k)
             }
-            (Place::Sparse(index), Queries::Sparse(rows)) => index.kneighbors(rows, k),
-            (Place::Texts(index), Queries::Texts(texts)) => index.kneighbors(texts, k),
+            (NeighborIndex::Sparse(index), EncodedRows::Sparse(rows)) => index.kneighbors(rows, k),
+            (NeighborIndex::Texts(index), EncodedRows::Texts(texts)) => index.kneighbors(texts, k),
             _ => Err(mismatch()),
         }
     }
@@ -231,79 +231,79 @@ impl Place {
     /// The `k` nearest others of every row.
     pub(super) fn own_kneighbors(&self, k: usize) -> Result<Neighbors> {
         match self {
-            Place::Rows(index) => index.own_kneighbors(k),
-            Place::Sparse(index) => index.own_kneighbors(k),
-            Place::Texts(index) => index.own_kneighbors(k),
+            NeighborIndex::Rows(index) => index.own_kneighbors(k),
+            NeighborIndex::Sparse(index) => index.own_kneighbors(k),
+            NeighborIndex::Texts(index) => index.own_kneighbors(k),
         }
     }
 
     /// All others within a radius of every row.
     pub(super) fn own_radius_neighbors(&self, radius: f64) -> Result<Neighbors> {
         match self {
-            Place::Rows(index) => index.own_radius_neighbors(radius),
-            Place::Sparse(index) => index.own_radius_neighbors(radius),
-            Place::Texts(index) => index.own_radius_neighbors(radius),
+            NeighborIndex::Rows(index) => index.own_radius_neighbors(radius),
+            NeighborIndex::Sparse(index) => index.own_radius_neighbors(radius),
+            NeighborIndex::Texts(index) => index.own_radius_neighbors(radius),
         }
     }
 
     /// The `k` nearest of every row that are in another fold.
     pub(super) fn neighbors_apart(&self, fold: &[u32], k: usize, go_on: &dyn Fn() -> Result<()>) -> Result<Neighbors> {
         match self {
-            Place::Rows(index) => index.neighbors_apart(fold, k, go_on),
-            Place::Sparse(_) | Place::Texts(_) => Err(mismatch()),
+            NeighborIndex::Rows(index) => index.neighbors_apart(fold, k, go_on),
+            NeighborIndex::Sparse(_) | NeighborIndex::Texts(_) => Err(mismatch()),
         }
     }
 
     /// All within a radius of every query.
-    pub(super) fn radius_neighbors(&self, queries: &Queries, radius: f64) -> Result<Neighbors> {
+    pub(super) fn radius_neighbors(&self, queries: &EncodedRows, radius: f64) -> Result<Neighbors> {
         match (self, queries) {
-            (Place::Rows(index), Queries::Rows { values, width }) => {
+            (NeighborIndex::Rows(index), EncodedRows::Rows { values, width }) => {
                 index.radius_neighbors(&Rows::row_major(values, *width)?, radius)
             }
-            (Place::Sparse(index), Queries::Sparse(rows)) => index.radius_neighbors(rows, radius),
-            (Place::Texts(index), Queries::Texts(texts)) => index.radius_neighbors(texts, radius),
+            (NeighborIndex::Sparse(index), EncodedRows::Sparse(rows)) => index.radius_neighbors(rows, radius),
+            (NeighborIndex::Texts(index), EncodedRows::Texts(texts)) => index.radius_neighbors(texts, radius),
             _ => Err(mismatch()),
         }
     }
 
     /// Adds rows after those that are there.
-    pub(super) fn add(&mut self, queries: &Queries) -> Result<()> {
+    pub(super) fn add(&mut self, queries: &EncodedRows) -> Result<()> {
         match (self, queries) {
-            (Place::Rows(index), Queries::Rows { values, width }) => match narrowed(values) {
+            (NeighborIndex::Rows(index), EncodedRows::Rows { values, width }) => match narrowed(values) {
                 Some(narrow) => index.add(&Rows::row_major_f32(&narrow, *width)?),
                 None => index.add(&Rows::row_major(values, *width)?),
             },
-            (Place::Sparse(index), Queries::Sparse(rows)) => index.add(rows),
-            (Place::Texts(index), Queries::Texts(texts)) => index.add(texts.iter().cloned()),
+            (NeighborIndex::Sparse(index), EncodedRows::Sparse(rows)) => index.add(rows),
+            (NeighborIndex::Texts(index), EncodedRows::Texts(texts)) => index.add(texts.iter().cloned()),
             _ => Err(mismatch()),
         }
     }
 
     pub(super) fn save(&self, sections: &mut Sections) -> Result<()> {
         match self {
-            Place::Rows(index) => index.save(sections),
-            Place::Sparse(index) => index.save(sections),
-            Place::Texts(index) => index.save(sections),
+            NeighborIndex::Rows(index) => index.save(sections),
+            NeighborIndex::Sparse(index) => index.save(sections),
+            NeighborIndex::Texts(index) => index.save(sections),
         }
     }
 
     /// Reads the index of rows that a reader gives of tables of `n_columns`.
-    pub(super) fn load(sections: &Sections, reader: &Reader, n_columns: usize) -> Result<Place> {
-        if *reader == Reader::Text {
-            return Ok(Place::Texts(StringIndex::load(sections)?));
+    pub(super) fn load(sections: &Sections, reader: &RowEncoder, n_columns: usize) -> Result<NeighborIndex> {
+        if *reader == RowEncoder::Text {
+            return Ok(NeighborIndex::Texts(StringIndex::load(sections)?));
         }
-        if let Reader::Sparse(encoder) = reader {
+        if let RowEncoder::Sparse(encoder) = reader {
             let index = SparseIndex::load(sections)?;
             if index.n_features() != encoder.n_columns() {
-                return Err(Error::model_file("a neighbour index holds rows of another width"));
+                return Err(Error::model_file("a neighbor index holds rows of another width"));
             }
-            return Ok(Place::Sparse(index));
+            return Ok(NeighborIndex::Sparse(index));
         }
         let index = Index::load(sections)?;
         if index.n_features() != reader.width(n_columns) {
-            return Err(Error::model_file("a neighbour index holds rows of another width"));
+            return Err(Error::model_file("a neighbor index holds rows of another width"));
         }
-        Ok(Place::Rows(Box::new(index)))
+        Ok(NeighborIndex::Rows(Box::new(index)))
     }
 
     /// The metric, for people.
@@ -313,41 +313,41 @@ impl Place {
             metric => metric.name().into(),
         };
         match self {
-            Place::Rows(index) => words(index.metric()),
-            Place::Sparse(index) => words(index.metric()),
-            Place::Texts(index) => format!("{:?} distance of text", index.metric()).to_lowercase(),
+            NeighborIndex::Rows(index) => words(index.metric()),
+            NeighborIndex::Sparse(index) => words(index.metric()),
+            NeighborIndex::Texts(index) => format!("{:?} distance of text", index.metric()).to_lowercase(),
         }
     }
 
     /// The kind of index, why, and what it holds, for people.
     pub(super) fn choice(&self) -> String {
         match self {
-            Place::Rows(index) => {
+            NeighborIndex::Rows(index) => {
                 let choice = index.choice();
                 let times = index.bytes() as f64 / index.row_bytes() as f64;
                 let held = format!("{times:.2} times the rows' {} bytes", index.row_bytes());
                 format!("{}, because {}; it holds {held}", choice.kind.name(), choice.reason)
             }
-            Place::Sparse(index) => {
+            NeighborIndex::Sparse(index) => {
                 format!("brute, because rows are sparse; it holds {} bytes", index.bytes())
             }
-            Place::Texts(_) => "ball_tree, because the triangle inequality holds".into(),
+            NeighborIndex::Texts(_) => "ball_tree, because the triangle inequality holds".into(),
         }
     }
 
     /// Measures the share of the `k` nearest that an approximate index finds.
     pub(super) fn state_recall(&mut self, k: usize) -> Result<()> {
         match self {
-            Place::Rows(index) => index.state_recall(k),
-            Place::Sparse(_) | Place::Texts(_) => Ok(()),
+            NeighborIndex::Rows(index) => index.state_recall(k),
+            NeighborIndex::Sparse(_) | NeighborIndex::Texts(_) => Ok(()),
         }
     }
 
-    /// For an approximate index, the share of neighbours that it finds; none after rows were added.
+    /// For an approximate index, the share of neighbors that it finds; none after rows were added.
     pub(super) fn recall(&self) -> Option<f64> {
         match self {
-            Place::Rows(index) => index.choice().recall,
-            Place::Sparse(_) | Place::Texts(_) => None,
+            NeighborIndex::Rows(index) => index.choice().recall,
+            NeighborIndex::Sparse(_) | NeighborIndex::Texts(_) => None,
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Building the tree: order the points by median splits, then lay them out in leaves and take the boxes from the bottom up.
 
-use super::numbers::Numbers;
-use super::tight::Tight;
+use super::numbers::LeafRows;
+use super::tight::PackedLeaves;
 use super::{BoxTree, LEAF, Leaves};
 use crate::search::aligned::Aligned;
 use crate::search::lanes::LANES;
 use crate::search::measured::SPARE_SHARE;
 use crate::search::packed::bits;
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::Element;
+use ermine_core::distance::rows::PointElement;
 use ermine_core::parallel;
 
 /// Below this many points a split stays on one thread.
@@ -16,7 +16,7 @@ const PARALLEL: usize = 4096;
 /// Points looked at to find the widest column of a split.
 const SAMPLE: usize = 64;
 
-impl<E: Element> BoxTree<E> {
+impl<E: PointElement> BoxTree<E> {
     /// A tree over the rows of `values`, `n_features` numbers each, which the metric measures as they are. There is at least one row.
     pub(in crate::search) fn build(values: &[E], n_features: usize) -> BoxTree<E> {
         let as_sets = needs_sets::<E>(values.len() / n_features, n_features, n_features);
@@ -65,7 +65,7 @@ impl<E: Element> BoxTree<E> {
         let Leaves::Plain(plain) = &self.leaves else { return self };
         let (points, leaves) = (self.n_points * self.n_features * size_of::<E>(), plain.len() * size_of::<E>());
         if (self.beside() + leaves) as f64 > (1.0 + SPARE_SHARE) * points as f64 {
-            let tight = Tight::pack(plain, self.n_points, self.n_features);
+            let tight = PackedLeaves::pack(plain, self.n_points, self.n_features);
             if tight.bytes() < leaves {
                 self.leaves = Leaves::Tight(tight);
             }
@@ -75,7 +75,7 @@ impl<E: Element> BoxTree<E> {
 }
 
 /// Whether plain row numbers, with the boxes, would take more than the share of the points that there is for them.
-fn needs_sets<E: Element>(n_points: usize, n_features: usize, width: usize) -> bool {
+fn needs_sets<E: PointElement>(n_points: usize, n_features: usize, width: usize) -> bool {
     let levels = std::iter::successors(Some(n_points.div_ceil(LEAF).div_ceil(LANES)), |&nodes| {
         (nodes > 1).then(|| nodes.div_ceil(LANES))
     });
@@ -86,13 +86,13 @@ fn needs_sets<E: Element>(n_points: usize, n_features: usize, width: usize) -> b
 }
 
 /// The row numbers of an order.
-fn numbered(order: &[u64], as_sets: bool) -> Numbers {
+fn numbered(order: &[u64], as_sets: bool) -> LeafRows {
     let rows: Vec<u32> = order.iter().map(|&entry| entry as u32).collect();
-    Numbers::new(&rows, as_sets)
+    LeafRows::new(&rows, as_sets)
 }
 
 /// The rows (in the low halves) in the order of the tree, ascending within each leaf if they are to be sets.
-fn ordered<E: Element>(values: &[E], n_features: usize, as_sets: bool) -> Vec<u64> {
+fn ordered<E: PointElement>(values: &[E], n_features: usize, as_sets: bool) -> Vec<u64> {
     let n_points = values.len() / n_features;
     let mut order: Vec<u64> = (0..n_points as u64).collect();
     let mut run = LEAF;
@@ -107,12 +107,12 @@ fn ordered<E: Element>(values: &[E], n_features: usize, as_sets: bool) -> Vec<u6
 }
 
 /// The largest absolute value.
-fn largest<E: Element>(values: &[E]) -> f64 {
+fn largest<E: PointElement>(values: &[E]) -> f64 {
     values.iter().fold(0.0, |most: f64, v| if v.wide().abs() > most { v.wide().abs() } else { most })
 }
 
 /// The boxes of all levels, leaves' parents first.
-fn all_boxes<E: Element>(leaves: &[E], n_points: usize, width: usize) -> Vec<Aligned<f32>> {
+fn all_boxes<E: PointElement>(leaves: &[E], n_points: usize, width: usize) -> Vec<Aligned<f32>> {
     let mut boxes = vec![leaf_boxes(leaves, n_points, width)];
     let mut nodes = n_points.div_ceil(LEAF).div_ceil(LANES);
     while nodes > 1 {
@@ -123,7 +123,7 @@ fn all_boxes<E: Element>(leaves: &[E], n_points: usize, width: usize) -> Vec<Ali
 }
 
 /// The boxes of the lowest nodes: around the points of each leaf.
-fn leaf_boxes<E: Element>(leaves: &[E], n_points: usize, d: usize) -> Aligned<f32> {
+fn leaf_boxes<E: PointElement>(leaves: &[E], n_points: usize, d: usize) -> Aligned<f32> {
     let nodes = n_points.div_ceil(LEAF).div_ceil(LANES);
     let mut boxes = Aligned::filled(f32::INFINITY, nodes * d * 2 * LANES);
     parallel::for_each_row(&mut boxes, d * 2 * LANES, |node, bounds| {
@@ -143,7 +143,7 @@ fn leaf_boxes<E: Element>(leaves: &[E], n_points: usize, d: usize) -> Aligned<f3
 }
 
 /// Smallest and largest value, rounded outwards.
-fn range<E: Element>(values: &[E]) -> (f32, f32) {
+fn range<E: PointElement>(values: &[E]) -> (f32, f32) {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for value in values {
         low = if value.wide() < low { value.wide() } else { low };
@@ -153,7 +153,7 @@ fn range<E: Element>(values: &[E]) -> (f32, f32) {
 }
 
 /// Orders `order` (row numbers in the low halves) so that every run of `run` points is a subtree, down to leaves.
-fn split<E: Element>(values: &[E], d: usize, order: &mut [u64], mut run: usize) {
+fn split<E: PointElement>(values: &[E], d: usize, order: &mut [u64], mut run: usize) {
     while order.len() <= run {
         if run == LEAF {
             return;
@@ -178,7 +178,7 @@ fn split<E: Element>(values: &[E], d: usize, order: &mut [u64], mut run: usize) 
 }
 
 /// The column with the largest variance among an even sample of the points.
-fn widest_column<E: Element>(values: &[E], d: usize, order: &[u64]) -> usize {
+fn widest_column<E: PointElement>(values: &[E], d: usize, order: &[u64]) -> usize {
     if d == 1 {
         return 0;
     }
@@ -201,14 +201,14 @@ fn widest_column<E: Element>(values: &[E], d: usize, order: &[u64]) -> usize {
 
 /// A single-precision number as bits that sort in the same order.
 #[inline(always)]
-fn ascending<E: Element>(value: E) -> u32 {
+fn ascending<E: PointElement>(value: E) -> u32 {
     // Adding 0 turns -0 into 0, so that equal numbers have equal bits.
     let bits = (value.wide() as f32 + 0.0).to_bits();
     bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000)
 }
 
 /// Copies the points into leaves, in the order of the tree.
-fn lay_out<E: Element>(values: &[E], d: usize, order: &[u64]) -> Aligned<E> {
+fn lay_out<E: PointElement>(values: &[E], d: usize, order: &[u64]) -> Aligned<E> {
     let mut leaves = Aligned::filled(E::narrow(f64::INFINITY), order.len().div_ceil(LEAF) * d * LEAF);
     parallel::for_each_row(&mut leaves, d * LEAF, |k, leaf| {
         for (place, &entry) in order[k * LEAF..].iter().take(LEAF).enumerate() {

@@ -22,18 +22,18 @@ mod numbers;
 mod search;
 mod tight;
 
-pub(super) use search::Scratch;
+pub(super) use search::BoxTreeScratch;
 
 use super::aligned::Aligned;
 use super::lanes::LANES;
 use super::nearest::Nearest;
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::Element;
+use ermine_core::distance::rows::PointElement;
 use ermine_core::error::{Error, Result};
 use ermine_core::section::Sections;
-use numbers::Numbers;
+use numbers::LeafRows;
 use std::ops::Range;
-use tight::Tight;
+use tight::PackedLeaves;
 
 /// Points in a leaf. 48 measured best of 32, 48 and 64 at 3 and 10 columns.
 pub(super) const LEAF: usize = 48;
@@ -52,7 +52,7 @@ pub(super) struct BoxTree<E> {
     given: bool,
     leaves: Leaves<E>,
     /// The row numbers of the points.
-    rows: Numbers,
+    rows: LeafRows,
     /// The largest absolute value of a row as it is measured.
     largest: f64,
     /// Nodes of each level, leaves' parents first; per node and column 16 lower and 16 upper bounds.
@@ -63,11 +63,11 @@ pub(super) struct BoxTree<E> {
 #[derive(Debug, Clone, PartialEq)]
 enum Leaves<E> {
     Plain(Aligned<E>),
-    Tight(Tight),
+    Tight(PackedLeaves),
 }
 
 /// Whether every point of the leaves is finite, and every place without a point infinite.
-fn points_are_finite<E: Element>(leaves: &[E], n_points: usize, n_features: usize) -> bool {
+fn points_are_finite<E: PointElement>(leaves: &[E], n_points: usize, n_features: usize) -> bool {
     let fine = |(leaf, columns): (usize, &[E])| {
         let n = (n_points - leaf * LEAF).min(LEAF);
         columns.chunks_exact(LEAF).all(|column| {
@@ -82,7 +82,7 @@ fn places(n_points: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n_points.div_ceil(LEAF)).map(move |leaf| leaf * LEAF..n_points.min((leaf + 1) * LEAF))
 }
 
-impl<E: Element> BoxTree<E> {
+impl<E: PointElement> BoxTree<E> {
     /// Number of points.
     pub(super) fn n_points(&self) -> usize {
         self.n_points
@@ -124,10 +124,10 @@ impl<E: Element> BoxTree<E> {
         if n_points == 0 || n_points > u32::MAX as usize || n_features == 0 {
             return Err(broken());
         }
-        let rows = Numbers::load(sections, n_points)?;
+        let rows = LeafRows::load(sections, n_points)?;
         let n_leaves = n_points.div_ceil(LEAF);
         let leaves = if sections.has("packed leaves") {
-            Leaves::Tight(Tight::from_bytes::<E>(sections.u8s("packed leaves")?, n_points, n_features)?)
+            Leaves::Tight(PackedLeaves::from_bytes::<E>(sections.u8s("packed leaves")?, n_points, n_features)?)
         } else {
             let leaves = Aligned::copy(&E::get(sections, "leaves")?).ok_or_else(broken)?;
             let whole = n_leaves.checked_mul(LEAF * n_features) == Some(leaves.len());

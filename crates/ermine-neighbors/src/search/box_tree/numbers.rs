@@ -1,7 +1,7 @@
 //! The row numbers of the points in the leaves: plain where they fit, else as ascending sets.
 
 use super::{LEAF, places};
-use crate::search::packed::Packed;
+use crate::search::packed::PackedNumbers;
 use crate::search::row_sets::RowSets;
 use ermine_core::error::Result;
 use ermine_core::section::Sections;
@@ -9,20 +9,20 @@ use std::ops::Range;
 
 /// Which row is in which place.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Numbers {
+pub(super) enum LeafRows {
     /// `ceil(log2 n)` bits each, in any order: the fastest.
-    Plain(Packed),
+    Plain(PackedNumbers),
     /// Some four bits less each; rows ascend within a leaf.
     Sets(RowSets),
 }
 
-impl Numbers {
+impl LeafRows {
     /// The rows in all places.
-    pub(super) fn new(rows: &[u32], as_sets: bool) -> Numbers {
+    pub(super) fn new(rows: &[u32], as_sets: bool) -> LeafRows {
         if as_sets {
-            Numbers::Sets(RowSets::new(rows, LEAF, places(rows.len())))
+            LeafRows::Sets(RowSets::new(rows, LEAF, places(rows.len())))
         } else {
-            Numbers::Plain(Packed::new(rows.iter().copied(), rows.len() as u32 - 1))
+            LeafRows::Plain(PackedNumbers::new(rows.iter().copied(), rows.len() as u32 - 1))
         }
     }
 
@@ -30,8 +30,8 @@ impl Numbers {
     #[inline(always)]
     pub(super) fn get(&self, place: usize, n_points: usize) -> u32 {
         match self {
-            Numbers::Plain(rows) => rows.get(place) as u32,
-            Numbers::Sets(sets) => {
+            LeafRows::Plain(rows) => rows.get(place) as u32,
+            LeafRows::Sets(sets) => {
                 let first = place / LEAF * LEAF;
                 sets.get(place / LEAF, &(first..n_points.min(first + LEAF)), place - first)
             }
@@ -41,31 +41,31 @@ impl Numbers {
     /// The rows in the places of a leaf.
     pub(super) fn for_each(&self, leaf: usize, places: &Range<usize>, mut visit: impl FnMut(u32)) {
         match self {
-            Numbers::Plain(rows) => places.clone().for_each(|place| visit(rows.get(place) as u32)),
-            Numbers::Sets(sets) => sets.for_each(leaf, places, visit),
+            LeafRows::Plain(rows) => places.clone().for_each(|place| visit(rows.get(place) as u32)),
+            LeafRows::Sets(sets) => sets.for_each(leaf, places, visit),
         }
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Numbers::Plain(rows) => rows.bytes(),
-            Numbers::Sets(sets) => sets.bytes(),
+            LeafRows::Plain(rows) => rows.bytes(),
+            LeafRows::Sets(sets) => sets.bytes(),
         }
     }
 
     pub(super) fn save(&self, sections: &mut Sections) {
         match self {
-            Numbers::Plain(rows) => rows.save(sections, "rows"),
-            Numbers::Sets(sets) => sets.save(sections),
+            LeafRows::Plain(rows) => rows.save(sections, "rows"),
+            LeafRows::Sets(sets) => sets.save(sections),
         }
     }
 
     /// Reads the rows of a tree of `n_points`, all of them below that.
-    pub(super) fn load(sections: &Sections, n_points: usize) -> Result<Numbers> {
+    pub(super) fn load(sections: &Sections, n_points: usize) -> Result<LeafRows> {
         if sections.has("rows") {
-            return Packed::load(sections, "rows", n_points, n_points as u32 - 1).map(Numbers::Plain);
+            return PackedNumbers::load(sections, "rows", n_points, n_points as u32 - 1).map(LeafRows::Plain);
         }
-        RowSets::load(sections, n_points, LEAF, places(n_points)).map(Numbers::Sets)
+        RowSets::load(sections, n_points, LEAF, places(n_points)).map(LeafRows::Sets)
     }
 }

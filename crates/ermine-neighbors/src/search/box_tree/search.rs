@@ -9,55 +9,56 @@
 //! search collects all of them.
 
 use super::{BoxTree, LEAF, Leaves, MAX_LEVELS};
-use crate::search::lanes::{LANES, Wide, at_most, prefetch, sort};
+use crate::search::lanes::{LANES, Wide, at_most, larger, prefetch, smaller, sort};
 use crate::search::nearest::Nearest;
 use crate::search::norm::{Largest, Norm, SumAbs, SumPowers, SumSquares, sum_error, sum_underflow};
-use crate::search::simd::{Instructions, Level, larger, smaller, versions};
-use ermine_core::distance::metric::{Metric, Shape};
-use ermine_core::distance::rows::Element;
+use ermine_core::distance::metric::{Metric, MetricShape};
+use ermine_core::distance::rows::PointElement;
+use ermine_core::simd::{Instructions, Level};
+use ermine_core::versions;
 
 /// Candidates kept beyond the k that are wanted.
 const SPARE: usize = 8;
 /// Sums up to here are safely inside the range of single precision.
 const LARGEST_SUM: f64 = 1e37;
 
-/// Points that are searched to see how well the boxes prune, and how many neighbours of each.
+/// Points that are searched to see how well the boxes prune, and how many neighbors of each.
 const TRIALS: usize = 32;
 /// See [`TRIALS`].
 const TRIAL_K: usize = 6;
 
 /// Working memory of one thread's searches.
 #[derive(Default)]
-pub(in crate::search) struct Scratch {
+pub(in crate::search) struct BoxTreeScratch {
     /// The query in single precision.
     narrow: Vec<f32>,
     /// A point measured again.
     point: Vec<f64>,
-    candidates: Candidates,
-    frames: Frames,
-    rooms: Rooms,
+    candidates: LeafCandidates,
+    frames: NodeFrames,
+    rooms: LeafBuffers,
     /// Points compared, for the choice of an index.
     pub(in crate::search) visited: usize,
 }
 
 /// Room for leaves that aren't read where they lie: unpacked, in their own precision, and embedded.
 #[derive(Default)]
-pub(in crate::search) struct Rooms {
+pub(in crate::search) struct LeafBuffers {
     single: Vec<[f32; LEAF]>,
     double: Vec<[f64; LEAF]>,
-    embedded: Embedding,
+    embedded: EmbeddingBuffers,
 }
 
 /// Columns of an embedded leaf, and of some of its points while they are embedded.
 #[derive(Default)]
-pub(in crate::search) struct Embedding {
+pub(in crate::search) struct EmbeddingBuffers {
     columns: Vec<[f64; LEAF]>,
     lanes: Vec<[f64; LANES]>,
 }
 
 /// (sum as bits, place), smallest first while `wanted` limits them.
 #[derive(Default)]
-struct Candidates {
+struct LeafCandidates {
     keys: Vec<u64>,
     wanted: usize,
     /// A point with a larger sum is not wanted.
@@ -68,7 +69,7 @@ struct Candidates {
 
 /// The path from the root: per level the node and its children, nearest first.
 #[derive(Default)]
-struct Frames {
+struct NodeFrames {
     children: [[u32; LANES]; MAX_LEVELS],
     next: [usize; MAX_LEVELS],
     node: [usize; MAX_LEVELS],
@@ -76,14 +77,14 @@ struct Frames {
 
 /// How sums turn into cutoffs, for one query.
 #[derive(Clone, Copy)]
-struct Margin<N> {
+struct SumMargin<N> {
     norm: N,
     error: f64,
     underflow: f64,
     slip: f64,
 }
 
-impl<N: Norm> Margin<N> {
+impl<N: Norm> SumMargin<N> {
     /// The largest sum that a point may have when the k-th best so far has `sum`.
     #[inline(always)]
     fn cutoff(self, sum: f64) -> f32 {
@@ -92,7 +93,7 @@ impl<N: Norm> Margin<N> {
     }
 }
 
-impl<E: Gap> BoxTree<E> {
+impl<E: GapElement> BoxTree<E> {
     /// Offers to `best` the points that belong there.
     pub(in crate::search) fn search(
         &self,
@@ -100,13 +101,13 @@ impl<E: Gap> BoxTree<E> {
         metric: &Metric,
         query: &[f64],
         best: &mut Nearest,
-        scratch: &mut Scratch,
+        scratch: &mut BoxTreeScratch,
     ) {
         match metric.shape() {
-            Some(Shape::SumSquares) => self.search_by(level, metric, SumSquares, query, best, scratch),
-            Some(Shape::SumAbs) => self.search_by(level, metric, SumAbs, query, best, scratch),
-            Some(Shape::Largest) => self.search_by(level, metric, Largest, query, best, scratch),
-            Some(Shape::SumPowers(p)) => self.search_by(level, metric, SumPowers(p), query, best, scratch),
+            Some(MetricShape::SumSquares) => self.search_by(level, metric, SumSquares, query, best, scratch),
+            Some(MetricShape::SumAbs) => self.search_by(level, metric, SumAbs, query, best, scratch),
+            Some(MetricShape::Largest) => self.search_by(level, metric, Largest, query, best, scratch),
+            Some(MetricShape::SumPowers(p)) => self.search_by(level, metric, SumPowers(p), query, best, scratch),
             None => self.scan(metric, query, best),
         }
     }
@@ -114,7 +115,7 @@ impl<E: Gap> BoxTree<E> {
     /// The share of the points that a query has to read, judged by some of the points themselves.
     pub(in crate::search) fn share_read(&self, metric: &Metric) -> f64 {
         let count = self.n_points.min(TRIALS);
-        let (mut scratch, mut point) = (Scratch::default(), vec![0.0; self.width]);
+        let (mut scratch, mut point) = (BoxTreeScratch::default(), vec![0.0; self.width]);
         for i in 0..count {
             self.copy_point(metric, i * self.n_points / count, &mut point);
             self.search(Level::detect(), metric, &point, &mut Nearest::k(TRIAL_K.min(self.n_points)), &mut scratch);
@@ -129,13 +130,13 @@ impl<E: Gap> BoxTree<E> {
         norm: N,
         query: &[f64],
         best: &mut Nearest,
-        scratch: &mut Scratch,
+        scratch: &mut BoxTreeScratch,
     ) {
         scratch.narrow.clear();
         scratch.narrow.extend(query.iter().map(|&v| v as f32));
         let d = query.len();
         let slip = query.iter().zip(&scratch.narrow).map(|(a, &b)| (a - f64::from(b)).abs()).sum();
-        let margin = Margin { norm, error: sum_error(norm, d), underflow: sum_underflow(d), slip };
+        let margin = SumMargin { norm, error: sum_error(norm, d), underflow: sum_underflow(d), slip };
         if !self.in_range(margin, query) {
             scratch.visited += self.n_points;
             self.scan(metric, query, best);
@@ -164,22 +165,29 @@ impl<E: Gap> BoxTree<E> {
     }
 
     /// Collects the candidates.
-    fn find<N: Norm>(&self, level: Level, metric: &Metric, query: &[f64], margin: Margin<N>, scratch: &mut Scratch) {
+    fn find<N: Norm>(
+        &self,
+        level: Level,
+        metric: &Metric,
+        query: &[f64],
+        margin: SumMargin<N>,
+        scratch: &mut BoxTreeScratch,
+    ) {
         if self.given {
-            descend(level, self, Embedded(metric), query, margin, scratch);
+            descend(level, self, EmbeddedLeaf(metric), query, margin, scratch);
         } else {
-            descend(level, self, AsKept, query, margin, scratch);
+            descend(level, self, StoredLeaf, query, margin, scratch);
         }
     }
 
     /// Whether the farthest possible sum is finite in single precision.
-    fn in_range<N: Norm>(&self, margin: Margin<N>, query: &[f64]) -> bool {
+    fn in_range<N: Norm>(&self, margin: SumMargin<N>, query: &[f64]) -> bool {
         let widest = query.iter().fold(0.0, |m: f64, v| m.max(v.abs())) + self.largest;
         margin.norm.power(widest) * query.len() as f64 <= LARGEST_SUM
     }
 }
 
-impl Candidates {
+impl LeafCandidates {
     fn start(&mut self, wanted: usize, cutoff: f32) {
         self.keys.clear();
         self.wanted = wanted;
@@ -189,7 +197,7 @@ impl Candidates {
 
     /// Takes in a point whose sum is under the cutoff, and lowers the cutoff if it can.
     #[inline(always)]
-    fn insert<N: Norm>(&mut self, sum: f32, place: usize, margin: Margin<N>) {
+    fn insert<N: Norm>(&mut self, sum: f32, place: usize, margin: SumMargin<N>) {
         let key = u64::from(sum.to_bits()) << 32 | place as u64;
         if self.wanted == usize::MAX {
             self.keys.push(key);
@@ -220,7 +228,7 @@ impl Candidates {
     /// Lowers the cutoff at once when many points of a leaf are under it: the smallest sum of each lane belongs to another point, so
     /// the k-th smallest of these sixteen is no less than the k-th smallest of all.
     #[inline(always)]
-    fn foresee<S: Instructions, N: Norm>(&mut self, set: S, sums: &[[f32; LANES]; LEAF / LANES], margin: Margin<N>) {
+    fn foresee<S: Instructions, N: Norm>(&mut self, set: S, sums: &[[f32; LANES]; LEAF / LANES], margin: SumMargin<N>) {
         let [first, second, third] = sums;
         let mut least = [0; LANES];
         for lane in 0..LANES {
@@ -233,65 +241,74 @@ impl Candidates {
 }
 
 /// The difference between points and the query, rounded once to single precision.
-pub(in crate::search) trait Gap: Element {
+pub(in crate::search) trait GapElement: PointElement {
     /// `values - query`; `narrow` is the query in single precision.
     fn gap<S: Instructions>(set: S, values: &[Self; LANES], query: f64, narrow: f32) -> Wide;
     /// Room for a leaf of such numbers, and for an embedded one.
-    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[Self; LEAF]>, &mut Embedding);
+    fn rooms(rooms: &mut LeafBuffers) -> (&mut Vec<[Self; LEAF]>, &mut EmbeddingBuffers);
 }
 
-impl Gap for f32 {
+impl GapElement for f32 {
     #[inline(always)]
     fn gap<S: Instructions>(set: S, values: &[f32; LANES], _: f64, narrow: f32) -> Wide {
         Wide::gap(set, values, narrow)
     }
-    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f32; LEAF]>, &mut Embedding) {
+    fn rooms(rooms: &mut LeafBuffers) -> (&mut Vec<[f32; LEAF]>, &mut EmbeddingBuffers) {
         (&mut rooms.single, &mut rooms.embedded)
     }
 }
 
-impl Gap for f64 {
+impl GapElement for f64 {
     #[inline(always)]
     fn gap<S: Instructions>(set: S, values: &[f64; LANES], query: f64, _: f32) -> Wide {
         Wide::wide_gap(set, values, query)
     }
-    fn rooms(rooms: &mut Rooms) -> (&mut Vec<[f64; LEAF]>, &mut Embedding) {
+    fn rooms(rooms: &mut LeafBuffers) -> (&mut Vec<[f64; LEAF]>, &mut EmbeddingBuffers) {
         (&mut rooms.double, &mut rooms.embedded)
     }
 }
 
 /// How the columns of a leaf are read.
-trait Reader: Copy {
+trait LeafReader: Copy {
     /// The numbers that are compared, of a tree of `E`.
-    type Number<E: Gap>: Gap;
+    type Number<E: GapElement>: GapElement;
     /// The columns of a leaf as they are measured.
-    fn read<'a, E: Gap>(self, tree: &'a BoxTree<E>, leaf: usize, rooms: &'a mut Rooms)
-    -> &'a [[Self::Number<E>; LEAF]];
+    fn read<'a, E: GapElement>(
+        self,
+        tree: &'a BoxTree<E>,
+        leaf: usize,
+        rooms: &'a mut LeafBuffers,
+    ) -> &'a [[Self::Number<E>; LEAF]];
 }
 
 /// As they are kept.
 #[derive(Clone, Copy)]
-struct AsKept;
+struct StoredLeaf;
 
-impl Reader for AsKept {
-    type Number<E: Gap> = E;
+impl LeafReader for StoredLeaf {
+    type Number<E: GapElement> = E;
 
     #[inline(always)]
-    fn read<'a, E: Gap>(self, tree: &'a BoxTree<E>, leaf: usize, rooms: &'a mut Rooms) -> &'a [[E; LEAF]] {
+    fn read<'a, E: GapElement>(self, tree: &'a BoxTree<E>, leaf: usize, rooms: &'a mut LeafBuffers) -> &'a [[E; LEAF]] {
         kept_leaf(tree, leaf, E::rooms(rooms).0)
     }
 }
 
 /// Embedded by the metric.
 #[derive(Clone, Copy)]
-struct Embedded<'m>(&'m Metric);
+struct EmbeddedLeaf<'m>(&'m Metric);
 
-impl Reader for Embedded<'_> {
-    type Number<E: Gap> = f64;
+impl LeafReader for EmbeddedLeaf<'_> {
+    type Number<E: GapElement> = f64;
 
     #[inline(always)]
-    fn read<'a, E: Gap>(self, tree: &'a BoxTree<E>, leaf: usize, rooms: &'a mut Rooms) -> &'a [[f64; LEAF]] {
-        let (room, Embedding { lanes, columns: embedded }) = E::rooms(rooms);
+    fn read<'a, E: GapElement>(
+        self,
+        tree: &'a BoxTree<E>,
+        leaf: usize,
+        rooms: &'a mut LeafBuffers,
+    ) -> &'a [[f64; LEAF]] {
+        let (room, EmbeddingBuffers { lanes, columns: embedded }) = E::rooms(rooms);
         embedded.resize(tree.width, [0.0; LEAF]);
         lanes.resize(tree.width, [0.0; LANES]);
         let kept = kept_leaf(tree, leaf, room);
@@ -317,7 +334,7 @@ impl Reader for Embedded<'_> {
 
 /// The columns of a leaf, where they lie or unpacked in `room`.
 #[inline(always)]
-fn kept_leaf<'a, E: Element>(tree: &'a BoxTree<E>, leaf: usize, room: &'a mut Vec<[E; LEAF]>) -> &'a [[E; LEAF]] {
+fn kept_leaf<'a, E: PointElement>(tree: &'a BoxTree<E>, leaf: usize, room: &'a mut Vec<[E; LEAF]>) -> &'a [[E; LEAF]] {
     let d = tree.n_features;
     match &tree.leaves {
         Leaves::Plain(leaves) => leaves[leaf * d * LEAF..][..d * LEAF].as_chunks().0,
@@ -330,55 +347,46 @@ fn kept_leaf<'a, E: Element>(tree: &'a BoxTree<E>, leaf: usize, room: &'a mut Ve
 }
 
 versions! {
-    fn descend[E: Gap, R: Reader, N: Norm](
-        tree: &BoxTree<E>, reader: R, query: &[f64], margin: Margin<N>, scratch: &mut Scratch,
-    ) = descend_body
-}
-
-#[inline(always)]
-fn descend_body<S: Instructions, E: Gap, R: Reader, N: Norm>(
-    set: S,
-    tree: &BoxTree<E>,
-    reader: R,
-    query: &[f64],
-    margin: Margin<N>,
-    scratch: &mut Scratch,
-) {
-    let Scratch { narrow, candidates, frames, rooms, visited, .. } = scratch;
-    let top = tree.boxes.len() - 1;
-    let mut level = top;
-    expand(set, tree, level, 0, narrow, margin.norm, frames);
-    loop {
-        let at = frames.next[level];
-        let child = if at < LANES { frames.children[level][at] } else { u32::MAX };
-        if child & !15 > candidates.cutoff.to_bits() {
-            if level == top {
-                return;
+    /// Visits the nodes that may hold a candidate, nearest first.
+    fn descend<E: GapElement, R: LeafReader, N: Norm>(
+        set: impl Instructions, tree: &BoxTree<E>, reader: R, query: &[f64], margin: SumMargin<N>, scratch: &mut BoxTreeScratch,
+    ) {
+        let BoxTreeScratch { narrow, candidates, frames, rooms, visited, .. } = scratch;
+        let top = tree.boxes.len() - 1;
+        let mut level = top;
+        expand(set, tree, level, 0, narrow, margin.norm, frames);
+        loop {
+            let at = frames.next[level];
+            let child = if at < LANES { frames.children[level][at] } else { u32::MAX };
+            if child & !15 > candidates.cutoff.to_bits() {
+                if level == top {
+                    return;
+                }
+                level += 1;
+                continue;
             }
-            level += 1;
-            continue;
-        }
-        frames.next[level] += 1;
-        let number = frames.node[level] * LANES + (child & 15) as usize;
-        if level == 0 {
-            *visited += LEAF;
-            // The leaf after this one is fetched while this one is compared.
-            let next = if at + 1 < LANES { frames.children[0][at + 1] } else { u32::MAX };
-            if next & !15 <= candidates.cutoff.to_bits() {
-                fetch(tree, frames.node[0] * LANES + (next & 15) as usize);
+            frames.next[level] += 1;
+            let number = frames.node[level] * LANES + (child & 15) as usize;
+            if level == 0 {
+                *visited += LEAF;
+                // The leaf after this one is fetched while this one is compared.
+                let next = if at + 1 < LANES { frames.children[0][at + 1] } else { u32::MAX };
+                if next & !15 <= candidates.cutoff.to_bits() {
+                    fetch(tree, frames.node[0] * LANES + (next & 15) as usize);
+                }
+                let columns = reader.read(tree, number, rooms);
+                scan_leaf(set, columns, number, query, narrow, margin, candidates);
+            } else {
+                level -= 1;
+                expand(set, tree, level, number, narrow, margin.norm, frames);
             }
-            let columns = reader.read(tree, number, rooms);
-            scan_leaf(set, columns, number, query, narrow, margin, candidates);
-        } else {
-            level -= 1;
-            expand(set, tree, level, number, narrow, margin.norm, frames);
         }
     }
 }
 
 /// Asks for a leaf that will be read soon.
 #[inline(always)]
-fn fetch<E: Gap>(tree: &BoxTree<E>, leaf: usize) {
+fn fetch<E: GapElement>(tree: &BoxTree<E>, leaf: usize) {
     let width = tree.n_features * LEAF;
     match &tree.leaves {
         Leaves::Plain(leaves) => prefetch(leaves.get(leaf * width..(leaf + 1) * width).unwrap_or_default()),
@@ -390,14 +398,14 @@ fn fetch<E: Gap>(tree: &BoxTree<E>, leaf: usize) {
 ///
 /// The child's number takes the place of the four lowest bits of its distance, which only lowers it.
 #[inline(always)]
-fn expand<S: Instructions, E: Gap, N: Norm>(
+fn expand<S: Instructions, E: GapElement, N: Norm>(
     set: S,
     tree: &BoxTree<E>,
     level: usize,
     node: usize,
     query: &[f32],
     norm: N,
-    frames: &mut Frames,
+    frames: &mut NodeFrames,
 ) {
     let width = query.len() * 2 * LANES;
     let bounds = &tree.boxes[level][node * width..][..width];
@@ -420,14 +428,14 @@ fn expand<S: Instructions, E: Gap, N: Norm>(
 
 /// Compares the points of a leaf.
 #[inline(always)]
-fn scan_leaf<S: Instructions, E: Gap, N: Norm>(
+fn scan_leaf<S: Instructions, E: GapElement, N: Norm>(
     set: S,
     columns: &[[E; LEAF]],
     leaf: usize,
     query: &[f64],
     narrow: &[f32],
-    margin: Margin<N>,
-    candidates: &mut Candidates,
+    margin: SumMargin<N>,
+    candidates: &mut LeafCandidates,
 ) {
     // Three named registers: an array of them would be kept in memory.
     let (mut first, mut second, mut third) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);

@@ -10,7 +10,7 @@
 //! **Cost.** A shift and an addition per number of a leaf that is read.
 
 use super::LEAF;
-use ermine_core::distance::rows::Element;
+use ermine_core::distance::rows::PointElement;
 use ermine_core::error::{Error, Result};
 
 /// What reading eight or sixteen bytes at once may run over the last leaf.
@@ -18,15 +18,15 @@ const SPARE: usize = 16;
 
 /// Leaf after leaf and column after column: the smallest integer, the number of bits, the differences.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tight {
+pub(super) struct PackedLeaves {
     bytes: Vec<u8>,
     /// Where each leaf begins.
     starts: Vec<u64>,
 }
 
-impl Tight {
+impl PackedLeaves {
     /// Packs leaves of `n_features` columns that hold `n_points` points.
-    pub(super) fn pack<E: Element>(leaves: &[E], n_points: usize, n_features: usize) -> Tight {
+    pub(super) fn pack<E: PointElement>(leaves: &[E], n_points: usize, n_features: usize) -> PackedLeaves {
         let (mut bytes, mut starts) = (Vec::new(), Vec::new());
         for (leaf, columns) in leaves.chunks_exact(n_features * LEAF).enumerate() {
             starts.push(bytes.len() as u64);
@@ -35,7 +35,7 @@ impl Tight {
         }
         bytes.resize(bytes.len() + SPARE, 0);
         bytes.shrink_to_fit();
-        Tight { bytes, starts }
+        PackedLeaves { bytes, starts }
     }
 
     /// Bytes held.
@@ -49,7 +49,11 @@ impl Tight {
     }
 
     /// Reads leaves, and checks that all their columns are there and hold numbers.
-    pub(super) fn from_bytes<E: Element>(bytes: Vec<u8>, n_points: usize, n_features: usize) -> Result<Tight> {
+    pub(super) fn from_bytes<E: PointElement>(
+        bytes: Vec<u8>,
+        n_points: usize,
+        n_features: usize,
+    ) -> Result<PackedLeaves> {
         let broken = || Error::model_file("the packed leaves of a box tree don't fit together");
         let (mut starts, mut at) = (Vec::new(), 0usize);
         for _ in 0..n_points.div_ceil(LEAF) {
@@ -62,7 +66,7 @@ impl Tight {
                 }
             }
         }
-        let tight = Tight { bytes, starts };
+        let tight = PackedLeaves { bytes, starts };
         let mut room = vec![[E::default(); LEAF]; n_features];
         let numbers = (0..tight.starts.len()).all(|leaf| {
             tight.unpack(leaf, n_points, &mut room);
@@ -77,7 +81,7 @@ impl Tight {
 
     /// Writes the columns of a leaf to `out`; places without a point are infinite.
     #[inline(always)]
-    pub(super) fn unpack<E: Element>(&self, leaf: usize, n_points: usize, out: &mut [[E; LEAF]]) {
+    pub(super) fn unpack<E: PointElement>(&self, leaf: usize, n_points: usize, out: &mut [[E; LEAF]]) {
         let mut at = self.starts[leaf] as usize;
         let n = (n_points - leaf * LEAF).min(LEAF);
         for column in out {
@@ -101,7 +105,7 @@ impl Tight {
     }
 
     /// Writes a point to `out`.
-    pub(super) fn copy_point<E: Element>(&self, place: usize, out: &mut [f64]) {
+    pub(super) fn copy_point<E: PointElement>(&self, place: usize, out: &mut [f64]) {
         let mut at = self.starts[place / LEAF] as usize;
         for to in out {
             let (least, width) = self.head::<E>(at);
@@ -119,7 +123,7 @@ impl Tight {
 
     /// The smallest integer and the number of bits of the column at `at`.
     #[inline(always)]
-    fn head<E: Element>(&self, at: usize) -> (u64, usize) {
+    fn head<E: PointElement>(&self, at: usize) -> (u64, usize) {
         let least = load8(&self.bytes, at) & (u64::MAX >> (64 - 8 * E::BYTES));
         (least, usize::from(self.bytes[at + E::BYTES]))
     }
@@ -127,11 +131,11 @@ impl Tight {
 
 /// Where the column after the one at `at` begins, which takes `width` bits a point.
 #[inline(always)]
-fn after<E: Element>(at: usize, width: usize) -> usize {
+fn after<E: PointElement>(at: usize, width: usize) -> usize {
     at + E::BYTES + 1 + width * LEAF / 8
 }
 
-fn pack_column<E: Element>(column: &[E], bytes: &mut Vec<u8>) {
+fn pack_column<E: PointElement>(column: &[E], bytes: &mut Vec<u8>) {
     let ranks = || column.iter().map(|v| v.rank());
     let (least, most) = (ranks().min().unwrap_or(0), ranks().max().unwrap_or(0));
     let width = (u64::BITS - (most - least).leading_zeros()) as usize;
@@ -164,7 +168,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check<E: Element + std::fmt::Debug>(values: &[E], n_features: usize) -> Result<(), TestCaseError> {
+    fn check<E: PointElement + std::fmt::Debug>(values: &[E], n_features: usize) -> Result<(), TestCaseError> {
         let n_points = values.len() / n_features;
         let mut leaves = vec![E::narrow(f64::INFINITY); n_points.div_ceil(LEAF) * LEAF * n_features];
         for (place, row) in values.chunks_exact(n_features).enumerate() {
@@ -172,8 +176,8 @@ mod tests {
                 leaves[(place / LEAF * n_features + column) * LEAF + place % LEAF] = value;
             }
         }
-        let packed = Tight::pack(&leaves, n_points, n_features);
-        let read = Tight::from_bytes::<E>(packed.as_bytes().to_vec(), n_points, n_features).unwrap();
+        let packed = PackedLeaves::pack(&leaves, n_points, n_features);
+        let read = PackedLeaves::from_bytes::<E>(packed.as_bytes().to_vec(), n_points, n_features).unwrap();
         prop_assert_eq!(&read, &packed);
         let mut room = vec![[E::default(); LEAF]; n_features];
         for (leaf, columns) in leaves.chunks_exact(n_features * LEAF).enumerate() {
@@ -187,7 +191,7 @@ mod tests {
             prop_assert!(point.iter().zip(row).all(|(a, b)| a.to_bits() == b.wide().to_bits()));
         }
         for cut in [0, 1, packed.bytes.len() / 2, packed.bytes.len() - 1] {
-            prop_assert!(Tight::from_bytes::<E>(packed.bytes[..cut].to_vec(), n_points, n_features).is_err());
+            prop_assert!(PackedLeaves::from_bytes::<E>(packed.bytes[..cut].to_vec(), n_points, n_features).is_err());
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The byte filter for the Euclidean family: one instruction multiplies and adds 64 bytes.
 //!
-//! **Idea.** Rows are moved to their centre and rounded to whole steps s, -127 to 127: `x ~ s u`, `q ~ s v`. The squared distance of
+//! **Idea.** Rows are moved to their center and rounded to whole steps s, -127 to 127: `x ~ s u`, `q ~ s v`. The squared distance of
 //! the rounded rows, `s^2 (|u|^2 + |v|^2 - 2 u'v)`, is exact in integers. By the triangle inequality the true distance is at least
 //! that of the rounded rows less both rounding errors, which are known: a pair further apart than that can't be within L.
 //!
@@ -17,11 +17,12 @@
 //! The step follows the largest entry, so one outlier weakens the filter for all; [`super::tiles`] notices and the scan goes on in
 //! single precision.
 
-use super::tiles::{Filter, PANEL, RUN};
+use super::tiles::{DistanceFilter, PANEL, RUN};
 use crate::search::aligned::Aligned;
 use crate::search::measured::Measured;
 use ermine_core::distance::metric::Metric;
 use ermine_core::parallel;
+use ermine_core::simd::{self, InstructionSet};
 
 /// Columns that one lane of the instruction takes at once.
 const QUAD: usize = 4;
@@ -30,20 +31,13 @@ const MOST_COLUMNS: usize = i32::MAX as usize / (255 * 127 + 127 * 127 / 2 + 1);
 
 /// Whether the machine has the instruction.
 pub(super) fn available() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        ermine_core::detected!("avx512f", "avx512vnni")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
+    simd::has(InstructionSet::IceLake)
 }
 
 /// Points rounded to bytes.
 #[derive(Debug, Clone)]
 pub(super) struct ByteCodes {
-    centre: Vec<f64>,
+    center: Vec<f64>,
     step: f64,
     /// Fours of columns.
     quads: usize,
@@ -62,12 +56,12 @@ impl ByteCodes {
         let (panels, most) = (n.div_ceil(PANEL), points.spare());
         let fits = |quads: &usize| byte_count(panels, *quads, d) <= most;
         let quads = [d.div_ceil(QUAD), d / QUAD].into_iter().find(fits).filter(|_| d <= MOST_COLUMNS)?;
-        let centre = super::floats::centre(points);
+        let center = super::floats::center(points);
         let run_rows = RUN * PANEL;
         let largest = parallel::map(n.div_ceil(run_rows), |run| {
             let mut most = 0.0f64;
             points.for_each(run * run_rows..n.min((run + 1) * run_rows), |_, row| {
-                most = row.iter().zip(&centre).fold(most, |most, (v, c)| most.max((v - c).abs()));
+                most = row.iter().zip(&center).fold(most, |most, (v, c)| most.max((v - c).abs()));
             });
             most
         });
@@ -83,7 +77,7 @@ impl ByteCodes {
         parallel::consume(runs, |run, ((codes, halves), error)| {
             let mut code = vec![0i8; d.min(quads * QUAD)];
             points.for_each(run * run_rows..n.min((run + 1) * run_rows), |i, row| {
-                let (square, off) = round(row, &centre, step, &mut code);
+                let (square, off) = round(row, &center, step, &mut code);
                 halves[i] = square / 2;
                 *error = error.max((off as f32).next_up());
                 let panel = &mut codes[i / PANEL * PANEL * quads..];
@@ -92,11 +86,11 @@ impl ByteCodes {
                 }
             });
         });
-        Some(ByteCodes { centre, step, quads, codes, half_squares, errors })
+        Some(ByteCodes { center, step, quads, codes, half_squares, errors })
     }
 
     pub(super) fn bytes(&self) -> usize {
-        byte_count(self.half_squares.len() / PANEL, self.quads, self.centre.len())
+        byte_count(self.half_squares.len() / PANEL, self.quads, self.center.len())
     }
 }
 
@@ -106,9 +100,9 @@ fn byte_count(panels: usize, quads: usize, n_features: usize) -> usize {
 }
 
 /// Rounds the first columns of a row to steps; the sum of the squares of the codes, and how many steps the rounded row is from the row (rounded up).
-fn round(row: &[f64], centre: &[f64], step: f64, code: &mut [i8]) -> (i32, f64) {
+fn round(row: &[f64], center: &[f64], step: f64, code: &mut [i8]) -> (i32, f64) {
     let (mut square, mut off) = (0i32, 0.0);
-    for ((v, c), to) in row.iter().zip(centre).zip(code) {
+    for ((v, c), to) in row.iter().zip(center).zip(code) {
         let t = v - c;
         let steps = (t / step).round_ties_even().clamp(-127.0, 127.0);
         *to = steps as i8;
@@ -146,7 +140,7 @@ impl<'a> ByteFilter<'a> {
         let mut code = vec![0i8; d.min(quads * QUAD)];
         let mut constants = Vec::with_capacity(n);
         for (i, query) in queries.chunks_exact(d).enumerate() {
-            let (square, off) = round(query, &codes.centre, codes.step, &mut code);
+            let (square, off) = round(query, &codes.center, codes.step, &mut code);
             let sum: i64 = code.iter().map(|&c| i64::from(c)).sum();
             constants.push((0.5 * f64::from(square) + 128.0 * sum as f64, off));
             let group = &mut packed[i / Self::GROUP * Self::GROUP * quads..];
@@ -159,7 +153,7 @@ impl<'a> ByteFilter<'a> {
     }
 }
 
-impl Filter for ByteFilter<'_> {
+impl DistanceFilter for ByteFilter<'_> {
     const GROUP: usize = 14;
     const YIELDS: bool = true;
     type Threshold = i32;

@@ -4,7 +4,7 @@
 //! test for a distance of at most L: one multiply-add per column, starting from `-norm(x)^2 / 2`. For Manhattan and Chebyshev the
 //! (negated) sum and maximum of the gaps are compared with -L.
 //!
-//! **Exactness.** Rows are moved to the centre of the points and rounded to single precision (unit u = 2^-24), which moves a row by at most
+//! **Exactness.** Rows are moved to the center of the points and rounded to single precision (unit u = 2^-24), which moves a row by at most
 //! u times its norm; the sum of d terms is off by at most (d + 2) u times the sum of their sizes. With R the largest norm of a point
 //! both are bounded per query, and the threshold gives way by twice that.
 //!
@@ -12,10 +12,14 @@
 //! at any scale. Rows far smaller than the largest may still underflow: each value and each product then loses at most [`TINY`], and the threshold gives
 //! way by that too.
 
-use super::tiles::{Filter, PANEL, RUN};
+use super::tiles::{DistanceFilter, PANEL, RUN};
+use crate::search::lanes::larger;
 use crate::search::measured::Measured;
-use crate::search::simd::{Instructions, Level, Set, larger, multiply_add, versions};
-use ermine_core::distance::metric::{Metric, Shape};
+use ermine_core::distance::metric::{Metric, MetricShape};
+#[cfg(target_arch = "x86_64")]
+use ermine_core::simd::InstructionSet;
+use ermine_core::simd::Level;
+use ermine_core::versions;
 
 /// Unit of single-precision rounding.
 const UNIT: f64 = 1.0 / (1u32 << 24) as f64;
@@ -29,71 +33,71 @@ const NORMS: std::ops::Range<f64> = 1e-140..1e290;
 
 /// What is summed over the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::search) enum Sum {
+pub(in crate::search) enum FilterSum {
     Product,
     Gap,
     LargestGap,
 }
 
-impl Sum {
+impl FilterSum {
     /// The sum that serves a metric, if there is one.
-    pub(in crate::search) fn of(metric: &Metric) -> Option<Sum> {
+    pub(in crate::search) fn of(metric: &Metric) -> Option<FilterSum> {
         match metric.shape()? {
-            Shape::SumSquares => Some(Sum::Product),
-            Shape::SumAbs => Some(Sum::Gap),
-            Shape::Largest => Some(Sum::LargestGap),
-            Shape::SumPowers(_) => None,
+            MetricShape::SumSquares => Some(FilterSum::Product),
+            MetricShape::SumAbs => Some(FilterSum::Gap),
+            MetricShape::Largest => Some(FilterSum::LargestGap),
+            MetricShape::SumPowers(_) => None,
         }
     }
 
     /// The norm that belongs to it.
     fn norm(self, row: impl Iterator<Item = f64>) -> f64 {
         match self {
-            Sum::Product => row.map(|v| v * v).sum::<f64>().sqrt(),
-            Sum::Gap => row.map(f64::abs).sum(),
-            Sum::LargestGap => row.fold(0.0, |m, v| m.max(v.abs())),
+            FilterSum::Product => row.map(|v| v * v).sum::<f64>().sqrt(),
+            FilterSum::Gap => row.map(f64::abs).sum(),
+            FilterSum::LargestGap => row.fold(0.0, |m, v| m.max(v.abs())),
         }
     }
 
-    /// The norm of a row moved to the centre.
-    fn norm_from(self, centre: &[f64], row: &[f64]) -> f64 {
-        self.norm(row.iter().zip(centre).map(|(v, c)| v - c))
+    /// The norm of a row moved to the center.
+    fn norm_from(self, center: &[f64], row: &[f64]) -> f64 {
+        self.norm(row.iter().zip(center).map(|(v, c)| v - c))
     }
 }
 
 /// Where the points lie: their mean, and the largest norm from there.
 #[derive(Debug, Clone)]
-pub(in crate::search) struct Frame {
-    centre: Vec<f64>,
+pub(in crate::search) struct PointFrame {
+    center: Vec<f64>,
     radius: f64,
 }
 
-impl Frame {
-    pub(in crate::search) fn new(points: &Measured<'_>, sum: Sum) -> Frame {
-        let centre = centre(points);
+impl PointFrame {
+    pub(in crate::search) fn new(points: &Measured<'_>, sum: FilterSum) -> PointFrame {
+        let center = center(points);
         let mut radius = 0.0f64;
-        points.for_each(0..points.n_rows(), |_, row| radius = radius.max(sum.norm_from(&centre, row)));
-        Frame { centre, radius }
+        points.for_each(0..points.n_rows(), |_, row| radius = radius.max(sum.norm_from(&center, row)));
+        PointFrame { center, radius }
     }
 
     pub(in crate::search) fn bytes(&self) -> usize {
-        self.centre.len() * 8
+        self.center.len() * 8
     }
 }
 
 /// The filter over some queries.
 pub(in crate::search) struct FloatFilter<'a> {
     level: Level,
-    sum: Sum,
+    sum: FilterSum,
     points: Measured<'a>,
     metric: &'a Metric,
     queries: &'a [f64],
-    centre: &'a [f64],
+    center: &'a [f64],
     /// The power of two that all is multiplied by.
     scale: f64,
-    /// Largest norm of a centred and scaled point.
+    /// Largest norm of a centered and scaled point.
     radius: f64,
-    /// Norms of the centred and scaled queries.
+    /// Norms of the centered and scaled queries.
     norms: Vec<f64>,
     /// Group after group, column after column, the group's queries.
     packed_queries: Vec<f32>,
@@ -109,12 +113,12 @@ impl<'a> FloatFilter<'a> {
     pub(in crate::search) fn new(
         level: Level,
         (points, metric): (Measured<'a>, &'a Metric),
-        (sum, frame): (Sum, &'a Frame),
+        (sum, frame): (FilterSum, &'a PointFrame),
         queries: &'a [f64],
     ) -> Option<FloatFilter<'a>> {
         let d = points.width();
-        let Frame { centre, radius } = frame;
-        let mut norms: Vec<f64> = queries.chunks_exact(d).map(|row| sum.norm_from(centre, row)).collect();
+        let PointFrame { center, radius } = frame;
+        let mut norms: Vec<f64> = queries.chunks_exact(d).map(|row| sum.norm_from(center, row)).collect();
         let largest = norms.iter().fold(*radius, |most, &norm| most.max(norm));
         if !NORMS.contains(&largest) || norms.iter().any(|norm| norm.is_nan()) {
             return None;
@@ -127,7 +131,7 @@ impl<'a> FloatFilter<'a> {
             points,
             metric,
             queries,
-            centre,
+            center,
             scale,
             radius: radius * scale,
             norms,
@@ -141,19 +145,19 @@ impl<'a> FloatFilter<'a> {
     }
 
     fn pack_queries(&mut self) {
-        let d = self.centre.len();
+        let d = self.center.len();
         let groups = (self.queries.len() / d).div_ceil(Self::GROUP);
         self.packed_queries = vec![0.0; groups * Self::GROUP * d];
         for (i, query) in self.queries.chunks_exact(d).enumerate() {
             let group = &mut self.packed_queries[i / Self::GROUP * Self::GROUP * d..];
-            for (column, (v, c)) in query.iter().zip(self.centre).enumerate() {
+            for (column, (v, c)) in query.iter().zip(self.center).enumerate() {
                 group[column * Self::GROUP + i % Self::GROUP] = ((v - c) * self.scale) as f32;
             }
         }
     }
 }
 
-impl Filter for FloatFilter<'_> {
+impl DistanceFilter for FloatFilter<'_> {
     const GROUP: usize = 14;
     const YIELDS: bool = true;
     type Threshold = f32;
@@ -164,48 +168,48 @@ impl Filter for FloatFilter<'_> {
 
     fn load(&mut self, panel: usize) {
         self.first_panel = panel;
-        let d = self.centre.len();
+        let d = self.center.len();
         let end = self.points.n_rows().min((panel + RUN) * PANEL);
         self.points.for_each(panel * PANEL..end, |i, row| {
             let out = &mut self.packed_points[i / PANEL * PANEL * d..];
             let mut square = 0.0;
-            for (column, (v, c)) in row.iter().zip(self.centre).enumerate() {
+            for (column, (v, c)) in row.iter().zip(self.center).enumerate() {
                 let value = ((v - c) * self.scale) as f32;
                 out[column * PANEL + i % PANEL] = value;
                 square += f64::from(value) * f64::from(value);
             }
-            self.starts[i] = if self.sum == Sum::Product { (-0.5 * square) as f32 } else { 0.0 };
+            self.starts[i] = if self.sum == FilterSum::Product { (-0.5 * square) as f32 } else { 0.0 };
         });
     }
 
     fn threshold(&self, query: usize, limit: f64, _: bool) -> f32 {
         let (q, r) = (self.norms[query], self.radius);
-        let d = self.centre.len() as f64;
+        let d = self.center.len() as f64;
         let underflow = 4.0 * (d + 8.0) * TINY;
         // The rounding of both rows, doubled; and of double precision, for good measure.
         let norm = (self.metric.norm_of(limit) + d * WIDE_TINY) * self.scale;
         let reach = norm * (1.0 + 1e-9) + 4.0 * UNIT * (q + r) + underflow;
         let wide = match self.sum {
-            Sum::Product => 0.5 * (q * q - reach * reach) - 2.0 * (d + 8.0) * UNIT * (r * r + r * q + q * q),
-            Sum::Gap | Sum::LargestGap => -reach * (1.0 + 2.0 * (d + 8.0) * UNIT),
+            FilterSum::Product => 0.5 * (q * q - reach * reach) - 2.0 * (d + 8.0) * UNIT * (r * r + r * q + q * q),
+            FilterSum::Gap | FilterSum::LargestGap => -reach * (1.0 + 2.0 * (d + 8.0) * UNIT),
         };
         (wide - wide.abs() * 2.0 * UNIT - underflow) as f32
     }
 
     fn tile(&self, panel: usize, group: usize, thresholds: &[f32], masks: &mut [u32]) {
-        let d = self.centre.len();
+        let d = self.center.len();
         let local = panel - self.first_panel;
         let points = &self.packed_points[local * PANEL * d..][..PANEL * d];
         let starts = &self.starts[local * PANEL..][..PANEL];
         let queries = &self.packed_queries[group * Self::GROUP * d..][..Self::GROUP * d];
         #[cfg(target_arch = "x86_64")]
-        if self.level.set() == Set::Avx512 {
+        if self.level.has(InstructionSet::Avx512) {
             // SAFETY: the level proves AVX-512F and DQ.
             unsafe {
                 match self.sum {
-                    Sum::Product => avx512::tile::<0>(points, starts, queries, thresholds, masks),
-                    Sum::Gap => avx512::tile::<1>(points, starts, queries, thresholds, masks),
-                    Sum::LargestGap => avx512::tile::<2>(points, starts, queries, thresholds, masks),
+                    FilterSum::Product => avx512::tile::<0>(points, starts, queries, thresholds, masks),
+                    FilterSum::Gap => avx512::tile::<1>(points, starts, queries, thresholds, masks),
+                    FilterSum::LargestGap => avx512::tile::<2>(points, starts, queries, thresholds, masks),
                 }
             }
             return;
@@ -214,53 +218,42 @@ impl Filter for FloatFilter<'_> {
     }
 
     fn distance(&self, query: usize, point: usize) -> f64 {
-        let d = self.centre.len();
+        let d = self.center.len();
         self.points.distance(&self.queries[query * d..][..d], point)
     }
 }
 
 versions! {
-    fn tile[](
-        sum: Sum, points: &[f32], starts: &[f32], queries: &[f32], thresholds: &[f32], masks: &mut [u32],
-    ) = tile_body
-}
-
-/// A tile, one query after the other.
-#[inline(always)]
-fn tile_body<S: Instructions>(
-    set: S,
-    sum: Sum,
-    points: &[f32],
-    starts: &[f32],
-    queries: &[f32],
-    thresholds: &[f32],
-    masks: &mut [u32],
-) {
-    let group = thresholds.len();
-    for i in 0..group {
-        let mut sums = [0.0f32; PANEL];
-        sums.copy_from_slice(starts);
-        for (column, queries) in points.chunks_exact(PANEL).zip(queries.chunks_exact(group)) {
-            let q = queries[i];
-            match sum {
-                Sum::Product => {
-                    for p in 0..PANEL {
-                        sums[p] = multiply_add(set, column[p], q, sums[p]);
+    /// A tile, one query after the other.
+    fn tile(
+        set: impl Instructions, sum: FilterSum, points: &[f32], starts: &[f32], queries: &[f32], thresholds: &[f32], masks: &mut [u32],
+    ) {
+        let group = thresholds.len();
+        for i in 0..group {
+            let mut sums = [0.0f32; PANEL];
+            sums.copy_from_slice(starts);
+            for (column, queries) in points.chunks_exact(PANEL).zip(queries.chunks_exact(group)) {
+                let q = queries[i];
+                match sum {
+                    FilterSum::Product => {
+                        for p in 0..PANEL {
+                            sums[p] = set.multiply_add(column[p], q, sums[p]);
+                        }
                     }
-                }
-                Sum::Gap => {
-                    for p in 0..PANEL {
-                        sums[p] -= (column[p] - q).abs();
+                    FilterSum::Gap => {
+                        for p in 0..PANEL {
+                            sums[p] -= (column[p] - q).abs();
+                        }
                     }
-                }
-                Sum::LargestGap => {
-                    for p in 0..PANEL {
-                        sums[p] = -larger(-sums[p], (column[p] - q).abs());
+                    FilterSum::LargestGap => {
+                        for p in 0..PANEL {
+                            sums[p] = -larger(-sums[p], (column[p] - q).abs());
+                        }
                     }
                 }
             }
+            masks[i] = (0..PANEL).fold(0, |mask, p| mask | u32::from(sums[p] >= thresholds[i]) << p);
         }
-        masks[i] = (0..PANEL).fold(0, |mask, p| mask | u32::from(sums[p] >= thresholds[i]) << p);
     }
 }
 
@@ -321,7 +314,7 @@ mod avx512 {
 }
 
 /// The mean of the points, column by column.
-pub(super) fn centre(points: &Measured<'_>) -> Vec<f64> {
+pub(super) fn center(points: &Measured<'_>) -> Vec<f64> {
     let n = points.n_rows() as f64;
     let mut mean = vec![0.0; points.width()];
     points.for_each(0..points.n_rows(), |_, row| mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n));

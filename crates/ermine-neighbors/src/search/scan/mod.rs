@@ -16,13 +16,14 @@ pub(super) mod tiles;
 
 use super::measured::Measured;
 use super::nearest::Nearest;
-use super::simd::{Instructions, Level, versions};
 use bytes::{ByteCodes, ByteFilter};
 use ermine_core::distance::metric::Metric;
-use ermine_core::distance::rows::{Element, Kept, Points};
-use floats::{FloatFilter, Frame};
+use ermine_core::distance::rows::{PointElement, Points, StoredPoints};
+use ermine_core::simd::Level;
+use ermine_core::versions;
+use floats::{FloatFilter, PointFrame};
 use std::sync::OnceLock;
-use tiles::{Progress, search_tiles};
+use tiles::{ScanProgress, search_tiles};
 
 /// From this many columns on, bytes are the first filter. Narrower rows would need more than 30% memory for their codes.
 const BYTES_FROM: usize = 20;
@@ -36,7 +37,7 @@ pub(super) struct Scan {
     /// Made of the points when first needed, and never written to a file.
     codes: OnceLock<Option<ByteCodes>>,
     /// The same.
-    frame: OnceLock<Frame>,
+    frame: OnceLock<PointFrame>,
 }
 
 impl Scan {
@@ -55,11 +56,12 @@ impl Scan {
 
     pub(super) fn bytes(&self) -> usize {
         let codes = self.codes.get().and_then(Option::as_ref).map_or(0, ByteCodes::bytes);
-        self.points.bytes() + codes + self.frame.get().map_or(0, Frame::bytes)
+        self.points.bytes() + codes + self.frame.get().map_or(0, PointFrame::bytes)
     }
 
     fn codes(&self, metric: &Metric) -> Option<&ByteCodes> {
-        let wanted = floats::Sum::of(metric) == Some(floats::Sum::Product) && self.points.n_features() >= BYTES_FROM;
+        let wanted =
+            floats::FilterSum::of(metric) == Some(floats::FilterSum::Product) && self.points.n_features() >= BYTES_FROM;
         if !wanted || !bytes::available() {
             return None;
         }
@@ -68,15 +70,15 @@ impl Scan {
 
     /// Offers to each of `best` the points that belong there, for the query in the same place.
     pub(super) fn search(&self, level: Level, metric: &Metric, queries: &[f64], best: &mut [Nearest]) {
-        let mut progress = Progress::default();
+        let mut progress = ScanProgress::default();
         let measured = Measured::new(&self.points, metric);
         if let Some(codes) = self.codes(metric) {
             progress = search_tiles(&mut ByteFilter::new(codes, measured, metric, queries), best, progress);
         }
         if best.len() > FEW_QUERIES
             && progress.points < self.points.n_rows()
-            && let Some(sum) = floats::Sum::of(metric)
-            && let frame = self.frame.get_or_init(|| Frame::new(&measured, sum))
+            && let Some(sum) = floats::FilterSum::of(metric)
+            && let frame = self.frame.get_or_init(|| PointFrame::new(&measured, sum))
             && let Some(mut filter) = FloatFilter::new(level, (measured, metric), (sum, frame), queries)
         {
             progress = search_tiles(&mut filter, best, progress);
@@ -91,8 +93,8 @@ impl Scan {
             return self.search_given(level, metric, queries, best, first);
         }
         match self.points.kept() {
-            Kept::F32(points) => exact(level, metric, d, &points[first * d..], first as u32, queries, best),
-            Kept::F64(points) => exact(level, metric, d, &points[first * d..], first as u32, queries, best),
+            StoredPoints::F32(points) => exact(level, metric, d, &points[first * d..], first as u32, queries, best),
+            StoredPoints::F64(points) => exact(level, metric, d, &points[first * d..], first as u32, queries, best),
         }
     }
 
@@ -114,25 +116,14 @@ const RUN: usize = 64;
 
 versions! {
     /// Measures everything, rows numbered from `first`.
-    fn exact[E: Element](
-        metric: &Metric, d: usize, points: &[E], first: u32, queries: &[f64], best: &mut [Nearest],
-    ) = exact_body
-}
-
-#[inline(always)]
-fn exact_body<S: Instructions, E: Element>(
-    _: S,
-    metric: &Metric,
-    d: usize,
-    points: &[E],
-    first: u32,
-    queries: &[f64],
-    best: &mut [Nearest],
-) {
-    for (run, points) in (0u32..).zip(points.chunks(d * RUN)) {
-        for (query, best) in queries.chunks_exact(d).zip(best.iter_mut()) {
-            for (row, point) in (first + run * RUN as u32..).zip(points.chunks_exact(d)) {
-                best.offer(metric.distance(query, point), row);
+    fn exact<E: PointElement>(
+        _set: impl Instructions, metric: &Metric, d: usize, points: &[E], first: u32, queries: &[f64], best: &mut [Nearest],
+    ) {
+        for (run, points) in (0u32..).zip(points.chunks(d * RUN)) {
+            for (query, best) in queries.chunks_exact(d).zip(best.iter_mut()) {
+                for (row, point) in (first + run * RUN as u32..).zip(points.chunks_exact(d)) {
+                    best.offer(metric.distance(query, point), row);
+                }
             }
         }
     }

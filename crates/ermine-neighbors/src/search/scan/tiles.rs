@@ -1,6 +1,6 @@
 //! The way of a tile: which points might be near which queries, and what happens to those that might.
 //!
-//! Points come in panels of [`PANEL`], queries in groups of [`Filter::GROUP`]. A run of panels small enough for the second-level
+//! Points come in panels of [`PANEL`], queries in groups of [`DistanceFilter::GROUP`]. A run of panels small enough for the second-level
 //! cache is compared with all queries before the next run is touched. After each tile the threshold of a query that found something
 //! is tightened.
 
@@ -14,7 +14,7 @@ pub(in crate::search) const RUN: usize = 8;
 const WEAK: usize = 40;
 
 /// A quick test that lets through every pair that might matter, and few others.
-pub(in crate::search) trait Filter {
+pub(in crate::search) trait DistanceFilter {
     /// Queries in a group.
     const GROUP: usize;
     /// Whether something faster can take over where the test turns out weak. A test that measures exactly has nothing to yield to.
@@ -38,7 +38,7 @@ pub(in crate::search) trait Filter {
 /// How far a scan has come.
 #[must_use]
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::search) struct Progress {
+pub(in crate::search) struct ScanProgress {
     /// Points compared with all queries.
     pub(in crate::search) points: usize,
     /// Pairs measured exactly.
@@ -46,7 +46,11 @@ pub(in crate::search) struct Progress {
 }
 
 /// Compares the points from `progress` on with all queries. Stops early, after a whole run, when a filter that yields turns out weak.
-pub(in crate::search) fn search_tiles<F: Filter>(filter: &mut F, best: &mut [Nearest], progress: Progress) -> Progress {
+pub(in crate::search) fn search_tiles<F: DistanceFilter>(
+    filter: &mut F,
+    best: &mut [Nearest],
+    progress: ScanProgress,
+) -> ScanProgress {
     let mut done = progress;
     let first = progress.points / PANEL;
     let panels = filter.n_points().div_ceil(PANEL);
@@ -73,7 +77,12 @@ pub(in crate::search) fn search_tiles<F: Filter>(filter: &mut F, best: &mut [Nea
 }
 
 /// Compares a run of panels with one group of queries; how many pairs were measured.
-fn search_group<F: Filter>(filter: &F, panels: std::ops::Range<usize>, group: usize, best: &mut [Nearest]) -> usize {
+fn search_group<F: DistanceFilter>(
+    filter: &F,
+    panels: std::ops::Range<usize>,
+    group: usize,
+    best: &mut [Nearest],
+) -> usize {
     let mut thresholds = [F::Threshold::default(); 16];
     let mut masks = [0u32; 16];
     let (thresholds, masks) = (&mut thresholds[..F::GROUP], &mut masks[..F::GROUP]);

@@ -1,9 +1,9 @@
-//! Trees on all thresholds: each by the grower of single trees, on the rows that were drawn, as often as they were drawn by weight.
+//! Forest trees on all thresholds, grown by the tree builder of single trees; a row drawn k times has weight k.
 //!
-//! The orders of the columns for a tree follow from those of the whole; the data itself is not copied.
+//! The sorted orders of a bootstrap sample are derived from those of the full data; the data are not copied.
 
 use super::fitted::FittedForest;
-use super::train::{GrownTree, Job};
+use super::train::{ForestMember, ForestTraining};
 use super::{ColumnsTried, ForestClassWeight};
 use crate::learner::decision_tree::{DecisionTree, Splitter};
 use crate::learner::fitted_tree::importances;
@@ -16,11 +16,11 @@ use ermine_core::matrix::Task;
 use ermine_core::progress::Parts;
 use ermine_core::rng::{Purpose, RngExt};
 
-impl Job<'_> {
-    /// Grows trees on all thresholds.
+impl ForestTraining<'_> {
+    /// Grows exact trees.
     pub(super) fn grow_exact(&self, fitted: &mut FittedForest) -> Result<()> {
         let learner = self.tree_learner();
-        // Once for all: what trees need is derived from it.
+        // Sorted once; the orders of each sample are derived from it.
         self.data.features().sorted();
         self.each_tree(fitted, |tree| self.exact_tree(&learner, tree))
     }
@@ -28,7 +28,7 @@ impl Job<'_> {
     fn tree_learner(&self) -> DecisionTree {
         let (s, n) = (self.settings, self.n_draws());
         let max_features = match (s.max_features, self.data.task()) {
-            (ColumnsTried::Of(said), _) => said,
+            (ColumnsTried::Of(max_features), _) => max_features,
             (ColumnsTried::Auto, Task::Classification) => MaxFeatures::Sqrt,
             (ColumnsTried::Auto, _) => MaxFeatures::All,
         };
@@ -48,7 +48,7 @@ impl Job<'_> {
         }
     }
 
-    fn exact_tree(&self, learner: &DecisionTree, tree: usize) -> Result<GrownTree> {
+    fn exact_tree(&self, learner: &DecisionTree, tree: usize) -> Result<ForestMember> {
         let drawn = self.draws(tree);
         let rows: Vec<u32> = (0..drawn.len() as u32).filter(|&row| drawn[row as usize] > 0).collect();
         let balanced = match self.settings.class_weight {
@@ -61,14 +61,7 @@ impl Job<'_> {
         let plain = weight.iter().all(|&w| w == 1.0);
         let data = self.data.select(&rows)?.with_weight((!plain).then_some(weight))?;
         let seed = Purpose::ForestSplits.stream(self.context.seed, &[tree as u64]).random();
-        let own = Context {
-            seed,
-            threads: None,
-            observer: &Parts(self.context.observer),
-            previous: None,
-            folds: None,
-            registry: self.context.registry,
-        };
+        let own = Context { seed, observer: &Parts(self.context.observer), ..Context::new(self.context.registry) };
         let mut grown = learner.grow(&data, &own)?;
         if self.settings.ccp_alpha > 0.0 {
             grown = cost_complexity(&grown, self.settings.ccp_alpha);

@@ -1,6 +1,6 @@
-//! The fitted forest.
+//! The fitted random forest or extra-trees.
 
-use super::judge::{LeafTargets, OutOfBag};
+use super::out_of_bag::{LeafTargets, OutOfBag};
 use crate::ensemble::TreeSum;
 use crate::learner::fitted_tree::FittedTree;
 use crate::tree::Forest;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct FittedForest {
     pub(super) forest: Arc<Forest>,
     pub(super) output: Output,
-    /// What the splits of each column gain, as a share of what all splits of a tree gain, added up over the trees.
+    /// The normalized total gain of the splits on each feature, summed over the trees.
     pub(super) shares: Vec<f64>,
     pub(super) out_of_bag: Option<OutOfBag>,
     pub(super) permutation: Option<Vec<f64>>,
@@ -29,19 +29,19 @@ impl FittedForest {
         &self.forest
     }
 
-    /// The share of each column in what all splits gained; they add up to 1 where there are any splits.
+    /// Impurity-based feature importances; they sum to 1 if there are any splits.
     pub fn importances(&self) -> Vec<f64> {
         let total: f64 = self.shares.iter().sum();
         if total > 0.0 { self.shares.iter().map(|share| share / total).collect() } else { self.shares.clone() }
     }
 
-    /// How much worse trees get on rows that they didn't see when a column is shuffled (accuracy lost, or squared error gained), where that was asked for.
+    /// Permutation importances on out-of-bag rows, if `permutation_importances` is set.
     pub fn permutation_importances(&self) -> Option<&[f64]> {
         self.permutation.as_deref()
     }
 
-    /// The same trees, without what was found out about the rows that they saw.
-    pub(super) fn without_judgement(&self) -> FittedForest {
+    /// The same trees without the out-of-bag evaluation.
+    pub(super) fn without_evaluation(&self) -> FittedForest {
         FittedForest {
             forest: self.forest.clone(),
             shares: self.shares.clone(),
@@ -52,7 +52,7 @@ impl FittedForest {
         }
     }
 
-    /// How good the forest is on rows that trees didn't see, where that was asked for.
+    /// The out-of-bag evaluation, if `oob_score` is set.
     pub fn out_of_bag(&self) -> Option<&OutOfBag> {
         self.out_of_bag.as_ref()
     }
@@ -66,7 +66,9 @@ impl FittedForest {
         let permutation = sections.has("permutation").then(|| sections.f64s("permutation")).transpose()?;
         let fits = |shares: &Vec<f64>| shares.len() == n_features;
         if forest.n_trees() == 0 || !fits(&shares) || !permutation.as_ref().is_none_or(fits) {
-            return Err(Error::model_file("a forest without trees, or with importances of other columns"));
+            return Err(Error::model_file(
+                "a forest has no trees, or its importances don't match the number of columns",
+            ));
         }
         let out_of_bag = sections.json("out_of_bag")?;
         let leaf_targets = sections.has("leaf_target").then(|| LeafTargets::load(sections, &forest)).transpose()?;
@@ -101,17 +103,18 @@ impl Fitted for FittedForest {
 
     fn text(&self, schema: &Schema) -> String {
         let mut text =
-            format!("the mean of {} trees with {} nodes in all\n", self.forest.n_trees(), self.forest.n_nodes());
+            format!("the average of {} trees with {} nodes in total\n", self.forest.n_trees(), self.forest.n_nodes());
         if let Some(oob) = &self.out_of_bag {
             let measure = oob.measure(schema.task);
-            text.push_str(&format!("out-of-bag {measure}: {} on {} rows\n", number(oob.score), oob.n_judged));
+            text.push_str(&format!("out-of-bag {measure}: {} on {} rows\n", number(oob.score), oob.n_evaluated));
         }
         let importances = self.importances();
-        text.push_str("share of each column in what the splits gained:\n");
+        text.push_str("feature importances (share of the impurity decrease):\n");
         text.push_str(&bars(&importances, schema));
         if let Some(permutation) = &self.permutation {
-            let what = if schema.task == Task::Classification { "accuracy lost" } else { "squared error gained" };
-            text.push_str(&format!("{what} on out-of-bag rows when a column is shuffled:\n"));
+            let what =
+                if schema.task == Task::Classification { "decrease in accuracy" } else { "increase in squared error" };
+            text.push_str(&format!("permutation importances ({what} on out-of-bag rows):\n"));
             text.push_str(&bars(permutation, schema));
         }
         text
@@ -143,7 +146,7 @@ impl Fitted for FittedForest {
 
     fn attributes(&self, schema: &Schema) -> Vec<Attribute> {
         let mut all = vec![Attribute::feature_importances(self.importances())];
-        let doc = "Accuracy lost (or squared error gained) on out-of-bag rows when the values of a feature are shuffled, \
+        let doc = "Decrease in accuracy (or increase in squared error) on out-of-bag rows when the values of a feature are shuffled, \
                    if ``permutation_importances`` is set.";
         let vector = |values| Attribute::vector("permutation_importances", values, "(n_features_in_,)", doc);
         all.extend(self.permutation.clone().map(vector));
@@ -153,25 +156,25 @@ impl Fitted for FittedForest {
     }
 }
 
-/// A tree is a stage; the prediction is the mean of the trees so far.
+/// Each tree is a stage; the prediction is the average of the trees so far.
 impl Staged for FittedForest {
     fn n_stages(&self) -> usize {
         self.forest.n_trees()
     }
 
-    fn add_stage(&self, features: &Features, stage: usize, said: &mut Vec<f64>) -> Result<()> {
-        said.resize(features.n_rows() * self.forest.width(), 0.0);
+    fn add_stage(&self, features: &Features, stage: usize, sums: &mut Vec<f64>) -> Result<()> {
+        sums.resize(features.n_rows() * self.forest.width(), 0.0);
         let tree = self.forest.sum_of(stage..stage + 1, features);
-        said.iter_mut().zip(tree).for_each(|(sum, v)| *sum += v);
+        sums.iter_mut().zip(tree).for_each(|(sum, v)| *sum += v);
         Ok(())
     }
 
-    fn after(&self, said: &[f64], n_stages: usize) -> Vec<f64> {
-        said.iter().map(|sum| sum / n_stages as f64).collect()
+    fn after(&self, sums: &[f64], n_stages: usize) -> Vec<f64> {
+        sums.iter().map(|sum| sum / n_stages as f64).collect()
     }
 }
 
-/// The columns with the highest importances, each with a bar.
+/// A bar chart of the features with the highest importances.
 fn bars(importances: &[f64], schema: &Schema) -> String {
     const SHOWN: usize = 20;
     let most = importances.iter().fold(0.0, |a: f64, &b| a.max(b));

@@ -1,35 +1,35 @@
-//! Random forests and extra-trees: the mean of many trees, each grown on other rows and other columns.
+//! Random forests and extra-trees: the average of many randomized trees.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | this file | the parameters of both learners |
-//! | [`train`] | from data to trees, by one of the next two |
-//! | `hist` | trees on bins |
+//! | [`train`] | the training loop over trees |
+//! | `binned` | trees on histogram bins |
 //! | `exact` | trees on all thresholds |
-//! | [`judge`] | what follows from the rows that a tree saw and didn't see: out-of-bag scores, permutation importances, the targets of leaves |
+//! | [`out_of_bag`] | out-of-bag scores, permutation importances, leaf targets for quantiles |
 //! | [`fitted`] | the fitted forest: prediction, importances, quantiles |
 //!
-//! **Idea.** A full tree fits its training data and little else. The mean of many that differ (rows drawn with replacement, columns drawn anew at every node) keeps
-//! what they have in common. In extra-trees the thresholds are drawn too, and every tree sees all rows.
+//! **Idea.** A fully grown tree overfits. The average of many different trees (bootstrap samples of the rows, features drawn at every node) reduces the variance. In extra-trees the thresholds are random
+//! too, and every tree uses all rows.
 //!
-//! **Splits** (`tree_method`). `hist`: between bins, at most 255 for each column, of equal count, each value its own where there are no more; see
-//! [`crate::tree::lines`]. `exact`: all thresholds, by the grower of single trees ([`mod@crate::tree::grow`]). Both are equally accurate, and bins are much faster. `auto`, the default,
-//! takes bins wherever they can do what is asked; the criteria error, absolute_error and poisson, ccp_alpha and monotonic_cst need exact trees.
+//! **Splits** (`tree_method`). `hist`: between bins, at most 255 per feature, of equal count; each value has its own bin if there are few. See [`crate::tree::binned_rows`]. `exact`: all thresholds, by the
+//! tree builder of single trees ([`mod@crate::tree::grow`]). Both are equally accurate, and bins are much faster. `auto`, the default, uses bins unless the criteria error, absolute_error or poisson,
+//! ccp_alpha or monotonic_cst require exact trees.
 //!
-//! **Seeds.** Tree t depends on the seed and on t only: a forest of 100 trees begins with the trees of a forest of 50.
+//! **Seeds.** Tree t depends on the random seed and on t only: a forest of 100 trees starts with the trees of a forest of 50.
 //!
 //! **Reference.** Breiman, Random forests, 2001; Geurts, Ernst and Wehenkel, Extremely randomized trees, 2006.
 
+mod binned;
 mod exact;
 pub mod fitted;
-mod hist;
-pub mod judge;
+pub mod out_of_bag;
 pub mod train;
 
 pub use fitted::FittedForest;
 
 use super::decision_tree::TreeCriterion;
-use super::{Capabilities, Context, Family, Info, Learner, Trained};
+use super::{Capabilities, Context, Family, Info, Learner, TREE_CAPABILITIES, Trained};
 use ermine_core::error::Result;
 use ermine_core::learner::parameters::{Amount, ClassWeight, MaxFeatures};
 use ermine_core::matrix::{Dataset, Task};
@@ -37,30 +37,30 @@ use ermine_core::param::{Kind, ParamType, Range, Value};
 use ermine_core::{choice, params};
 
 choice! {
-    /// Which thresholds are tried.
+    /// Candidate thresholds of a forest's trees.
     pub enum ForestMethod {
-        /// Bounds of bins, unless another parameter needs all thresholds.
+        /// Edges of histogram bins, unless another parameter requires all thresholds.
         Auto = "auto",
-        /// Bounds of bins.
+        /// Edges of histogram bins.
         Hist = "hist",
-        /// All.
+        /// All thresholds.
         Exact = "exact",
     }
 }
 
-/// How many columns a node of a forest tries.
+/// Number of features that each node of a forest considers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ColumnsTried {
-    /// The square root of their number for classes, all of them for numbers.
+    /// The square root of the number of features for classification, all features for regression.
     Auto,
-    /// As said.
+    /// A given number of features.
     Of(MaxFeatures),
 }
 
 impl ColumnsTried {
     fn of(self, d: usize, task: Task) -> usize {
         match (self, task) {
-            (ColumnsTried::Of(said), _) => said.of(d),
+            (ColumnsTried::Of(max_features), _) => max_features.of(d),
             (ColumnsTried::Auto, Task::Classification) => MaxFeatures::Sqrt.of(d),
             (ColumnsTried::Auto, _) => d,
         }
@@ -74,7 +74,7 @@ impl ParamType for ColumnsTried {
     fn to_value(&self) -> Value {
         match self {
             ColumnsTried::Auto => Value::Text("auto".into()),
-            ColumnsTried::Of(said) => said.to_value(),
+            ColumnsTried::Of(max_features) => max_features.to_value(),
         }
     }
     fn from_value(value: &Value) -> Option<Self> {
@@ -88,12 +88,12 @@ impl ParamType for ColumnsTried {
     }
 }
 
-/// How much the rows of each class count in a forest.
+/// Class weights of a forest.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ForestClassWeight {
-    /// The same for all trees.
+    /// The same class weights for all trees.
     Of(ClassWeight),
-    /// Balanced among the rows that were drawn for a tree, for each tree anew.
+    /// Balanced within the bootstrap sample of each tree.
     BalancedSubsample,
 }
 
@@ -124,50 +124,50 @@ macro_rules! forest_params {
         params! {
             $(#[$meta])*
             pub struct $name($word) {
-                /// Trees.
+                /// Number of trees.
                 n_estimators: usize = 100, range Range::between(1.0, 1e6), tune Log(10, 1000);
-                /// What a split lowers; none for "gini" (classes) or "squared_error" (numbers).
+                /// Function that measures the quality of a split. None for "gini" (classification) or "squared_error" (regression).
                 criterion: Option<TreeCriterion> = None, tune Each;
-                /// Depth of a tree, at most; none for 1,024.
+                /// Maximum depth of each tree. None for the default limit of 1,024 levels.
                 max_depth: Option<usize> = None, range Range::at_least(1.0);
-                /// A node with fewer rows, or a smaller share of them, is not split.
+                /// Minimum number of rows a node needs to be split, as a count or as a fraction of the rows.
                 min_samples_split: Amount = Amount::Count(2), range Range::more_than(0.0);
-                /// Each side of a split has at least this many rows, or this share of them.
+                /// Minimum number of rows in each leaf, as a count or as a fraction of the rows.
                 min_samples_leaf: Amount = Amount::Count(1), range Range::more_than(0.0), tune Log(1, 50);
-                /// Each side of a split has at least this share of the weight.
+                /// Minimum weight of each leaf, as a fraction of the total weight.
                 min_weight_fraction_leaf: f64 = 0.0, range Range::between(0.0, 0.5);
-                /// Columns tried at each node: a number (all if there are no more), a share, sqrt, log2, or none for all; auto is sqrt for classes and all for numbers.
+                /// Number of features that each node considers: a count, a fraction, sqrt or log2; none for all features. auto is sqrt for classification and all features for regression.
                 max_features: ColumnsTried = ColumnsTried::Auto;
-                /// Leaves of a tree, at most; the best splits are made first. None for no limit.
+                /// Maximum number of leaves of each tree; the splits with the largest impurity decrease come first. None for no limit.
                 max_leaf_nodes: Option<usize> = None, range Range::at_least(2.0);
-                /// A split lowers the impurity, weighted by its share of the rows, by at least this much.
+                /// Minimum impurity decrease of a split, weighted by the node's fraction of the rows.
                 min_impurity_decrease: f64 = 0.0, range Range::at_least(0.0);
-                /// Whether each tree sees rows drawn with replacement, or all rows.
+                /// Whether each tree is trained on a bootstrap sample instead of all rows.
                 bootstrap: bool = $bootstrap;
-                /// How many rows are drawn for each tree, or which share; none for as many as there are. Only with bootstrap.
+                /// Number of rows in each bootstrap sample, as a count or as a fraction of the rows. None for as many as there are rows. Requires bootstrap.
                 max_samples: Option<Amount> = None, range Range::more_than(0.0);
-                /// How much the rows of each class count, beside their own weights: none, balanced (the classes weigh the same, rows counted by their weights), balanced_subsample (the same among the rows drawn for each tree), or class=weight pairs.
+                /// Class weights, multiplied with the row weights: none (all classes have weight 1), balanced (all classes have the same total weight), balanced_subsample (the same within each bootstrap sample), or class=weight pairs.
                 class_weight: ForestClassWeight = ForestClassWeight::Of(ClassWeight::Equal);
-                /// For each column 1 (the prediction may not fall as it grows), -1 (it may not rise) or 0; empty for no constraints. Needs exact trees.
+                /// Monotonic constraint for each feature: 1 (increasing), -1 (decreasing) or 0 (none); empty for no constraints. Requires exact trees.
                 monotonic_cst: Vec<i64> = Vec::new(), range Range::between(-1.0, 1.0);
-                /// Splits that lower the impurity by less than this for each leaf they add are pruned. Needs exact trees.
+                /// Complexity parameter of minimal cost-complexity pruning: subtrees whose impurity decrease per leaf is less than this are pruned. Requires exact trees.
                 ccp_alpha: f64 = 0.0, range Range::at_least(0.0);
-                /// Whether to judge the forest on the rows that each tree didn't see. Only with bootstrap.
+                /// Whether to evaluate the forest on out-of-bag rows. Requires bootstrap.
                 oob_score: bool = false;
-                /// Whether to find out how much worse each tree gets on the rows that it didn't see when the values of a column are shuffled. Only with bootstrap.
+                /// Whether to compute permutation importances on out-of-bag rows. Requires bootstrap.
                 permutation_importances: bool = false;
-                /// Whether to keep the training targets of all leaves, from which quantiles are predicted. For one number.
+                /// Whether to store the training targets of each leaf so that quantiles can be predicted. For regression with one target.
                 quantiles: bool = false;
-                /// Which thresholds are tried: bounds of bins (hist), all (exact), or bins unless another parameter needs exact trees (auto).
+                /// Candidate thresholds: the edges of histogram bins (hist), all thresholds (exact), or hist unless another parameter requires exact trees (auto).
                 tree_method: ForestMethod = ForestMethod::Auto;
-                /// Bins of a column, at most.
+                /// Maximum number of bins per feature.
                 max_bins: usize = 255, range Range::between(2.0, 255.0);
             }
         }
 
         impl $name {
-            fn settings(&self, random_splits: bool) -> train::Settings<'_> {
-                train::Settings {
+            fn settings(&self, random_splits: bool) -> train::ForestSettings<'_> {
+                train::ForestSettings {
                     n_estimators: self.n_estimators,
                     name: $word,
                     criterion: self.criterion,
@@ -196,37 +196,27 @@ macro_rules! forest_params {
 }
 
 forest_params! {
-    /// The mean of many trees, each grown on rows drawn with replacement and on columns drawn at every node.
+    /// The average of many trees, each trained on a bootstrap sample, with features drawn at random at every node.
     RandomForest, "random-forest", true
 }
 
 forest_params! {
-    /// The mean of many trees whose thresholds are drawn at random.
+    /// The average of many trees whose thresholds are drawn at random.
     ExtraTrees, "extra-trees", false
 }
 
-const CAPABILITIES: Capabilities = Capabilities {
-    tasks: &[Task::Classification, Task::Regression],
-    binary_only: false,
-    multi_output: true,
-    weights: true,
-    missing: true,
-    nominal: true,
-    sparse: true,
-    probabilities: true,
-    random: true,
-};
+const CAPABILITIES: Capabilities = Capabilities { sparse: true, random: true, ..TREE_CAPABILITIES };
 
 static RANDOM_FOREST: Info = Info {
     name: "random-forest",
-    summary: "the mean of many trees, each grown on rows drawn with replacement and on columns drawn at every node",
+    summary: "average of many trees, each trained on a bootstrap sample, with features drawn at random at every node",
     capabilities: CAPABILITIES,
     family: Family::Ensemble,
 };
 
 static EXTRA_TREES: Info = Info {
     name: "extra-trees",
-    summary: "the mean of many trees whose thresholds are drawn at random",
+    summary: "average of many trees whose thresholds are drawn at random",
     capabilities: CAPABILITIES,
     family: Family::Ensemble,
 };
@@ -236,7 +226,7 @@ impl Learner for RandomForest {
         &RANDOM_FOREST
     }
 
-    fn goes_on(&self) -> bool {
+    fn supports_warm_start(&self) -> bool {
         true
     }
 
@@ -250,7 +240,7 @@ impl Learner for ExtraTrees {
         &EXTRA_TREES
     }
 
-    fn goes_on(&self) -> bool {
+    fn supports_warm_start(&self) -> bool {
         true
     }
 

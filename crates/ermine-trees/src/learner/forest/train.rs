@@ -1,6 +1,6 @@
-//! From data to a forest: draw rows for each tree, grow trees side by side, judge them.
+//! Training a forest: draw rows for each tree, grow trees in parallel, evaluate them on out-of-bag rows.
 //!
-//! **Going on.** Tree t depends on the seed and on t only, so that going on from a forest of 50 trees to one of 100 gives the very forest of 100 trees.
+//! **Warm start.** Tree t depends on the random seed and on t only, so continuing from a forest of 50 trees to 100 trees gives exactly the forest of 100 trees.
 
 use super::fitted::FittedForest;
 use super::{Amount, ColumnsTried, ForestClassWeight, ForestMethod};
@@ -17,11 +17,11 @@ use ermine_core::progress::{Event, report};
 use ermine_core::rng::{self, Purpose};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Trees that are held apart before they are put together, at most.
+/// Maximum number of trees that are collected before they are appended to the forest.
 const BATCH: usize = 256;
 
 /// The parameters of both forests.
-pub struct Settings<'a> {
+pub struct ForestSettings<'a> {
     pub(super) name: &'static str,
     pub(super) n_estimators: usize,
     pub(super) criterion: Option<TreeCriterion>,
@@ -45,11 +45,11 @@ pub struct Settings<'a> {
     pub(super) random_splits: bool,
 }
 
-/// A tree, and what the splits of each column gain in it.
-pub(super) type GrownTree = (Forest, Vec<f64>);
+/// A tree and its feature importances.
+pub(super) type ForestMember = (Forest, Vec<f64>);
 
 /// Trains a forest.
-pub fn train(settings: &Settings<'_>, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
+pub fn train(settings: &ForestSettings<'_>, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
     settings.check(data)?;
     crate::learner::require_nodes(data, settings.max_leaf_nodes, settings.max_depth)?;
     let weight = match settings.class_weight {
@@ -57,7 +57,7 @@ pub fn train(settings: &Settings<'_>, data: &Dataset, context: &Context<'_>) -> 
         ForestClassWeight::BalancedSubsample => None,
     };
     let weight = weight.or_else(|| data.weight().map(<[f64]>::to_vec));
-    let job = Job { settings, data, context, weight: weight.as_deref() };
+    let job = ForestTraining { settings, data, context, weight: weight.as_deref() };
     let output = if data.task() == Task::Classification { Output::Probabilities } else { Output::Values };
     let mut fitted = job.begin(output)?;
     if settings.is_exact() {
@@ -65,18 +65,18 @@ pub fn train(settings: &Settings<'_>, data: &Dataset, context: &Context<'_>) -> 
     } else {
         job.grow_on_bins(&mut fitted)?
     };
-    job.judge(&mut fitted)?;
+    job.evaluate(&mut fitted)?;
     let certificate = job.certificate(&fitted);
     Ok(Trained { fitted: Box::new(fitted), certificate })
 }
 
-impl Settings<'_> {
-    /// Whether trees are grown on all thresholds.
+impl ForestSettings<'_> {
+    /// Whether trees consider all thresholds.
     pub(super) fn is_exact(&self) -> bool {
         self.tree_method == ForestMethod::Exact || (self.tree_method == ForestMethod::Auto && self.needs_exact())
     }
 
-    /// Whether a parameter asks for what trees on bins don't do.
+    /// Whether a parameter requires exact trees.
     fn needs_exact(&self) -> bool {
         use TreeCriterion::{AbsoluteError, Error, Poisson};
         matches!(self.criterion, Some(Error | AbsoluteError | Poisson))
@@ -103,7 +103,7 @@ impl Settings<'_> {
         }
         self.min_samples_leaf.check_leaf(self.name)?;
         if self.tree_method == ForestMethod::Hist && self.needs_exact() {
-            let allowed = "auto or exact, which this criterion, ccp_alpha or monotonic_cst needs";
+            let allowed = "auto or exact (required by this criterion, ccp_alpha or monotonic_cst)";
             return refuse("tree_method", "hist".into(), allowed);
         }
         let of_numbers = matches!(
@@ -115,26 +115,26 @@ impl Settings<'_> {
                 unsupported(format!("criterion = {criterion} for {}", data.task()))
             }
             (_, Target::Values { .. }) if *self.class_weight == ForestClassWeight::BalancedSubsample => {
-                Err(Error::data("class_weight is for classes, and the target is a number"))
+                Err(Error::data("class_weight needs a classification target"))
             }
             (_, Target::Values { n_outputs: 1, .. }) => Ok(()),
-            _ if self.quantiles => unsupported(format!("quantiles = true for {} of several", data.task())),
+            _ if self.quantiles => unsupported(format!("quantiles = true for {} with several outputs", data.task())),
             _ => Ok(()),
         }
     }
 }
 
-/// All that growing the trees of a forest needs.
-pub(super) struct Job<'a> {
-    pub settings: &'a Settings<'a>,
+/// The inputs of a forest's training.
+pub(super) struct ForestTraining<'a> {
+    pub settings: &'a ForestSettings<'a>,
     pub data: &'a Dataset,
     pub context: &'a Context<'a>,
-    /// The weights of the rows, where they are given or follow from class weights that are the same for all trees.
+    /// Row weights, including class weights that are the same for all trees.
     pub weight: Option<&'a [f64]>,
 }
 
-impl Job<'_> {
-    /// The forest to go on from; else one without trees.
+impl ForestTraining<'_> {
+    /// The forest to continue from, or an empty one.
     fn begin(&self, output: Output) -> Result<FittedForest> {
         let (settings, d) = (self.settings, self.data.features().n_columns());
         let Some(model) = self.context.previous else {
@@ -142,19 +142,19 @@ impl Job<'_> {
         };
         let unsupported = |need: String| Err(Error::Unsupported { learner: settings.name.into(), need });
         let Some(before) = model.fitted::<FittedForest>() else {
-            return unsupported("going on from a model of another learner".into());
+            return unsupported("continuing from a model of another learner".into());
         };
         let n_trees = before.forest.n_trees();
         if settings.n_estimators < n_trees {
             let (name, value) = ("n_estimators".into(), settings.n_estimators.to_string());
-            let allowed = format!("at least {n_trees}, as many trees as there are already");
+            let allowed = format!("at least {n_trees}, the number of trees of the initial model");
             return Err(Error::Param { owner: settings.name.into(), name, value, allowed });
         }
-        let judged = settings.oob_score || settings.permutation_importances || settings.quantiles;
-        if judged && model.header().n_rows != self.data.n_rows() {
-            return unsupported("out-of-bag rows or quantiles of trees that were grown on other data".into());
+        let needs_rows = settings.oob_score || settings.permutation_importances || settings.quantiles;
+        if needs_rows && model.header().n_rows != self.data.n_rows() {
+            return unsupported("out-of-bag scores or quantiles when continuing from a model of other data".into());
         }
-        Ok(FittedForest { output, ..before.without_judgement() })
+        Ok(FittedForest { output, ..before.without_evaluation() })
     }
 
     /// How often each row was drawn for a tree.
@@ -172,13 +172,13 @@ impl Job<'_> {
         drawn
     }
 
-    /// How many rows are drawn for each tree.
+    /// The number of rows drawn for each tree.
     pub fn n_draws(&self) -> usize {
         let n = self.data.n_rows();
         self.settings.max_samples.map_or(n, |amount| amount.of(n).clamp(1, n))
     }
 
-    /// Weights that balance the classes of the rows that were drawn.
+    /// Row weights that balance the classes of a bootstrap sample.
     pub fn balanced(&self, drawn: &[u16]) -> Result<Vec<f64>> {
         let (codes, labels) = self.data.classes()?;
         let weight = |row: usize| f64::from(drawn[row]) * self.data.row_weight(row);
@@ -190,22 +190,26 @@ impl Job<'_> {
         Ok((0..drawn.len()).map(of_row).collect())
     }
 
-    /// Grows the trees that are still to come, side by side.
-    pub fn each_tree(&self, fitted: &mut FittedForest, grow: impl Fn(usize) -> Result<GrownTree> + Sync) -> Result<()> {
+    /// Grows the remaining trees in parallel.
+    pub fn each_tree(
+        &self,
+        fitted: &mut FittedForest,
+        grow: impl Fn(usize) -> Result<ForestMember> + Sync,
+    ) -> Result<()> {
         let (n, observer) = (self.settings.n_estimators, self.context.observer);
         report(observer, Event::Begin { what: "trees", total: Some(n as u64) })?;
         let done = Mutex::new(fitted.forest.n_trees() as u64);
-        // Each tree is reported when it is done: waiting for others would leave threads idle.
+        // Each tree is reported when it is done; waiting for others would leave threads idle.
         let grow_and_report = |tree: usize| {
             let grown = grow(tree)?;
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             *done += 1;
-            // The first trees tell how large the others will be.
+            // The first trees show how large the others will be.
             let (left, bytes) = (n.saturating_sub(*done as usize), grown.0.n_bytes());
             memory::require(
-                || format!("a forest of {n} trees, of which {left} are still to be grown,"),
+                || format!("a forest of {n} trees ({left} trees are missing)"),
                 &[left, bytes],
-                "take fewer or smaller trees (n_estimators, max_leaf_nodes, max_depth, min_samples_leaf)",
+                "reduce n_estimators, max_leaf_nodes or max_depth, or increase min_samples_leaf",
             )?;
             report(observer, Event::Step { done: *done, score: None }).map(|()| grown)
         };
@@ -227,14 +231,14 @@ impl Job<'_> {
         let mut notes = vec![if self.settings.is_exact() {
             "all thresholds were tried (exact)".to_string()
         } else {
-            format!("splits are between bins, at most {} for each column (hist)", self.settings.max_bins)
+            format!("splits are between histogram bins, at most {} per column (hist)", self.settings.max_bins)
         }];
         if let Some(oob) = &fitted.out_of_bag {
             let measure = oob.measure(self.data.task());
-            notes.push(format!("out-of-bag {measure}: {:.6} on {} rows", oob.score, oob.n_judged));
-            notes.extend(oob.lacking(self.data.n_rows()));
+            notes.push(format!("out-of-bag {measure}: {:.6} on {} rows", oob.score, oob.n_evaluated));
+            notes.extend(oob.missing_note(self.data.n_rows()));
         }
-        let proofs = vec![Proof::Nothing { because: "trees are grown greedily, on random rows and columns".into() }];
+        let proofs = vec![Proof::Nothing { because: "trees are grown greedily on random rows and columns".into() }];
         let objective = format!("{objective} of the leaves, tree by tree");
         Certificate { objective, value: None, status: Status::Done, proofs, notes }
     }
@@ -252,8 +256,8 @@ impl FittedForest {
         }
     }
 
-    /// Adds trees; what the splits of each column gain counts as a share of what all splits of the tree gain.
-    fn append(&mut self, grown: Vec<GrownTree>) {
+    /// Appends trees and their normalized feature importances.
+    fn append(&mut self, grown: Vec<ForestMember>) {
         let (trees, gains): (Vec<Forest>, Vec<Vec<f64>>) = grown.into_iter().unzip();
         if self.forest.n_trees() == 0 {
             self.forest = Arc::new(Forest::new(trees.first().map_or(0, Forest::width)));

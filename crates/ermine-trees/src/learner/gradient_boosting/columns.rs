@@ -1,4 +1,4 @@
-//! What trees are grown on: the bins of the columns, and of the target statistics of nominal columns with many categories, which stand behind them.
+//! The binned columns that trees are grown on: the features, then the target statistics of nominal columns with many categories.
 
 use super::{GradientBoosting, INFO, TreeMethod};
 use crate::boost::booster::Booster;
@@ -11,23 +11,21 @@ use ermine_core::matrix::{Dataset, Features, TargetStatistics};
 pub(super) struct Columns {
     /// The statistics, behind the features.
     pub statistics: TargetStatistics,
-    /// How the columns of the store are cut.
+    /// The bins of all columns.
     pub bins: Bins,
-    /// The bins of all training rows.
-    pub store: Store,
     n_features: usize,
     /// The statistics of the training rows, as they know them in training.
     known: Features,
 }
 
 impl Columns {
-    /// The columns of the data. `earlier`: the statistics of a model to go on from.
+    /// The columns of the data, and the bins of all training rows. `earlier`: the statistics of a model to continue from.
     pub fn new(
         params: &GradientBoosting,
         data: &Dataset,
         earlier: Option<&TargetStatistics>,
         seed: u64,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Store)> {
         let features = data.features();
         let mut bins = cuts(params, data)?;
         let least = params.min_cat_to_statistic.filter(|_| params.tree_method == TreeMethod::Hist);
@@ -38,7 +36,7 @@ impl Columns {
         let known = if own { statistics.ordered(data, seed) } else { statistics.of(features) };
         bins.columns.extend(Bins::fit_weighted(&known, data.weight(), params.max_bins).columns);
         let store = Store::new(&[features, &known], &bins);
-        Ok(Columns { statistics, bins, store, n_features: features.n_columns(), known })
+        Ok((Columns { statistics, bins, n_features: features.n_columns(), known }, store))
     }
 
     /// The bins of rows that are not trained on.
@@ -72,7 +70,7 @@ impl Columns {
     }
 }
 
-/// How the columns of the data are cut.
+/// The bins of the features.
 fn cuts(params: &GradientBoosting, data: &Dataset) -> Result<Bins> {
     if params.tree_method == TreeMethod::Hist {
         return Ok(Bins::fit_weighted(data.features(), data.weight(), params.max_bins));

@@ -1,11 +1,11 @@
-//! The fitted model.
+//! The fitted gradient boosting model.
 
 use crate::boost::booster::Booster;
 use crate::ensemble::TreeSum;
 use crate::learner::fitted_tree::FittedTree;
 use crate::split::Test;
 use crate::split::test::CodeSet;
-use crate::tree::{Forest, draw};
+use crate::tree::{Forest, describe};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Features, Schema, TargetStatistics, Task};
 use ermine_core::model::{Attribute, Certificate, Fitted, Header, Link, Output, Proof, TreeEnsemble};
@@ -16,17 +16,17 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boosted {
     pub(super) booster: Booster,
-    /// What columns of many categories are seen as, behind the other columns.
+    /// The target statistics that replace columns of many categories, as columns behind the others.
     pub(super) statistics: TargetStatistics,
     pub(super) link: Link,
     pub(super) n_classes: usize,
     pub(super) history: Vec<f64>,
     pub(super) importances: Vec<f64>,
-    /// The levels of the quantiles that it predicts, as they were asked for.
+    /// The levels of the quantiles that it predicts, in the order of the parameter.
     pub(super) levels: Vec<f64>,
 }
 
-/// How far staged prediction has come.
+/// The state of staged prediction.
 pub struct Stages {
     features: Features,
     scores: Vec<f64>,
@@ -45,17 +45,17 @@ impl Boosted {
         &self.booster
     }
 
-    /// The mean loss on the rows kept aside, after each round.
+    /// The validation metric after each round.
     pub fn history(&self) -> &[f64] {
         &self.history
     }
 
-    /// What the first `n_rounds` rounds predict.
+    /// The predictions of the first `n_rounds` rounds.
     pub fn predict_after(&self, features: &Features, n_rounds: usize) -> Result<Vec<f64>> {
-        Ok(self.said(self.scores(features, n_rounds)?))
+        Ok(self.predictions(self.scores(features, n_rounds)?))
     }
 
-    /// What is predicted after each round, one after the other: the predictions of all rows, row by row. Each round costs one round's trees.
+    /// Staged prediction: the predictions of all rows after each round, row by row. Each stage costs the trees of one round.
     pub fn stages(&self, features: &Features) -> Result<Stages> {
         let features = self.statistics.extend(features)?;
         let scores = self.booster.start().repeat(features.n_rows());
@@ -69,16 +69,16 @@ impl Boosted {
         }
         self.booster.add_round(&stages.features, stages.round, &mut stages.scores);
         stages.round += 1;
-        Some(self.said(stages.scores.clone()))
+        Some(self.predictions(stages.scores.clone()))
     }
 
     /// How scores become predictions; a single class is certain.
-    fn shown_link(&self) -> Link {
-        shown(self.link, self.n_classes)
+    fn effective_link(&self) -> Link {
+        effective_link(self.link, self.n_classes)
     }
 
-    fn said(&self, scores: Vec<f64>) -> Vec<f64> {
-        self.shown_link().apply(scores, self.booster.n_scores())
+    fn predictions(&self, scores: Vec<f64>) -> Vec<f64> {
+        self.effective_link().apply(scores, self.booster.n_scores())
     }
 
     /// The scores of each row after `n_rounds` rounds, row by row.
@@ -86,7 +86,7 @@ impl Boosted {
         Ok(self.booster.scores(&self.statistics.extend(features)?, n_rounds))
     }
 
-    /// The same trees, asking about the columns of the data only: a mean target is a number of the category, so that "at most t" is a set of categories.
+    /// The same trees over the columns of the data only: a mean target is a number of the category, so that "at most t" is a set of categories.
     fn of_columns(&self, forest: &Forest) -> Forest {
         let n_features = self.importances.len() as u32;
         let of_columns = |test: &mut Test| {
@@ -143,7 +143,7 @@ impl Boosted {
 }
 
 /// How scores become predictions; a single class is certain.
-pub(super) fn shown(link: Link, n_classes: usize) -> Link {
+pub(super) fn effective_link(link: Link, n_classes: usize) -> Link {
     if link == Link::Logistic && n_classes == 1 { Link::Certain } else { link }
 }
 
@@ -204,7 +204,8 @@ impl Fitted for Boosted {
     /// A tree of numbers: what it adds to a score, the step of its round included.
     fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
         if !self.statistics.is_empty() {
-            let need = "being told apart into trees, because some ask about mean targets of categories".into();
+            let need =
+                "access to single trees of a model with target statistics (set min_cat_to_statistic to none)".into();
             return Err(Error::Unsupported { learner: header.learner.clone(), need });
         }
         let mut sections = Sections::default();
@@ -215,6 +216,7 @@ impl Fitted for Boosted {
             classes: Vec::new(),
             n_outputs: 1,
             group: None,
+            init_score: false,
             target,
             ..header.schema.clone()
         };
@@ -229,7 +231,7 @@ impl Fitted for Boosted {
             true => forests.cloned().collect(),
             false => forests.map(|forest| Arc::new(self.of_columns(forest))).collect(),
         };
-        Some(Box::new(TreeSum { forests, divisor: 1.0, link: self.shown_link(), starts: true }))
+        Some(Box::new(TreeSum { forests, divisor: 1.0, link: self.effective_link(), starts: true }))
     }
 
     fn attributes(&self, _: &Schema) -> Vec<Attribute> {
@@ -249,7 +251,7 @@ impl Fitted for Boosted {
             let schema = Schema { task: Task::Regression, ..self.statistics.extend_schema(schema) };
             text.push_str(&format!(
                 "; the first:\n{}",
-                draw::text(&draw::TreeView::new(&self.booster.tree(0), &schema))
+                describe::text(&describe::TreeView::new(&self.booster.tree(0), &schema))
             ));
         }
         text

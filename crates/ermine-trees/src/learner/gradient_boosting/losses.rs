@@ -1,13 +1,12 @@
-//! Which loss the parameters ask for, and how its scores become predictions.
+//! The objective that the parameters select.
 
 use super::{GradientBoosting, INFO, Loss};
 use crate::boost::objective::{
-    Absolute, Each, Gamma, Huber, LambdaMart, Logistic, Objective, Poisson, Quantile, Rows, Several, Softmax, Squared,
-    Tweedie,
+    LambdaMart, MultiOutputObjective, Objective, PointwiseObjective, SoftmaxObjective, WeightedTargets,
 };
 use ermine_core::error::{Error, Result};
+use ermine_core::loss::{self, Link};
 use ermine_core::matrix::{Dataset, Target, Task};
-use ermine_core::model::Link;
 
 /// The first row of each query, and the number of rows.
 fn query_bounds(data: &Dataset) -> Vec<usize> {
@@ -21,17 +20,18 @@ impl GradientBoosting {
         Err(Error::Unsupported { learner: INFO.name.to_string(), need })
     }
 
-    /// The loss of a data set.
+    /// The objective over a data set.
     pub(super) fn objective(&self, data: &Dataset) -> Result<Box<dyn Objective>> {
         let weight = data.weight();
         match (data.target(), data.task(), self.loss) {
             (Target::Classes { codes, labels }, _, Loss::Auto | Loss::LogLoss) => {
-                let rows = Rows::new(codes.iter().map(|&c| f64::from(c)).collect(), weight);
-                Ok(if labels.len() <= 2 {
-                    Box::new(Logistic::new(rows))
-                } else {
-                    Box::new(Softmax::new(rows, labels.len())?)
-                })
+                if labels.len() > 2 {
+                    let rows = WeightedTargets::new(codes.iter().map(|&c| f64::from(c)).collect(), weight);
+                    return Ok(Box::new(SoftmaxObjective::new(rows, labels.len())?));
+                }
+                let sign = |&code: &u32| if code == 0 { -1.0 } else { 1.0 };
+                let rows = WeightedTargets::new(codes.iter().map(sign).collect(), weight);
+                Ok(Box::new(PointwiseObjective::new(loss::Logistic, rows)))
             }
             (
                 Target::Values { values, n_outputs: 1 },
@@ -49,55 +49,39 @@ impl GradientBoosting {
                 Ok(Box::new(LambdaMart::new(values, weight, query_bounds(data), pairwise)))
             }
             (Target::Values { values, n_outputs }, Task::Regression | Task::Ranking, _) => {
-                let column = |k: usize| values.iter().skip(k).step_by(*n_outputs).copied().collect::<Vec<f64>>();
-                let make = |k: usize| self.number_objective(|| Rows::new(column(k), weight), &column(k));
+                let column = |k: usize| values.iter().skip(k).step_by(*n_outputs).copied().collect();
+                let make = |k: usize| self.number_objective(WeightedTargets::new(column(k), weight));
                 match *n_outputs {
                     1 => make(0),
-                    n => Ok(Box::new(Several((0..n).map(make).collect::<Result<_>>()?))),
+                    n => Ok(Box::new(MultiOutputObjective::of_targets((0..n).map(make).collect::<Result<_>>()?))),
                 }
             }
             _ => self.unsupported(format!("loss = {} for {}", self.loss, data.task())),
         }
     }
 
-    fn number_objective(&self, rows: impl Fn() -> Rows, target: &[f64]) -> Result<Box<dyn Objective>> {
-        let at_least = |least: f64, open: bool| match target.iter().position(|&y| y < least || (open && y == least)) {
-            Some(row) => Err(Error::data(format!(
-                "loss = {} needs targets {} {least}; row {} has {}",
-                self.loss,
-                if open { "above" } else { "from" },
-                row + 1,
-                target[row]
-            ))),
-            None => Ok(()),
-        };
-        Ok(match self.loss {
-            Loss::Auto | Loss::SquaredError => Box::new(Squared::new(rows())),
-            Loss::AbsoluteError => Box::new(Each::new(Absolute, rows())),
-            Loss::Huber => Box::new(Each::new(Huber(self.huber_slope), rows())),
-            Loss::Quantile if self.quantile_alpha.len() == 1 => {
-                Box::new(Each::new(Quantile(self.quantile_alpha[0]), rows()))
-            }
+    fn number_objective(&self, rows: WeightedTargets) -> Result<Box<dyn Objective>> {
+        match self.loss {
+            Loss::Auto | Loss::SquaredError => PointwiseObjective::checked(loss::Squared, rows),
+            Loss::AbsoluteError => PointwiseObjective::checked(loss::Absolute, rows),
+            Loss::Huber => PointwiseObjective::checked(loss::Huber { delta: self.huber_slope }, rows),
             Loss::Quantile => {
-                let one = |&share: &f64| Box::new(Each::new(Quantile(share), rows())) as Box<dyn Objective>;
-                Box::new(Several(self.quantile_alpha.iter().map(one).collect()))
+                let of_level = |&tau: &f64| PointwiseObjective::checked(loss::Quantile { tau }, rows.clone());
+                match &self.quantile_alpha[..] {
+                    [level] => of_level(level),
+                    levels => {
+                        let outputs = levels.iter().map(of_level).collect::<Result<_>>()?;
+                        Ok(Box::new(MultiOutputObjective::of_quantiles(outputs)))
+                    }
+                }
             }
-            Loss::Poisson => {
-                at_least(0.0, false)?;
-                Box::new(Each::new(Poisson, rows()))
-            }
-            Loss::Gamma => {
-                at_least(0.0, true)?;
-                Box::new(Each::new(Gamma, rows()))
-            }
-            Loss::Tweedie => {
-                at_least(0.0, false)?;
-                Box::new(Each::new(Tweedie(self.tweedie_variance_power), rows()))
-            }
+            Loss::Poisson => PointwiseObjective::checked(loss::Poisson, rows),
+            Loss::Gamma => PointwiseObjective::checked(loss::Gamma, rows),
+            Loss::Tweedie => PointwiseObjective::checked(loss::Tweedie { power: self.tweedie_variance_power }, rows),
             Loss::LogLoss | Loss::LambdaRank | Loss::Pairwise => {
-                return self.unsupported(format!("loss = {} for {}", self.loss, Task::Regression));
+                self.unsupported(format!("loss = {} for {}", self.loss, Task::Regression))
             }
-        })
+        }
     }
 
     /// The levels of the quantiles that are predicted for one target.
@@ -107,13 +91,11 @@ impl GradientBoosting {
     }
 
     /// How scores become predictions.
-    pub(super) fn link(&self, data: &Dataset, n_scores: usize) -> Link {
-        match (data.target(), self.loss) {
-            (Target::Classes { .. }, _) if n_scores == 1 => Link::Logistic,
-            (Target::Classes { .. }, _) => Link::Softmax,
-            (_, Loss::Poisson | Loss::Gamma | Loss::Tweedie) => Link::Exponential,
-            (_, Loss::Quantile) if n_scores > 1 => Link::Quantiles,
-            _ => Link::Identity,
+    pub(super) fn link(data: &Dataset, objective: &dyn Objective) -> Link {
+        match data.target() {
+            Target::Classes { .. } if objective.n_scores() == 1 => Link::Logistic,
+            Target::Classes { .. } => Link::Softmax,
+            Target::Values { .. } => objective.link(),
         }
     }
 }

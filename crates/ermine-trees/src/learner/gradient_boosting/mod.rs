@@ -3,13 +3,13 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | the parameters |
-//! | [`run`] | from data to a model: rows kept aside, continued training, checkpoints, losses of one's own |
-//! | `losses` | which loss is asked for |
+//! | [`run`] | from data to a model: validation sets, continued training, checkpoints, custom objectives and metrics |
+//! | `losses` | the objective that the parameters select |
 //! | `settings` | the parameters as trees and rounds take them |
-//! | [`constraints`] | columns that may only rise, or may not meet |
+//! | [`constraints`] | monotone and interaction constraints |
 //! | `columns` | the bins of the columns, and target statistics |
-//! | `rounds` | how many rounds, and which rows are kept aside |
-//! | [`watch`] | what early stopping watches |
+//! | `rounds` | the number of rounds by early stopping, and validation splits |
+//! | [`eval_metric`] | the metric of early stopping |
 //! | [`fitted`] | the fitted model |
 //!
 //! The method itself is in [`boost`](crate::boost), its splits in [`split::histogram`](crate::split::histogram).
@@ -18,18 +18,18 @@
 
 mod columns;
 pub mod constraints;
+pub mod eval_metric;
 pub mod fitted;
 mod losses;
 mod rounds;
 pub mod run;
 mod settings;
-pub mod watch;
 
 pub use constraints::{Interactions, Monotone};
 pub use ermine_core::model::Link;
+pub use eval_metric::EvalMetric;
 pub use fitted::Boosted;
 pub use run::Boosting;
-pub use watch::EvalMetric;
 
 use super::{Capabilities, Context, Family, Info, Learner, Path, Trained};
 use ermine_core::error::Result;
@@ -39,63 +39,63 @@ use ermine_core::param::Range;
 use ermine_core::{choice, params};
 
 choice! {
-    /// What is minimised.
+    /// The loss that boosting minimizes.
     pub enum Loss {
-        /// The log loss for classes, the squared error for numbers, LambdaMART for ranking.
+        /// Log loss for classification, squared error for regression, LambdaMART for ranking.
         Auto = "auto",
-        /// The log loss of two or several classes.
+        /// Log loss of two or more classes.
         LogLoss = "log_loss",
         /// Half the squared error.
         SquaredError = "squared_error",
-        /// The absolute error.
+        /// Absolute error.
         AbsoluteError = "absolute_error",
-        /// The Huber loss: squared near, absolute far.
+        /// Huber loss: squared for small residuals, absolute for large ones.
         Huber = "huber",
-        /// The quantile loss.
+        /// Quantile (pinball) loss.
         Quantile = "quantile",
-        /// Counts: the Poisson deviance, with a logarithmic link.
+        /// Poisson deviance with a log link, for counts.
         Poisson = "poisson",
-        /// Positive numbers: the Gamma deviance, with a logarithmic link.
+        /// Gamma deviance with a log link, for positive targets.
         Gamma = "gamma",
-        /// Numbers that are zero or positive: the Tweedie deviance, with a logarithmic link.
+        /// Tweedie deviance with a log link, for targets that are zero or positive.
         Tweedie = "tweedie",
-        /// Ranking: LambdaMART for NDCG.
+        /// LambdaMART, which optimizes NDCG, for ranking.
         LambdaRank = "lambdarank",
-        /// Ranking: the logistic loss of pairs.
+        /// Logistic loss of pairs, for ranking.
         Pairwise = "pairwise",
     }
 }
 
 choice! {
-    /// Which leaf is split next.
+    /// The order in which leaves are split.
     pub enum GrowPolicy {
-        /// The leaf that gains most; but every other model of symmetric trees where the number of rounds is found on small data.
+        /// Best-first; but where the number of rounds is chosen on small data, every other model has symmetric trees.
         Auto = "auto",
-        /// The leaf that gains most.
+        /// Best-first: the leaf with the largest gain.
         Lossguide = "lossguide",
-        /// The leaves of a level one after the other.
+        /// Level by level.
         Depthwise = "depthwise",
-        /// All leaves of a level by the same question.
+        /// All leaves of a level by the same test (oblivious trees).
         Symmetric = "symmetric",
     }
 }
 
 choice! {
-    /// Which thresholds are tried.
+    /// The thresholds that are tried.
     pub enum TreeMethod {
-        /// Bounds of bins.
+        /// Boundaries of bins.
         Hist = "hist",
-        /// All: every distinct value has a bin.
+        /// Every distinct value.
         Exact = "exact",
     }
 }
 
 choice! {
-    /// Which rows a round sees.
+    /// How the rows of a round are sampled.
     pub enum SamplingMethod {
-        /// The share `subsample` of them, each equally likely.
+        /// Uniformly, the fraction `subsample`.
         Uniform = "uniform",
-        /// Those with large gradients, and some of the others.
+        /// All rows with large gradients, and some of the others (GOSS).
         Goss = "goss",
     }
 }
@@ -103,75 +103,75 @@ choice! {
 params! {
     /// A sum of trees, each grown on the gradients of the loss at the sum so far.
     pub struct GradientBoosting("gradient-boosting") {
-        /// What is minimised; auto: the log loss for classes, the squared error for numbers, LambdaMART for ranking.
+        /// Loss to minimize; auto: log loss for classification, squared error for regression, LambdaMART for ranking.
         loss: Loss = Loss::Auto;
-        /// How many rounds; in each, one tree is grown for each output (one for each class where there are more than two). 0 for as many, up to 1500, as do best on rows kept aside: on small data the mean of five models that each keep a fold aside, on large data one model of all rows. With few rows or `rate_drop`: 100.
+        /// Number of boosting rounds, each with one tree per output (per class if there are more than two). 0 chooses it, up to 1500, by early stopping on a validation set: on small data the model is the mean of five models that are each validated on one fold, on large data one model of all rows. With fewer than 40 rows or with `rate_drop`, 0 means 100.
         n_estimators: usize = 0, range Range::at_least(0.0);
-        /// What the weights of each tree's leaves are multiplied by.
+        /// Learning rate (shrinkage): the factor by which the leaf values of each tree are multiplied.
         learning_rate: f64 = 0.1, range Range::above_to(0.0, 1e6), tune Log(0.01, 0.3);
-        /// Most leaves of a tree; none for no limit.
+        /// Maximum number of leaves per tree; none for no limit.
         max_leaf_nodes: Option<usize> = Some(31), range Range::at_least(2.0), tune Log(7.0, 127.0);
-        /// Longest way from the root of a tree to a leaf; none for 1,024.
+        /// Maximum depth of a tree; none for 1,024.
         max_depth: Option<usize> = None, range Range::at_least(1.0);
-        /// Which leaf is split next: the one that gains most (lossguide), those of a level one after the other (depthwise), or all of a level by the same question (symmetric). auto: lossguide; but where the number of rounds is found on small data, every other model is of symmetric trees of up to six levels, and all learn at half the learning rate, with a tenth of `min_child_weight`, each tree on at most 0.8 of the rows (of all rows, where there are classes and more than 2,000 of them).
+        /// Order in which leaves are split: the leaf with the largest gain first (lossguide), level by level (depthwise), or all leaves of a level by the same test (symmetric). auto is lossguide, except where the number of rounds is chosen on small data: then every other model has symmetric trees of up to six levels, and all models use half the learning rate, a tenth of `min_child_weight`, and at most 0.8 of the rows per tree (all rows for classification with more than 2,000 rows).
         grow_policy: GrowPolicy = GrowPolicy::Auto, tune Each;
-        /// Which thresholds are tried: bounds of bins (hist), or all (exact, for columns of at most 65,535 distinct values).
+        /// Thresholds that are tried: boundaries of bins (hist), or every distinct value (exact, for columns of at most 65,535 distinct values).
         tree_method: TreeMethod = TreeMethod::Hist;
-        /// Into how many bins the values of a column are cut.
+        /// Maximum number of bins per column.
         max_bins: usize = 255, range Range::between(2.0, MAX_BINS as f64);
-        /// L2 penalty on leaf weights. (Splits of the absolute and quantile loss know it; their leaves are medians and quantiles, which have none.)
+        /// L2 regularization of leaf values. (With the absolute and quantile losses it affects the choice of splits only: leaf values are medians and quantiles.)
         reg_lambda: f64 = 1.0, range Range::between(0.0, 1e100), tune Log(0.001, 100.0);
-        /// L1 penalty on leaf weights.
+        /// L1 regularization of leaf values.
         reg_alpha: f64 = 0.0, range Range::between(0.0, 1e100), tune Log(0.001, 10.0);
-        /// The least that a split must lower the objective by (XGBoost's program compares its `gamma` with twice that).
+        /// Minimum decrease of the objective for a split (XGBoost compares its `gamma` with twice that decrease).
         gamma: f64 = 0.0, range Range::at_least(0.0), tune Log(0.001, 5.0);
-        /// The least sum of curvatures in a leaf.
+        /// Minimum sum of Hessians in a leaf.
         min_child_weight: f64 = 1.0, range Range::at_least(0.0), tune Log(0.01, 30.0);
-        /// Largest weight of a leaf, without its sign; 0 for no limit.
+        /// Maximum absolute leaf value before shrinkage; 0 for no limit.
         max_delta_step: f64 = 0.0, range Range::at_least(0.0);
-        /// The share of the rows that each round sees, drawn at random.
+        /// Fraction of the rows that is sampled for each round.
         subsample: f64 = 1.0, range Range::above_to(0.0, 1.0), tune Linear(0.5, 1.0);
-        /// How rows are drawn: each equally likely (uniform, the share `subsample`), or by their gradients (goss: the shares `top_rate` and `other_rate`).
+        /// How rows are sampled: uniformly (the fraction `subsample`), or by gradient (goss: the fractions `top_rate` and `other_rate`).
         sampling_method: SamplingMethod = SamplingMethod::Uniform;
-        /// Under goss, the share of rows, those with the largest gradients, that each round sees.
+        /// Fraction of the rows, those with the largest gradients, that goss keeps.
         top_rate: f64 = 0.2, range Range::inside(0.0, 1.0);
-        /// Under goss, the share of rows that is drawn from the others.
+        /// Fraction of the rows that goss samples from the others.
         other_rate: f64 = 0.1, range Range::inside(0.0, 1.0);
-        /// Leave out each earlier round with this probability while a tree is grown (DART).
+        /// Probability of dropping each earlier round while a tree is grown (DART).
         rate_drop: f64 = 0.0, range Range::between(0.0, 1.0);
-        /// The share of the columns that each tree sees, drawn at random.
+        /// Fraction of the columns that is sampled for each tree.
         colsample_bytree: f64 = 1.0, range Range::above_to(0.0, 1.0), tune Linear(0.3, 1.0);
-        /// The share of the tree's columns that each level of it sees.
+        /// Fraction of the tree's columns that is sampled for each level.
         colsample_bylevel: f64 = 1.0, range Range::above_to(0.0, 1.0);
-        /// The share of the level's columns that each node sees.
+        /// Fraction of the level's columns that is sampled for each node.
         colsample_bynode: f64 = 1.0, range Range::above_to(0.0, 1.0);
-        /// For each column, in turn or by its name: 1 if the prediction must not fall with it, -1 if it must not rise, 0 for neither. Empty for no constraints.
+        /// Monotone constraints, one per column or by column name: 1 for predictions that must not decrease with the column, -1 for predictions that must not increase, 0 for none. Empty for no constraints.
         monotone_constraints: Monotone = Monotone::default(), range Range::between(-1.0, 1.0);
-        /// Groups of columns (by number or by name) that may meet on a way from the root of a tree to a leaf; a column that no group names meets none. Empty for no constraints.
+        /// Interaction constraints: groups of columns (by number or name) that may occur together on a path from the root to a leaf; a column in no group occurs alone. Empty for no constraints.
         interaction_constraints: Interactions = Interactions::default();
         /// Nominal columns with at most this many categories are split one category against the rest.
         max_cat_to_onehot: usize = 4, range Range::at_least(0.0);
-        /// Nominal columns with at least this many categories are seen as the mean target of each category (ordered target statistics); none for never.
+        /// Nominal columns with at least this many categories are replaced by the mean target of each category (ordered target statistics); none for never.
         min_cat_to_statistic: Option<usize> = Some(64), range Range::at_least(2.0);
-        /// Most categories on the smaller side of a split.
+        /// Maximum number of categories on the smaller side of a split.
         max_cat_threshold: usize = 32, range Range::at_least(1.0);
-        /// Shrinks the average gradient of categories with little curvature before they are put in order.
+        /// Smoothing of the mean gradient of rare categories before categories are sorted by it.
         cat_smooth: f64 = 10.0, range Range::between(0.0, 1e100);
-        /// Added to `reg_lambda` where categories are split by their order.
+        /// L2 regularization that is added to `reg_lambda` for splits of sorted categories.
         cat_l2: f64 = 10.0, range Range::between(0.0, 1e100);
-        /// Stop when the loss on rows kept aside has not improved for this many rounds, and keep the rounds up to the best; none for never.
+        /// Stop when the validation score has not improved for this many rounds, and keep the rounds up to the best one; none for no early stopping.
         early_stopping_rounds: Option<usize> = None, range Range::at_least(1.0);
-        /// What early stopping watches on the rows kept aside: the loss, or a measure of the task; of one that is better the higher it is, what it lacks of 1.
+        /// Validation metric of early stopping: the loss, or a metric of the task. Metrics where higher is better are tracked as 1 - score.
         eval_metric: EvalMetric = EvalMetric::Loss;
-        /// The share of the rows that is kept aside for early stopping.
+        /// Fraction of the rows that is held out as validation set for early stopping.
         validation_fraction: f64 = 0.1, range Range::inside(0.0, 1.0);
-        /// The score that all rows start from; none for the best constant.
+        /// Initial raw score of all rows; none for the best constant.
         base_score: Option<f64> = None, range Range::between(-1e100, 1e100);
-        /// Which quantiles the quantile loss predicts.
+        /// Levels of the quantiles that the quantile loss predicts.
         quantile_alpha: Vec<f64> = vec![0.5], range Range::inside(0.0, 1.0);
-        /// The residual from which the Huber loss is linear.
+        /// Residual beyond which the Huber loss is linear.
         huber_slope: f64 = 1.0, range Range::above_to(0.0, 1e100);
-        /// The power of the mean that the variance follows in the Tweedie loss.
+        /// Variance power of the Tweedie loss: the variance is in proportion to this power of the mean.
         tweedie_variance_power: f64 = 1.5, range Range::inside(1.0, 2.0);
     }
 }
@@ -210,7 +210,7 @@ impl Learner for GradientBoosting {
         Boosting::new(self.clone()).train(data, context)
     }
 
-    /// Where rounds are neither dropped later nor watched, a longer model begins with a shorter one.
+    /// Without dropout and early stopping, a longer model begins with the rounds of a shorter one.
     fn path(&self) -> Option<&dyn Path> {
         (self.rate_drop == 0.0 && self.early_stopping_rounds.is_none()).then_some(self)
     }

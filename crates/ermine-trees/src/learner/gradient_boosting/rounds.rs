@@ -1,8 +1,8 @@
-//! How many rounds, where nobody says: as many as do best on rows kept aside; and which rows are kept aside.
+//! The number of rounds by early stopping, and the validation sets for it.
 //!
-//! **Idea.** Small data are cut into [`FOLDS`] folds. Each is watched once while the others are trained on, until it gets no better; the model is the mean of the models so
-//! found, which predicts better than one of them, or than one model of all rows. A mean of sums of trees is a sum of trees with smaller leaves. Of large data one part is kept aside, once, and all
-//! rows are then trained on for the number of rounds that did best; so are small data with target statistics, of which each model has its own. Queries stay whole, and classes keep their shares.
+//! **Idea.** Small data is divided into [`FOLDS`] folds. Each is the validation set once while the others are trained on, with early stopping; the model is the mean of these
+//! models, which predicts better than one of them, or than one model of all rows. A mean of sums of trees is a sum of trees with smaller leaves. Of large data one fold is held out, once, and all
+//! rows are then trained on for the best number of rounds; likewise for small data with target statistics, because each model has its own. Queries are not divided, and folds are stratified by class.
 //!
 //! **Cost.** Up to [`FOLDS`] times that of one run on small data, in training and in prediction; twice in training on large data.
 //!
@@ -14,25 +14,25 @@ use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Dataset, Target, Task};
 use ermine_core::rng::{self, Purpose};
 
-/// Most rounds that are tried.
-pub(super) const MOST: usize = 1500;
+/// Maximum number of rounds that are tried.
+pub(super) const MAX_ROUNDS: usize = 1500;
 
-/// Rounds without a better loss after which no more are tried.
-pub(super) const PATIENCE: usize = 50;
+/// Rounds without improvement after which training stops.
+pub(super) const EARLY_STOPPING_ROUNDS: usize = 50;
 
-/// Rounds where none can be kept aside: too few rows, or dropped rounds (DART).
-pub(super) const ROUNDS_OF_FEW: usize = 100;
+/// Rounds without early stopping: with too few rows, or with dropout (DART).
+pub(super) const DEFAULT_ROUNDS: usize = 100;
 
 /// Folds of small data.
 const FOLDS: usize = 5;
 
-/// Rows below which none are kept aside.
+/// Number of rows below which there is no validation set.
 const FEW_ROWS: usize = 40;
 
-/// Rows x columns x scores up to which data are small.
+/// Rows x columns x scores up to which data is small.
 const SMALL: usize = 2_000_000;
 
-/// The parts that are watched, one after the other, each with the rest to train on; empty where there are too few rows.
+/// Training and validation sets, one pair after the other; empty if there are too few rows.
 pub(super) fn parts(data: &Dataset, seed: u64) -> Result<Vec<(Dataset, Dataset)>> {
     let scores = data.classes().map_or(1, |(_, labels)| if labels.len() > 2 { labels.len() } else { 1 });
     let (places, n_places) = places(data, seed, Purpose::BoostingFolds);
@@ -40,24 +40,25 @@ pub(super) fn parts(data: &Dataset, seed: u64) -> Result<Vec<(Dataset, Dataset)>
         return Ok(Vec::new());
     }
     let n_parts = if data.n_rows() * data.features().n_columns() * scores <= SMALL { FOLDS } else { 1 };
-    (0..n_parts).map(|part| cut(data, |row| places[row] % FOLDS == part)).collect()
+    (0..n_parts).map(|part| divide(data, |row| places[row] % FOLDS == part)).collect()
 }
 
-/// The rows to train on, and the given share of the rows, kept aside.
-pub(super) fn kept_aside(data: &Dataset, share: f64, seed: u64) -> Result<(Dataset, Dataset)> {
+/// A training set, and the given fraction of the rows as validation set.
+pub(super) fn validation_split(data: &Dataset, fraction: f64, seed: u64) -> Result<(Dataset, Dataset)> {
     let (places, _) = places(data, seed, Purpose::BoostingValidation);
-    let before = |place: usize| (place as f64 * share + 0.5).floor();
-    let (train, watch) = cut(data, |row| before(places[row] + 1) > before(places[row]))?;
-    if train.n_rows() == 0 || watch.n_rows() == 0 {
+    let before = |place: usize| (place as f64 * fraction + 0.5).floor();
+    let (train, validation) = divide(data, |row| before(places[row] + 1) > before(places[row]))?;
+    if train.n_rows() == 0 || validation.n_rows() == 0 {
         let n = data.n_rows();
-        return Err(Error::data(format!("{n} rows are too few to keep some aside for early stopping")));
+        return Err(Error::data(format!("{n} rows are too few for early stopping, which needs a validation set")));
     }
-    Ok((train, watch))
+    Ok((train, validation))
 }
 
-fn cut(data: &Dataset, is_aside: impl Fn(usize) -> bool) -> Result<(Dataset, Dataset)> {
-    let (aside, train): (Vec<u32>, Vec<u32>) = (0..data.n_rows() as u32).partition(|&row| is_aside(row as usize));
-    Ok((data.select(&train)?, data.select(&aside)?))
+fn divide(data: &Dataset, is_validation: impl Fn(usize) -> bool) -> Result<(Dataset, Dataset)> {
+    let rows = 0..data.n_rows() as u32;
+    let (validation, train): (Vec<u32>, Vec<u32>) = rows.partition(|&row| is_validation(row as usize));
+    Ok((data.select(&train)?, data.select(&validation)?))
 }
 
 /// A place for each row in a random order, and how many there are. The rows of a query share one; classes come one after the other, so that every so many places have
@@ -83,7 +84,7 @@ fn places(data: &Dataset, seed: u64, purpose: Purpose) -> (Vec<usize>, usize) {
     (places, order.len())
 }
 
-/// The number of rounds with the lowest loss over all parts, and the mean loss after each.
+/// The number of rounds with the lowest mean loss over all folds, and the mean loss after each.
 pub(super) fn best(histories: &[&[f64]]) -> (usize, Vec<f64>) {
     let shortest = histories.iter().map(|history| history.len()).min().unwrap_or(0);
     let mean = |round: usize| histories.iter().map(|h| h[round]).sum::<f64>() / histories.len() as f64;
@@ -133,15 +134,15 @@ mod tests {
         let labels = ["a".to_string(), "b".to_string()].into();
         let data = dataset(200, Target::Classes { codes, labels }, Task::Classification);
         let parts = parts(&data, 3).unwrap();
-        let mut seen: Vec<f64> = parts.iter().flat_map(|(_, watch)| watch.features().numbers(0)).collect();
+        let mut seen: Vec<f64> = parts.iter().flat_map(|(_, validation)| validation.features().numbers(0)).collect();
         seen.sort_by(f64::total_cmp);
         assert_eq!(seen, (0..200).map(f64::from).collect::<Vec<_>>());
-        for (train, watch) in &parts {
-            assert_eq!(train.n_rows() + watch.n_rows(), 200);
-            assert_eq!(watch.classes().unwrap().0.iter().filter(|&&c| c == 1).count(), 4);
+        for (train, validation) in &parts {
+            assert_eq!(train.n_rows() + validation.n_rows(), 200);
+            assert_eq!(validation.classes().unwrap().0.iter().filter(|&&c| c == 1).count(), 4);
         }
-        let (_, watch) = kept_aside(&data, 0.1, 3).unwrap();
-        assert_eq!(watch.n_rows(), 20);
+        let (_, validation) = validation_split(&data, 0.1, 3).unwrap();
+        assert_eq!(validation.n_rows(), 20);
     }
 
     #[test]
@@ -149,9 +150,11 @@ mod tests {
         let target = Target::Values { values: vec![0.0; 300], n_outputs: 1 };
         let groups: Vec<u32> = (0..300).map(|i| i % 30).collect();
         let data = dataset(300, target, Task::Ranking).with_group(Some(groups)).unwrap();
-        for (train, watch) in parts(&data, 1).unwrap().into_iter().chain([kept_aside(&data, 0.2, 1).unwrap()]) {
-            assert!(watch.group().unwrap().iter().all(|query| !train.group().unwrap().contains(query)));
-            assert_eq!(watch.n_rows(), 60);
+        for (train, validation) in
+            parts(&data, 1).unwrap().into_iter().chain([validation_split(&data, 0.2, 1).unwrap()])
+        {
+            assert!(validation.group().unwrap().iter().all(|query| !train.group().unwrap().contains(query)));
+            assert_eq!(validation.n_rows(), 60);
         }
     }
 

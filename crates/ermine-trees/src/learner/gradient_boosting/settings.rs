@@ -2,18 +2,18 @@
 
 use super::columns::Columns;
 use super::{GradientBoosting, GrowPolicy, Loss, SamplingMethod, TreeMethod};
-use crate::boost::grow::Growth;
+use crate::boost::grow::TreeOptions;
 use crate::boost::sample::Goss;
-use crate::boost::train::Training;
+use crate::boost::train::TrainingOptions;
 use crate::split::histogram::Regularised;
 use crate::split::histogram::categories::Caution;
-use crate::tree::DEEPEST;
-use crate::tree::queue::Policy;
+use crate::tree::DEFAULT_MAX_DEPTH;
+use crate::tree::queue::GrowthPolicy;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Task};
 
-/// Rows from which on classes are learned from all rows in every round.
+/// Number of rows above which classification uses all rows in every round.
 const SEVERAL_ROWS: usize = 2000;
 
 /// The largest target, or weight, may be from here
@@ -22,7 +22,7 @@ const SMALLEST: f64 = 1e-30;
 const LARGEST: f64 = 1e30;
 
 impl GradientBoosting {
-    /// Refuses what parameters ask of columns that can't have it, before any work is done.
+    /// Checks the parameters against the data, before any work is done.
     pub(super) fn check(&self, data: &Dataset) -> Result<()> {
         let columns = data.features().columns();
         let monotone = self.monotone_constraints.of(data)?;
@@ -37,7 +37,7 @@ impl GradientBoosting {
             return Err(Error::data(format!("top_rate + other_rate: {top} + {other}, expected at most 1")));
         }
         self.check_sizes(data)?;
-        // Later rounds change what earlier ones say, so that the rounds up to the best are not what they were.
+        // Later rounds change earlier ones, so that the rounds up to the best one are no longer as they were.
         if self.rate_drop > 0.0 && self.early_stopping_rounds.is_some() {
             return self.unsupported("early stopping with rate_drop".into());
         }
@@ -49,7 +49,7 @@ impl GradientBoosting {
         self.interaction_constraints.of(data).map(|_| ())
     }
 
-    /// Gradients are numbers of single precision: what would overflow or vanish there is refused.
+    /// Checks that gradients, which are in single precision, neither overflow nor vanish.
     fn check_sizes(&self, data: &Dataset) -> Result<()> {
         let fits = |what: &str, numbers: &[f64]| {
             let largest = numbers.iter().fold(0.0f64, |most, number| most.max(number.abs()));
@@ -58,7 +58,7 @@ impl GradientBoosting {
             }
             let place = numbers.iter().position(|number| number.abs() == largest).unwrap_or_default();
             Err(Error::data(format!(
-                "{what} up to {largest:e} (row {}): expected a largest one from {SMALLEST:e} to {LARGEST:e}; scale them",
+                "the largest of the {what} is {largest:e} (row {}), but must be from {SMALLEST:e} to {LARGEST:e}; rescale them",
                 1 + place / (numbers.len() / data.n_rows().max(1)).max(1)
             )))
         };
@@ -66,7 +66,7 @@ impl GradientBoosting {
         data.values().map_or(Ok(()), |(values, _)| fits("targets", values))
     }
 
-    /// The parameters where the number of rounds is found on small data: weaker trees and smaller steps, which predict better there and are affordable.
+    /// The parameters for small data if the number of rounds is chosen: weaker trees and smaller steps, which predict better there and are affordable.
     pub(super) fn on_small_data(&self, data: &Dataset) -> GradientBoosting {
         if self.grow_policy != GrowPolicy::Auto || self.monotone_constraints.binds() {
             return self.clone();
@@ -84,32 +84,32 @@ impl GradientBoosting {
         }
     }
 
-    /// How trees are grown on these columns of the data.
-    pub(super) fn growth(&self, data: &Dataset, columns: &Columns, seed: u64) -> Growth {
+    /// The options of trees on these columns of the data.
+    pub(super) fn tree_options(&self, data: &Dataset, columns: &Columns, seed: u64) -> TreeOptions {
         // Checked before: what the data doesn't have was refused.
         let monotone = self.monotone_constraints.of(data).unwrap_or_default();
         let mut interactions = self.interaction_constraints.of(data).unwrap_or_default();
-        // A column that no group names is asked about by itself.
+        // A column in no group interacts with no other.
         if !interactions.is_empty() {
             let alone = (0..data.features().n_columns()).filter(|c| !interactions.iter().any(|set| set.contains(c)));
             interactions.extend(alone.map(|c| vec![c]).collect::<Vec<_>>());
         }
         let constrained = monotone.iter().any(|&c| c != 0);
-        let in_store = 0..columns.store.n_columns();
-        // A statistic may meet whom its column may meet.
+        let in_store = 0..columns.bins.columns.len();
+        // A statistic is in the groups of its column.
         let of_set = |set: &Vec<usize>| {
             in_store.clone().filter(|&c| set.contains(&columns.origin(c))).map(|c| c as u32).collect()
         };
         let kinds = data.features().columns();
         let policy = match self.grow_policy {
-            GrowPolicy::Auto | GrowPolicy::Lossguide => Policy::BestFirst,
-            GrowPolicy::Depthwise | GrowPolicy::Symmetric => Policy::ByLevel,
+            GrowPolicy::Auto | GrowPolicy::Lossguide => GrowthPolicy::BestFirst,
+            GrowPolicy::Depthwise | GrowPolicy::Symmetric => GrowthPolicy::ByLevel,
         };
-        Growth {
+        TreeOptions {
             policy,
             symmetric: self.grow_policy == GrowPolicy::Symmetric,
             max_leaf_nodes: self.max_leaf_nodes.unwrap_or(usize::MAX),
-            max_depth: self.max_depth.unwrap_or(DEEPEST),
+            max_depth: self.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
             leaf: Regularised { lambda: self.reg_lambda, alpha: self.reg_alpha, max_delta_step: self.max_delta_step },
             gamma: self.gamma,
             min_child_weight: self.min_child_weight,
@@ -130,19 +130,19 @@ impl GradientBoosting {
         }
     }
 
-    /// How rounds go, without what depends on the data.
-    pub(super) fn training<'a>(&self, context: &Context<'a>) -> Training<'a> {
+    /// The options of training that don't depend on the data.
+    pub(super) fn training_options<'a>(&self, context: &Context<'a>) -> TrainingOptions<'a> {
         let goss = Goss { top_rate: self.top_rate, other_rate: self.other_rate };
-        Training {
+        TrainingOptions {
             first_round: 0,
             n_estimators: self.n_estimators,
-            growth: Growth::default(),
+            tree: TreeOptions::default(),
             subsample: self.subsample,
             goss: (self.sampling_method == SamplingMethod::Goss).then_some(goss),
             rate_drop: self.rate_drop,
             colsample_bytree: self.colsample_bytree,
             exact: self.tree_method == TreeMethod::Exact,
-            patience: self.early_stopping_rounds,
+            early_stopping_rounds: self.early_stopping_rounds,
             metric: None,
             history: Vec::new(),
             seed: context.seed,

@@ -5,6 +5,8 @@
 
 use super::quantise::unpack;
 use super::scan::{Node, Rule, least_weight};
+#[cfg(target_arch = "x86_64")]
+use ermine_core::simd::InstructionSet;
 
 /// Bounds that are weighed at a time.
 pub const LANES: usize = 8;
@@ -70,11 +72,11 @@ pub fn sweep<const W: usize>(
     debug_assert!(words.len().is_multiple_of(LANES));
     #[cfg(target_arch = "x86_64")]
     {
-        if ermine_core::detected!("avx512f", "avx512dq") {
+        if ermine_core::simd::has(InstructionSet::Avx512) {
             // SAFETY: the processor has AVX-512 F and DQ, as just detected, and W is 1 or 2.
             return unsafe { x86::sweep_512(words, common, ratio, look) };
         }
-        if W == 1 && ermine_core::detected!("avx2") {
+        if W == 1 && ermine_core::simd::has(InstructionSet::Avx2) {
             // SAFETY: the processor has AVX2, as just detected, and W is 1.
             return unsafe { x86::sweep_256(words, common, ratio, look) };
         }
@@ -285,13 +287,13 @@ mod tests {
             prop_assert_eq!(places(&plain), plain_pairs.iter().map(|p| p.0).collect::<Vec<_>>());
             #[cfg(target_arch = "x86_64")]
             {
-                if ermine_core::detected!("avx512f", "avx512dq") {
+                if ermine_core::simd::has(InstructionSet::Avx512) {
                     // SAFETY: the processor has it.
                     prop_assert_eq!(&plain, &passed(|look| unsafe { x86::sweep_512(&words, &narrow, ratio, look) }));
                     // SAFETY: the processor has it.
                     prop_assert_eq!(&plain_pairs, &passed(|look| unsafe { x86::sweep_512(&pairs, &wide, ratio, look) }));
                 }
-                if ermine_core::detected!("avx2") {
+                if ermine_core::simd::has(InstructionSet::Avx2) {
                     // SAFETY: the processor has it.
                     prop_assert_eq!(&plain, &passed(|look| unsafe { x86::sweep_256(&words, &narrow, ratio, look) }));
                 }

@@ -1,37 +1,39 @@
-//! The kernels of [`Sliced`] for AVX-512: the bytes of 512 rows in eight registers while all nodes of a tree are asked.
+//! The kernels of [`SlicedTrees`] for AVX-512: the bytes of 512 rows stay in eight registers while all nodes of a tree are evaluated.
 //!
 //! Predictions are picked out of registers too: a table of up to 64 is eight of them, and `vpermi2pd` picks from two by the low bits of the byte.
 
 use super::codes::BLOCK;
-use super::sliced::{Op, Program, Sliced};
+use super::sliced::{NodeOp, SlicedTrees, TreeProgram};
+#[cfg(target_arch = "x86_64")]
+use ermine_core::simd::InstructionSet;
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-/// Rows of a register of bytes.
+/// Rows per register.
 const LANES: usize = 64;
 
-/// Registers of a block.
+/// Registers per block.
 const GROUPS: usize = BLOCK / LANES;
 
-/// Whether this processor has what the kernels use.
+/// Whether the processor supports the kernels.
 pub(super) fn is_here() -> bool {
-    ermine_core::detected!("avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512bitalg")
+    ermine_core::simd::has(InstructionSet::IceLake)
 }
 
-/// Adds what some programs say about the first `groups` groups of 64 rows to the sums, output by output.
-pub(super) fn add(sliced: &Sliced, programs: Range<usize>, groups: usize, codes: &[u8], sums: &mut [f64]) {
+/// Adds the predictions of some programs for the first `groups` groups of 64 rows to the sums, output by output.
+pub(super) fn add(sliced: &SlicedTrees, programs: Range<usize>, groups: usize, codes: &[u8], sums: &mut [f64]) {
     assert!(
         is_here()
             && groups <= GROUPS
             && codes.len() >= sliced.codes.len() * BLOCK
             && sums.len() >= sliced.width * BLOCK
     );
-    // SAFETY: the processor has the features, as just asked.
+    // SAFETY: the processor has the features, as just asserted.
     unsafe { add_all(sliced, programs, groups, codes, sums) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512bitalg")]
-fn add_all(sliced: &Sliced, programs: Range<usize>, groups: usize, codes: &[u8], sums: &mut [f64]) {
+fn add_all(sliced: &SlicedTrees, programs: Range<usize>, groups: usize, codes: &[u8], sums: &mut [f64]) {
     for program in &sliced.programs[programs] {
         let ops = sliced.ops_of(program);
         if groups == GROUPS {
@@ -49,7 +51,7 @@ fn add_all(sliced: &Sliced, programs: Range<usize>, groups: usize, codes: &[u8],
 /// The bytes of the rows of `G` groups from `first` on.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512bitalg")]
 #[inline]
-fn bytes<const G: usize>(sliced: &Sliced, ops: &[Op], codes: &[u8], first: usize) -> [__m512i; G] {
+fn bytes<const G: usize>(sliced: &SlicedTrees, ops: &[NodeOp], codes: &[u8], first: usize) -> [__m512i; G] {
     let mut bytes = [_mm512_setzero_si512(); G];
     for op in ops {
         let column = &codes[op.column as usize * BLOCK + first * LANES..][..G * LANES];
@@ -87,8 +89,8 @@ fn contains(set: &[u64; 4], code: __m512i) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512bitalg")]
 #[inline]
 fn add_values<const G: usize>(
-    sliced: &Sliced,
-    program: &Program,
+    sliced: &SlicedTrees,
+    program: &TreeProgram,
     bytes: &[__m512i; G],
     first: usize,
     sums: &mut [f64],

@@ -1,23 +1,22 @@
-//! The engine: how the trees of an ensemble are asked about many rows, or about one row again and again.
+//! Prediction engines: fast prediction with many trees for many rows, or for one row at a time.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | this file | which form an ensemble is asked in; sums over blocks of rows |
-//! | `ranks` | how many thresholds are below a value |
-//! | `codes` | the values of rows as bytes |
-//! | `sliced` | trees of up to 256 leaves: every node is asked of 64 rows at once |
-//! | `lanes` | its kernels for AVX-512 |
+//! | this file | the choice of the engine; sums over blocks of rows |
+//! | `ranks` | the number of thresholds below a value |
+//! | `codes` | feature values as bytes |
+//! | `sliced` | trees of up to 256 leaves: every node is evaluated for 64 rows at once |
+//! | `lanes` | its AVX-512 kernels |
 //! | `walk` | larger trees: many rows walk at once on their codes |
-//! | [`one_row`] | one row: 64 trees are asked at once |
+//! | [`single_row`] | one row: 64 trees at once |
 //!
-//! Stumps, trees, forests, AdaBoost and gradient boosting all come here, as [`Forest`]s. Whatever the form, the trees' predictions are added up in the order of the trees, so that
-//! the bits are those of the [plain walk](super::Tree::walk) of each tree.
+//! All tree models predict here, as [`Forest`]s. Whatever the engine, predictions are summed in the order of the trees, so that the result is bit-identical to the [plain walk](super::Tree::walk) of each tree.
 
 mod codes;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
-pub mod one_row;
 mod ranks;
+pub mod single_row;
 mod sliced;
 #[cfg(test)]
 mod tests;
@@ -27,46 +26,47 @@ use super::Forest;
 pub(super) use codes::BLOCK;
 use ermine_core::matrix::Features;
 use rayon::prelude::*;
-pub(super) use sliced::Sliced;
+pub(super) use sliced::SlicedTrees;
 use std::ops::Range;
-pub(super) use walk::Coded;
+pub(super) use walk::CodedTrees;
 
-/// Trees that are worth coding the rows for.
+/// Minimum number of trees for which encoding the rows pays.
 const FEW_TREES: usize = 6;
 
-/// Rows that are worth a block.
+/// Minimum number of rows for which an engine pays.
 const FEW_ROWS: usize = 32;
 
-/// The form in which some forests are asked about many rows.
+/// The prediction engine of some forests.
 #[derive(Debug, Clone)]
-pub(crate) enum Engine {
+pub(crate) enum PredictionEngine {
     /// All trees are small.
-    Sliced(Box<Sliced>),
+    Sliced(Box<SlicedTrees>),
     /// Large trees of thresholds.
-    Coded(Box<Coded>),
-    /// Anything else: trees are walked as they are.
+    Coded(Box<CodedTrees>),
+    /// Anything else: trees are walked.
     Plain,
 }
 
-impl Engine {
-    /// The form for forests of one width over the same columns.
-    pub fn new(forests: &[&Forest], n_features: usize) -> Engine {
-        if let Some(sliced) = Sliced::new(forests, n_features) {
-            return Engine::Sliced(Box::new(sliced));
+impl PredictionEngine {
+    /// The engine of forests with the same width and columns.
+    pub fn new(forests: &[&Forest], n_features: usize) -> PredictionEngine {
+        if let Some(sliced) = SlicedTrees::new(forests, n_features) {
+            return PredictionEngine::Sliced(Box::new(sliced));
         }
-        Coded::new(forests, n_features).map_or(Engine::Plain, |coded| Engine::Coded(Box::new(coded)))
+        CodedTrees::new(forests, n_features)
+            .map_or(PredictionEngine::Plain, |coded| PredictionEngine::Coded(Box::new(coded)))
     }
 
-    /// Whether making a form of these forests pays for so many rows and trees.
+    /// Whether an engine pays for this number of rows and trees.
     pub fn pays(n_rows: usize, n_trees: usize) -> bool {
         n_rows >= FEW_ROWS && n_trees >= FEW_TREES
     }
 }
 
-/// The sums of the trees `trees` of each forest, for each row: the outputs of the first forest, of the second, and so on. The engine, where it is worth asking, is of these forests.
+/// The sums of the trees `trees` of each forest for each row: the outputs of the first forest, of the second, and so on. `engine` provides the engine of these forests.
 pub(crate) fn sums<'a>(
     forests: &[&Forest],
-    engine: impl FnOnce() -> Option<&'a Engine>,
+    engine: impl FnOnce() -> Option<&'a PredictionEngine>,
     trees: Range<usize>,
     features: &Features,
 ) -> Vec<f64> {
@@ -75,10 +75,10 @@ pub(crate) fn sums<'a>(
     if outputs == 0 {
         return sums;
     }
-    let engine = if Engine::pays(features.n_rows(), trees.len() * forests.len()) { engine() } else { None };
+    let engine = if PredictionEngine::pays(features.n_rows(), trees.len() * forests.len()) { engine() } else { None };
     match engine {
-        Some(Engine::Sliced(sliced)) => {
-            let work = |scratch: &mut sliced::Scratch, (block, sums): (usize, &mut [f64])| {
+        Some(PredictionEngine::Sliced(sliced)) => {
+            let work = |scratch: &mut sliced::SlicedScratch, (block, sums): (usize, &mut [f64])| {
                 let n = sums.len() / outputs;
                 sliced.code(features, block * BLOCK, n, scratch);
                 let mut program = 0;
@@ -90,8 +90,8 @@ pub(crate) fn sums<'a>(
             };
             sums.par_chunks_mut(BLOCK * outputs).enumerate().for_each_init(|| sliced.scratch(outputs), work);
         }
-        Some(Engine::Coded(coded)) => coded.sums(forests, trees, features, &mut sums),
-        Some(Engine::Plain) | None => {
+        Some(PredictionEngine::Coded(coded)) => coded.sums(forests, trees, features, &mut sums),
+        Some(PredictionEngine::Plain) | None => {
             let mut output = 0;
             for forest in forests {
                 forest.add_walks(trees.clone(), features, (output, outputs), &mut sums);

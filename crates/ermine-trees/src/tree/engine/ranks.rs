@@ -1,43 +1,43 @@
-//! How many thresholds are below a value.
+//! Ranks of values among the thresholds of a column.
 //!
-//! **Idea.** Trees ask `x <= t`. With the thresholds of a column sorted, the rank of x (the number of thresholds below it) answers all of them: `x <= t[r]` is `rank(x) <= r`. A rank is found
-//! once for each value, whatever the number of trees.
+//! **Idea.** With the thresholds of a column sorted, the rank of x (the number of thresholds below it) decides all tests: `x <= t[r]` is `rank(x) <= r`. A rank is computed once per value, whatever
+//! the number of trees.
 //!
-//! **How.** The line is cut into equal buckets, and the rank at the start of each is kept. Rounding keeps order, so that a threshold in a lower bucket than x is below x, and one in a higher bucket is
-//! not; only the few thresholds in the bucket of x are compared with it. Where some bucket holds many (thresholds that stand very unevenly), bisection takes its place.
+//! **Algorithm.** The range is divided into equal buckets, with the rank at the start of each. Rounding is monotone, so a threshold in a lower bucket than x is below x, and one in a higher bucket is not; only
+//! the few thresholds in the bucket of x are compared with it. If some bucket contains many (unevenly spaced thresholds), bisection is used instead.
 //!
-//! **Cost.** About two cycles a value. 3 KB for each column, so that buckets and thresholds stay in the first cache while a block is ranked.
+//! **Cost.** About two cycles per value. 3 KB per column, so that buckets and thresholds stay in the first-level cache while a block is ranked.
 
 use ermine_core::versions;
 
-/// Thresholds that bytes can tell apart.
+/// Maximum number of thresholds of a byte.
 pub(super) const MOST_BYTES: usize = u8::MAX as usize;
 
-/// Buckets of a column.
+/// Number of buckets per column.
 const BUCKETS: usize = 1024;
 
-/// Comparisons in a bucket that are cheaper than bisection.
+/// Maximum number of comparisons in a bucket before bisection is faster.
 const MOST_IN_BUCKET: usize = 5;
 
 /// The sorted thresholds of a column.
 #[derive(Debug, Clone)]
-pub(super) struct Ranks {
+pub(super) struct ThresholdRanks {
     /// Distinct, ascending.
     thresholds: Vec<f64>,
     /// For at most [`MOST_BYTES`] thresholds.
-    grid: Option<Box<Grid>>,
+    grid: Option<Box<RankTable>>,
     /// For more.
-    wide: Option<Wide>,
+    wide: Option<WideRankTable>,
 }
 
 /// Buckets over many thresholds, with bisection in a bucket.
 #[derive(Debug, Clone)]
-struct Wide {
+struct WideRankTable {
     low: f64,
     scale: f64,
     /// The rank at the start of each bucket.
     starts: Vec<u16>,
-    /// The thresholds, then as many infinities as a step of bisection may look ahead.
+    /// The thresholds, padded with infinities for the first bisection step.
     thresholds: Vec<f64>,
     /// The first step of bisection: a power of two.
     first: usize,
@@ -45,37 +45,37 @@ struct Wide {
 
 /// Buckets over at most 255 thresholds.
 #[derive(Debug, Clone)]
-struct Grid {
+struct RankTable {
     low: f64,
     scale: f64,
     /// The rank at the start of each bucket.
     starts: [u8; BUCKETS],
-    /// The thresholds, then infinities: a value is never above the last place.
+    /// The thresholds, padded with infinities.
     thresholds: [f64; 256],
-    /// How many thresholds a bucket has at most.
+    /// Maximum number of thresholds per bucket.
     most: usize,
 }
 
-impl Ranks {
-    /// Sorts thresholds; `None` where there are too many for two bytes. None of them is NaN.
-    pub fn new(mut thresholds: Vec<f64>) -> Option<Ranks> {
+impl ThresholdRanks {
+    /// Sorts thresholds, none of which is NaN; `None` if there are too many for two bytes.
+    pub fn new(mut thresholds: Vec<f64>) -> Option<ThresholdRanks> {
         thresholds.sort_unstable_by(f64::total_cmp);
         thresholds.dedup();
         if thresholds.len() > u16::MAX as usize {
             return None;
         }
         let few = thresholds.len() <= MOST_BYTES;
-        let grid = few.then(|| Box::new(Grid::new(&thresholds)));
-        let wide = (!few).then(|| Wide::new(&thresholds));
-        Some(Ranks { thresholds, grid, wide })
+        let grid = few.then(|| Box::new(RankTable::new(&thresholds)));
+        let wide = (!few).then(|| WideRankTable::new(&thresholds));
+        Some(ThresholdRanks { thresholds, grid, wide })
     }
 
-    /// How many thresholds.
+    /// The number of thresholds.
     pub fn len(&self) -> usize {
         self.thresholds.len()
     }
 
-    /// How many thresholds are below x; 0 for NaN.
+    /// The number of thresholds below x; 0 for NaN.
     #[inline]
     pub fn rank(&self, x: f64) -> usize {
         match (&self.grid, &self.wide) {
@@ -99,8 +99,8 @@ impl Ranks {
     }
 }
 
-impl Wide {
-    fn new(sorted: &[f64]) -> Wide {
+impl WideRankTable {
+    fn new(sorted: &[f64]) -> WideRankTable {
         let n_buckets = (4 * sorted.len()).next_power_of_two();
         let (low, scale) = line(sorted, n_buckets);
         let mut inside = vec![0usize; n_buckets];
@@ -115,7 +115,7 @@ impl Wide {
         let first = (most + 1).next_power_of_two() / 2;
         let mut thresholds = sorted.to_vec();
         thresholds.resize(sorted.len() + 2 * first.max(1), f64::INFINITY);
-        Wide { low, scale, starts, thresholds, first }
+        WideRankTable { low, scale, starts, thresholds, first }
     }
 
     #[inline]
@@ -123,7 +123,7 @@ impl Wide {
         let mut rank = self.starts[bucket(x, self.low, self.scale, self.starts.len())] as usize;
         let mut step = self.first;
         while step > 0 {
-            // Thresholds of the buckets behind are not below x.
+            // Thresholds in later buckets are not below x.
             rank += if self.thresholds[rank + step - 1] < x { step } else { 0 };
             step /= 2;
         }
@@ -131,7 +131,7 @@ impl Wide {
     }
 }
 
-/// Where buckets begin, and how many there are to a unit; one bucket where the line is too long or too short to be cut.
+/// The start of the buckets and the number of buckets per unit; a single bucket if that isn't a normal number.
 fn line(sorted: &[f64], n_buckets: usize) -> (f64, f64) {
     let finite = || sorted.iter().copied().filter(|t| t.is_finite());
     let (low, high) = (finite().next().unwrap_or(0.0), finite().next_back().unwrap_or(0.0));
@@ -139,12 +139,12 @@ fn line(sorted: &[f64], n_buckets: usize) -> (f64, f64) {
     (low, if scale.is_normal() { scale } else { 0.0 })
 }
 
-impl Grid {
-    fn new(sorted: &[f64]) -> Grid {
+impl RankTable {
+    fn new(sorted: &[f64]) -> RankTable {
         let (low, scale) = line(sorted, BUCKETS);
-        // Of a few thresholds, all are compared.
+        // A few thresholds are all compared.
         let scale = if sorted.len() > MOST_IN_BUCKET { scale } else { 0.0 };
-        let mut grid = Grid { low, scale, starts: [0; BUCKETS], thresholds: [f64::INFINITY; 256], most: 0 };
+        let mut grid = RankTable { low, scale, starts: [0; BUCKETS], thresholds: [f64::INFINITY; 256], most: 0 };
         grid.thresholds[..sorted.len()].copy_from_slice(sorted);
         let mut inside = [0usize; BUCKETS];
         sorted.iter().for_each(|&t| inside[bucket(t, low, scale, BUCKETS)] += 1);
@@ -169,7 +169,7 @@ impl Grid {
         rank
     }
 
-    /// The ranks of some values, where no bucket has more than `MOST` thresholds.
+    /// The ranks of some values if no bucket has more than `MOST` thresholds.
     fn ranks<const MOST: usize>(&self, x: &[f64], out: &mut [u8]) {
         const PART: usize = 512;
         let mut buckets = [0u16; PART];
@@ -195,10 +195,10 @@ impl Grid {
     }
 }
 
-/// The bucket of a value: it never falls as x grows. NaN is in the first.
+/// The bucket of a value, monotone in x. NaN is in the first bucket.
 #[inline(always)]
 fn bucket(x: f64, low: f64, scale: f64, n_buckets: usize) -> usize {
-    // Adding this rounds to a whole number, and leaves that number in the low bits: a conversion that every wide register can do.
+    // Adding this rounds to an integer and leaves it in the low bits: a conversion that every SIMD unit can do.
     const WHOLE: f64 = 4_503_599_627_370_496.0;
     let (place, last) = ((x - low) * scale, n_buckets as f64 - 1.0);
     let place = if place > 0.0 { place } else { 0.0 };
@@ -207,7 +207,7 @@ fn bucket(x: f64, low: f64, scale: f64, n_buckets: usize) -> usize {
 }
 
 versions! {
-    /// Puts a byte in the places of missing values.
+    /// Sets the byte of missing values.
     fn mark_missing(x: &[f64], missing: u8, out: &mut [u8]) {
         for (out, x) in out.iter_mut().zip(x) {
             *out = if x.is_nan() { missing } else { *out };
@@ -255,7 +255,7 @@ mod tests {
                 // Evenly spread, as bins of a column are.
                 thresholds.iter_mut().enumerate().for_each(|(i, t)| *t = (i as f64 * 0.37).sin() * 5.0);
             }
-            let ranks = Ranks::new(thresholds.clone()).unwrap();
+            let ranks = ThresholdRanks::new(thresholds.clone()).unwrap();
             let around = thresholds.iter().flat_map(|&t| [t, t.next_up(), t.next_down()]);
             let values: Vec<f64> = around.chain(more).chain([f64::NAN]).filter(|x| !x.is_infinite() || thresholds.len() < 400).collect();
             let distinct = |x: f64| {

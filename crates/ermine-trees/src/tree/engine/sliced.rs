@@ -1,23 +1,23 @@
-//! Small trees, many rows at once: every node is asked of all rows, 64 of them in an instruction.
+//! Small trees, many rows: every node is evaluated for all rows, 64 at a time.
 //!
-//! **Idea.** A row carries the number of the node where it is, a byte. A tree is a list of operations, parents before children: *rows at `from` whose code is above `byte` go to `to`*. The left child keeps its
-//! parent's number, so that a node is one operation; at the end the byte says the leaf, and picks its prediction out of a table. Comparing 64 rows takes an instruction, so that asking all 30
-//! nodes of a tree costs less than walking five of them: nothing is waited for, nothing is mispredicted.
+//! **Idea.** Each row has a byte, the index of its current node. A tree is a list of operations, parents before children: *rows at `from` whose code is above `byte` go to `to`*. The left child keeps its parent's
+//! byte, so that a node is one operation; at the end the byte identifies the leaf and selects its prediction from a table. Comparing 64 rows takes one instruction, so evaluating all 30 nodes of a tree costs less
+//! than walking five of them: there are no dependent loads and no mispredicted branches.
 //!
-//! A set of categories is 256 bits, and moves the rows whose bit is not set. A test with a child for each category is an operation for each; a row that fits none stays, and the byte of the parent has the
+//! A set of categories is 256 bits, and moves the rows whose bit is not set. A test with one child per category is one operation per child; a row that matches none keeps the byte of the parent, which has the
 //! parent's prediction.
 //!
-//! **Order.** Predictions are added up tree after tree for every row, in double precision: the bits are those of the plain walk.
+//! **Order.** Predictions are summed tree by tree for every row in double precision, bit-identical to the plain walk.
 //!
-//! **Cost.** Three instructions for each node and 64 rows, and five for each 8 rows of a tree's predictions. **Reference.** The idea of asking all nodes is that of QuickScorer (Lucchese and others, 2015) and
-//! RapidScorer (Ye and others, 2018), which keep a bit for each leaf where this keeps a byte for each row.
+//! **Cost.** Three instructions per node and 64 rows, and five per 8 rows of a tree's predictions. **Reference.** Evaluating all nodes is the idea of QuickScorer (Lucchese and others, 2015) and RapidScorer (Ye and
+//! others, 2018), which keep one bit per leaf instead of one byte per row.
 
-use super::codes::{BLOCK, Codes, Kind, MISSING, MOST_CATEGORIES};
-use crate::tree::forest::{Forest, Node, kind};
+use super::codes::{BLOCK, CodeKind, FeatureCodes, MISSING, MOST_CATEGORIES};
+use crate::tree::forest::{Forest, ForestNode, kind};
 use ermine_core::versions;
 use std::ops::Range;
 
-/// Bytes that tell leaves apart.
+/// Maximum number of leaves of a byte.
 const MOST_LEAVES: usize = 256;
 
 /// An operation that compares has no set.
@@ -25,20 +25,20 @@ const NO_SET: u32 = u32::MAX;
 
 /// Moves rows from a node to another.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Op {
+pub(super) struct NodeOp {
     /// The column of codes.
     pub column: u32,
     /// The set, whose codes stay; [`NO_SET`]: codes up to `byte` stay.
     set: u32,
-    /// Codes above go.
+    /// Rows with a code above move.
     pub byte: u8,
-    /// The number of the node here.
+    /// The byte of the current node.
     pub from: u8,
-    /// The number of the node there.
+    /// The byte of the next node.
     pub to: u8,
 }
 
-impl Op {
+impl NodeOp {
     /// Whether it compares.
     pub fn compares(&self) -> bool {
         self.set == NO_SET
@@ -47,30 +47,30 @@ impl Op {
 
 /// A tree.
 #[derive(Debug, Clone)]
-pub(super) struct Program {
+pub(super) struct TreeProgram {
     pub ops: Range<u32>,
-    /// Its table of predictions: for each output, one for each byte up to `size`.
+    /// Its table of predictions: `size` per output, indexed by byte.
     pub values: u32,
     /// A power of two, at least 8.
     pub size: u16,
-    /// Where the nodes of its bytes are listed.
+    /// Start of the list of nodes by byte.
     ends: u32,
 }
 
 /// All trees of some forests.
 #[derive(Debug, Clone)]
-pub(crate) struct Sliced {
-    pub(super) codes: Codes,
-    pub(super) ops: Vec<Op>,
+pub(crate) struct SlicedTrees {
+    pub(super) codes: FeatureCodes,
+    pub(super) ops: Vec<NodeOp>,
     sets: Vec<[u64; 4]>,
-    pub(super) programs: Vec<Program>,
+    pub(super) programs: Vec<TreeProgram>,
     pub(super) values: Vec<f64>,
     ends: Vec<u32>,
     pub(super) width: usize,
 }
 
-/// What a thread works with.
-pub(crate) struct Scratch {
+/// Scratch memory of a thread.
+pub(crate) struct SlicedScratch {
     codes: Vec<u8>,
     values: [f64; BLOCK],
     /// The byte of each row.
@@ -79,12 +79,12 @@ pub(crate) struct Scratch {
     sums: Vec<f64>,
 }
 
-impl Sliced {
-    /// The form for forests of the same width over the same columns; `None` where a tree has too many leaves, or a column too many categories or thresholds.
-    pub fn new(forests: &[&Forest], n_features: usize) -> Option<Sliced> {
+impl SlicedTrees {
+    /// Compiles forests of the same width over the same columns; `None` if a tree has too many leaves, or a column too many categories or thresholds.
+    pub fn new(forests: &[&Forest], n_features: usize) -> Option<SlicedTrees> {
         let codes = codes_of(forests, n_features)?;
         let width = forests.first()?.width;
-        let mut sliced = Sliced {
+        let mut sliced = SlicedTrees {
             codes,
             ops: Vec::new(),
             sets: Vec::new(),
@@ -99,10 +99,10 @@ impl Sliced {
         Some(sliced)
     }
 
-    /// What a thread needs to work for all outputs.
-    pub fn scratch(&self, n_outputs: usize) -> Scratch {
+    /// Scratch memory for all outputs.
+    pub fn scratch(&self, n_outputs: usize) -> SlicedScratch {
         let codes = vec![0; self.codes.len() * BLOCK];
-        Scratch { codes, values: [0.0; BLOCK], bytes: [0; BLOCK], sums: vec![0.0; n_outputs * BLOCK] }
+        SlicedScratch { codes, values: [0.0; BLOCK], bytes: [0; BLOCK], sums: vec![0.0; n_outputs * BLOCK] }
     }
 
     fn push(&mut self, forest: &Forest, tree: usize) -> Option<()> {
@@ -111,20 +111,20 @@ impl Sliced {
         let first_op = self.ops.len() as u32;
         // The byte of each node, and node and prediction of each byte.
         let mut byte = vec![0u8; nodes.len()];
-        let (mut ends, mut said) = (vec![base as u32], vec![0u32]);
+        let (mut ends, mut value_rows) = (vec![base as u32], vec![0u32]);
         for number in nodes {
             let node = &forest.nodes[number];
             let here = byte[number - base];
             let first = node.child as usize;
             ends[here as usize] = number as u32;
             if node.kind() == kind::LEAF {
-                said[here as usize] = node.child;
+                value_rows[here as usize] = node.child;
                 continue;
             }
             let moves = self.moves(forest, node)?;
             if matches!(node.kind(), kind::EACH | kind::EACH_AND_MISSING) {
-                // Rows that fit no child stay.
-                said[here as usize] = (node.word >> 32) as u32;
+                // Rows that match no child stay.
+                value_rows[here as usize] = (node.word >> 32) as u32;
                 byte[first - base..][..moves.len()].iter_mut().zip(ends.len()..).for_each(|(b, new)| *b = new as u8);
             } else {
                 byte[first - base] = here;
@@ -134,13 +134,13 @@ impl Sliced {
                 if ends.len() == MOST_LEAVES {
                     return None;
                 }
-                self.ops.push(Op { column, set, byte: above, from: here, to: ends.len() as u8 });
+                self.ops.push(NodeOp { column, set, byte: above, from: here, to: ends.len() as u8 });
                 ends.push(0);
-                said.push(0);
+                value_rows.push(0);
             }
         }
-        let size = said.len().next_power_of_two().max(8);
-        self.programs.push(Program {
+        let size = value_rows.len().next_power_of_two().max(8);
+        self.programs.push(TreeProgram {
             ops: first_op..self.ops.len() as u32,
             values: self.values.len() as u32,
             size: size as u16,
@@ -148,15 +148,15 @@ impl Sliced {
         });
         for output in 0..forest.width {
             let value = |&row: &u32| forest.values[row as usize * forest.width + output];
-            self.values.extend(said.iter().map(value));
-            self.values.resize(self.values.len() + size - said.len(), 0.0);
+            self.values.extend(value_rows.iter().map(value));
+            self.values.resize(self.values.len() + size - value_rows.len(), 0.0);
         }
         self.ends.extend(ends);
         Some(())
     }
 
-    /// What moves rows away from a node: columns of codes, sets and bytes.
-    fn moves(&mut self, forest: &Forest, node: &Node) -> Option<Vec<(u32, u32, u8)>> {
+    /// The operations of a node: columns of codes, sets and bytes.
+    fn moves(&mut self, forest: &Forest, node: &ForestNode) -> Option<Vec<(u32, u32, u8)>> {
         let feature = node.feature() as u32;
         let kind = node.kind();
         if matches!(kind, kind::AT_MOST_ELSE_LEFT | kind::AT_MOST_ELSE_RIGHT) {
@@ -164,7 +164,7 @@ impl Sliced {
             let (column, byte) = self.codes.threshold(feature, node.threshold(), missing_left)?;
             return Some(vec![(column, NO_SET, byte)]);
         }
-        let column = self.codes.column(feature, Kind::Categories)?;
+        let column = self.codes.column(feature, CodeKind::Categories)?;
         let stay = match kind {
             kind::IN_SET_ELSE_LEFT | kind::IN_SET_ELSE_RIGHT => {
                 let mut words = [0; 4];
@@ -199,13 +199,13 @@ impl Sliced {
     }
 
     /// Codes a block of rows, at most [`BLOCK`].
-    pub fn code(&self, features: &ermine_core::matrix::Features, first: usize, n: usize, scratch: &mut Scratch) {
+    pub fn code(&self, features: &ermine_core::matrix::Features, first: usize, n: usize, scratch: &mut SlicedScratch) {
         self.codes.block(features, first, n, &mut scratch.values, &mut scratch.codes);
         scratch.sums.fill(0.0);
     }
 
-    /// Adds what some programs say about the rows of the block to the sums of the outputs from `output` on.
-    pub fn add(&self, programs: Range<usize>, n: usize, output: usize, scratch: &mut Scratch) {
+    /// Adds the predictions of some programs for the rows of the block to the outputs starting at `output`.
+    pub fn add(&self, programs: Range<usize>, n: usize, output: usize, scratch: &mut SlicedScratch) {
         #[cfg(target_arch = "x86_64")]
         if super::lanes::is_here() {
             let from = output * BLOCK;
@@ -215,8 +215,8 @@ impl Sliced {
         self.add_plain(programs, n, output, scratch);
     }
 
-    /// The same on any machine.
-    pub(super) fn add_plain(&self, programs: Range<usize>, n: usize, output: usize, scratch: &mut Scratch) {
+    /// The same without AVX-512.
+    pub(super) fn add_plain(&self, programs: Range<usize>, n: usize, output: usize, scratch: &mut SlicedScratch) {
         for program in &self.programs[programs] {
             self.bytes_of(program, n, &scratch.codes, &mut scratch.bytes);
             let size = program.size as usize;
@@ -229,12 +229,12 @@ impl Sliced {
     }
 
     /// The sums of a row of the block.
-    pub fn sums(&self, row: usize, out: &mut [f64], scratch: &Scratch) {
+    pub fn sums(&self, row: usize, out: &mut [f64], scratch: &SlicedScratch) {
         out.iter_mut().enumerate().for_each(|(k, out)| *out = scratch.sums[k * BLOCK + row]);
     }
 
-    /// The node where each row of the block ends in the tree of a program.
-    pub fn nodes(&self, program: usize, n: usize, scratch: &mut Scratch, mut each: impl FnMut(usize, u32)) {
+    /// The node that each row of the block reaches in the tree of a program.
+    pub fn nodes(&self, program: usize, n: usize, scratch: &mut SlicedScratch, mut each: impl FnMut(usize, u32)) {
         let program = &self.programs[program];
         self.bytes_of(program, n, &scratch.codes, &mut scratch.bytes);
         let ends = &self.ends[program.ends as usize..];
@@ -242,7 +242,7 @@ impl Sliced {
     }
 
     /// The byte of each row, rounded up to 64 rows.
-    fn bytes_of(&self, program: &Program, n: usize, codes: &[u8], bytes: &mut [u8; BLOCK]) {
+    fn bytes_of(&self, program: &TreeProgram, n: usize, codes: &[u8], bytes: &mut [u8; BLOCK]) {
         let n = n.next_multiple_of(64);
         bytes[..n].fill(0);
         for op in self.ops_of(program) {
@@ -261,13 +261,13 @@ impl Sliced {
 
     /// The operations of a tree.
     #[inline(always)]
-    pub(super) fn ops_of(&self, program: &Program) -> &[Op] {
+    pub(super) fn ops_of(&self, program: &TreeProgram) -> &[NodeOp] {
         &self.ops[program.ops.start as usize..program.ops.end as usize]
     }
 
     /// The set of an operation that doesn't compare.
     #[inline(always)]
-    pub(super) fn set(&self, op: &Op) -> Option<&[u64; 4]> {
+    pub(super) fn set(&self, op: &NodeOp) -> Option<&[u64; 4]> {
         self.sets.get(op.set as usize)
     }
 }
@@ -281,8 +281,8 @@ versions! {
     }
 }
 
-/// The columns of codes of all tests; `None` where a column has too many thresholds.
-fn codes_of(forests: &[&Forest], n_features: usize) -> Option<Codes> {
+/// The columns of codes of all tests; `None` if a column has too many thresholds.
+fn codes_of(forests: &[&Forest], n_features: usize) -> Option<FeatureCodes> {
     let mut thresholds = vec![Vec::new(); n_features];
     let mut categories = vec![false; n_features];
     let inner = || forests.iter().flat_map(|forest| forest.nodes.iter()).filter(|node| node.kind() != kind::LEAF);
@@ -294,13 +294,13 @@ fn codes_of(forests: &[&Forest], n_features: usize) -> Option<Codes> {
             _ => *categories.get_mut(node.feature())? = true,
         }
     }
-    // Which thresholds are asked about with missing values on which side is seen once their ranks are known.
+    // The side of missing values of each threshold, resolved once the ranks are known.
     let mut sides: Vec<Vec<(f64, bool)>> = vec![Vec::new(); n_features];
     for node in inner().filter(|node| node.kind() <= kind::AT_MOST_ELSE_LEFT) {
         sides[node.feature()].push((node.threshold(), node.kind() == kind::AT_MOST_ELSE_LEFT));
     }
-    Codes::new(thresholds, |feature, ranks| {
+    FeatureCodes::new(thresholds, |feature, ranks| {
         let asked = sides[feature as usize].iter().map(|&(t, left)| super::codes::place(ranks.rank(t), left).0);
-        asked.chain(categories[feature as usize].then_some(Kind::Categories)).collect()
+        asked.chain(categories[feature as usize].then_some(CodeKind::Categories)).collect()
     })
 }

@@ -1,6 +1,6 @@
 //! Every form of the engine against the plain walk of each tree, bit for bit.
 
-use super::one_row::OneRow;
+use super::single_row::SingleRowForests;
 use super::*;
 use crate::split::Test;
 use crate::split::test::CodeSet;
@@ -140,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn every_form_says_what_the_trees_say(
+    fn every_engine_matches_the_plain_walk(
         choices in prop::collection::vec(prop::collection::vec(choice(), 0..40), 6..70), few in 1usize..12,
         rows in prop::collection::vec(row(), 32..140), width in 1usize..4, categories in any::<bool>(),
     ) {
@@ -152,7 +152,7 @@ proptest! {
         let mut walked = vec![0.0; expected.len()];
         all.add_walks(0..trees.len(), &features, (0, width), &mut walked);
         prop_assert_eq!(&bits(&walked), &expected);
-        if let Some(sliced) = Sliced::new(&[&all], D) {
+        if let Some(sliced) = SlicedTrees::new(&[&all], D) {
             for plain in [true, false] {
                 let mut scratch = sliced.scratch(width);
                 sliced.code(&features, 0, rows.len(), &mut scratch);
@@ -162,7 +162,7 @@ proptest! {
                 prop_assert_eq!(&bits(&sums), &expected);
             }
         }
-        if let Some(coded) = Coded::new(&[&all], D) {
+        if let Some(coded) = CodedTrees::new(&[&all], D) {
             let mut sums = vec![0.0; expected.len()];
             coded.sums(&[&all], 0..trees.len(), &features, &mut sums);
             prop_assert_eq!(&bits(&sums), &expected);
@@ -176,7 +176,7 @@ proptest! {
         }
         // One row, and several forests at once.
         let halves = [forest(&trees[..few.min(trees.len() - 1)], width), forest(&trees[few.min(trees.len() - 1)..], width)];
-        let one = OneRow::new(halves.iter().cloned().map(Arc::new).collect(), D);
+        let one = SingleRowForests::new(halves.iter().cloned().map(Arc::new).collect(), D);
         for row in 0..rows.len().min(20) {
             let x: Vec<f64> = (0..D).map(|c| features.number(row, c)).collect();
             let mut sums = vec![1.0; 2 * width];
@@ -186,7 +186,7 @@ proptest! {
             prop_assert_eq!(bits(&sums), parts.concat());
         }
         let same: Vec<&Forest> = vec![&all, &all];
-        let engine = Engine::new(&same, D);
+        let engine = PredictionEngine::new(&same, D);
         let twice = sums(&same, || Some(&engine), 0..trees.len(), &features);
         for (twice, once) in twice.chunks(2 * width).zip(expected.chunks(width)) {
             prop_assert_eq!(bits(twice), [once, once].concat());
@@ -194,14 +194,14 @@ proptest! {
     }
 
     #[test]
-    fn large_trees_say_what_the_walk_says(
+    fn large_trees_match_the_plain_walk(
         choices in prop::collection::vec(prop::collection::vec(choice(), 260..700), 6..9), rows in prop::collection::vec(row(), 32..200),
     ) {
         let trees: Vec<Tree> = choices.iter().map(|c| tree(c, 2, false)).collect();
         let (all, features) = (forest(&trees, 2), features(&rows));
-        prop_assert!(Sliced::new(&[&all], D).is_none());
+        prop_assert!(SlicedTrees::new(&[&all], D).is_none());
         prop_assert_eq!(bits(&all.sum(&features)), plain(&trees, &features, 2));
-        let one = OneRow::new(vec![Arc::new(all)], D);
+        let one = SingleRowForests::new(vec![Arc::new(all)], D);
         let x: Vec<f64> = (0..D).map(|c| features.number(0, c)).collect();
         let mut sums = vec![1.0; 2];
         one.sum(&x, &mut sums);
@@ -210,7 +210,7 @@ proptest! {
 }
 
 #[test]
-fn a_chain_as_deep_as_it_has_splits_is_walked() {
+fn a_degenerate_tree_is_walked() {
     let n = 3000;
     let mut made = Tree::leaf(1.0, &[0.5]);
     for i in 0..n {
@@ -223,7 +223,7 @@ fn a_chain_as_deep_as_it_has_splits_is_walked() {
     let expected = plain(std::slice::from_ref(&made), &features, 1);
     assert_eq!(bits(&made.predict(&features)), expected);
     assert_eq!(bits(&all.sum(&features)), expected);
-    let one = OneRow::new(vec![Arc::new(all.clone())], 1);
+    let one = SingleRowForests::new(vec![Arc::new(all.clone())], 1);
     for row in (0..features.n_rows()).step_by(97).chain([features.n_rows() - 3]) {
         let mut sums = [1.0];
         one.sum(&[features.number(row, 0)], &mut sums);

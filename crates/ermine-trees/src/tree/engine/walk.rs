@@ -1,50 +1,50 @@
-//! Large trees, many rows: rows walk on their codes, sixteen at once.
+//! Large trees, many rows: rows walk on their codes, sixteen at a time.
 //!
-//! **Idea.** A value is the number of thresholds below it ([`Ranks`]), two bytes, worked out once for all trees: `x <= threshold[b]` is `code <= b`. A row is a few cache lines, a node eight bytes. A leaf leads to
-//! itself, so that a step is the same for all nodes: two loads, one comparison, one addition. Sixteen rows walk at once, and only every few steps is it asked whether all of them have arrived. Many rows
-//! meet a tree before the next one, so that its nodes are fetched once and then near.
+//! **Idea.** A value is encoded once for all trees as the number of thresholds below it ([`ThresholdRanks`]), two bytes: `x <= threshold[b]` is `code <= b`. A row is a few cache lines, a node eight bytes. A leaf points
+//! to itself, so that a step is the same for all nodes: two loads, one comparison, one addition. Sixteen rows walk at once, and only every few steps is it checked whether all of them have arrived. Many rows use a
+//! tree before the next one, so that its nodes stay in the cache.
 //!
 //! **Missing values** have the highest code, above all thresholds. Nodes that send them left read a second copy of the codes, in which they are 0.
 //!
-//! **Cost.** Two to three loads for each value; then about two cycles for each step of a row.
+//! **Cost.** Two to three loads per value; then about two cycles per step of a row.
 
-use super::ranks::Ranks;
-use crate::tree::forest::{Forest, Node, kind};
+use super::ranks::ThresholdRanks;
+use crate::tree::forest::{Forest, ForestNode, kind};
 use ermine_core::matrix::Features;
 use ermine_core::parallel;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows that meet a tree together.
+/// Number of rows per block.
 const ROWS: usize = 1024;
 
-/// Walks at once: while one waits for memory, the others go on.
+/// Number of simultaneous walks: while one waits for memory, the others proceed.
 const LANES: usize = 16;
 
-/// Steps between two looks at whether all have arrived.
+/// Number of steps between two checks whether all have arrived.
 const STEPS: usize = 4;
 
-/// Where a missing value stands.
+/// The code of a missing value.
 const MISSING: u16 = u16::MAX;
 
-/// Forests on codes.
+/// Forests with encoded thresholds.
 #[derive(Debug, Clone)]
-pub(crate) struct Coded {
+pub(crate) struct CodedTrees {
     /// The nodes of each forest.
     nodes: Vec<Vec<CodedNode>>,
-    /// The number of each leaf's prediction, for each forest where the leaves have no room for it.
-    said: Vec<Vec<u32>>,
+    /// The prediction index of each leaf, for forests whose leaves have no room for it.
+    value_rows: Vec<Vec<u32>>,
     /// The thresholds of each column.
-    ranks: Vec<Ranks>,
+    ranks: Vec<ThresholdRanks>,
     /// Whether some node sends missing values left, so that rows need both copies of their codes.
     both: bool,
 }
 
-/// Goes to `child`, or to the next node where the code is above `bin`.
+/// Goes to `child`, or to the node after it if the code is above `bin`.
 #[derive(Debug, Clone, Copy)]
 struct CodedNode {
     child: u32,
-    /// The place of the code in a row; of a leaf, its prediction, where that fits.
+    /// The position of the code in a row; for a leaf, its prediction index if that fits.
     place: u16,
     bin: u16,
 }
@@ -55,9 +55,9 @@ pub(crate) struct CodeRows {
     stride: usize,
 }
 
-impl Coded {
-    /// The coded form; `None` where a test is no threshold, or a column has too many of them.
-    pub fn new(forests: &[&Forest], n_features: usize) -> Option<Coded> {
+impl CodedTrees {
+    /// Encodes forests; `None` if a test is not a threshold, or a column has too many thresholds.
+    pub fn new(forests: &[&Forest], n_features: usize) -> Option<CodedTrees> {
         let thresholds_only = forests.iter().all(|forest| forest.only_thresholds);
         if !thresholds_only || 2 * n_features > u16::MAX as usize || n_features == 0 {
             return None;
@@ -65,16 +65,16 @@ impl Coded {
         let mut thresholds: Vec<Vec<f64>> = vec![Vec::new(); n_features];
         let nodes = || forests.iter().flat_map(|forest| &forest.nodes).filter(|node| node.kind() != kind::LEAF);
         nodes().for_each(|node| thresholds[node.feature()].push(node.threshold()));
-        let ranks: Vec<Ranks> = thresholds.into_par_iter().map(Ranks::new).collect::<Option<_>>()?;
+        let ranks: Vec<ThresholdRanks> = thresholds.into_par_iter().map(ThresholdRanks::new).collect::<Option<_>>()?;
         let both = nodes().any(|node| node.kind() == kind::AT_MOST_ELSE_LEFT);
-        let (nodes, said) = forests.iter().map(|forest| code_nodes(forest, &ranks)).unzip();
-        Some(Coded { nodes, said, ranks, both })
+        let (nodes, value_rows) = forests.iter().map(|forest| code_nodes(forest, &ranks)).unzip();
+        Some(CodedTrees { nodes, value_rows, ranks, both })
     }
 
     /// The codes of some rows.
     pub fn rows(&self, features: &Features, first: usize, n: usize) -> CodeRows {
         let d = self.ranks.len();
-        // Powers of two, so that any place, cut to its last bits, is inside a row.
+        // Powers of two, so that any position modulo the stride is inside a row.
         let stride = (if self.both { 2 * d } else { d }).next_power_of_two().max(32);
         let mut codes = vec![0; n * stride];
         let mut values = vec![0.0; n];
@@ -94,7 +94,7 @@ impl Coded {
     /// The sums of some trees of each forest, for each row: the outputs of the first forest, of the second, and so on.
     pub fn sums(&self, forests: &[&Forest], trees: Range<usize>, features: &Features, sums: &mut [f64]) {
         let outputs: usize = forests.iter().map(|forest| forest.width).sum();
-        // Few rows are shared out to all threads too.
+        // Distribute few rows over all threads too.
         let rows = features.n_rows().div_ceil(8).clamp(64, ROWS);
         let block = |(block, sums): (usize, &mut [f64])| {
             let codes = self.rows(features, block * rows, sums.len() / outputs);
@@ -115,16 +115,16 @@ impl Coded {
         parallel::for_each_chunk(sums, rows * outputs, |part, sums| block((part, sums)));
     }
 
-    /// The number of a leaf's prediction.
+    /// The index of a leaf's prediction.
     #[inline(always)]
     fn value_row(&self, forest: usize, leaf: u32) -> usize {
-        match self.said[forest].get(leaf as usize) {
+        match self.value_rows[forest].get(leaf as usize) {
             Some(&row) => row as usize,
             None => self.nodes[forest][leaf as usize].place as usize,
         }
     }
 
-    /// The leaf where each row ends in the tree of a forest that starts at `root`.
+    /// The leaf that each row reaches in the tree with this root.
     pub fn leaves(&self, forest: usize, root: u32, codes: &CodeRows, leaves: &mut Vec<u32>) {
         leaves.clear();
         leaves.resize(codes.codes.len() / codes.stride, root);
@@ -143,10 +143,10 @@ impl Coded {
     }
 }
 
-/// The nodes of a forest on codes, and the predictions of its leaves where these have no room for them.
-fn code_nodes(forest: &Forest, ranks: &[Ranks]) -> (Vec<CodedNode>, Vec<u32>) {
+/// The encoded nodes of a forest, and the prediction indices of its leaves if they don't fit the nodes.
+fn code_nodes(forest: &Forest, ranks: &[ThresholdRanks]) -> (Vec<CodedNode>, Vec<u32>) {
     let fits = forest.values.len() / forest.width.max(1) <= u16::MAX as usize;
-    let code = |(i, node): (usize, &Node)| match node.kind() {
+    let code = |(i, node): (usize, &ForestNode)| match node.kind() {
         kind::LEAF => CodedNode { child: i as u32, place: if fits { node.child as u16 } else { 0 }, bin: MISSING },
         kind => {
             let column = node.feature();
@@ -156,8 +156,8 @@ fn code_nodes(forest: &Forest, ranks: &[Ranks]) -> (Vec<CodedNode>, Vec<u32>) {
         }
     };
     let nodes = forest.nodes.par_iter().enumerate().map(code).collect();
-    let said = if fits { Vec::new() } else { forest.nodes.iter().map(|node| node.child).collect() };
-    (nodes, said)
+    let value_rows = if fits { Vec::new() } else { forest.nodes.iter().map(|node| node.child).collect() };
+    (nodes, value_rows)
 }
 
 /// Walks sixteen rows at once from where they are to their leaves.

@@ -18,8 +18,8 @@ use ermine_core::error::Result;
 use ermine_core::learner::Context;
 use ermine_core::matrix::Dataset;
 use ermine_core::progress::{Event, report};
-use ermine_trees::split::criterion::{Moments, SquaredError};
-use ermine_trees::split::{Criterion, best_split};
+use ermine_trees::split::additive::{SquaredErrorSums, TargetMoments};
+use ermine_trees::split::{AdditiveCriterion, best_split};
 use ermine_trees::tree::{Forest, Tree};
 
 /// Working responses of LogitBoost are at most this large, as the authors advise.
@@ -121,14 +121,14 @@ pub fn boost(
 
 /// The stump with the least weighted squared error, its answers multiplied by `factor`; `None` where there is nothing to ask.
 fn stump(params: &AdaBoost, data: &Dataset, weight: &[f64], response: &[f64], factor: f64) -> Option<Tree> {
-    let criterion = SquaredError { values: response, weight: Some(weight) };
+    let criterion = SquaredErrorSums { values: response, weight: Some(weight) };
     let mut all = criterion.zero();
     (0..data.n_rows()).for_each(|row| criterion.add(&mut all, row));
-    let mean = |sum: &Moments, none: f64| if sum.weight > 0.0 { sum.sum / sum.weight } else { none };
+    let mean = |sum: &TargetMoments, none: f64| if sum.weight > 0.0 { sum.sum / sum.weight } else { none };
     let of_all = mean(&all, 0.0);
     let split = best_split(&criterion, data.features(), params.max_categories)?;
     let mut tree = Tree::leaf(all.weight, &[factor * of_all]);
-    let leaf = |sum: &Moments| (sum.weight, vec![factor * mean(sum, of_all)]);
+    let leaf = |sum: &TargetMoments| (sum.weight, vec![factor * mean(sum, of_all)]);
     tree.split(0, split.test.clone(), &split.sums.iter().map(leaf).collect::<Vec<_>>());
     Some(tree)
 }

@@ -10,7 +10,7 @@
 //!
 //! **Idea.** Every row has a weight. A round finds the learner with the least weighted error, gives it a vote that is the heavier the less it errs, and shifts
 //! weight to the rows it got wrong. The training error falls exponentially as long as every round is a little better than chance. Default are decision stumps,
-//! found exactly in every round (see [`ermine_trees::split::reweighted`]).
+//! found exactly in every round (see [`ermine_trees::split::reweighted_stumps`]).
 //!
 //! **Formula.** In [`rounds`]. The vote for class k is s_k = sum_t alpha_t \[h_t(x) = k\]; probabilities are softmax(2 s), for two classes 1 / (1 + exp(-2 F)) with
 //! F = s_1 - s_0: the link under which AdaBoost's exponential loss estimates half the log odds. They are often too sure; calibrate them where that matters.
@@ -23,7 +23,7 @@ pub mod members;
 pub mod rounds;
 pub mod stumps;
 
-use crate::reduction::committee::{self, LoadPart, Member};
+use crate::reduction::committee::{self, LoadFitted, Member};
 use crate::reduction::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::{Capabilities, Context, Family, Info, Learner, Trained};
@@ -33,10 +33,10 @@ use ermine_core::param::{ParamType, Range, Value};
 use ermine_core::section::Sections;
 use ermine_core::{choice, params};
 use ermine_trees::ensemble::TreeSum;
-use ermine_trees::learner::stump::Stump;
+use ermine_trees::learner::stump::FittedStump;
 use ermine_trees::split::Impurity;
-use ermine_trees::split::reweighted::Reweighted;
-use ermine_trees::tree::{Forest, Tree, draw};
+use ermine_trees::split::reweighted_stumps::ReweightedStumpSearch;
+use ermine_trees::tree::{Forest, Tree, describe};
 use rounds::Rounds;
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ params! {
         loss: RegressionLoss = RegressionLoss::Linear;
         /// Stop after this many rounds without a lower error on the rows kept for validation, and keep the rounds up to the lowest; none to run all rounds on all rows.
         n_iter_no_change: Option<usize> = None, range Range::at_least(1.0);
-        /// The share of the rows kept for validation, where n_iter_no_change is set.
+        /// The share of the rows kept for validation, where n_iter_no_change is set and no validation set is given.
         validation_fraction: f64 = 0.1, range Range::inside(0.0, 1.0);
     }
 }
@@ -105,11 +105,15 @@ static INFO: Info = Info {
     family: Family::Ensemble,
 };
 
-pub use ermine_core::model::link::TIE;
+pub use ermine_core::loss::TIE;
 
 impl Learner for AdaBoost {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn takes_validation(&self) -> bool {
+        self.n_iter_no_change.is_some()
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
@@ -143,8 +147,11 @@ impl Learner for AdaBoost {
 }
 
 impl AdaBoost {
-    /// The rows to train on and those kept for validation, where they are wanted and there are enough.
+    /// The rows to train on and the validation set, where one is wanted: the one that was given, or some of the rows if there are enough.
     fn kept_aside(&self, data: &Dataset, context: &Context<'_>) -> Result<Option<(Dataset, Dataset)>> {
+        if let (Some(_), Some(validation)) = (self.n_iter_no_change, context.validation) {
+            return Ok(Some((data.clone(), validation.clone())));
+        }
         let parts =
             self.n_iter_no_change.map(|_| data.split(1.0 - self.validation_fraction, context.seed)).transpose()?;
         Ok(parts.filter(|(train, rest)| train.n_rows() > 0 && rest.n_rows() > 0))
@@ -157,8 +164,8 @@ impl AdaBoost {
 
     fn check(&self, n_classes: usize) -> Result<()> {
         let unsupported = |need: String| Err(Error::Unsupported { learner: INFO.name.into(), need });
-        if n_classes > Reweighted::MAX_CLASSES {
-            return unsupported(format!("{n_classes} classes ({} at most)", Reweighted::MAX_CLASSES));
+        if n_classes > ReweightedStumpSearch::MAX_CLASSES {
+            return unsupported(format!("{n_classes} classes ({} at most)", ReweightedStumpSearch::MAX_CLASSES));
         }
         if self.algorithm != Algorithm::Discrete && (n_classes > 2 || !self.over_stumps()) {
             return unsupported(format!(
@@ -331,7 +338,7 @@ impl Boosted {
     }
 
     /// Reads it from a model file.
-    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
+    pub fn load(sections: &Sections, header: &Header, load: LoadFitted) -> Result<Box<dyn Fitted>> {
         let n_classes = header.schema.classes.len();
         let rounds = Rounds::load(sections)?;
         let over_trees: bool = sections.json("over_trees")?;
@@ -416,7 +423,7 @@ impl Fitted for Boosted {
                 let value = self.link().apply(votes.value.clone(), votes.width);
                 let tree = Tree { width: self.link().width(votes.width), value, ..votes };
                 let mut sections = Sections::default();
-                Stump::of_tree(tree, Output::Probabilities).save(&mut sections)?;
+                FittedStump::of_tree(tree, Output::Probabilities).save(&mut sections)?;
                 let because = format!("it is a part of a model of {}", header.learner);
                 let certificate =
                     Certificate { proofs: vec![Proof::Nothing { because }], ..header.certificate.clone() };
@@ -459,7 +466,7 @@ impl Fitted for Boosted {
         let mut text = format!("a weighted vote of {} rounds\n\n{}\n", self.rounds.0.len(), self.rounds.text());
         if let Parts::Trees(forest) = &self.parts {
             for t in 0..forest.n_trees().min(SHOWN) {
-                let question = draw::question(&forest.tree(t).test[0], schema);
+                let question = describe::question(&forest.tree(t).test[0], schema);
                 text.push_str(&format!("{:>4}. {:.4} for: {question}?\n", t + 1, self.rounds.0[t].alpha));
             }
         }

@@ -4,7 +4,7 @@
 //! row weights and brings it up to date by itself: that is less work than waiting for weights that another core has just written.
 //! The scores of the rows, from which the training error follows, are shared out by rows.
 //!
-//! **Cost.** O(n d) for each round, see [`reweighted`](ermine_trees::split::reweighted); 16 bytes for each row and worker.
+//! **Cost.** O(n d) for each round, see [`reweighted_stumps`](ermine_trees::split::reweighted_stumps); 16 bytes for each row and worker.
 
 use super::rounds::{Rounds, Step};
 use super::{AdaBoost, heaviest};
@@ -13,14 +13,14 @@ use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Features};
 use ermine_core::parallel;
 use ermine_core::progress::{Event, report};
-use ermine_trees::split::reweighted::{Found, Masses, Reweighted, Stump};
+use ermine_trees::split::reweighted_stumps::{IntegerWeights, ReweightedStumpSearch, StumpCandidate, WeightedStump};
 use ermine_trees::tree::{Forest, Tree};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
 /// What a worker owns.
 struct Worker {
-    masses: Masses,
+    masses: IntegerWeights,
     columns: Vec<usize>,
     /// The rows whose scores it keeps.
     rows: Range<usize>,
@@ -28,39 +28,64 @@ struct Worker {
     scores: Vec<f64>,
 }
 
-/// The round that workers have yet to take in: its stump, the weight of its vote, and the factors for wrong and right rows, which are exp(alpha) and exp(-alpha) over a normaliser.
+/// The round that workers have yet to take in: its stump, the weight of its vote, and the factors for wrong and right rows, which are exp(alpha) and exp(-alpha) over a normalizer.
 struct News {
-    stump: Stump,
+    stump: WeightedStump,
     alpha: f64,
     if_wrong: f64,
     if_right: f64,
-    log_normaliser: f64,
+    log_normalizer: f64,
 }
 
 impl News {
-    fn new(stump: Stump, alpha: f64, epsilon: f64) -> News {
+    fn new(stump: WeightedStump, alpha: f64, epsilon: f64) -> News {
         // A learner without errors leaves the weights as they are.
         let (spared, log_size) = if epsilon > 0.0 { ((-2.0 * alpha).exp(), alpha) } else { (1.0, -alpha) };
         let sum = epsilon + (1.0 - epsilon) * spared;
-        News { stump, alpha, if_wrong: 1.0 / sum, if_right: spared / sum, log_normaliser: log_size + sum.ln() }
+        News { stump, alpha, if_wrong: 1.0 / sum, if_right: spared / sum, log_normalizer: log_size + sum.ln() }
     }
 }
 
-/// The exponential loss of the vote so far, which the true weights of the rows add up to.
-#[derive(Default)]
-struct VoteLoss {
-    log_normalisers: f64,
+/// The exponential loss of the vote so far. The true weights of the rows add up to it; where they became too small to be kept, it is taken from the scores.
+struct VoteLoss<'a> {
+    data: &'a Dataset,
+    codes: &'a [u32],
+    /// The sum of the first weights, in units of the masses.
+    first_mass: u64,
+    log_normalizers: f64,
     log_loss: f64,
 }
 
-impl VoteLoss {
-    /// Closes the last round, which errs on rows of this first weight, once a worker has taken it in.
-    fn close_round(&mut self, rounds: &mut Rounds, news: &News, wrong: u64, first: &Masses, now: &Masses) {
-        self.log_normalisers += news.log_normaliser;
+impl VoteLoss<'_> {
+    /// Closes the last round, which errs on rows of this first weight, once all workers have taken it in.
+    fn close_round(&mut self, rounds: &mut Rounds, news: &News, wrong: u64, workers: &[Worker]) {
+        self.log_normalizers += news.log_normalizer;
         let before = self.log_loss;
-        self.log_loss = self.log_normalisers + now.log_total();
-        let error = wrong as f64 / first.mass.iter().sum::<u64>() as f64;
-        rounds.close(error, before, self.log_loss);
+        let exact = workers[0].masses.log_total();
+        self.log_loss = match exact {
+            Some(log_total) => self.log_normalizers + log_total,
+            None => self.log_loss_of_scores(rounds.0.iter().map(|round| round.alpha).sum(), workers),
+        };
+        rounds.close(wrong as f64 / self.first_mass as f64, before, self.log_loss);
+    }
+
+    /// The logarithm of the mean of exp(votes for other classes - votes for the right one); `votes` is the sum of all alphas.
+    fn log_loss_of_scores(&self, votes: f64, workers: &[Worker]) -> f64 {
+        let scores = workers.iter().flat_map(|worker| {
+            let width = worker.scores.len() / worker.rows.len().max(1);
+            worker.scores.chunks(width.max(1))
+        });
+        let against = |(scores, &class): (&[f64], &u32)| match scores {
+            &[score] if class == 1 => -score,
+            &[score] => score,
+            scores => votes - 2.0 * scores[class as usize],
+        };
+        let against: Vec<f64> = scores.zip(self.codes).map(against).collect();
+        let most = against.iter().fold(f64::NEG_INFINITY, |most: f64, &m| most.max(m));
+        let weight = |row: usize| self.data.row_weight(row);
+        let total: f64 = (0..against.len()).map(weight).sum();
+        let sum: f64 = against.iter().enumerate().map(|(row, m)| weight(row) / total * (m - most).exp()).sum();
+        most + sum.ln()
     }
 }
 
@@ -73,13 +98,14 @@ pub fn boost(
 ) -> Result<(Forest, Rounds)> {
     let (codes, labels) = data.classes()?;
     let n_classes = labels.len();
-    let search = Reweighted::new(data.features(), codes, n_classes, params.criterion, params.max_categories);
-    let first = Masses::new(data.weight(), data.n_rows());
+    let search = ReweightedStumpSearch::new(data.features(), codes, n_classes, params.criterion, params.max_categories);
+    let first = IntegerWeights::new(data.weight(), data.n_rows());
     let mut workers = workers(&first, search.n_columns(), data.n_rows(), n_classes);
     let mut judge = held_out.map(|held_out| Judge::new(held_out, n_classes)).transpose()?;
     let mut forest = Forest::new(width(n_classes));
     let mut rounds = Rounds::default();
-    let mut loss = VoteLoss::default();
+    let first_mass = first.mass.iter().sum();
+    let mut loss = VoteLoss { data, codes, first_mass, log_normalizers: 0.0, log_loss: 0.0 };
     let mut news: Option<News> = None;
     report(context.observer, Event::Begin { what: "AdaBoost", total: Some(params.n_estimators as u64) })?;
     for t in 0..params.n_estimators {
@@ -88,12 +114,13 @@ pub fn boost(
             let error = news.as_ref().map(|news| worker.take_in(news, search.classes(), &first.mass, n_classes));
             (error, search.search(&worker.masses.mass, &worker.columns, &bar))
         };
-        let results: Vec<(Option<u64>, Option<Found>)> = parallel::consume(&mut workers, |_, worker| work(worker));
+        let results: Vec<(Option<u64>, Option<StumpCandidate>)> =
+            parallel::consume(&mut workers, |_, worker| work(worker));
         if let Some(news) = &news {
             let wrong = results.iter().filter_map(|r| r.0).sum();
-            loss.close_round(&mut rounds, news, wrong, &first, &workers[0].masses);
+            loss.close_round(&mut rounds, news, wrong, &workers);
         }
-        let found = results.into_iter().fold(None, |best, (_, found)| Found::better(best, found));
+        let found = results.into_iter().fold(None, |best, (_, found)| StumpCandidate::better(best, found));
         let Some(found) = found else {
             news = None;
             break;
@@ -121,7 +148,7 @@ pub fn boost(
     if let Some(news) = news {
         let error = |worker: &mut Worker| worker.take_in(&news, search.classes(), &first.mass, n_classes);
         let wrong: u64 = parallel::consume(&mut workers, |_, worker| error(worker)).into_iter().sum();
-        loss.close_round(&mut rounds, &news, wrong, &first, &workers[0].masses);
+        loss.close_round(&mut rounds, &news, wrong, &workers);
     }
     report(context.observer, Event::End)?;
     Ok((forest, rounds))
@@ -133,7 +160,7 @@ pub fn width(n_classes: usize) -> usize {
 }
 
 /// One worker for each thread, as long as each has a column.
-fn workers(masses: &Masses, n_columns: usize, n_rows: usize, n_classes: usize) -> Vec<Worker> {
+fn workers(masses: &IntegerWeights, n_columns: usize, n_rows: usize, n_classes: usize) -> Vec<Worker> {
     let n = rayon::current_num_threads().clamp(1, n_columns.clamp(1, 16));
     let worker = |i: usize| {
         let rows = n_rows * i / n..n_rows * (i + 1) / n;
@@ -146,9 +173,9 @@ fn workers(masses: &Masses, n_columns: usize, n_rows: usize, n_classes: usize) -
 impl Worker {
     /// Brings weights and scores up to date, and adds up the first weights of its rows that the vote gets wrong.
     fn take_in(&mut self, news: &News, classes: &[u16], first: &[u64], n_classes: usize) -> u64 {
-        self.masses.reweight(&news.stump.said, classes, news.if_wrong, news.if_right);
+        self.masses.reweight(&news.stump.predictions, classes, news.if_wrong, news.if_right);
         let rows = self.rows.clone();
-        let (said, classes, first) = (&news.stump.said[rows.clone()], &classes[rows.clone()], &first[rows]);
+        let (said, classes, first) = (&news.stump.predictions[rows.clone()], &classes[rows.clone()], &first[rows]);
         add_votes(&mut self.scores, said, news.alpha, n_classes);
         if n_classes <= 2 {
             let wrong = self.scores.iter().zip(classes).map(|(&score, &class)| (score > super::TIE) != (class == 1));
@@ -170,7 +197,7 @@ fn add_votes(scores: &mut [f64], said: &[u16], alpha: f64, n_classes: usize) {
 }
 
 /// A stump and the weight of its vote as a tree whose predictions add up to the scores.
-fn tree(stump: &Stump, alpha: f64, n_classes: usize) -> Tree {
+fn tree(stump: &WeightedStump, alpha: f64, n_classes: usize) -> Tree {
     let value = |label: u16| {
         let mut value = vec![0.0; width(n_classes)];
         add_votes(&mut value, &[label], alpha, n_classes);
@@ -199,7 +226,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The weighted error after one more round.
-    fn error(&mut self, stump: &Stump, alpha: f64) -> f64 {
+    fn error(&mut self, stump: &WeightedStump, alpha: f64) -> f64 {
         let label = |x: f64| stump.test.branch(x).map_or(stump.default_label, |branch| stump.labels[branch]);
         let numbers = stump.test.feature().map_or_else(Vec::new, |feature| self.features.numbers(feature));
         let said: Vec<u16> = numbers.into_iter().map(label).collect();

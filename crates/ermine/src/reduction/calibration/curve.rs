@@ -1,44 +1,44 @@
-//! The curves that turn scores into probabilities.
+//! Calibration curves from scores to probabilities: sigmoid, isotonic regression and temperature scaling.
 //!
 //! ```text
-//! sigmoid      p = 1 / (1 + exp(-(a f + b))), least log loss against targets drawn in from 0 and 1 (Platt): (n+ + 1)/(n+ + 2) and 1/(n- + 2)
-//! isotonic     the non-decreasing p of least squared error: pool adjacent violators, O(n log n) with the sort
-//! temperature  p = softmax(z / t), least log loss; convex in 1/t
+//! sigmoid      p = 1 / (1 + exp(-(a f + b))), minimal log loss for the smoothed targets (n+ + 1)/(n+ + 2) and 1/(n- + 2) (Platt)
+//! isotonic     the non-decreasing p of minimal squared error: pool adjacent violators, O(n log n) with the sort
+//! temperature  p = softmax(z / t) with minimal log loss; convex in 1/t
 //! ```
 //! **References.** Platt 1999, with the Newton steps of Lin, Lin and Weng 2007; Ayer et al. 1955; Guo et al. 2017.
 
 use serde::{Deserialize, Serialize};
 
-/// A fitted curve, and the mean loss that it has where it was fitted.
+/// A fitted calibration curve and its training loss.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibrator {
     /// The curve.
-    pub curve: Curve,
-    /// The mean loss.
+    pub curve: CalibrationCurve,
+    /// Mean loss on the rows that the curve was fitted to.
     pub loss: f64,
 }
 
 /// A curve from scores to probabilities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Curve {
+pub enum CalibrationCurve {
     /// 1 / (1 + exp(-(a f + b))).
     Sigmoid {
         /// Slope.
         a: f64,
-        /// Offset.
+        /// Intercept.
         b: f64,
     },
-    /// Straight between points, constant beyond them.
+    /// Piecewise linear between points, constant beyond them.
     Isotonic {
-        /// Scores, ascending.
+        /// Scores, in ascending order.
         scores: Vec<f64>,
-        /// Probabilities, not falling.
+        /// Probabilities, non-decreasing.
         probabilities: Vec<f64>,
     },
     /// softmax(z * inverse), for all classes at once.
     Temperature {
-        /// One over the temperature.
+        /// Inverse of the temperature.
         inverse: f64,
     },
 }
@@ -52,10 +52,10 @@ fn logistic(x: f64) -> f64 {
     if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
 }
 
-/// Steps of Newton's method; it converges in about ten.
-const MOST_STEPS: usize = 200;
+/// Maximum number of iterations of Newton's method; about ten are usual.
+const MAX_ITERATIONS: usize = 200;
 
-/// The sigmoid of least log loss.
+/// Fits the sigmoid of minimal log loss.
 pub fn sigmoid(f: &[f64], y: &[bool], w: &[f64]) -> Calibrator {
     let total: f64 = w.iter().sum();
     let positive: f64 = w.iter().zip(y).filter(|(_, y)| **y).map(|(w, _)| w).sum();
@@ -66,7 +66,7 @@ pub fn sigmoid(f: &[f64], y: &[bool], w: &[f64]) -> Calibrator {
     };
     let (mut a, mut b) = (0.0, ((positive + 1.0) / (total - positive + 1.0)).ln());
     let mut value = loss(a, b);
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_ITERATIONS {
         let (mut ga, mut gb, mut haa, mut hab, mut hbb) = (0.0, 0.0, 1e-12, 0.0, 1e-12);
         for i in 0..f.len() {
             let p = logistic(a * f[i] + b);
@@ -93,26 +93,26 @@ pub fn sigmoid(f: &[f64], y: &[bool], w: &[f64]) -> Calibrator {
         (a, b) = (a + step * da, b + step * db);
         value = loss(a, b);
     }
-    Calibrator { curve: Curve::Sigmoid { a, b }, loss: value }
+    Calibrator { curve: CalibrationCurve::Sigmoid { a, b }, loss: value }
 }
 
-/// The non-decreasing curve of least squared error.
+/// Fits the non-decreasing curve of minimal squared error.
 pub fn isotonic(f: &[f64], y: &[bool], w: &[f64]) -> Calibrator {
     let mut order: Vec<usize> = (0..f.len()).collect();
     order.sort_by(|&i, &j| f[i].total_cmp(&f[j]));
-    /// Rows that share a value: their first and last score, weight and mean.
-    struct Block {
+    /// Rows with the same fitted value: first and last score, total weight and mean target.
+    struct PooledBlock {
         first: f64,
         last: f64,
         weight: f64,
         mean: f64,
     }
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<PooledBlock> = Vec::new();
     for run in order.chunk_by(|&i, &j| f[i] == f[j]) {
         let weight: f64 = run.iter().map(|&i| w[i]).sum();
         // An empty sum is -0.
         let mean = (0.0 + run.iter().filter(|&&i| y[i]).map(|&i| w[i]).sum::<f64>()) / weight;
-        blocks.push(Block { first: f[run[0]], last: f[run[0]], weight, mean });
+        blocks.push(PooledBlock { first: f[run[0]], last: f[run[0]], weight, mean });
         while let [.., before, last] = &mut blocks[..] {
             if before.mean < last.mean {
                 break;
@@ -132,39 +132,39 @@ pub fn isotonic(f: &[f64], y: &[bool], w: &[f64]) -> Calibrator {
             probabilities.push(block.mean);
         }
     }
-    let curve = Curve::Isotonic { scores, probabilities };
+    let curve = CalibrationCurve::Isotonic { scores, probabilities };
     let total: f64 = w.iter().sum();
     let square = |i: usize| w[i] * (curve.probability(f[i]) - f64::from(u8::from(y[i]))).powi(2);
     let loss = (0..f.len()).map(square).sum::<f64>() / total;
     Calibrator { curve, loss }
 }
 
-/// The temperature of least log loss. `z` has `k` logarithms of unnormalised probabilities for each row.
+/// Fits the temperature of minimal log loss. `z` has `k` logarithms of unnormalized probabilities per row.
 pub fn temperature(z: &[f64], k: usize, y: &[u32], w: &[f64]) -> Calibrator {
     let total: f64 = w.iter().sum();
-    // Value, slope and curvature of the mean log loss in b = 1/t.
+    // Value and first two derivatives of the mean log loss with respect to b = 1/t.
     let at = |b: f64| {
         let (mut value, mut slope, mut curvature) = (0.0, 0.0, 0.0);
         for (i, z) in z.chunks(k).enumerate() {
-            let most = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
             for &x in z {
-                let e = (b * (x - most)).exp();
+                let e = (b * (x - largest)).exp();
                 sum += e;
-                first += e * (x - most);
-                second += e * (x - most) * (x - most);
+                first += e * (x - largest);
+                second += e * (x - largest) * (x - largest);
             }
-            let (mean, truth) = (first / sum, z[y[i] as usize] - most);
+            let (mean, truth) = (first / sum, z[y[i] as usize] - largest);
             value += w[i] / total * (sum.ln() - b * truth);
             slope += w[i] / total * (mean - truth);
             curvature += w[i] / total * (second / sum - mean * mean);
         }
         (value, slope, curvature)
     };
-    // Convex: bisection in the logarithm of b until the slope changes its sign, then Newton's steps kept inside.
+    // The loss is convex: Newton steps inside a bracket, with bisection in log b if a step leaves it.
     let (mut low, mut high) = (1e-6f64, 1e6f64);
     let mut b = 1.0;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_ITERATIONS {
         let (_, slope, curvature) = at(b);
         if slope > 0.0 {
             high = b;
@@ -177,16 +177,16 @@ pub fn temperature(z: &[f64], k: usize, y: &[u32], w: &[f64]) -> Calibrator {
         let newton = b - slope / curvature;
         b = if curvature > 0.0 && newton > low && newton < high { newton } else { (low * high).sqrt() };
     }
-    Calibrator { curve: Curve::Temperature { inverse: b }, loss: at(b).0 }
+    Calibrator { curve: CalibrationCurve::Temperature { inverse: b }, loss: at(b).0 }
 }
 
-impl Curve {
-    /// The probability that goes with a score; for a temperature, the score times its inverse.
+impl CalibrationCurve {
+    /// The probability of a score; for a temperature, the scaled score.
     pub fn probability(&self, f: f64) -> f64 {
         match self {
-            Curve::Sigmoid { a, b } => logistic(a * f + b),
-            Curve::Temperature { inverse } => inverse * f,
-            Curve::Isotonic { scores, probabilities } => {
+            CalibrationCurve::Sigmoid { a, b } => logistic(a * f + b),
+            CalibrationCurve::Temperature { inverse } => inverse * f,
+            CalibrationCurve::Isotonic { scores, probabilities } => {
                 let above = scores.partition_point(|&s| s < f);
                 if above == 0 {
                     return probabilities.first().copied().unwrap_or(0.5);
@@ -202,12 +202,12 @@ impl Curve {
         }
     }
 
-    /// Whether what was read from a file can be used.
-    pub fn is_sound(&self) -> bool {
+    /// Whether the parameters of a curve from a file are valid.
+    pub fn is_valid(&self) -> bool {
         match self {
-            Curve::Sigmoid { a, b } => a.is_finite() && b.is_finite(),
-            Curve::Temperature { inverse } => inverse.is_finite() && *inverse > 0.0,
-            Curve::Isotonic { scores, probabilities } => {
+            CalibrationCurve::Sigmoid { a, b } => a.is_finite() && b.is_finite(),
+            CalibrationCurve::Temperature { inverse } => inverse.is_finite() && *inverse > 0.0,
+            CalibrationCurve::Isotonic { scores, probabilities } => {
                 scores.len() == probabilities.len()
                     && !scores.is_empty()
                     && scores.windows(2).all(|pair| pair[0] <= pair[1])
@@ -225,12 +225,12 @@ mod tests {
     proptest! {
         /// The min-max formula: p_i = max over j <= i of min over k >= i of the mean from j to k.
         #[test]
-        fn isotonic_is_the_min_max_formula(rows in prop::collection::vec((0u8..12, any::<bool>(), 1u8..4), 1..30)) {
+        fn isotonic_regression_matches_the_min_max_formula(rows in prop::collection::vec((0u8..12, any::<bool>(), 1u8..4), 1..30)) {
             let f: Vec<f64> = rows.iter().map(|r| f64::from(r.0)).collect();
             let y: Vec<bool> = rows.iter().map(|r| r.1).collect();
             let w: Vec<f64> = rows.iter().map(|r| f64::from(r.2)).collect();
             let found = isotonic(&f, &y, &w);
-            prop_assert!(found.curve.is_sound());
+            prop_assert!(found.curve.is_valid());
             let mean = |low: f64, high: f64| {
                 let inside = || (0..f.len()).filter(|&i| f[i] >= low && f[i] <= high);
                 inside().filter(|&i| y[i]).map(|i| w[i]).sum::<f64>() / inside().map(|i| w[i]).sum::<f64>()
@@ -242,15 +242,15 @@ mod tests {
             }
         }
 
-        /// No sigmoid near the one found has less loss, however the scores are scaled.
+        /// No nearby sigmoid has a smaller loss, at any scale of the scores.
         #[test]
-        fn sigmoid_is_a_minimum(rows in prop::collection::vec((-3.0f64..3.0, any::<bool>()), 2..40), scale in -3i32..4) {
+        fn sigmoid_minimizes_the_log_loss(rows in prop::collection::vec((-3.0f64..3.0, any::<bool>()), 2..40), scale in -3i32..4) {
             let scale = 10f64.powi(scale);
             let f: Vec<f64> = rows.iter().map(|r| r.0 * scale).collect();
             let y: Vec<bool> = rows.iter().map(|r| r.1).collect();
             let w = vec![1.0; f.len()];
             let found = sigmoid(&f, &y, &w);
-            let Curve::Sigmoid { a, b } = found.curve else { panic!() };
+            let CalibrationCurve::Sigmoid { a, b } = found.curve else { panic!() };
             let (n_pos, n) = (y.iter().filter(|y| **y).count() as f64, y.len() as f64);
             let loss = |a: f64, b: f64| -> f64 {
                 f.iter().zip(&y).map(|(f, y)| {
@@ -264,20 +264,20 @@ mod tests {
             }
         }
 
-        /// Scores that were made too sure by a factor are cooled by it.
+        /// Multiplying the scores by a factor multiplies the temperature by it.
         #[test]
-        fn temperature_is_a_minimum(rows in prop::collection::vec((-2.0f64..2.0, -2.0f64..2.0, 0u32..3), 3..40)) {
+        fn temperature_scales_with_the_scores(rows in prop::collection::vec((-2.0f64..2.0, -2.0f64..2.0, 0u32..3), 3..40)) {
             let z: Vec<f64> = rows.iter().flat_map(|r| [r.0, r.1, 0.0]).collect();
             let y: Vec<u32> = rows.iter().map(|r| r.2).collect();
             let w = vec![1.0; y.len()];
-            // Scores that are all the same are the same at any temperature.
+            // Equal scores don't depend on the temperature.
             prop_assume!(rows.iter().any(|r| r.0.abs() > 0.1));
             let found = temperature(&z, 3, &y, &w);
-            let Curve::Temperature { inverse } = found.curve else { panic!() };
+            let CalibrationCurve::Temperature { inverse } = found.curve else { panic!() };
             let hot: Vec<f64> = z.iter().map(|z| 5.0 * z).collect();
             let cooled = temperature(&hot, 3, &y, &w);
-            let Curve::Temperature { inverse: again } = cooled.curve else { panic!() };
-            // Far out the loss is flat, and the minimum not to be told.
+            let CalibrationCurve::Temperature { inverse: again } = cooled.curve else { panic!() };
+            // At extreme temperatures the loss is flat and the minimum is ill-conditioned.
             prop_assume!(inverse > 1e-2 && inverse < 3.0);
             prop_assert!((again * 5.0 / inverse - 1.0).abs() < 1e-4, "{inverse} {again}");
             prop_assert!((cooled.loss - found.loss).abs() < 1e-9);

@@ -1,49 +1,49 @@
 //! A model whose scores are calibrated.
 
-use super::curve::{Calibrator, Curve};
-use crate::reduction::committee::{LoadPart, Member};
+use super::curve::{CalibrationCurve, Calibrator};
+use crate::reduction::committee::{LoadFitted, Member};
 use ermine_core::error::{Error, Result};
 use ermine_core::matrix::{Features, Schema};
 use ermine_core::model::{Fitted, Header, Output};
 use ermine_core::section::Sections;
 
-/// Probabilities closer to 0 or 1 than this are as sure as this.
-const SUREST: f64 = 1e-15;
+/// Probabilities are clipped to this distance from 0 and 1.
+const EPSILON: f64 = 1e-15;
 
-/// How sure a model is of a class against the rest: its log odds, margin, or lead over the best other score.
-pub(super) fn confidences(scores: &[f64], n_classes: usize, output: Output, class: usize) -> Vec<f64> {
+/// Scores of a class against the rest: log odds, margins, or the difference from the largest other score.
+pub(super) fn class_scores(scores: &[f64], n_classes: usize, output: Output, class: usize) -> Vec<f64> {
     match output {
         Output::Margin => scores.iter().map(|&m| if class == 1 { m } else { -m }).collect(),
         Output::Probabilities => {
-            let odds = |p: f64| (p.clamp(SUREST, 1.0 - SUREST) / (1.0 - p.clamp(SUREST, 1.0 - SUREST))).ln();
+            let odds = |p: f64| (p.clamp(EPSILON, 1.0 - EPSILON) / (1.0 - p.clamp(EPSILON, 1.0 - EPSILON))).ln();
             scores.chunks(n_classes).map(|p| odds(p[class])).collect()
         }
         _ => {
-            let lead = |s: &[f64]| {
+            let difference = |s: &[f64]| {
                 let other = s.iter().enumerate().filter(|(k, _)| *k != class).map(|(_, s)| *s);
                 (s[class] - other.fold(f64::NEG_INFINITY, f64::max)).clamp(-1e100, 1e100)
             };
-            scores.chunks(n_classes).map(lead).collect()
+            scores.chunks(n_classes).map(difference).collect()
         }
     }
 }
 
-/// Logarithms of unnormalised probabilities of all classes.
-pub(super) fn log_odds(scores: &[f64], n_classes: usize, output: Output) -> Vec<f64> {
+/// Logarithms of unnormalized probabilities of all classes.
+pub(super) fn log_probabilities(scores: &[f64], n_classes: usize, output: Output) -> Vec<f64> {
     match output {
         Output::Margin => scores.iter().flat_map(|&m| [0.0, m]).collect(),
-        Output::Probabilities => scores.iter().map(|p| p.max(SUREST).ln()).collect(),
+        Output::Probabilities => scores.iter().map(|p| p.max(EPSILON).ln()).collect(),
         _ => scores
             .chunks(n_classes)
             .flat_map(|s| {
-                let most = s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                s.iter().map(move |x| (x - most).max(-1e100))
+                let largest = s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                s.iter().map(move |x| (x - largest).max(-1e100))
             })
             .collect(),
     }
 }
 
-/// A model and the curves of its classes.
+/// A classifier and the calibration curves of its classes.
 pub struct FittedCalibration {
     member: Member,
     calibrators: Vec<Calibrator>,
@@ -60,27 +60,32 @@ impl FittedCalibration {
         costs: Vec<f64>,
         estimator: String,
     ) -> Result<FittedCalibration> {
-        let by_temperature = |c: &Calibrator| matches!(c.curve, Curve::Temperature { .. });
-        let one_for_all = calibrators.len() == 1 && calibrators.iter().all(by_temperature);
-        let one_each =
+        let by_temperature = |c: &Calibrator| matches!(c.curve, CalibrationCurve::Temperature { .. });
+        let is_shared = calibrators.len() == 1 && calibrators.iter().all(by_temperature);
+        let is_per_class =
             calibrators.len() == if n_classes == 2 { 1 } else { n_classes } && !calibrators.iter().any(by_temperature);
-        let priced = costs.is_empty() || costs.len() == n_classes && costs.iter().all(|c| *c > 0.0 && c.is_finite());
-        let sound = calibrators.iter().all(|c| c.curve.is_sound()) && member.output() != Output::Values;
-        if !(one_for_all || one_each) || !sound || !priced || (member.output() == Output::Margin && n_classes != 2) {
-            return Err(Error::model_file("the curves of a calibrated model don't fit its classes"));
+        let costs_are_valid =
+            costs.is_empty() || costs.len() == n_classes && costs.iter().all(|c| *c > 0.0 && c.is_finite());
+        let curves_are_valid = calibrators.iter().all(|c| c.curve.is_valid()) && member.output() != Output::Values;
+        if !(is_shared || is_per_class)
+            || !curves_are_valid
+            || !costs_are_valid
+            || (member.output() == Output::Margin && n_classes != 2)
+        {
+            return Err(Error::model_file("the calibration curves don't fit the classes"));
         }
         Ok(FittedCalibration { member, calibrators, n_classes, costs, estimator })
     }
 
-    /// Reads it from a model file.
-    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
+    /// Reads the model from a model file.
+    pub fn load(sections: &Sections, header: &Header, load: LoadFitted) -> Result<Box<dyn Fitted>> {
         let member = Member::load(&sections.part("model"), header, load)?;
         let (calibrators, costs) = (sections.json("calibrators")?, sections.json("costs")?);
         let (estimator, n_classes) = (sections.json("estimator")?, header.schema.classes.len());
         Ok(Box::new(FittedCalibration::new(member, calibrators, n_classes, costs, estimator)?))
     }
 
-    /// The curves: of the second of two classes, of each of more, or one temperature for all.
+    /// The curves: one for the second of two classes, one per class for more classes, or a single temperature.
     pub fn calibrators(&self) -> &[Calibrator] {
         &self.calibrators
     }
@@ -91,22 +96,22 @@ impl FittedCalibration {
         let scores = self.member.predict(features)?;
         let mut p = vec![0.0; features.n_rows() * k];
         match &self.calibrators[0].curve {
-            Curve::Temperature { inverse } => {
-                for (p, z) in p.chunks_mut(k).zip(log_odds(&scores, k, output).chunks(k)) {
-                    let most = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    p.iter_mut().zip(z).for_each(|(p, z)| *p = (inverse * (z - most)).exp());
+            CalibrationCurve::Temperature { inverse } => {
+                for (p, z) in p.chunks_mut(k).zip(log_probabilities(&scores, k, output).chunks(k)) {
+                    let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    p.iter_mut().zip(z).for_each(|(p, z)| *p = (inverse * (z - largest)).exp());
                 }
             }
             curve if k == 2 => {
-                for (p, f) in p.chunks_mut(2).zip(confidences(&scores, k, output, 1)) {
+                for (p, f) in p.chunks_mut(2).zip(class_scores(&scores, k, output, 1)) {
                     p[1] = curve.probability(f);
                     p[0] = 1.0 - p[1];
                 }
             }
             _ => {
                 for (class, calibrator) in self.calibrators.iter().enumerate() {
-                    let said = confidences(&scores, k, output, class);
-                    p.chunks_mut(k).zip(said).for_each(|(p, f)| p[class] = calibrator.curve.probability(f));
+                    let scores_of_class = class_scores(&scores, k, output, class);
+                    p.chunks_mut(k).zip(scores_of_class).for_each(|(p, f)| p[class] = calibrator.curve.probability(f));
                 }
             }
         }
@@ -126,7 +131,7 @@ impl Fitted for FittedCalibration {
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
         let mut p = self.probabilities(features)?;
         if !self.costs.is_empty() {
-            // What it is expected to cost not to say the class.
+            // The expected cost of not predicting the class.
             p.chunks_mut(self.n_classes).for_each(|p| p.iter_mut().zip(&self.costs).for_each(|(p, cost)| *p *= cost));
         }
         Ok(p)
@@ -145,15 +150,17 @@ impl Fitted for FittedCalibration {
             let class = if self.n_classes == 2 { 1 } else { i };
             let name = schema.classes.get(class).map_or("", String::as_str);
             text += &match &calibrator.curve {
-                Curve::Sigmoid { a, b } => format!("  p({name}) = 1 / (1 + exp(-({a:.6} f + {b:.6})))\n"),
-                Curve::Isotonic { scores, .. } => format!("  p({name}): a curve through {} points\n", scores.len()),
-                Curve::Temperature { inverse } => format!("  temperature {:.6}\n", 1.0 / inverse),
+                CalibrationCurve::Sigmoid { a, b } => format!("  p({name}) = 1 / (1 + exp(-({a:.6} f + {b:.6})))\n"),
+                CalibrationCurve::Isotonic { scores, .. } => {
+                    format!("  p({name}): isotonic curve with {} points\n", scores.len())
+                }
+                CalibrationCurve::Temperature { inverse } => format!("  temperature {:.6}\n", 1.0 / inverse),
             };
         }
         if !self.costs.is_empty() {
-            let each: Vec<String> =
+            let costs: Vec<String> =
                 schema.classes.iter().zip(&self.costs).map(|(class, cost)| format!("{class}: {cost}")).collect();
-            text += &format!("  cost of missing {}\n", each.join(", "));
+            text += &format!("  cost of misclassifying {}\n", costs.join(", "));
         }
         text
     }

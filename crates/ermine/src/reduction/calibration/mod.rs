@@ -1,15 +1,15 @@
-//! Probabilities that mean what they say, over any learner of classes, and the class that costs least.
+//! Calibrated probabilities and cost-sensitive predictions for any classifier.
 //!
-//! **Idea.** The learner is cross-validated; what it says about rows it has not seen, beside the truth, is what the calibrator learns from. The learner itself is
-//! then trained on all rows. Of several classes each is calibrated against the rest, and the probabilities are made to add up to 1; temperature takes all at once.
+//! **Idea.** The classifier is cross-validated, and the calibration curve is fitted to its predictions for held-out rows. The classifier itself is then trained on all rows. With more
+//! than two classes, each class is calibrated against the rest and the probabilities are normalized; temperature scaling calibrates all classes at once.
 //!
-//! **Costs.** With probabilities that can be believed, the class of least expected cost is that of the highest probability times the cost of missing it. For two classes
-//! that is the threshold c_false_alarm / (c_false_alarm + c_miss) on the second one's probability.
+//! **Costs.** With calibrated probabilities, the class of minimal expected cost is the one with the largest product of probability and misclassification cost. For two classes
+//! this is the threshold c_false_positive / (c_false_positive + c_false_negative) on the probability of the second class.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | this file | the learner |
-//! | [`curve`] | Platt's sigmoid, isotonic regression, temperature |
+//! | [`curve`] | sigmoid (Platt), isotonic regression, temperature scaling |
 //! | [`fitted`] | the fitted model |
 //!
 //! **References.** Platt 1999; Zadrozny and Elkan 2002; Guo et al. 2017; Elkan, The foundations of cost-sensitive learning, 2001.
@@ -29,37 +29,37 @@ use ermine_core::model::{Certificate, Output, Proof, Status};
 use ermine_core::param::Range;
 use ermine_core::progress::{Event, report};
 use ermine_core::{choice, params};
-use fitted::{confidences, log_odds};
+use fitted::{class_scores, log_probabilities};
 
 choice! {
-    /// How scores become probabilities.
-    pub enum Method {
-        /// A sigmoid of the score (Platt): few rows are enough.
+    /// Calibration method.
+    pub enum CalibrationMethod {
+        /// A sigmoid of the score (Platt scaling); works with few rows.
         Sigmoid = "sigmoid",
-        /// Any curve that doesn't fall: needs a thousand rows or more.
+        /// Isotonic regression: any non-decreasing curve; needs about a thousand rows or more.
         Isotonic = "isotonic",
-        /// All scores divided by one number: the order of the classes stays.
+        /// Temperature scaling: all scores are divided by one number, which keeps the predicted class.
         Temperature = "temperature",
     }
 }
 
 params! {
-    /// Probabilities that mean what they say, over any learner of classes.
+    /// Calibrated probabilities and cost-sensitive predictions for any classifier.
     pub struct Calibrated("calibrated") {
-        /// The learner: its name, and in brackets the parameters in which it differs from its defaults.
+        /// Classifier: its name, with non-default parameters in parentheses.
         estimator: Estimator = Estimator::named("gradient-boosting");
-        /// How scores become probabilities.
-        method: Method = Method::Sigmoid, tune Each;
-        /// How many parts the rows are cut into, each scored by a model of the others.
+        /// Calibration method.
+        method: CalibrationMethod = CalibrationMethod::Sigmoid, tune Each;
+        /// Number of cross-validation folds.
         cv: usize = 5, range Range::between(2.0, 1000.0);
-        /// The cost of missing each class, in the order of the classes; all the same if not given. The class of least expected cost is predicted.
+        /// Cost of misclassifying each class, in the order of the classes; equal if not given. The class of minimal expected cost is predicted.
         costs: Vec<f64> = Vec::new(), range Range::more_than(0.0);
     }
 }
 
 static INFO: Info = Info {
     name: "calibrated",
-    summary: "probabilities that mean what they say, and the class of least cost, over any learner of classes",
+    summary: "calibrated probabilities and cost-sensitive predictions for any classifier",
     capabilities: Capabilities {
         tasks: &[Task::Classification],
         binary_only: false,
@@ -67,7 +67,7 @@ static INFO: Info = Info {
         weights: true,
         missing: true,
         nominal: true,
-        // As far as the learner below does.
+        // If the base learner does.
         sparse: true,
         probabilities: true,
         random: true,
@@ -85,33 +85,39 @@ impl Learner for Calibrated {
         let (codes, labels) = data.classes()?;
         let k = labels.len();
         if !self.costs.is_empty() && self.costs.len() != k {
-            let allowed = format!("a cost for each of the {k} classes: {}", labels.join(", "));
-            let value = format!("{} of them", self.costs.len());
+            let allowed = format!("one cost for each of the {k} classes: {}", labels.join(", "));
+            let value = format!("{} costs", self.costs.len());
             return Err(Error::Param { owner: "calibrated".into(), name: "costs".into(), value, allowed });
         }
-        let (scores, output, mut ended) = self.out_of_fold(&*learner, data, context)?;
+        let (scores, output, mut statuses) = self.out_of_fold(&*learner, data, context)?;
         let weight: Vec<f64> = (0..data.n_rows()).map(|row| data.row_weight(row)).collect();
         let member = Member::train(&*learner, data, None, context.seed, context)?;
-        ended.push(member.status().clone());
+        statuses.push(member.status().clone());
         let calibrators = match self.method {
-            Method::Temperature => vec![temperature(&log_odds(&scores, k, output), k, codes, &weight)],
-            // Of two classes one curve says it all.
+            CalibrationMethod::Temperature => {
+                vec![temperature(&log_probabilities(&scores, k, output), k, codes, &weight)]
+            }
+            // Two classes need a single curve.
             method => (usize::from(k == 2)..k)
                 .map(|class| {
-                    let f: Vec<f64> = confidences(&scores, k, output, class);
+                    let f: Vec<f64> = class_scores(&scores, k, output, class);
                     let y: Vec<bool> = codes.iter().map(|&c| c as usize == class).collect();
-                    if method == Method::Sigmoid { sigmoid(&f, &y, &weight) } else { isotonic(&f, &y, &weight) }
+                    if method == CalibrationMethod::Sigmoid {
+                        sigmoid(&f, &y, &weight)
+                    } else {
+                        isotonic(&f, &y, &weight)
+                    }
                 })
                 .collect(),
         };
-        let certificate = self.certificate(&calibrators, committee::worst_of(&ended));
+        let certificate = self.certificate(&calibrators, committee::combined_status(&statuses));
         let fitted = FittedCalibration::new(member, calibrators, k, self.costs.clone(), self.estimator.to_string())?;
         Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 }
 
 impl Calibrated {
-    /// What models that have not seen it say about each row, and how the training of each ended.
+    /// Cross-validated outputs of all rows, their kind, and the status of each training.
     fn out_of_fold(
         &self,
         learner: &dyn Learner,
@@ -120,46 +126,50 @@ impl Calibrated {
     ) -> Result<(Vec<f64>, Output, Vec<Status>)> {
         let splits = match context.folds {
             Some(folds) => Splits::of_folds(data, folds)?,
-            None if data.n_rows() < 2 => return Err(Error::data("one sample is too few to calibrate on")),
+            None if data.n_rows() < 2 => {
+                return Err(Error::data("calibration needs at least 2 rows (got n_samples = 1)"));
+            }
             None => Splits::k_fold(data, self.cv.min(data.n_rows()), context.seed)?,
         };
         let n_folds = splits.len();
-        report(context.observer, Event::Begin { what: "calibrating", total: Some(n_folds as u64 + 1) })?;
-        let (mut all, mut output, mut ended) = (Vec::new(), Output::Probabilities, Vec::new());
+        report(context.observer, Event::Begin { what: "calibration folds", total: Some(n_folds as u64 + 1) })?;
+        let (mut all, mut output, mut statuses) = (Vec::new(), Output::Probabilities, Vec::new());
         for index in 0..splits.len() {
             let (train, test) = splits.split(index);
             let member = Member::train(learner, &data.select(&train)?, None, context.seed, context)?;
             output = member.output();
-            ended.push(member.status().clone());
-            let said = member.predict(&data.features().select(&test)?)?;
-            let width = said.len() / test.len().max(1);
+            statuses.push(member.status().clone());
+            let outputs = member.predict(&data.features().select(&test)?)?;
+            let width = outputs.len() / test.len().max(1);
             all.resize(data.n_rows() * width, 0.0);
-            for (&row, said) in test.iter().zip(said.chunks(width.max(1))) {
-                all[row as usize * width..][..width].copy_from_slice(said);
+            for (&row, outputs) in test.iter().zip(outputs.chunks(width.max(1))) {
+                all[row as usize * width..][..width].copy_from_slice(outputs);
             }
             report(context.observer, Event::Step { done: index as u64 + 1, score: None })?;
         }
         report(context.observer, Event::End)?;
         if output == Output::Values {
-            let need = format!("{}, which doesn't learn classes", self.estimator.name);
+            let need = format!("{}, which is not a classifier", self.estimator.name);
             return Err(Error::Unsupported { learner: "calibrated".into(), need });
         }
-        Ok((all, output, ended))
+        Ok((all, output, statuses))
     }
 
     fn certificate(&self, calibrators: &[Calibrator], status: Status) -> Certificate {
-        let over = match self.method {
-            Method::Sigmoid => "all sigmoids of the score",
-            Method::Isotonic => "all curves that don't fall",
-            Method::Temperature => "all temperatures",
+        let (over, objective) = match self.method {
+            CalibrationMethod::Sigmoid => {
+                ("all sigmoids of the score", "mean log loss of the sigmoid against Platt's targets")
+            }
+            CalibrationMethod::Isotonic => ("all non-decreasing curves", "mean squared error of the curve"),
+            CalibrationMethod::Temperature => ("all temperatures", "mean log loss"),
         };
-        let objective = match self.method {
-            Method::Isotonic => "squared error of the calibrated probabilities, on rows not learned from",
-            _ => "log loss of the calibrated probabilities, on rows not learned from",
+        let objective = match calibrators.len() {
+            1 => format!("{objective} on held-out rows"),
+            _ => format!("{objective} on held-out rows, summed over each class against the rest"),
         };
         let value = calibrators.iter().map(|c| c.loss).sum::<f64>();
         Certificate {
-            objective: objective.into(),
+            objective,
             value: Some(value),
             status,
             proofs: vec![Proof::Optimal { over: over.into() }],

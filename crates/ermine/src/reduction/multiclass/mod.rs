@@ -1,17 +1,17 @@
-//! Many classes by learners of two: one against the rest, all against all, error-correcting codes.
+//! Multiclass classification by binary classifiers: one-vs-rest, one-vs-one and error-correcting output codes.
 //!
-//! **Idea.** A coding matrix M says what each binary part learns: part p takes the rows of class k as positive where `M[k][p]` = 1, as negative where it is -1, and
-//! doesn't see them where it is 0. One against the rest has a column for each class, all against all one for each pair, a code random columns. What
-//! the parts say about a row is decoded into a class.
+//! **Idea.** A coding matrix M defines the binary problems: classifier p takes the rows of class k as positive if `M[k][p]` = 1, as negative if it is -1, and is not trained on
+//! them if it is 0. One-vs-rest has one column per class, one-vs-one one column per pair of classes, and output codes have random columns. The outputs of the classifiers are
+//! decoded into scores or probabilities of the classes.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | this file | the three learners and the training of the parts |
+//! | this file | the three learners and the training of the binary classifiers |
 //! | [`matrix`] | coding matrices |
-//! | [`decode`] | from what the parts say to scores or probabilities of the classes |
-//! | [`fitted`] | the fitted parts |
+//! | [`decode`] | from the outputs of the binary classifiers to scores or probabilities of the classes |
+//! | [`fitted`] | the fitted model |
 //!
-//! **Cost.** One fit for each part, side by side, on views of the same columns; K parts of n rows, or K (K - 1) / 2 parts of about 2 n / K rows.
+//! **Cost.** One fit per binary classifier, in parallel, on views of the same columns: K fits on n rows, or K (K - 1) / 2 fits on about 2 n / K rows.
 //!
 //! **References.** Allwein, Schapire and Singer, Reducing multiclass to binary, JMLR 2000; Dietterich and Bakiri 1995; Wu, Lin and Weng 2004.
 
@@ -19,7 +19,7 @@ pub mod decode;
 pub mod fitted;
 pub mod matrix;
 
-pub use fitted::Coded;
+pub use fitted::FittedMulticlass;
 
 use super::committee::{self, Member};
 use super::estimator::Estimator;
@@ -33,50 +33,50 @@ use ermine_core::param::Range;
 use ermine_core::progress::{Event, report};
 use ermine_core::rng::Purpose;
 use ermine_core::{choice, params};
-use matrix::Coding;
+use matrix::CodingMatrix;
 use std::sync::Arc;
 
 choice! {
-    /// How all-against-all makes one answer of many.
-    pub enum Vote {
-        /// The class that wins most duels; of several, the one that wins them more surely.
+    /// How one-vs-one combines its classifiers.
+    pub enum PairwiseVote {
+        /// The class that wins the most pairs; ties are broken by the sum of the confidences.
         Majority = "majority",
         /// The class with the highest sum of confidences.
         Confidence = "confidence",
-        /// The probabilities that fit those of the duels best.
+        /// Probabilities that fit the pairwise probabilities best (pairwise coupling).
         Coupling = "coupling",
     }
 }
 
 params! {
-    /// A binary learner for each class, against all others.
+    /// One binary classifier per class, against all other classes.
     pub struct OneVsRest("one-vs-rest") {
-        /// The learner of two classes: its name, and in brackets the parameters in which it differs from its defaults.
+        /// Binary classifier: its name, with non-default parameters in parentheses.
         estimator: Estimator = Estimator::named("gradient-boosting");
     }
 }
 
 params! {
-    /// A binary learner for each pair of classes.
+    /// One binary classifier per pair of classes.
     pub struct OneVsOne("one-vs-one") {
-        /// The learner of two classes: its name, and in brackets the parameters in which it differs from its defaults.
+        /// Binary classifier: its name, with non-default parameters in parentheses.
         estimator: Estimator = Estimator::named("gradient-boosting");
-        /// How the duels make one answer.
-        vote: Vote = Vote::Majority, tune Each;
+        /// How the classifiers of the pairs are combined.
+        vote: PairwiseVote = PairwiseVote::Majority, tune Each;
     }
 }
 
 params! {
-    /// A binary learner for each bit of a code of the classes.
+    /// One binary classifier per bit of an error-correcting output code.
     pub struct OutputCode("output-code") {
-        /// The learner of two classes: its name, and in brackets the parameters in which it differs from its defaults.
+        /// Binary classifier: its name, with non-default parameters in parentheses.
         estimator: Estimator = Estimator::named("gradient-boosting");
-        /// Bits for each class.
+        /// Number of bits (binary classifiers) per class.
         code_size: f64 = 1.5, range Range::above_to(0.0, 1000.0), tune Linear(1.0, 4.0);
     }
 }
 
-/// What the parts can do; probabilities only where they follow without a choice of the user's.
+/// Capabilities of the reductions; `probabilities` if the model has them with default parameters.
 const fn capabilities(probabilities: bool) -> Capabilities {
     Capabilities {
         tasks: &[Task::Classification],
@@ -85,7 +85,7 @@ const fn capabilities(probabilities: bool) -> Capabilities {
         weights: true,
         missing: true,
         nominal: true,
-        // As far as the learner below does.
+        // If the base learner does.
         sparse: true,
         probabilities,
         random: true,
@@ -94,19 +94,19 @@ const fn capabilities(probabilities: bool) -> Capabilities {
 
 static ONE_VS_REST: Info = Info {
     name: "one-vs-rest",
-    summary: "many classes by a binary learner for each class against all others",
+    summary: "multiclass classification with one binary classifier per class, against all others",
     capabilities: capabilities(true),
     family: Family::Multiclass,
 };
 static ONE_VS_ONE: Info = Info {
     name: "one-vs-one",
-    summary: "many classes by a binary learner for each pair of classes",
+    summary: "multiclass classification with one binary classifier per pair of classes",
     capabilities: capabilities(false),
     family: Family::Multiclass,
 };
 static OUTPUT_CODE: Info = Info {
     name: "output-code",
-    summary: "many classes by a binary learner for each bit of an error-correcting code",
+    summary: "multiclass classification with one binary classifier per bit of an error-correcting output code",
     capabilities: capabilities(false),
     family: Family::Multiclass,
 };
@@ -117,7 +117,7 @@ impl Learner for OneVsRest {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        train(&self.estimator, data, Coding::one_vs_rest, Decoder::Confidence, context)
+        train(&self.estimator, data, CodingMatrix::one_vs_rest, Decoder::Confidence, context)
     }
 }
 
@@ -128,11 +128,11 @@ impl Learner for OneVsOne {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let decoder = match self.vote {
-            Vote::Majority => Decoder::Majority,
-            Vote::Confidence => Decoder::Confidence,
-            Vote::Coupling => Decoder::Coupling,
+            PairwiseVote::Majority => Decoder::Majority,
+            PairwiseVote::Confidence => Decoder::Confidence,
+            PairwiseVote::Coupling => Decoder::Coupling,
         };
-        train(&self.estimator, data, Coding::one_vs_one, decoder, context)
+        train(&self.estimator, data, CodingMatrix::one_vs_one, decoder, context)
     }
 }
 
@@ -144,17 +144,17 @@ impl Learner for OutputCode {
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let code = |n_classes: usize| {
             let n_bits = ((self.code_size * n_classes as f64).ceil() as usize).max(1);
-            Coding::random(n_classes, n_bits, &mut Purpose::OutputCode.stream(context.seed, &[]))
+            CodingMatrix::random(n_classes, n_bits, &mut Purpose::OutputCode.stream(context.seed, &[]))
         };
         train(&self.estimator, data, code, Decoder::Distance, context)
     }
 }
 
-/// Trains the parts of a coding of the classes that occur.
+/// Trains the binary classifiers of a coding matrix of the classes that occur.
 fn train(
     estimator: &Estimator,
     data: &Dataset,
-    coding: impl Fn(usize) -> Coding,
+    coding: impl Fn(usize) -> CodingMatrix,
     decoder: Decoder,
     context: &Context<'_>,
 ) -> Result<Trained> {
@@ -164,37 +164,43 @@ fn train(
     let classes: Vec<u32> = (0..labels.len() as u32).filter(|&c| occurs[c as usize]).collect();
     let learner = estimator.learner(context)?;
     if !learner.info().capabilities.tasks.contains(&Task::Classification) {
-        let need = format!("{}, which doesn't learn classes", estimator.name);
-        return Err(Error::Unsupported { learner: "a reduction to two classes".into(), need });
+        let need = format!("{}, which is not a classifier", estimator.name);
+        return Err(Error::Unsupported { learner: "a multiclass reduction".into(), need });
     }
     let coding = coding(classes.len());
-    report(context.observer, Event::Begin { what: "parts", total: Some(coding.n_parts() as u64) })?;
-    let mut members = Vec::with_capacity(coding.n_parts());
-    // A batch between two reports of progress.
+    report(context.observer, Event::Begin { what: "binary classifiers", total: Some(coding.n_classifiers() as u64) })?;
+    let mut members = Vec::with_capacity(coding.n_classifiers());
+    // One batch per progress report.
     let batch = 2 * rayon::current_num_threads();
-    for first in (0..coding.n_parts()).step_by(batch) {
-        let part = |p: usize| {
-            let seed = Purpose::MulticlassPart.seed(context.seed, p as u64);
-            Member::train(&*learner, &part_of(data, codes, &classes, &coding, p)?, None, seed, context)
+    for first in (0..coding.n_classifiers()).step_by(batch) {
+        let train_classifier = |p: usize| {
+            let seed = Purpose::MulticlassModel.seed(context.seed, p as u64);
+            Member::train(&*learner, &binary_dataset(data, codes, &classes, &coding, p)?, None, seed, context)
         };
-        let last = (first + batch).min(coding.n_parts());
-        members.extend(parallel::try_map(last - first, |p| part(first + p))?);
+        let last = (first + batch).min(coding.n_classifiers());
+        members.extend(parallel::try_map(last - first, |p| train_classifier(first + p))?);
         report(context.observer, Event::Step { done: last as u64, score: None })?;
     }
     report(context.observer, Event::End)?;
-    let (n_parts, status) = (coding.n_parts(), committee::status(&members));
-    let fitted = Coded::new(coding, decoder, classes, labels.len(), members, estimator.to_string())?;
-    let notes = vec![format!("{} classes by {n_parts} binary parts: {estimator}", labels.len())];
-    let proofs = vec![Proof::Nothing { because: "each part minimises its own objective".into() }];
-    let objective = "what each binary part minimises".to_string();
+    let (n_classifiers, status) = (coding.n_classifiers(), committee::status(&members));
+    let fitted = FittedMulticlass::new(coding, decoder, classes, labels.len(), members, estimator.to_string())?;
+    let notes = vec![format!("{} classes, {n_classifiers} binary classifiers: {estimator}", labels.len())];
+    let proofs = vec![Proof::Nothing { because: "each binary classifier minimizes its own objective".into() }];
+    let objective = "the objective of each binary classifier".to_string();
     let certificate = Certificate { objective, value: None, status, proofs, notes };
     Ok(Trained { fitted: Box::new(fitted), certificate })
 }
 
-/// The rows that a part sees, as two classes: a view of the same columns.
-fn part_of(data: &Dataset, codes: &[u32], classes: &[u32], coding: &Coding, part: usize) -> Result<Dataset> {
+/// The training set of a binary classifier: a view of the same columns.
+fn binary_dataset(
+    data: &Dataset,
+    codes: &[u32],
+    classes: &[u32],
+    coding: &CodingMatrix,
+    classifier: usize,
+) -> Result<Dataset> {
     let mut sign = vec![0i8; classes.last().map_or(0, |&c| c as usize + 1)];
-    classes.iter().enumerate().for_each(|(k, &c)| sign[c as usize] = coding.sign(k, part));
+    classes.iter().enumerate().for_each(|(k, &c)| sign[c as usize] = coding.sign(k, classifier));
     let rows: Vec<u32> = (0..codes.len() as u32).filter(|&r| sign[codes[r as usize] as usize] != 0).collect();
     let positive = rows.iter().map(|&r| u32::from(sign[codes[r as usize] as usize] > 0)).collect();
     let target = Target::Classes { codes: positive, labels: binary_labels() };
@@ -202,7 +208,7 @@ fn part_of(data: &Dataset, codes: &[u32], classes: &[u32], coding: &Coding, part
     seen.with_target(target, Task::Classification)
 }
 
-/// What the classes of a part are called.
+/// Names of the negative and the positive class of a binary classifier.
 fn binary_labels() -> Arc<[String]> {
     Arc::new(["rest".to_string(), "class".to_string()])
 }

@@ -1,10 +1,10 @@
-//! Labels one after the other, each knowing those before it, or each by itself.
+//! Classifier chains and binary relevance: training and prediction.
 //!
-//! Part j of a chain learns label `order[j]` from the features and the true labels `order[..j]`, as columns of 0 and 1. At prediction the labels before are those
-//! that were predicted. Several chains are averaged: probabilities, or votes where the parts give none. Without links it is binary relevance.
+//! Classifier j of a chain learns label `order[j]` from the features and the true labels `order[..j]`, as columns of 0 and 1. At prediction time it uses the predicted labels
+//! instead. Several chains are averaged: their probabilities, or their votes if the classifiers have no probabilities. A chain without links is binary relevance.
 
-use super::train_parts;
-use crate::reduction::committee::{LoadPart, Member};
+use super::train_classifiers;
+use crate::reduction::committee::{LoadFitted, Member};
 use crate::reduction::estimator::Estimator;
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::Context;
@@ -16,39 +16,41 @@ use ermine_core::table::ColumnKind;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What the classes of a part are called.
-fn mark_names() -> Arc<[String]> {
+/// Class names of the classifier of a label: absent and present.
+fn binary_labels() -> Arc<[String]> {
     Arc::new(["0".to_string(), "1".to_string()])
 }
 
-/// The name of the column that tells a part about a label before its own.
-fn link_name(label: usize) -> String {
+/// Name of the feature that holds an earlier label of the chain.
+fn label_feature_name(label: usize) -> String {
     format!("has label {label}")
 }
 
-/// What all chains share.
+/// The chains: their orders of labels and their base estimator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Plan {
+struct ChainLayout {
     /// The labels of each chain, in its order.
     orders: Vec<Vec<usize>>,
-    /// Whether parts know the labels before them.
+    /// Whether the earlier labels of the chain are features.
     linked: bool,
     estimator: String,
 }
 
-impl Plan {
-    /// The header of a part by itself: its classes, and the labels before it among its columns.
-    fn header_of(&self, part: usize, n_labels: usize, header: &Header) -> Header {
+impl ChainLayout {
+    /// The header of one classifier: its two classes, and the earlier labels of its chain among its features.
+    fn member_header(&self, index: usize, n_labels: usize, header: &Header) -> Header {
         let mut own = header.clone();
         own.schema.task = Task::Classification;
-        own.schema.classes = mark_names().to_vec();
+        own.schema.classes = binary_labels().to_vec();
         if self.linked && n_labels > 0 {
-            let order = self.orders.get(part / n_labels).map_or(&[][..], Vec::as_slice);
-            own.schema.features.extend(order.iter().take(part % n_labels).map(|&label| FeatureSpec {
-                name: link_name(label),
+            let order = self.orders.get(index / n_labels).map_or(&[][..], Vec::as_slice);
+            own.schema.features.extend(order.iter().take(index % n_labels).map(|&label| FeatureSpec {
+                name: label_feature_name(label),
                 kind: ColumnKind::Numeric,
                 levels: Vec::new(),
                 open: false,
+                notation: Default::default(),
+                range: None,
             }));
         }
         own
@@ -56,119 +58,120 @@ impl Plan {
 }
 
 /// Fitted chains.
-pub struct Chains {
-    plan: Plan,
-    /// Chain by chain, in the order of the chain.
+pub struct FittedChains {
+    layout: ChainLayout,
+    /// The classifiers, chain by chain, in the order of the labels in the chain.
     members: Vec<Member>,
     n_labels: usize,
 }
 
-/// Trains a chain for each order.
+/// Trains one chain per order of labels.
 pub(super) fn train(
     estimator: &Estimator,
     data: &Dataset,
     orders: Vec<Vec<usize>>,
     linked: bool,
     context: &Context<'_>,
-) -> Result<Chains> {
+) -> Result<FittedChains> {
     let (marks, labels) = data.labels()?;
     let n_labels = labels.len();
     let column = |label: usize| marks.iter().skip(label).step_by(n_labels).copied();
-    let part = |p: usize| {
-        let (order, at) = (&orders[p / n_labels], p % n_labels);
-        let codes = column(order[at]).map(|mark| mark as u32).collect();
-        let target = Target::Classes { codes, labels: mark_names() };
-        let linked = if linked { &order[..at] } else { &[] };
-        let more: Vec<(String, Vec<f64>)> = linked.iter().map(|&l| (link_name(l), column(l).collect())).collect();
-        let features = if more.is_empty() { data.features().clone() } else { data.features().with_numbers(more) };
-        let part = Dataset::from_parts(features, target, Task::Classification)?;
-        part.with_weight(data.weight().map(<[f64]>::to_vec))
+    let training_set = |p: usize| {
+        let (order, position) = (&orders[p / n_labels], p % n_labels);
+        let codes = column(order[position]).map(|mark| mark as u32).collect();
+        let target = Target::Classes { codes, labels: binary_labels() };
+        let linked = if linked { &order[..position] } else { &[] };
+        let earlier: Vec<(String, Vec<f64>)> =
+            linked.iter().map(|&l| (label_feature_name(l), column(l).collect())).collect();
+        let features = if earlier.is_empty() { data.features().clone() } else { data.features().with_numbers(earlier) };
+        let labeled = Dataset::from_parts(features, target, Task::Classification)?;
+        labeled.with_weight(data.weight().map(<[f64]>::to_vec))
     };
-    let members = train_parts(estimator, orders.len() * n_labels, part, context)?;
-    Chains::new(Plan { orders, linked, estimator: estimator.to_string() }, members, n_labels)
+    let members = train_classifiers(estimator, orders.len() * n_labels, training_set, context)?;
+    FittedChains::new(ChainLayout { orders, linked, estimator: estimator.to_string() }, members, n_labels)
 }
 
-impl Chains {
-    fn new(plan: Plan, members: Vec<Member>, n_labels: usize) -> Result<Chains> {
+impl FittedChains {
+    fn new(layout: ChainLayout, members: Vec<Member>, n_labels: usize) -> Result<FittedChains> {
         let complete = |order: &Vec<usize>| {
             let mut sorted = order.clone();
             sorted.sort_unstable();
             sorted.into_iter().eq(0..n_labels)
         };
         let binary = |member: &Member| member.output() != Output::Values;
-        let counted = plan.orders.len().checked_mul(n_labels) == Some(members.len());
-        if n_labels == 0 || !counted || plan.orders.is_empty() || !plan.orders.iter().all(complete) {
-            return Err(Error::model_file("the parts of a chain don't fit its labels"));
+        let counted = layout.orders.len().checked_mul(n_labels) == Some(members.len());
+        if n_labels == 0 || !counted || layout.orders.is_empty() || !layout.orders.iter().all(complete) {
+            return Err(Error::model_file("the classifiers of the chains don't fit the labels"));
         }
         if !members.iter().all(binary) {
-            return Err(Error::model_file("a part of a chain doesn't predict classes"));
+            return Err(Error::model_file("a member of a chain is not a classifier"));
         }
-        Ok(Chains { plan, members, n_labels })
+        Ok(FittedChains { layout, members, n_labels })
     }
 
-    /// Reads it from a model file.
-    pub fn load(sections: &Sections, header: &Header, load: LoadPart) -> Result<Box<dyn Fitted>> {
-        let plan: Plan = sections.json("plan")?;
+    /// Reads the chains from a model file.
+    pub fn load(sections: &Sections, header: &Header, load: LoadFitted) -> Result<Box<dyn Fitted>> {
+        let layout: ChainLayout = sections.json("plan")?;
         let n_labels = header.schema.classes.len();
         let n: usize = sections.json("n_members")?;
-        let member = |p: usize| Member::load(&sections.part(p), &plan.header_of(p, n_labels, header), load);
+        let member = |p: usize| Member::load(&sections.part(p), &layout.member_header(p, n_labels, header), load);
         let members = (0..n).map(member).collect::<Result<_>>()?;
-        Ok(Box::new(Chains::new(plan, members, n_labels)?))
+        Ok(Box::new(FittedChains::new(layout, members, n_labels)?))
     }
 
-    /// The parts, chain by chain.
+    /// The classifiers, chain by chain.
     pub(super) fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// Whether the numbers are probabilities.
-    fn gives_probabilities(&self) -> bool {
+    /// Whether the outputs are probabilities.
+    fn has_probabilities(&self) -> bool {
         self.members.iter().all(|member| member.output() == Output::Probabilities)
     }
 
-    /// Above this, a part is for its label.
-    fn level(member: &Member) -> f64 {
+    /// The label is predicted if the output is above this.
+    fn threshold(member: &Member) -> f64 {
         if member.output() == Output::Probabilities { 0.5 } else { 0.0 }
     }
 
-    /// What the parts of a chain say, label by label of its order.
-    fn along(&self, chain: usize, features: &Features) -> Result<Vec<Vec<f64>>> {
+    /// The outputs of the classifiers of a chain, in the order of the chain.
+    fn chain_outputs(&self, chain: usize, features: &Features) -> Result<Vec<Vec<f64>>> {
         let members = &self.members[chain * self.n_labels..(chain + 1) * self.n_labels];
-        if !self.plan.linked {
-            return parallel::try_map(members.len(), |i| members[i].of_second(features));
+        if !self.layout.linked {
+            return parallel::try_map(members.len(), |i| members[i].positive_scores(features));
         }
-        let mut said: Vec<Vec<f64>> = Vec::with_capacity(self.n_labels);
-        let mut known = features.clone();
-        for (member, &label) in members.iter().zip(&self.plan.orders[chain]) {
-            let own = member.of_second(&known)?;
-            let marks = own.iter().map(|&s| f64::from(u8::from(s > Chains::level(member)))).collect();
-            said.push(own);
-            known = known.with_numbers(vec![(link_name(label), marks)]);
+        let mut outputs: Vec<Vec<f64>> = Vec::with_capacity(self.n_labels);
+        let mut extended = features.clone();
+        for (member, &label) in members.iter().zip(&self.layout.orders[chain]) {
+            let output = member.positive_scores(&extended)?;
+            let marks = output.iter().map(|&s| f64::from(u8::from(s > FittedChains::threshold(member)))).collect();
+            outputs.push(output);
+            extended = extended.with_numbers(vec![(label_feature_name(label), marks)]);
         }
-        Ok(said)
+        Ok(outputs)
     }
 }
 
-impl Fitted for Chains {
+impl Fitted for FittedChains {
     fn output(&self) -> Output {
-        if self.gives_probabilities() { Output::Probabilities } else { Output::Scores }
+        if self.has_probabilities() { Output::Probabilities } else { Output::Scores }
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<f64>> {
-        let (n_labels, n_chains) = (self.n_labels, self.plan.orders.len());
-        let probabilities = self.gives_probabilities();
-        let each: Vec<Vec<Vec<f64>>> = parallel::try_map(n_chains, |chain| self.along(chain, features))?;
+        let (n_labels, n_chains) = (self.n_labels, self.layout.orders.len());
+        let probabilities = self.has_probabilities();
+        let chains: Vec<Vec<Vec<f64>>> = parallel::try_map(n_chains, |chain| self.chain_outputs(chain, features))?;
         let mut numbers = vec![0.0; features.n_rows() * n_labels];
-        for ((order, said), members) in self.plan.orders.iter().zip(&each).zip(self.members.chunks(n_labels)) {
-            for ((&label, said), member) in order.iter().zip(said).zip(members) {
-                let level = Chains::level(member);
+        for ((order, outputs), members) in self.layout.orders.iter().zip(&chains).zip(self.members.chunks(n_labels)) {
+            for ((&label, output), member) in order.iter().zip(outputs).zip(members) {
+                let threshold = FittedChains::threshold(member);
                 let cells = numbers.iter_mut().skip(label).step_by(n_labels);
-                cells.zip(said).for_each(|(number, &said)| {
+                cells.zip(output).for_each(|(number, &output)| {
                     *number += match (probabilities, n_chains) {
-                        (true, _) => said,
-                        (false, 1) => said - level,
+                        (true, _) => output,
+                        (false, 1) => output - threshold,
                         (false, _) => {
-                            if said > level {
+                            if output > threshold {
                                 1.0
                             } else {
                                 -1.0
@@ -187,7 +190,7 @@ impl Fitted for Chains {
     }
 
     fn save(&self, sections: &mut Sections) -> Result<()> {
-        sections.put_json("plan", &self.plan)?;
+        sections.put_json("plan", &self.layout)?;
         crate::reduction::committee::save(&self.members, sections)
     }
 
@@ -195,21 +198,21 @@ impl Fitted for Chains {
         self.members.len()
     }
 
-    fn part(&self, part: usize, header: &Header) -> Result<(Header, Sections)> {
-        let own = self.plan.header_of(part, self.n_labels, header);
-        self.members[part].part(&own, &Estimator::written(&self.plan.estimator)?)
+    fn part(&self, index: usize, header: &Header) -> Result<(Header, Sections)> {
+        let member_header = self.layout.member_header(index, self.n_labels, header);
+        self.members[index].part(&member_header, &Estimator::written(&self.layout.estimator)?)
     }
 
     fn text(&self, schema: &Schema) -> String {
         let name = |label: &usize| schema.classes.get(*label).map_or("?", String::as_str);
-        let mut text = format!("{} binary models: {}\n", self.members.len(), self.plan.estimator);
+        let mut text = format!("{} binary classifiers: {}\n", self.members.len(), self.layout.estimator);
         const SHOWN: usize = 20;
-        for order in self.plan.orders.iter().take(SHOWN) {
+        for order in self.layout.orders.iter().take(SHOWN) {
             let names: Vec<&str> = order.iter().map(name).collect();
-            text += &format!("  {}\n", names.join(if self.plan.linked { " -> " } else { ", " }));
+            text += &format!("  {}\n", names.join(if self.layout.linked { " -> " } else { ", " }));
         }
-        if self.plan.orders.len() > SHOWN {
-            text += &format!("  ... and {} more chains\n", self.plan.orders.len() - SHOWN);
+        if self.layout.orders.len() > SHOWN {
+            text += &format!("  ... and {} more chains\n", self.layout.orders.len() - SHOWN);
         }
         text
     }

@@ -1,25 +1,25 @@
-//! An order by a learner that says which of two rows comes first.
+//! Ranking by a classifier that compares two rows.
 //!
-//! **Idea.** Every two rows of a query with different grades make an example: what compares the one with the other, and the answer whether the first one is the better. Any learner of two classes
-//! that takes weights learns a preference from these; the preference puts the rows of a new query in order.
+//! **Idea.** Every two rows of a query with different grades make a training example: features that compare the two rows, and whether the first one has the higher grade. Any
+//! classifier that supports weights learns a preference from these examples; the preference ranks the rows of a new query.
 //!
-//! | learner | weight of a pair | order |
+//! | learner | weight of a pair | ranking |
 //! |---|---|---|
-//! | [`PairwiseRanking`] | equal, by the grades, or by the places | the sum of all votes for a row: `score_i += F(i, j)`, `score_j -= F(i, j)` |
-//! | [`OmegaRanking`] | omega(place of i, place of j) | quicksort with the preference, with the votes of all pairs as an option |
+//! | [`PairwiseRanking`] | equal, by the grades, or by the positions | the sum of all votes for a row: `score_i += F(i, j)`, `score_j -= F(i, j)` |
+//! | [`OmegaRanking`] | omega(position of i, position of j) | quicksort with the preference, or the votes of all pairs |
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | this file | the learners |
-//! | [`pairs`] | which pairs there are, and how much each counts |
+//! | [`pairs`] | the pairs of rows and their weights |
 //! | [`preference`] | features of pairs, and the learned preference |
-//! | [`order`] | from preferences to an order: votes, quicksort |
-//! | [`fitted`] | the fitted form |
+//! | [`order`] | from preferences to a ranking: votes, quicksort |
+//! | [`fitted`] | the fitted model |
 //!
-//! A linear preference over differences needs no pairs at prediction: `F(i, j) = w'(x_i - x_j)`, so that `w'x` is the score. A linear score that needs none in training either is
-//! [`rank-svm`](ermine_linear::learner::linear::rank_svm).
+//! A linear preference over differences needs no pairs at prediction time: `F(i, j) = w'(x_i - x_j)`, so `w'x` is the score. For a linear score that needs no explicit pairs in
+//! training either, see [`rank-svm`](ermine_linear::learner::linear::rank_svm).
 //!
-//! **Cost.** A fit on two examples for each pair (at most `max_pairs` pairs, drawn at random from more). A prediction takes n^2 / 2 comparisons by votes, O(n log n) by quicksort.
+//! **Cost.** One fit on two examples per pair (at most `max_pairs` pairs, sampled at random if there are more). Prediction takes n^2 / 2 comparisons with votes, O(n log n) with quicksort.
 //!
 //! **References.** Cohen, Schapire and Singer, Learning to order things, 1999; Ailon and Mohri, Preference-based learning to rank, 2010.
 
@@ -28,7 +28,7 @@ pub mod order;
 pub mod pairs;
 pub mod preference;
 
-pub use fitted::Ranker;
+pub use fitted::FittedRanker;
 
 use super::estimator::Estimator;
 use ermine_core::error::{Error, Result};
@@ -40,48 +40,48 @@ use ermine_core::model::{Certificate, Fitted, Proof, Status};
 use ermine_core::param::Range;
 use ermine_core::{choice, params};
 use ermine_linear::learner::linear::rank_svm::PairWeight;
-use order::Order;
-use pairs::Pairs;
-use preference::{Combine, Preference};
+use order::RankAggregation;
+use pairs::TrainingPairs;
+use preference::{PairFeatures, PairwisePreference};
 
 choice! {
-    /// How an omega-ranking puts rows in order.
-    pub enum Sort {
-        /// Quicksort with random pivots; a row goes before the pivot where the preference says so.
+    /// How omega-ranking ranks the rows of a query.
+    pub enum RankingSort {
+        /// Quicksort with random pivots and the preference as comparison.
         Quicksort = "quicksort",
-        /// The same, but a row goes before the pivot with the probability that the preference gives.
+        /// Quicksort with random pivots and random comparisons, drawn by the probability of the preference.
         Probabilistic = "probabilistic",
-        /// By the votes of all pairs, without chance.
+        /// Votes of all pairs; deterministic.
         Votes = "votes",
     }
 }
 
 params! {
-    /// A preference between two rows, learned by any classifier, and the order that its votes give.
+    /// Ranking by the votes of a classifier that compares two rows.
     pub struct PairwiseRanking("pairwise-ranking") {
-        /// The learner of the preference: its name, and in brackets the parameters in which it differs from its defaults.
+        /// Classifier that compares two rows: its name, with non-default parameters in parentheses.
         estimator: Estimator = Estimator::named("logistic-regression");
-        /// What compares two rows: the differences of their numbers, or which number is greater.
-        features: Combine = Combine::Difference, tune Each;
-        /// How much a pair of rows counts.
+        /// Features of a pair of rows: the differences of their values, or which value is greater.
+        features: PairFeatures = PairFeatures::Difference, tune Each;
+        /// Weight of a pair of rows.
         pair_weight: PairWeight = PairWeight::Equal, tune Each;
-        /// Most pairs to learn from; of more, so many are drawn at random.
+        /// Maximum number of training pairs; a random sample is used if there are more.
         max_pairs: usize = 100_000, range Range::between(1.0, 1e9);
     }
 }
 
 params! {
-    /// A preference between two rows, learned with costs of confusing places, and quicksort by it.
+    /// Ranking by quicksort with a classifier that compares two rows, trained with position-dependent costs.
     pub struct OmegaRanking("omega-ranking") {
-        /// The learner of the preference: its name, and in brackets the parameters in which it differs from its defaults.
+        /// Classifier that compares two rows: its name, with non-default parameters in parentheses.
         estimator: Estimator = Estimator::named("logistic-regression");
-        /// What compares two rows: the differences of their numbers, or which number is greater.
-        features: Combine = Combine::Difference, tune Each;
-        /// What it costs to confuse two places: all-pairs, top-K (such as top-10), dcg, or a square table of costs, row by row.
+        /// Features of a pair of rows: the differences of their values, or which value is greater.
+        features: PairFeatures = PairFeatures::Difference, tune Each;
+        /// Cost of swapping two positions: all-pairs, top-K (such as top-10), dcg, or a square matrix of costs, row by row.
         omega: Omega = Omega::AllPairs;
-        /// How rows are put in order.
-        sort: Sort = Sort::Quicksort;
-        /// Most pairs to learn from; of more, so many are drawn at random.
+        /// How the rows of a query are ranked.
+        sort: RankingSort = RankingSort::Quicksort;
+        /// Maximum number of training pairs; a random sample is used if there are more.
         max_pairs: usize = 100_000, range Range::between(1.0, 1e9);
     }
 }
@@ -93,7 +93,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     weights: true,
     missing: true,
     nominal: true,
-    // As far as the learner below does.
+    // If the base learner does.
     sparse: true,
     probabilities: false,
     random: true,
@@ -101,13 +101,13 @@ const CAPABILITIES: Capabilities = Capabilities {
 
 static PAIRWISE: Info = Info {
     name: "pairwise-ranking",
-    summary: "an order by the votes of any classifier that says which of two rows comes first",
+    summary: "ranking by the votes of a classifier that compares two rows",
     capabilities: CAPABILITIES,
     family: Family::Ranking,
 };
 static OMEGA: Info = Info {
     name: "omega-ranking",
-    summary: "an order by quicksort with any classifier that says which of two rows comes first, trained with costs of confusing places",
+    summary: "ranking by quicksort with a classifier that compares two rows, trained with position-dependent costs",
     capabilities: CAPABILITIES,
     family: Family::Ranking,
 };
@@ -119,18 +119,21 @@ impl Learner for PairwiseRanking {
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
         let queries = pairs::queries(data, |grades, weights| {
-            let worth = self.pair_weight.worth(grades, weights);
-            move |i: usize, j: usize| worth.as_ref().map_or(1.0, |worth| worth[i] - worth[j])
+            let values = self.pair_weight.worth(grades, weights);
+            move |i: usize, j: usize| values.as_ref().map_or(1.0, |values| values[i] - values[j])
         })?;
-        let pairs = Pairs::draw(&queries, self.max_pairs, context.seed);
-        let preference = Preference::train(&self.estimator, self.features, data, &pairs.chosen, context)?;
-        let proof = Proof::Nothing { because: BECAUSE.into() };
+        let pairs = TrainingPairs::draw(&queries, self.max_pairs, context.seed);
+        let preference = PairwisePreference::train(&self.estimator, self.features, data, &pairs.chosen, context)?;
+        let proof = Proof::Nothing { because: NO_PROOF.into() };
         let certificate = certificate(&self.estimator, &pairs, preference.status().clone(), proof);
-        Ok(Trained { fitted: Box::new(Ranker::new(preference, Order::Votes, context.seed)), certificate })
+        Ok(Trained {
+            fitted: Box::new(FittedRanker::new(preference, RankAggregation::Votes, context.seed)),
+            certificate,
+        })
     }
 }
 
-const BECAUSE: &str = "the preference minimises its own objective over the pairs";
+const NO_PROOF: &str = "the classifier minimizes its own objective over the pairs";
 
 impl Learner for OmegaRanking {
     fn info(&self) -> &'static Info {
@@ -138,51 +141,51 @@ impl Learner for OmegaRanking {
     }
 
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let wrong = |why: String| Error::Unsupported {
-            learner: OMEGA.name.into(),
-            need: format!("an omega that is no cost of places: {why}"),
-        };
+        let wrong = |why: String| Error::Unsupported { learner: OMEGA.name.into(), need: format!("this omega: {why}") };
         self.omega.check().map_err(wrong)?;
         let queries = pairs::queries(data, |grades, _| {
             let (places, omega) = (places(grades), self.omega.clone());
             move |i: usize, j: usize| omega.cost(places[i], places[j])
         })?;
-        let pairs = Pairs::draw(&queries, self.max_pairs, context.seed);
-        let preference = Preference::train(&self.estimator, self.features, data, &pairs.chosen, context)?;
-        let order = match self.sort {
-            Sort::Quicksort => Order::Quicksort,
-            Sort::Probabilistic => Order::Probabilistic,
-            Sort::Votes => Order::Votes,
+        let pairs = TrainingPairs::draw(&queries, self.max_pairs, context.seed);
+        let preference = PairwisePreference::train(&self.estimator, self.features, data, &pairs.chosen, context)?;
+        let aggregation = match self.sort {
+            RankingSort::Quicksort => RankAggregation::Quicksort,
+            RankingSort::Probabilistic => RankAggregation::Probabilistic,
+            RankingSort::Votes => RankAggregation::Votes,
         };
-        if order == Order::Probabilistic && !preference.gives_probabilities() {
-            let need = "probabilities to draw comparisons by (choose another sort)".into();
+        if aggregation == RankAggregation::Probabilistic && !preference.has_probabilities() {
+            let need =
+                "sort = probabilistic: it needs a classifier with probabilities (set sort = quicksort or votes)".into();
             return Err(Error::Unsupported { learner: self.estimator.to_string(), need });
         }
-        let ranker = Ranker::new(preference, order, context.seed);
+        let ranker = FittedRanker::new(preference, aggregation, context.seed);
         let loss = self.training_loss(data, &ranker)?;
         let proof = self.bound(data, &ranker, &pairs, loss.as_ref())?;
         let mut certificate = certificate(&self.estimator, &pairs, ranker.preference().status().clone(), proof);
-        if let Some(Loss { mean, .. }) = loss {
-            certificate.notes.push(format!("omega loss ({}) of the order of the training rows: {mean:.6}", self.omega));
+        if let Some(OmegaLoss { mean, .. }) = loss {
+            certificate
+                .notes
+                .push(format!("omega loss ({}) of the ranking of the training rows: {mean:.6}", self.omega));
         }
         Ok(Trained { fitted: Box::new(ranker), certificate })
     }
 }
 
-/// An omega loss over the pairs of all queries.
-struct Loss {
+/// The omega loss over the pairs of all queries.
+struct OmegaLoss {
     mean: f64,
     n_pairs: f64,
 }
 
-/// Votes of more pairs than this are not counted for the certificate alone.
-const MOST_VOTES: f64 = 1e8;
+/// With more votes than this, the training loss is not computed for the certificate.
+const MAX_VOTES: f64 = 1e8;
 
 impl OmegaRanking {
-    /// The omega loss over the pairs of all queries, of the order that the model gives the training rows. Sorting takes few comparisons; votes take all.
-    fn training_loss(&self, data: &Dataset, ranker: &Ranker) -> Result<Option<Loss>> {
+    /// The omega loss of the ranking of the training rows, over the pairs of all queries. Quicksort needs few comparisons; votes need all.
+    fn training_loss(&self, data: &Dataset, ranker: &FittedRanker) -> Result<Option<OmegaLoss>> {
         let n_votes: f64 = data.queries().iter().map(|rows| (rows.len() as f64).powi(2)).sum();
-        if self.sort == Sort::Votes && ranker.is_relative() && n_votes > MOST_VOTES {
+        if self.sort == RankingSort::Votes && ranker.is_relative() && n_votes > MAX_VOTES {
             return Ok(None);
         }
         let grades = data.grades()?;
@@ -198,29 +201,35 @@ impl OmegaRanking {
             lost += n * omega_loss(&scores, &places, &self.omega);
             n_pairs += n;
         }
-        Ok(Some(Loss { mean: if n_pairs > 0.0 { lost / n_pairs } else { 0.0 }, n_pairs }))
+        Ok(Some(OmegaLoss { mean: if n_pairs > 0.0 { lost / n_pairs } else { 0.0 }, n_pairs }))
     }
 
-    /// Sorting at random pivots loses, on average, at most twice what the preference loses (Ailon and Mohri, theorem 2).
-    fn bound(&self, data: &Dataset, ranker: &Ranker, pairs: &Pairs, loss: Option<&Loss>) -> Result<Proof> {
-        let counts = self.sort == Sort::Quicksort && pairs.are_all() && data.weight().is_none();
-        let Some(loss) = loss.filter(|_| counts) else {
-            return Ok(Proof::Nothing { because: BECAUSE.into() });
+    /// Bounds the expected loss of quicksort with random pivots by twice the loss of the preference (Ailon and Mohri, theorem 2).
+    fn bound(
+        &self,
+        data: &Dataset,
+        ranker: &FittedRanker,
+        pairs: &TrainingPairs,
+        loss: Option<&OmegaLoss>,
+    ) -> Result<Proof> {
+        let applies = self.sort == RankingSort::Quicksort && pairs.is_complete() && data.weight().is_none();
+        let Some(loss) = loss.filter(|_| applies) else {
+            return Ok(Proof::Nothing { because: NO_PROOF.into() });
         };
-        let lost = ranker.preference().wrong_pairs(data, &pairs.chosen)?;
-        let costs: f64 = lost.iter().map(|&p| pairs.chosen[p].weight).sum();
+        let misranked = ranker.preference().misranked_pairs(data, &pairs.chosen)?;
+        let costs: f64 = misranked.iter().map(|&p| pairs.chosen[p].weight).sum();
         let bound = if loss.n_pairs > 0.0 { 2.0 * costs / loss.n_pairs } else { 0.0 };
-        let what = format!("the expected omega loss ({}) of the order of the training rows", self.omega);
+        let what = format!("the expected omega loss ({}) of the ranking of the training rows", self.omega);
         Ok(Proof::Bound { what, bound, observed: loss.mean })
     }
 }
 
-fn certificate(estimator: &Estimator, pairs: &Pairs, status: Status, proof: Proof) -> Certificate {
+fn certificate(estimator: &Estimator, pairs: &TrainingPairs, status: Status, proof: Proof) -> Certificate {
     let n = pairs.chosen.len();
-    let mut notes = vec![format!("{n} pairs of rows, each in both directions: {estimator}")];
-    if !pairs.are_all() {
-        notes.push(format!("drawn at random from {} pairs (max_pairs)", pairs.n_all));
+    let mut notes = vec![format!("{n} training pairs, each in both directions: {estimator}")];
+    if !pairs.is_complete() {
+        notes.push(format!("sampled at random from {} pairs (max_pairs)", pairs.n_total));
     }
-    let objective = format!("what {} minimises over pairs", estimator.name);
+    let objective = format!("the objective of {} over the training pairs", estimator.name);
     Certificate { objective, value: None, status, proofs: vec![proof], notes }
 }

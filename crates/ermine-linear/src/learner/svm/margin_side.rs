@@ -1,0 +1,58 @@
+//! Slacks, and what they say about each training row.
+//!
+//! With `f` the decision value and `y` the class (-1 or +1) of a row, its slack is `max(0, 1 - y f)`: 0 on or outside the margin on its own side, up to 1 within the margin, and above 1
+//! on the wrong side of the boundary.
+
+/// Where a training row lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarginSide {
+    /// On its own side, on or outside the margin: slack 0.
+    Outside,
+    /// On its own side, within the margin: slack above 0, at most 1.
+    Within,
+    /// On the wrong side: slack above 1.
+    Misclassified,
+}
+
+impl MarginSide {
+    /// The case of a slack; `tolerance` is what the solver leaves open.
+    pub fn of(slack: f64, tolerance: f64) -> MarginSide {
+        match slack {
+            s if s <= tolerance => MarginSide::Outside,
+            s if s <= 1.0 => MarginSide::Within,
+            _ => MarginSide::Misclassified,
+        }
+    }
+
+    /// All cases, in the order of their codes.
+    pub const ALL: [MarginSide; 3] = [MarginSide::Outside, MarginSide::Within, MarginSide::Misclassified];
+
+    /// For people.
+    pub fn word(self) -> &'static str {
+        match self {
+            MarginSide::Outside => "outside the margin",
+            MarginSide::Within => "within the margin",
+            MarginSide::Misclassified => "misclassified",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slacks_have_cases() {
+        let cases: Vec<MarginSide> = [0.0, 1e-4, 0.5, 1.0, 1.5].iter().map(|&s| MarginSide::of(s, 1e-3)).collect();
+        assert_eq!(
+            cases,
+            [
+                MarginSide::Outside,
+                MarginSide::Outside,
+                MarginSide::Within,
+                MarginSide::Within,
+                MarginSide::Misclassified
+            ]
+        );
+    }
+}
