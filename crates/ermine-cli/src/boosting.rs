@@ -1,4 +1,4 @@
-//! Options of `ermine train` for gradient boosting: an initial model, checkpoints, a validation set, initial scores.
+//! Options of `ermine train` beside the parameters of the learner: an initial model, checkpoints, a validation set, initial scores.
 //!
 //! A checkpoint is the model so far. After an interruption the same command continues from it to the model that it would have made without the interruption. It is removed when training
 //! is finished.
@@ -11,12 +11,10 @@ use crate::interrupt::writing;
 use crate::progress::Progress;
 use crate::terminal::print_message;
 use clap::value_parser;
-use ermine::prelude::GradientBoosting;
-use ermine_core::learner::{Context, Learner, fit};
+use ermine_core::learner::{Checkpoint, Context, Learner, fit};
 use ermine_core::matrix::{Dataset, Schema, Task};
 use ermine_core::model::Model;
-use ermine_core::param::{Parameters, Value};
-use ermine_trees::learner::gradient_boosting::Boosting;
+use ermine_core::param::Value;
 use std::path::{Path, PathBuf};
 
 /// The learner that takes these.
@@ -24,9 +22,9 @@ const NAME: &str = "gradient-boosting";
 
 /// Options of gradient boosting.
 #[derive(clap::Args, Debug, Clone)]
-#[command(next_help_heading = "Training of gradient-boosting")]
+#[command(next_help_heading = "Training")]
 pub struct BoostingArgs {
-    /// Continue training from this model; its rounds count toward --n-estimators
+    /// Continue training from this model of gradient-boosting, a forest or bagging; its rounds, trees or members count toward --n-estimators
     #[arg(long, value_name = "FILE.ermine")]
     init_model: Option<PathBuf>,
     /// Save the model so far to this file (needs --n-estimators or a validation set); the same command continues from it after an interruption, and removes it when training is finished
@@ -64,20 +62,16 @@ impl BoostingArgs {
     }
 
     /// Rejects options that the learner doesn't have, and files that can't be written or read.
-    pub fn check(
-        &self,
-        learner: &dyn Learner,
-        supports_warm_start: bool,
-        output: &Path,
-        data: &DataArgs,
-    ) -> Result<(), Failure> {
+    pub fn check(&self, learner: &dyn Learner, output: &Path, data: &DataArgs) -> Result<(), Failure> {
         let name = learner.info().name;
-        let is_taken = |option: &&&str| name == NAME || (**option == "--validation" && learner.takes_validation());
+        let is_taken = |option: &&&str| match **option {
+            "--init-model" => learner.supports_warm_start(),
+            "--validation" => learner.takes_validation(),
+            "--checkpoint" => learner.supports_custom_training(),
+            _ => learner.takes_init_scores(),
+        };
         if let Some(option) = self.given().iter().find(|option| !is_taken(option)) {
             let other = match *option {
-                "--init-model" if learner.supports_warm_start() => {
-                    format!("; {name} continues from a model with --warm-start")
-                }
                 "--validation" if name == "decision-tree" => {
                     "; decision-tree takes a validation set with --pruning reduced_error or greedy".into()
                 }
@@ -86,12 +80,7 @@ impl BoostingArgs {
                 }
                 _ => String::new(),
             };
-            return Err(Failure::Usage(format!("{option} is an option of {NAME}, but the learner is {name}{other}")));
-        }
-        if supports_warm_start && name == NAME {
-            return Err(Failure::Usage(format!(
-                "--warm-start is an option of forests and bagging; {NAME} continues from a model with --init-model"
-            )));
+            return Err(Failure::Usage(format!("{option} is not available for {name}{other}")));
         }
         let Some(checkpoint) = &self.checkpoint else { return Ok(()) };
         let read: Vec<&Path> = [Some(&data.file), self.validation.as_ref(), self.init_model.as_ref()]
@@ -116,23 +105,19 @@ impl BoostingArgs {
         inputs: &AuxiliaryInputs,
         context: &Context<'_>,
     ) -> ermine::Result<Model> {
-        if self.given().is_empty() || learner.info().name != NAME {
-            return fit(learner, data, &Context { validation: inputs.validation.as_ref(), ..*context });
-        }
-        let mut params = GradientBoosting::default();
-        learner.values().iter().try_for_each(|(name, value)| params.set(name, value))?;
         let save = |model: &Model| match &self.checkpoint {
             // Work is stopped by its observer, not in the middle of writing.
             Some(path) => writing(|| Ok(model.save(path)?)).map_err(|failure| as_error(failure, path)),
             None => Ok(()),
         };
-        let boosting = Boosting {
+        let every = self.checkpoint_every as usize;
+        let context = Context {
             init_model: inputs.from.as_ref(),
             validation: inputs.validation.as_ref(),
-            checkpoint: self.checkpoint.as_ref().map(|_| (self.checkpoint_every as usize, &save as _)),
-            ..Boosting::new(params)
+            checkpoint: self.checkpoint.as_ref().map(|_| Checkpoint { every, save: &save }),
+            ..*context
         };
-        fit(&boosting, data, context).inspect_err(|error| {
+        fit(learner, data, &context).inspect_err(|error| {
             let kept =
                 self.checkpoint.as_ref().filter(|path| matches!(error, ermine::Error::Stopped) && path.is_file());
             if let Some(path) = kept {

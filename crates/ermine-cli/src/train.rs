@@ -24,7 +24,7 @@ Examples:
   ermine train penguins.csv --target species -o species.ermine
   ermine train penguins.csv --target species --learner decision-stump --criterion gini -o species.ermine
   ermine train adult.csv --target income --type education-num=nominal --id name --seed 7 -o income.ermine
-  ermine train penguins.csv --target species --learner random-forest --n-estimators 200 --warm-start half.ermine -o whole.ermine
+  ermine train penguins.csv --target species --learner random-forest --n-estimators 200 --init-model half.ermine -o whole.ermine
   ermine train adult.csv --target income --learner gradient-boosting --validation test.csv --eval-metric roc-auc --early-stopping-rounds 20 -o income.ermine
   ermine train adult.csv --target income --learner gradient-boosting --n-estimators 5000 --checkpoint so-far.ermine -o income.ermine
   ermine train adult.csv --target income --learner gradient-boosting --n-estimators 500 --init-model income.ermine -o more.ermine
@@ -53,9 +53,6 @@ pub struct Args {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
-    /// Continue from this model: keep its trees or members and add more (forests and bagging)
-    #[arg(long, value_name = "FILE.ermine")]
-    warm_start: Option<PathBuf>,
     #[command(flatten)]
     boosting: BoostingArgs,
     #[command(flatten)]
@@ -68,8 +65,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
     let given = [given, args.set.clone()].concat();
     flags::set(&mut *learner, &given)?;
     check_output(&args.output, &[&args.data.file])?;
-    args.boosting.check(&*learner, args.warm_start.is_some(), &args.output, &args.data)?;
-    let previous = args.warm_start.as_ref().map(ermine::load).transpose()?;
+    args.boosting.check(&*learner, &args.output, &args.data)?;
     let progress = Progress::new(!args.out.is_verbose());
     let (data, summary) =
         load_for(&args.data, Some(&*learner), &args.boosting.init_score, args.out.threads(), &progress)?;
@@ -80,13 +76,7 @@ pub fn run(args: &Args, given: Vec<(String, Value)>) -> Result<(), Failure> {
         print(&summary.text())?;
     }
     let start = Instant::now();
-    let context = Context {
-        seed: args.seed,
-        threads: args.out.threads(),
-        observer: &progress,
-        previous: previous.as_ref(),
-        ..ermine::context()
-    };
+    let context = Context { seed: args.seed, threads: args.out.threads(), observer: &progress, ..ermine::context() };
     let what = format!("training {}", args.learner);
     let model = progress.stage(&what, None, || args.boosting.fit(&*learner, &data, &inputs, &context))?;
     let seconds = start.elapsed().as_secs_f64();

@@ -11,11 +11,11 @@ use crate::table::Table;
 use crate::target::Target;
 use crate::value;
 use ermine::{Error, Result};
-use ermine_core::learner::{self, Context};
+use ermine_core::learner::{self, Checkpoint, Context};
 use ermine_core::matrix::{Dataset, Target as CoreTarget};
 use ermine_core::model::Model as CoreModel;
 use ermine_trees::boost::objective::Objective;
-use ermine_trees::learner::gradient_boosting::{Boosted, Boosting, GradientBoosting, fitted::Stages};
+use ermine_trees::learner::gradient_boosting::{Boosted, GradientBoosting, fitted::Stages};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -79,8 +79,8 @@ pub fn boost(
     progress: Option<&Bound<'_, PyAny>>,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
-    let mut learner = GradientBoosting::default();
-    value::set(&mut learner, params)?;
+    let mut gradient_boosting = GradientBoosting::default();
+    value::set(&mut gradient_boosting, params)?;
     let mut note: serde_json::Value =
         serde_json::from_str(note).map_err(|e| PyValueError::new_err(format!("note: {e}")))?;
     let group = extra::<Bound<'_, PyArray1<u32>>>(extras, "group")?;
@@ -91,7 +91,7 @@ pub fn boost(
     let validation = sets.pop();
     let (objective, metric): (Option<Py<PyAny>>, Option<Py<PyAny>>) =
         (extra(extras, "objective")?, extra(extras, "metric")?);
-    if objective.is_some() && metric.is_none() && learner.early_stopping_rounds.is_some() {
+    if objective.is_some() && metric.is_none() && gradient_boosting.early_stopping_rounds.is_some() {
         return Err(PyTypeError::new_err("early stopping with an objective of one's own needs an eval_metric"));
     }
     let checkpoint: Option<(PathBuf, usize)> = extra(extras, "checkpoint")?;
@@ -100,21 +100,23 @@ pub fn boost(
     let raised = Raised::default();
     let errors = raised.clone();
     let work = move |watch: &job::Watch| {
-        let context = Context { seed, threads: Some(threads), observer: watch, ..ermine::context() };
         let loss = |data: &Dataset| own_loss(data, objective.as_ref(), &errors);
         let judge = |data: &Dataset, said: &[f64]| judged(data, said, metric.as_ref(), &errors);
         let save = |model: &CoreModel| checkpoint.as_ref().map_or(Ok(()), |(path, _)| model.save(path));
-        let boosting = Boosting {
+        let context = Context {
+            seed,
+            threads: Some(threads),
+            observer: watch,
             init_model: from.as_deref(),
             validation: validation.as_ref(),
             objective: if objective.is_some() { Some(&loss) } else { None },
             metric: if metric.is_some() { Some(&judge) } else { None },
-            checkpoint: checkpoint.as_ref().map(|(_, every)| (*every, &save as _)),
-            ..Boosting::new(learner)
+            checkpoint: checkpoint.as_ref().map(|(_, every)| Checkpoint { every: *every, save: &save }),
+            ..ermine::context()
         };
-        let model = learner::fit(&boosting, &data, &context)?;
-        let told = |rows: &Dataset| boosting.history_of(&model, rows);
-        let others: Vec<Vec<f64>> = sets.iter().map(told).collect::<Result<_>>()?;
+        let model = learner::fit(&gradient_boosting, &data, &context)?;
+        let history = |rows: &Dataset| gradient_boosting.validation_history(&model, rows, &context);
+        let others: Vec<Vec<f64>> = sets.iter().map(history).collect::<Result<_>>()?;
         Ok((model, others))
     };
     let trained = job::run_heard(py, &job::Listeners { progress, callback }, work)?;

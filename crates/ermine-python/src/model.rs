@@ -72,8 +72,8 @@ pub fn fit(
     let folds = folds.map(|folds| folds_of(&data, folds)).transpose()?.flatten();
     let previous = previous.map(Model::core);
     let work = move |watch: &job::Watch| {
-        let (previous, folds) = (previous.as_deref(), folds.as_deref());
-        let context = Context { seed, threads: Some(threads), observer: watch, previous, folds, ..ermine::context() };
+        let (init_model, folds) = (previous.as_deref(), folds.as_deref());
+        let context = Context { seed, threads: Some(threads), observer: watch, init_model, folds, ..ermine::context() };
         learner::fit(learner.as_ref(), &data, &context)
     };
     let mut model = trouble.check(job::run_heard(py, &job::Listeners { progress, callback }, work)?)?;

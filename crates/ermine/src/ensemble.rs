@@ -11,13 +11,10 @@
 /// println!("{}", model.evaluate(&test)?);
 /// # Ok::<(), Error>(())
 /// ```
-#[doc(inline)]
-pub use ermine_trees::learner::gradient_boosting::GradientBoosting;
-
-/// Gradient boosting with a warm start, a validation set, or a loss or metric of your own.
+///
+/// A [`Context`](crate::learner::Context) continues from a model, or brings a validation set, a custom objective or metric, or checkpoints:
 ///
 /// ```
-/// use ermine::ensemble::Boosting;
 /// use ermine::prelude::*;
 ///
 /// let x: Vec<f64> = (0..200).map(f64::from).collect();
@@ -26,12 +23,12 @@ pub use ermine_trees::learner::gradient_boosting::GradientBoosting;
 /// let first = GradientBoosting { n_estimators: 10, ..Default::default() }.fit(&data)?;
 /// // `n_estimators` includes the rounds of the first model.
 /// let params = GradientBoosting { n_estimators: 30, ..Default::default() };
-/// let continued = Boosting { init_model: Some(&first), ..Boosting::new(params.clone()) }.fit(&data)?;
+/// let continued = params.fit_with(&data, &Context { init_model: Some(&first), ..ermine::context() })?;
 /// assert_eq!(continued.predict_data(&data)?, params.fit(&data)?.predict_data(&data)?);
 /// # Ok::<(), Error>(())
 /// ```
 #[doc(inline)]
-pub use ermine_trees::learner::gradient_boosting::Boosting;
+pub use ermine_trees::learner::gradient_boosting::GradientBoosting;
 
 /// Random forest for classification and regression.
 ///
@@ -110,13 +107,10 @@ pub use crate::reduction::adaboost::{Algorithm, RegressionLoss};
 pub use ermine_core::learner::parameters::{Amount, ClassWeight};
 
 #[doc(inline)]
-pub use ermine_trees::boost::objective::Objective;
+pub use ermine_core::learner::{Checkpoint, MakeObjective, Objective, ValidationMetric};
 
 #[doc(inline)]
 pub use ermine_trees::learner::forest::{ColumnsTried, ForestClassWeight, ForestMethod};
-
-#[doc(inline)]
-pub use ermine_trees::learner::gradient_boosting::run::{Checkpoint, MakeObjective, Metric};
 
 #[doc(inline)]
 pub use ermine_trees::learner::gradient_boosting::{

@@ -2,9 +2,8 @@
 
 use crate::{Sandbox, penguins};
 use ermine::prelude::*;
-use ermine_core::learner::fit;
+use ermine_core::learner::{Checkpoint, Context, fit};
 use ermine_core::matrix::Roles;
-use ermine_trees::learner::gradient_boosting::Boosting;
 
 /// Words that learn the mass of the penguins.
 fn words<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -55,7 +54,6 @@ fn training_continues_from_a_model() {
     train("12", &["-o", "whole.ermine"]).succeeds();
     train("12", &["--init-model", "few.ermine", "-o", "on.ermine"]).succeeds();
     assert!(sandbox.read("on.ermine") == sandbox.read("whole.ermine"));
-    train("12", &["--warm-start", "few.ermine", "-o", "x.ermine"]).fails(2, &["--init-model"]);
     let forest = [
         "train",
         &file,
@@ -68,11 +66,11 @@ fn training_continues_from_a_model() {
         "-o",
         "x.ermine",
     ];
-    sandbox.run(&forest).fails(2, &["--init-model is an option of gradient-boosting", "--warm-start"]);
-    for option in ["--validation", "--checkpoint", "--init-score"] {
+    sandbox.run(&forest).fails(1, &["random-forest", "continuing from a model of gradient-boosting"]);
+    for option in ["--init-model", "--validation", "--checkpoint", "--init-score"] {
         let tree =
             ["train", &file, "--target", "species", "--learner", "decision-tree", option, "island", "-o", "x.ermine"];
-        sandbox.run(&tree).fails(2, &[option, "is an option of gradient-boosting, but the learner is decision-tree"]);
+        sandbox.run(&tree).fails(2, &[option, "is not available for decision-tree"]);
     }
     sandbox.run(&words(&file, &["--checkpoint-every", "3", "-o", "x.ermine"])).fails(2, &["--checkpoint <"]);
 }
@@ -93,8 +91,8 @@ fn an_interrupted_run_resumes_with_the_same_command() {
     let data = Dataset::new(table, &Roles { drop_missing_target: true, ..Roles::target("body_mass_g") }).unwrap();
     let stop = |model: &Model| model.save(sandbox.path("so-far.ermine")).and(Err(Error::Stopped));
     let params = GradientBoosting { n_estimators: 12, ..Default::default() };
-    let run = Boosting { checkpoint: Some((5, &stop)), ..Boosting::new(params) };
-    assert!(fit(&run, &data, &ermine::context()).is_err());
+    let saving = Context { checkpoint: Some(Checkpoint { every: 5, save: &stop }), ..ermine::context() };
+    assert!(fit(&params, &data, &saving).is_err());
     let kept = sandbox.read("so-far.ermine");
     for (other, why) in
         [(["--max-bins", "64"], "max_bins"), (["--seed", "1"], "seed"), (["--ignore", "island"], "different data")]

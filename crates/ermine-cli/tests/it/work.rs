@@ -394,7 +394,7 @@ fn a_forest_is_grown_in_two_steps_inspected_and_predicts_quantiles() {
         sandbox.run(&[&base[..], more].concat()).succeeds()
     };
     train(&["--n-estimators", "5", "--seed", "3", "-o", "half.ermine"]);
-    train(&["--n-estimators", "12", "--warm-start", "half.ermine", "-o", "whole.ermine"]);
+    train(&["--n-estimators", "12", "--init-model", "half.ermine", "-o", "whole.ermine"]);
     train(&["--n-estimators", "12", "--seed", "3", "-o", "once.ermine"]);
     assert!(sandbox.read("whole.ermine") == sandbox.read("once.ermine"), "continued with the seed it was started with");
     sandbox.run(&["show", "whole.ermine"]).succeeds().prints(&["the average of 12 trees", "feature importances"]);

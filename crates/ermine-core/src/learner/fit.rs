@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Result<Model> {
     learner.validate()?;
     check(learner, data)?;
+    check_custom_training(learner, context)?;
     let validation = context.validation.map(|rows| validation_set(learner, data, rows)).transpose()?;
     if let Some(reduced) = reduction(learner, data, context)? {
         return fit(&*reduced, data, context);
@@ -22,10 +23,10 @@ pub fn fit(learner: &dyn Learner, data: &Dataset, context: &Context<'_>) -> Resu
     let folds = folds_of_weighted_rows(data, context.folds)?;
     let weighted = without_weightless_rows(data)?;
     let data = weighted.as_ref().unwrap_or(data);
-    let seed = context.previous.map_or(context.seed, |model| model.header().seed);
+    let seed = context.init_model.map_or(context.seed, |model| model.header().seed);
     let context = &Context { seed, folds: folds.as_deref(), validation: validation.as_ref(), ..*context };
-    if let Some(previous) = context.previous {
-        check_previous(learner, data, previous)?;
+    if let Some(model) = context.init_model {
+        check_init_model(learner, data, model)?;
     }
     run(context.threads, || {
         let trained = learner.train(data, context)?;
@@ -149,39 +150,76 @@ pub fn wrap(learner: &dyn Learner, data: &Dataset, context: &Context<'_>, traine
     Model::new(header, trained.fitted, context.registry)
 }
 
-/// Checks that a learner can go on from a model with this data.
-fn check_previous(learner: &dyn Learner, data: &Dataset, previous: &Model) -> Result<()> {
-    let (name, before, now) = (learner.info().name, previous.header(), Schema::of(data));
+/// Checks that a learner can continue from a model with this data.
+fn check_init_model(learner: &dyn Learner, data: &Dataset, model: &Model) -> Result<()> {
+    let (name, before) = (learner.info().name, model.header());
     let unsupported = |need: String| Err(Error::Unsupported { learner: name.to_string(), need });
     if !learner.supports_warm_start() || before.learner != name {
-        return unsupported(format!("going on from a model of {}", before.learner));
+        return unsupported(format!("continuing from a model of {}", before.learner));
     }
-    match before.schema.difference(&now) {
-        Some(difference) => unsupported(format!("going on from a model of other data: {difference}")),
+    match before.schema.difference(&Schema::of(data)) {
+        Some(difference) => unsupported(format!("continuing from a model of other data: {difference}")),
         None => Ok(()),
     }
 }
 
-/// The validation set in the form of the training data, if the learner can use one.
-fn validation_set(learner: &dyn Learner, data: &Dataset, validation: &Dataset) -> Result<Dataset> {
-    let unsupported = |need: String| Err(Error::Unsupported { learner: learner.info().name.to_string(), need });
-    let (schema, given) = (Schema::of(data), Schema::of(validation));
+/// Refuses custom functions that the learner would ignore.
+fn check_custom_training(learner: &dyn Learner, context: &Context<'_>) -> Result<()> {
+    let given = [
+        ("a custom objective", context.objective.is_some()),
+        ("a custom validation metric", context.metric.is_some()),
+        ("checkpoints", context.checkpoint.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given && !learner.supports_custom_training()) {
+        Some((what, _)) => {
+            Err(Error::Unsupported { learner: learner.info().name.to_string(), need: (*what).to_string() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The validation set with columns, categories and classes in the order of the training data, matched by name, if the learner can use one.
+fn validation_set(learner: &dyn Learner, data: &Dataset, given: &Dataset) -> Result<Dataset> {
     if !learner.takes_validation() || !learner.info().capabilities.tasks.contains(&data.task()) {
         let users = "decision-tree with pruning = reduced_error or greedy, adaboost with n_iter_no_change";
-        return unsupported(format!(
-            "a validation set for {} (learners that take one: gradient-boosting, {users})",
-            data.task()
-        ));
+        let need = format!("a validation set for {} (learners that take one: gradient-boosting, {users})", data.task());
+        return Err(Error::Unsupported { learner: learner.info().name.to_string(), need });
     }
-    if validation.n_rows() == 0 {
-        return Err(Error::data("the validation set has no rows"));
+    let refuse = |why: &str| Err(Error::data(format!("the validation set {why}")));
+    if given.n_rows() == 0 {
+        return refuse("has no rows");
     }
-    if (given.task, given.n_outputs, &given.classes) != (schema.task, schema.n_outputs, &schema.classes) {
-        let difference = schema.difference(&given).unwrap_or_default();
-        return unsupported(format!("a validation set with another target than the training data: {difference}"));
+    match (data.init_score().is_some(), given.init_score().is_some()) {
+        (true, false) => return refuse("has no init scores, but the training data has"),
+        (false, true) => return refuse("has init scores, but the training data has none"),
+        _ => {}
     }
-    let rows = Dataset::from_parts(schema.features_of_data(validation)?, validation.target().clone(), data.task())?;
-    rows.with_weight(validation.weight().map(<[f64]>::to_vec))
+    if data.group().is_some() && data.task() == Task::Ranking && given.group().is_none() {
+        return refuse("has no query groups, but the training data has");
+    }
+    let target = target_in_classes_of(given, data)?;
+    let rows = Dataset::from_parts(Schema::of(data).features_of_data(given)?, target, data.task())?;
+    rows.with_weight(given.weight().map(<[f64]>::to_vec))?
+        .with_group(given.group().map(<[u32]>::to_vec))?
+        .with_init_score(given.init_score().map(<[f64]>::to_vec))
+}
+
+/// The target of `given` with the class codes of `data`.
+fn target_in_classes_of(given: &Dataset, data: &Dataset) -> Result<Target> {
+    match (given.target(), data.target()) {
+        (Target::Classes { codes, labels }, Target::Classes { labels: known, .. }) => {
+            let code = |label: &String| {
+                let code = known.iter().position(|class| class == label).map(|code| code as u32);
+                code.ok_or_else(|| Error::unknown("class in the training data", label, known.iter()))
+            };
+            let new: Vec<u32> = labels.iter().map(code).collect::<Result<_>>()?;
+            Ok(Target::Classes { codes: codes.iter().map(|&c| new[c as usize]).collect(), labels: known.clone() })
+        }
+        (Target::Values { n_outputs: a, .. }, Target::Values { n_outputs: b, .. }) if a == b => {
+            Ok(given.target().clone())
+        }
+        _ => Err(Error::data("the validation set has another target than the training data")),
+    }
 }
 
 /// Checks that a learner can learn from this data, before any work is done.

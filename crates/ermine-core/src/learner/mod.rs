@@ -5,6 +5,7 @@
 //! | this file | [`Learner`], [`Capabilities`], [`Context`], [`Path`] |
 //! | [`estimator`] | a learner as the value of a parameter, for learners over learners |
 //! | [`parameters`] | parameter types that learners share |
+//! | [`objective`] | custom objectives, validation metrics and checkpoints |
 //! | [`raw_columns`] | how learners run on tables whose columns nobody has scaled |
 //! | [`fit`](mod@fit) | the shared way from parameters and data to a model |
 //!
@@ -14,10 +15,12 @@
 
 pub mod estimator;
 pub mod fit;
+pub mod objective;
 pub mod parameters;
 pub mod raw_columns;
 
 pub use fit::fit;
+pub use objective::{Checkpoint, MakeObjective, Objective, ValidationMetric};
 
 use crate::error::Result;
 use crate::matrix::{Dataset, Features, Splits, Task};
@@ -92,27 +95,44 @@ pub enum Family {
 /// How a fit is run: all that doesn't belong to the learner's parameters.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Every random choice follows from this.
+    /// Random seed.
     pub seed: u64,
-    /// How many threads to use; `None` for all cores. The result doesn't depend on it.
+    /// Number of threads; `None` for all cores. The result doesn't depend on it.
     pub threads: Option<usize>,
-    /// Who is told about progress and may stop the work.
+    /// Receives progress, and may cancel the work.
     pub observer: &'a dyn Observer,
-    /// A model of the same learner to go on from (`warm_start`): its seed holds, and what it has is kept.
-    pub previous: Option<&'a Model>,
+    /// A model of the same learner to continue from ([`Learner::supports_warm_start`]): its trees or members are kept and count toward `n_estimators`, and its seed is used.
+    pub init_model: Option<&'a Model>,
     /// The fold of each row, for learners that choose or calibrate by cross-validation; `None` where they draw folds themselves.
     pub folds: Option<&'a [u32]>,
     /// The validation set, for learners that stop or prune by one ([`Learner::takes_validation`]); `None` where they hold out training rows themselves.
     pub validation: Option<&'a Dataset>,
+    /// A custom objective. Its scores are the predictions in regression, and log-odds or logarithms of probabilities in classification. They start from
+    /// `base_score`, or from [`Objective::start`]: with the same start, the same loss gives the same model as a built-in one.
+    pub objective: Option<MakeObjective<'a>>,
+    /// A custom validation metric, in place of the loss.
+    pub metric: Option<ValidationMetric<'a>>,
+    /// Saves the model so far.
+    pub checkpoint: Option<Checkpoint<'a>>,
     /// The learners that are known, for learners over learners.
     pub registry: Registry,
 }
 
 impl Context<'_> {
-    /// Seed 0, all cores, nobody watching.
+    /// Seed 0, all cores, no observer, and nothing else.
     pub fn new(registry: Registry) -> Self {
-        let (previous, folds, validation) = (None, None, None);
-        Context { seed: 0, threads: None, observer: &Silent, previous, folds, validation, registry }
+        Context {
+            seed: 0,
+            threads: None,
+            observer: &Silent,
+            init_model: None,
+            folds: None,
+            validation: None,
+            objective: None,
+            metric: None,
+            checkpoint: None,
+            registry,
+        }
     }
 }
 
@@ -148,6 +168,11 @@ pub trait Learner: Parameters + Send + Sync {
         false
     }
 
+    /// Whether it uses a custom objective, validation metric and checkpoints ([`Context::objective`], [`Context::metric`], [`Context::checkpoint`]).
+    fn supports_custom_training(&self) -> bool {
+        false
+    }
+
     /// Whether it uses a validation set ([`Context::validation`]) with the parameters that it has.
     fn takes_validation(&self) -> bool {
         false
@@ -158,7 +183,7 @@ pub trait Learner: Parameters + Send + Sync {
         true
     }
 
-    /// Whether it can go on from a model that it has made, see [`Context::previous`].
+    /// Whether it can continue from a model that it has made ([`Context::init_model`]).
     fn supports_warm_start(&self) -> bool {
         false
     }

@@ -145,7 +145,7 @@ impl BootstrapSample {
 impl Bagging {
     /// The members of the model that training continues from.
     fn previous_members(&self, data: &Dataset, context: &Context<'_>) -> Result<Vec<Member>> {
-        let Some(model) = context.previous else { return Ok(Vec::new()) };
+        let Some(model) = context.init_model else { return Ok(Vec::new()) };
         let unsupported = |need: &str| Err(Error::Unsupported { learner: INFO.name.into(), need: need.into() });
         let Some(bag) = model.fitted::<FittedBagging>().filter(|bag| bag.estimator.name == self.estimator.name) else {
             return unsupported("a warm start from an ensemble of another base learner");

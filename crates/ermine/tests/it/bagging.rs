@@ -86,7 +86,7 @@ fn warm_start_gives_the_ensemble_trained_at_once() {
     let context = Context { seed: 4, ..ermine::context() };
     let (few, many) = (fit(&bag(3), &data, &context).unwrap(), fit(&bag(11), &data, &context).unwrap());
     let few = ermine::load_bytes(&few.to_bytes().unwrap()).unwrap();
-    let on = Context { previous: Some(&few), ..ermine::context() };
+    let on = Context { init_model: Some(&few), ..ermine::context() };
     assert!(fit(&bag(11), &data, &on).unwrap().to_bytes().unwrap() == many.to_bytes().unwrap());
     assert!(fit(&bag(2), &data, &on).unwrap_err().to_string().contains("at least 3"));
     let other = Bagging { estimator: Estimator::named("decision-stump"), ..bag(11) };

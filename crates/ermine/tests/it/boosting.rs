@@ -1,13 +1,13 @@
 //! Gradient boosting: splits and leaves against the closed form, and what parameters promise.
 
 use ermine::prelude::*;
-use ermine_core::learner::{Context, fit};
+use ermine_core::learner::{Checkpoint, Context, fit};
 use ermine_core::loss;
 use ermine_core::matrix::{Features, Target};
 use ermine_core::measure::Measure;
 use ermine_trees::boost::objective::{Objective, PointwiseObjective, WeightedTargets};
 use ermine_trees::learner::gradient_boosting::{
-    Boosted, Boosting, EvalMetric, GrowPolicy, Loss, SamplingMethod, TreeMethod,
+    Boosted, EvalMetric, GrowPolicy, Loss, SamplingMethod, TreeMethod,
 };
 use ermine_trees::split::Test;
 use proptest::prelude::*;
@@ -346,13 +346,15 @@ fn an_interrupted_run_resumes_to_the_same_model() {
             kept.lock().unwrap().push(model.to_bytes()?);
             Ok(())
         };
-        let straight = Boosting { checkpoint: Some((5, &keep)), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
+        let straight = whole
+            .fit_with(&data, &Context { checkpoint: Some(Checkpoint { every: 5, save: &keep }), ..ermine::context() })
+            .unwrap();
         let kept = kept.into_inner().unwrap();
         assert!(!kept.is_empty());
         for bytes in kept {
             let part = ermine::load_bytes(&bytes).unwrap();
             assert!(part.certificate().to_string().contains("a checkpoint"));
-            let resumed = Boosting { init_model: Some(&part), ..Boosting::new(whole.clone()) }.fit(&data).unwrap();
+            let resumed = whole.fit_with(&data, &Context { init_model: Some(&part), ..ermine::context() }).unwrap();
             assert_eq!(resumed.to_bytes().unwrap(), straight.to_bytes().unwrap(), "{whole:?}");
         }
     }
@@ -360,11 +362,13 @@ fn an_interrupted_run_resumes_to_the_same_model() {
     let dropping = GradientBoosting { rate_drop: 0.1, ..base.clone() };
     let watching = GradientBoosting { early_stopping_rounds: Some(5), ..dropping.clone() };
     assert!(watching.fit(&cities(500, 1)).is_err(), "later rounds change earlier ones");
-    assert!(Boosting { init_model: Some(&part), ..Boosting::new(dropping) }.fit(&cities(500, 1)).is_err());
+    assert!(dropping.fit_with(&cities(500, 1), &Context { init_model: Some(&part), ..ermine::context() }).is_err());
     // Other rows: the statistics stay those of the model.
     let more = GradientBoosting { n_estimators: 30, ..base };
-    let other = Boosting { init_model: Some(&part), ..Boosting::new(more) }
-        .fit(&cities(500, 1).select(&(0..400).collect::<Vec<_>>()).unwrap());
+    let other = more.fit_with(
+        &cities(500, 1).select(&(0..400).collect::<Vec<_>>()).unwrap(),
+        &Context { init_model: Some(&part), ..ermine::context() },
+    );
     assert_eq!(boosted(&other.unwrap()).booster().n_rounds(), 30);
 }
 
@@ -376,6 +380,11 @@ fn columns_of_many_categories_are_learned_by_their_target_statistics() {
     let (with, without) = (with.fit(&train).unwrap(), without.fit(&train).unwrap());
     let base = mse(&Baseline::default().fit(&train).unwrap(), &test);
     assert!(mse(&with, &test) < 0.4 * base && mse(&with, &test) < mse(&without, &test), "{} {base}", mse(&with, &test));
+    // The certified loss is that of the predictions, or names the statistics that make the difference.
+    let certified = |model: &Model| 2.0 * model.certificate().value.unwrap();
+    assert!((certified(&without) - mse(&without, &train)).abs() < 1e-6 * certified(&without));
+    assert!((certified(&with) - mse(&with, &train)).abs() > 1e-3 * certified(&with));
+    assert!(with.certificate().objective.ends_with("with the target statistics of earlier rows"));
     // Nothing of a row's own target is known to it: on targets that are noise, training is hardly better than testing.
     let (values, _) = train.values().unwrap();
     let mut noise = values.to_vec();
@@ -434,7 +443,7 @@ fn early_stopping_uses_the_chosen_metric() {
         let wrong = codes.iter().zip(p.chunks(2)).filter(|(c, p)| u32::from(p[1] > p[0]) != **c).count();
         Ok(wrong as f64 / codes.len() as f64)
     };
-    let mine = Boosting { metric: Some(&own), ..Boosting::new(base.clone()) }.fit(&data).unwrap();
+    let mine = base.fit_with(&data, &Context { metric: Some(&own), ..ermine::context() }).unwrap();
     let built_in =
         GradientBoosting { eval_metric: EvalMetric::Measure(Measure::ErrorRate), ..base.clone() }.fit(&data).unwrap();
     assert_eq!(boosted(&mine).booster(), boosted(&built_in).booster());
@@ -504,7 +513,7 @@ fn custom_losses_and_initial_scores_work() {
         cat_smooth: 0.0,
         ..Default::default()
     };
-    let own = Boosting { objective: Some(&make), ..Boosting::new(params.clone()) }.fit(&data).unwrap();
+    let own = params.fit_with(&data, &Context { objective: Some(&make), ..ermine::context() }).unwrap();
     let same = GradientBoosting { base_score: Some(1.0), ..params.clone() }.fit(&data).unwrap();
     // Twice the loss has twice the gradient and curvature: the same trees, up to splits that gain the same.
     let (a, b) = (mse(&own, &data), mse(&same, &data));

@@ -7,7 +7,7 @@ use ermine_core::matrix::Target;
 use ermine_core::measure::{Measure, measures};
 use ermine_core::param::{Parameters, Value};
 use ermine_trees::boost::objective::{Objective, PointwiseObjective, WeightedTargets};
-use ermine_trees::learner::gradient_boosting::{Boosting, EvalMetric, Interactions, Loss, Monotone, TreeMethod};
+use ermine_trees::learner::gradient_boosting::{EvalMetric, Interactions, Loss, Monotone, TreeMethod};
 use ermine_trees::split::Test;
 
 /// The data with a rough guess of its target to start from.
@@ -42,14 +42,14 @@ fn validation_rows_start_from_their_own_initial_scores() {
     let (train, watch) = regression(900, 3).split(0.7, 1).unwrap();
     let params = GradientBoosting { n_estimators: 40, early_stopping_rounds: Some(5), ..Default::default() };
     let (given, watched) = (with_guess(&train), with_guess(&watch));
-    let model = Boosting { validation: Some(&watched), ..Boosting::new(params.clone()) }.fit(&given).unwrap();
+    let model = params.fit_with(&given, &Context { validation: Some(&watched), ..ermine::context() }).unwrap();
     assert_near(boosted(&model).history(), &staged(&model, &watched));
-    let told = Boosting::new(params.clone()).history_of(&model, &watched).unwrap();
+    let told = params.validation_history(&model, &watched, &ermine::context()).unwrap();
     assert_near(boosted(&model).history(), &told);
     let message = |data: &Dataset, watch: &Dataset| {
-        Boosting { validation: Some(watch), ..Boosting::new(params.clone()) }.fit(data).unwrap_err().to_string()
+        params.fit_with(data, &Context { validation: Some(watch), ..ermine::context() }).unwrap_err().to_string()
     };
-    assert!(message(&given, &watch).contains("the validation data has no init scores"), "{}", message(&given, &watch));
+    assert!(message(&given, &watch).contains("the validation set has no init scores"), "{}", message(&given, &watch));
     assert!(message(&train, &watched).contains("has init scores, but the training data has none"));
     assert!(DecisionTree::default().fit(&given).unwrap_err().to_string().contains("init scores"));
 }
@@ -113,7 +113,7 @@ fn early_stopping_supports_every_metric_of_its_task() {
                 eval_metric: EvalMetric::Measure(measure),
                 ..Default::default()
             };
-            let model = Boosting { validation: Some(&watch), ..Boosting::new(params) }.fit(&train).unwrap();
+            let model = params.fit_with(&train, &Context { validation: Some(&watch), ..ermine::context() }).unwrap();
             let found = model.evaluate_by(&[measure], &watch).unwrap().scores[0].score.value;
             let last = *boosted(&model).history().last().unwrap();
             assert!((last - measure.as_loss(found)).abs() < 1e-9, "{measure}: {last} {found}");
@@ -138,7 +138,7 @@ fn ranking_needs_query_groups() {
     let message = GradientBoosting::default().fit(&without).unwrap_err().to_string();
     assert!(message.contains("query groups"), "{message}");
     let params = GradientBoosting { n_estimators: 2, ..Default::default() };
-    let watched = Boosting { validation: Some(&without), ..Boosting::new(params.clone()) }.fit(&data);
+    let watched = params.fit_with(&data, &Context { validation: Some(&without), ..ermine::context() });
     assert!(watched.unwrap_err().to_string().contains("query groups"));
     assert!(params.fit(&data.with_group(Some(vec![0; 300])).unwrap()).is_ok(), "one query that is stated");
 }
@@ -150,7 +150,7 @@ fn validation_classes_are_matched_by_name() {
     let some: Vec<u32> = (0..400u32).filter(|&row| codes[row as usize] != 0).collect();
     let params = GradientBoosting { n_estimators: 5, ..Default::default() };
     let history = |watch: &Dataset| {
-        let model = Boosting { validation: Some(watch), ..Boosting::new(params.clone()) }.fit(&data).unwrap();
+        let model = params.fit_with(&data, &Context { validation: Some(watch), ..ermine::context() }).unwrap();
         boosted(&model).history().to_vec()
     };
     let as_it_is = data.select(&some).unwrap();
@@ -161,7 +161,7 @@ fn validation_classes_are_matched_by_name() {
     assert_eq!(history(&as_it_is), history(&as_it_is.with_target(turned, Task::Classification).unwrap()));
     let strange = Target::Classes { codes: vec![0; some.len()], labels: ["zebra".to_string()].into_iter().collect() };
     let strange = as_it_is.with_target(strange, Task::Classification).unwrap();
-    let wrong = Boosting { validation: Some(&strange), ..Boosting::new(params) }.fit(&data);
+    let wrong = params.fit_with(&data, &Context { validation: Some(&strange), ..ermine::context() });
     assert!(wrong.unwrap_err().to_string().contains("zebra"));
 }
 
@@ -201,7 +201,7 @@ fn a_custom_loss_with_the_same_start_gives_the_built_in_model() {
             )))
         };
         let params = GradientBoosting { base_score, ..params.clone() };
-        Boosting { objective: Some(&make), ..Boosting::new(params) }.fit(&data).unwrap()
+        params.fit_with(&data, &Context { objective: Some(&make), ..ermine::context() }).unwrap()
     };
     for own in [fit(start, None), fit(0.0, Some(start))] {
         let (a, b) = (own.predict_data(&data).unwrap(), built_in.predict_data(&data).unwrap());

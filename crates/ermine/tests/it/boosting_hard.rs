@@ -1,8 +1,9 @@
 //! Gradient boosting where it could go wrong unseen: heavy tails, models of other data, numbers beyond single precision, few rows for each category.
 
 use ermine::prelude::*;
+use ermine_core::learner::{Checkpoint, Context};
 use ermine_core::param::Parameters;
-use ermine_trees::learner::gradient_boosting::{Boosted, Boosting, Loss, SamplingMethod};
+use ermine_trees::learner::gradient_boosting::{Boosted, Loss, SamplingMethod};
 use proptest::prelude::*;
 
 /// A number in [0, 1) for each place.
@@ -84,7 +85,7 @@ fn training_continues_only_from_models_of_the_same_form() {
     let of = |loss: Loss, n_estimators: usize| GradientBoosting { loss, n_estimators, ..Default::default() };
     let first = of(Loss::Auto, 5).fit(&dataset(vec![x(), kind(0), y()])).unwrap();
     let go_on = |from: &Model, loss: Loss, columns: Vec<Column>| {
-        Boosting { init_model: Some(from), ..Boosting::new(of(loss, 9)) }.fit(&dataset(columns))
+        of(loss, 9).fit_with(&dataset(columns), &Context { init_model: Some(from), ..ermine::context() })
     };
     assert!(go_on(&first, Loss::Auto, vec![x(), kind(0), y()]).is_ok());
     assert!(go_on(&first, Loss::Huber, vec![x(), kind(0), y()]).is_ok(), "scores mean the same");
@@ -111,17 +112,17 @@ fn training_that_cannot_be_resumed_is_refused_at_the_start() {
     let n = 200;
     let data = dataset(vec![numbers("x", n, |i| drawn(1, i)), numbers("y", n, |i| drawn(1, i).powi(2))]);
     let keep = |_: &Model| -> Result<(), Error> { panic!("nothing is to be kept") };
-    let found = Boosting { checkpoint: Some((1, &keep)), ..Boosting::new(GradientBoosting::default()) };
-    assert!(refusal(found.fit(&data)).contains("n_estimators"));
+    let saving = Context { checkpoint: Some(Checkpoint { every: 1, save: &keep }), ..ermine::context() };
+    let early_stopping = GradientBoosting::default();
+    assert!(refusal(early_stopping.fit_with(&data, &saving)).contains("n_estimators"));
     let fixed = GradientBoosting { n_estimators: 5, ..Default::default() };
     let first = fixed.fit(&data).unwrap();
-    let more = Boosting { init_model: Some(&first), ..Boosting::new(GradientBoosting::default()) };
-    assert!(refusal(more.fit(&data)).contains("n_estimators"));
-    let watching = Boosting { validation: Some(&data), ..more };
-    assert!(watching.fit(&data).unwrap().fitted::<Boosted>().unwrap().booster().n_rounds() > 5);
+    let continuing = Context { init_model: Some(&first), ..ermine::context() };
+    assert!(refusal(early_stopping.fit_with(&data, &continuing)).contains("n_estimators"));
+    let validated = Context { validation: Some(&data), ..continuing };
+    assert!(early_stopping.fit_with(&data, &validated).unwrap().fitted::<Boosted>().unwrap().booster().n_rounds() > 5);
     let dropping = GradientBoosting { rate_drop: 0.1, ..fixed };
-    let kept = Boosting { checkpoint: Some((1, &keep)), ..Boosting::new(dropping) };
-    assert!(refusal(kept.fit(&data)).contains("rate_drop"));
+    assert!(refusal(dropping.fit_with(&data, &saving)).contains("rate_drop"));
 }
 
 #[test]

@@ -236,12 +236,12 @@ fn warm_start_gives_the_forest_grown_at_once() {
         let half = fit(&forest(20), &data, &context).unwrap();
         let whole = fit(&forest(45), &data, &context).unwrap();
         // Whatever seed is given, the one that it began with goes on.
-        let on = Context { seed: 99, previous: Some(&half), ..ermine::context() };
+        let on = Context { seed: 99, init_model: Some(&half), ..ermine::context() };
         let same =
             |on: &Context<'_>| fit(&forest(45), &data, on).unwrap().to_bytes().unwrap() == whole.to_bytes().unwrap();
         assert!(same(&on));
         let read = ermine::load_bytes(&half.to_bytes().unwrap()).unwrap();
-        let on = Context { previous: Some(&read), ..ermine::context() };
+        let on = Context { init_model: Some(&read), ..ermine::context() };
         assert!(same(&on), "from a file");
         assert!(fit(&forest(10), &data, &on).unwrap_err().to_string().contains("at least 20"));
         assert!(fit(&ExtraTrees::default(), &data, &on).is_err(), "another learner");
@@ -251,7 +251,7 @@ fn warm_start_gives_the_forest_grown_at_once() {
             oob_score,
             "other rows have no out-of-bag trees"
         );
-        assert!(fit(&DecisionTree::default(), &data, &on).unwrap_err().to_string().contains("going on"));
+        assert!(fit(&DecisionTree::default(), &data, &on).unwrap_err().to_string().contains("continuing from a model"));
     }
 }
 

@@ -9,76 +9,13 @@
 
 pub mod ranking;
 
+pub use ermine_core::learner::Objective;
 pub use ranking::LambdaMart;
 
 use ermine_core::error::{Error, Result};
 use ermine_core::loss::softmax::{self, ClassScores};
 use ermine_core::loss::{Link, Loss, weighted_quantile};
 use std::ops::Range;
-
-/// A loss over the rows of a data set.
-pub trait Objective: Send + Sync {
-    /// How many scores a row has.
-    fn n_scores(&self) -> usize {
-        1
-    }
-
-    /// The best constant scores.
-    fn start(&self) -> Vec<f64>;
-
-    /// How the scores of a row become its prediction, where the task leaves a choice.
-    fn link(&self) -> Link {
-        Link::Identity
-    }
-
-    /// Whether the curvature is the same for all rows and scores.
-    fn has_constant_curvature(&self) -> bool {
-        false
-    }
-
-    /// Gradient and curvature of each row in `rows`, for each score. `scores`, `gradient` and `curvature` have one list for each output, over these rows.
-    fn gradients(
-        &self,
-        rows: Range<usize>,
-        scores: &[&[f64]],
-        gradient: &mut [&mut [f32]],
-        curvature: &mut [&mut [f32]],
-    );
-
-    /// The sum of the losses of the rows in `rows`.
-    fn loss(&self, rows: Range<usize>, scores: &[&[f64]]) -> f64;
-
-    /// The sum of the weights of all rows.
-    fn total_weight(&self) -> f64;
-
-    /// The best change of the score of a leaf with these rows (row, score), for losses whose curvature is no guide to it.
-    fn leaf_value(&self, _output: usize, _rows: &mut dyn Iterator<Item = (usize, f64)>) -> Option<f64> {
-        None
-    }
-
-    /// The best change of the score of a leaf whose Newton step is `newton`, if it is known in closed form.
-    fn step(&self, _output: usize, _newton: f64) -> Option<f64> {
-        None
-    }
-
-    /// Whether [`leaf_value`](Self::leaf_value) gives values.
-    fn has_leaf_values(&self) -> bool {
-        false
-    }
-
-    /// Its name.
-    fn name(&self) -> &'static str;
-
-    /// The error of the last call of [`gradients`](Self::gradients), if it failed.
-    fn failure(&self) -> Option<Error> {
-        None
-    }
-
-    /// The first row of each query, and the number of rows: rows are divided into ranges only there. `None` for anywhere.
-    fn bounds(&self) -> Option<&[usize]> {
-        None
-    }
-}
 
 /// Targets of rows with their weights.
 #[derive(Debug, Clone)]

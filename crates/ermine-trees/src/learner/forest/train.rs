@@ -137,7 +137,7 @@ impl ForestTraining<'_> {
     /// The forest to continue from, or an empty one.
     fn begin(&self, output: Output) -> Result<FittedForest> {
         let (settings, d) = (self.settings, self.data.features().n_columns());
-        let Some(model) = self.context.previous else {
+        let Some(model) = self.context.init_model else {
             return Ok(FittedForest::new(output, d));
         };
         let unsupported = |need: String| Err(Error::Unsupported { learner: settings.name.into(), need });

@@ -4,10 +4,11 @@
 //! A metric that doesn't fit the task is an error before training (`check`). Ranking's loss is 1 - NDCG@10.
 
 use super::fitted::{Boosted, effective_link};
-use super::run::{add_init_scores, sorted_by_query};
-use super::{Boosting, INFO};
+use super::run::{FitRequest, add_init_scores, sorted_by_query};
+use super::{GradientBoosting, INFO};
 use crate::boost::train;
 use ermine_core::error::{Error, Result};
+use ermine_core::learner::Context;
 use ermine_core::matrix::{Dataset, Schema};
 use ermine_core::measure::outcome::Outcome;
 use ermine_core::measure::{Measure, measures};
@@ -91,20 +92,26 @@ fn value(measure: Measure, output: Output, data: &Dataset, predictions: Vec<f64>
     }
 }
 
-impl Boosting<'_> {
+impl GradientBoosting {
+    /// The validation metric after each round of a trained model, on other rows than its validation set. `context` has the custom objective and metric of the fit.
+    pub fn validation_history(&self, model: &Model, rows: &Dataset, context: &Context<'_>) -> Result<Vec<f64>> {
+        FitRequest { params: self.clone(), context: *context }.validation_history(model, rows)
+    }
+}
+
+impl FitRequest<'_> {
     /// The validation metric of these rows at these scores; `None` if it is the loss.
     pub(super) fn metric_value(&self, link: Link, data: &Dataset, scores: &[f64]) -> Result<Option<f64>> {
         let link = effective_link(link, data.classes().map_or(0, |(_, labels)| labels.len()));
         let predictions = || link.apply(scores.to_vec(), scores.len() / data.n_rows().max(1));
-        match (self.metric, self.params.eval_metric) {
+        match (self.context.metric, self.params.eval_metric) {
             (Some(metric), _) => metric(data, &predictions()).map(Some),
             (None, EvalMetric::Measure(measure)) => value(measure, link.output(), data, predictions()).map(Some),
             (None, EvalMetric::Loss) => Ok(None),
         }
     }
 
-    /// The validation metric after each round of a trained model, on other rows than its validation set.
-    pub fn history_of(&self, model: &Model, rows: &Dataset) -> Result<Vec<f64>> {
+    fn validation_history(&self, model: &Model, rows: &Dataset) -> Result<Vec<f64>> {
         let not_boosted = || Error::data("the model is not a gradient boosting model");
         let fitted = model.fitted::<Boosted>().ok_or_else(not_boosted)?;
         let rows = sorted_by_query(rows)?;

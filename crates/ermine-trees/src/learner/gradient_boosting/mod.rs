@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | this file | the parameters |
-//! | [`run`] | from data to a model: validation sets, continued training, checkpoints, custom objectives and metrics |
+//! | `run` | from data to a model: validation sets, continued training, checkpoints, custom objectives and metrics |
 //! | `losses` | the objective that the parameters select |
 //! | `settings` | the parameters as trees and rounds take them |
 //! | [`constraints`] | monotone and interaction constraints |
@@ -22,14 +22,15 @@ pub mod eval_metric;
 pub mod fitted;
 mod losses;
 mod rounds;
-pub mod run;
+mod run;
 mod settings;
 
 pub use constraints::{Interactions, Monotone};
 pub use ermine_core::model::Link;
 pub use eval_metric::EvalMetric;
 pub use fitted::Boosted;
-pub use run::Boosting;
+
+use run::FitRequest;
 
 use super::{Capabilities, Context, Family, Info, Learner, Path, Trained};
 use ermine_core::error::Result;
@@ -206,8 +207,21 @@ impl Learner for GradientBoosting {
         true
     }
 
+    fn takes_validation(&self) -> bool {
+        true
+    }
+
+    fn supports_warm_start(&self) -> bool {
+        true
+    }
+
+    fn supports_custom_training(&self) -> bool {
+        true
+    }
+
     fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        Boosting::new(self.clone()).train(data, context)
+        let (fitted, certificate) = FitRequest { params: self.clone(), context: *context }.train_model(data)?;
+        Ok(Trained { fitted: Box::new(fitted), certificate })
     }
 
     /// Without dropout and early stopping, a longer model begins with the rounds of a shorter one.

@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::fitted::Boosted;
-use super::{EvalMetric, GradientBoosting, INFO, Loss, TreeMethod};
+use super::{EvalMetric, GradientBoosting, Loss, TreeMethod};
 use super::{eval_metric, rounds};
 use crate::boost::booster::Booster;
 use crate::boost::grown::{BinnedTree, center_thresholds};
@@ -10,64 +10,18 @@ use crate::boost::objective::Objective;
 use crate::boost::train::{self, TrainingOptions, TrainingRows};
 use ermine_core::error::{Error, Result};
 use ermine_core::learner::fit::wrap;
-use ermine_core::learner::{Context, Info, Learner, Path, Trained};
-use ermine_core::matrix::{Dataset, Features, Schema, Target, Task};
+use ermine_core::learner::{Context, Path, Trained};
+use ermine_core::matrix::{Dataset, Features, Target, Task};
 use ermine_core::memory;
-use ermine_core::model::{Certificate, Fitted, Link, Model, Output, Proof, Status};
-use ermine_core::param::{ParamSpec, Parameters, Value};
+use ermine_core::model::{Certificate, Fitted, Link, Output, Proof, Status};
+use ermine_core::param::Value;
 use std::borrow::Cow;
 
-/// Makes the objective over a data set.
-pub type MakeObjective<'a> = &'a (dyn Fn(&Dataset) -> Result<Box<dyn Objective>> + Sync);
-
-/// Receives the model of the rounds so far.
-pub type Checkpoint<'a> = &'a (dyn Fn(&Model) -> Result<()> + Sync);
-
-/// The score of predictions (as the model makes them, row by row) for a validation set; lower is better.
-pub type Metric<'a> = &'a (dyn Fn(&Dataset, &[f64]) -> Result<f64> + Sync);
-
-/// Gradient boosting with inputs that are not parameters: a model to continue from, a validation set, a custom objective or metric, checkpoints. A learner like any other.
+/// A request to train: parameters, and what belongs to the fit and not to the learner.
 #[derive(Clone)]
-pub struct Boosting<'a> {
-    /// The parameters.
+pub(super) struct FitRequest<'a> {
     pub params: GradientBoosting,
-    /// Continue training from this model. Its rounds count toward `n_estimators`.
-    pub init_model: Option<&'a Model>,
-    /// The validation set of early stopping, in place of a fraction of the data. If the data has initial scores ([`Dataset::with_init_score`]), it needs them too.
-    pub validation: Option<&'a Dataset>,
-    /// A custom objective. Its scores are the predictions in regression, and log-odds or logarithms of probabilities in classification. They start from `base_score`, or
-    /// from [`Objective::start`]: with the same start, the same loss gives the same model as a built-in one.
-    pub objective: Option<MakeObjective<'a>>,
-    /// A custom validation metric, in place of the loss.
-    pub metric: Option<Metric<'a>>,
-    /// After every so many rounds, this is called with the model so far: to continue from it ([`init_model`](Self::init_model)) with the same data and parameters gives the
-    /// same model as training without interruption.
-    pub checkpoint: Option<(usize, Checkpoint<'a>)>,
-}
-
-impl Boosting<'_> {
-    /// With these parameters and no other inputs.
-    pub fn new(params: GradientBoosting) -> Self {
-        Boosting { params, init_model: None, validation: None, objective: None, metric: None, checkpoint: None }
-    }
-}
-
-impl Parameters for Boosting<'_> {
-    fn owner(&self) -> &'static str {
-        self.params.owner()
-    }
-    fn specs(&self) -> Vec<ParamSpec> {
-        self.params.specs()
-    }
-    fn get(&self, name: &str) -> Option<Value> {
-        self.params.get(name)
-    }
-    fn put(&mut self, name: &str, value: &Value) -> bool {
-        self.params.put(name, value)
-    }
-    fn fits(&self, name: &str, value: &Value) -> bool {
-        self.params.fits(name, value)
-    }
+    pub context: Context<'a>,
 }
 
 /// The training set, ready for boosting.
@@ -78,25 +32,6 @@ struct FitInputs<'a> {
     start: Vec<f64>,
     link: Link,
     init_model: Option<&'a Boosted>,
-}
-
-impl Learner for Boosting<'_> {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn check_data(&self, data: &Dataset) -> Result<()> {
-        self.params.check_all(data)
-    }
-
-    fn takes_init_scores(&self) -> bool {
-        true
-    }
-
-    fn train(&self, data: &Dataset, context: &Context<'_>) -> Result<Trained> {
-        let (fitted, certificate) = self.train_model(data, context)?;
-        Ok(Trained { fitted: Box::new(fitted), certificate })
-    }
 }
 
 /// The longest model begins with the rounds of the shorter ones.
@@ -114,7 +49,8 @@ impl Path for GradientBoosting {
     ) -> Result<(Output, Vec<Vec<f64>>)> {
         let rounds: Vec<usize> = values.iter().map(|value| value.number().unwrap_or(0.0) as usize).collect();
         let boosted = |n_estimators: usize| {
-            Boosting::new(GradientBoosting { n_estimators, ..self.clone() }).train_model(data, context)
+            FitRequest { params: GradientBoosting { n_estimators, ..self.clone() }, context: *context }
+                .train_model(data)
         };
         let (longest, _) = boosted(rounds.iter().copied().max().unwrap_or(0))?;
         let predict = |&n_rounds: &usize| match n_rounds {
@@ -166,17 +102,17 @@ impl GradientBoosting {
     }
 }
 
-impl Boosting<'_> {
+impl FitRequest<'_> {
     /// Trains a model of the given number of rounds, or of the best number. The data is checked already.
-    fn train_model(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
-        if self.checkpoint.is_some() && self.params.rate_drop > 0.0 {
+    pub(super) fn train_model(&self, data: &Dataset) -> Result<(Boosted, Certificate)> {
+        if self.context.checkpoint.is_some() && self.params.rate_drop > 0.0 {
             return self
                 .params
                 .unsupported("checkpoints with rate_drop, because later rounds change earlier ones".into());
         }
         let (fitted, mut certificate) = match self.params.n_estimators {
-            0 => self.train_with_early_stopping(data, context)?,
-            _ => self.train_fixed_rounds(data, context)?,
+            0 => self.train_with_early_stopping(data)?,
+            _ => self.train_fixed_rounds(data)?,
         };
         if data.init_score().is_some() {
             certificate.notes.push("predictions are to be added to the scores that are given as init scores".into());
@@ -185,21 +121,23 @@ impl Boosting<'_> {
     }
 
     /// The same inputs with other parameters.
-    fn with(&self, params: GradientBoosting) -> Boosting<'_> {
-        Boosting { params, ..self.clone() }
+    fn with(&self, params: GradientBoosting) -> Self {
+        FitRequest { params, context: self.context }
     }
 
     /// Chooses the number of rounds by early stopping on validation sets.
-    fn train_with_early_stopping(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
+    fn train_with_early_stopping(&self, data: &Dataset) -> Result<(Boosted, Certificate)> {
         let params = |n_estimators: usize| GradientBoosting { n_estimators, ..self.params.clone() };
-        if (self.validation.is_some() && self.params.rate_drop == 0.0) || self.params.early_stopping_rounds.is_some() {
+        if (self.context.validation.is_some() && self.params.rate_drop == 0.0)
+            || self.params.early_stopping_rounds.is_some()
+        {
             let patience = self.params.early_stopping_rounds.or(Some(rounds::EARLY_STOPPING_ROUNDS));
             let stopping = GradientBoosting { early_stopping_rounds: patience, ..params(rounds::MAX_ROUNDS) };
-            return self.with(stopping).train_fixed_rounds(data, context);
+            return self.with(stopping).train_fixed_rounds(data);
         }
         // Several runs have no single state to save, or to continue from.
-        if self.checkpoint.is_some() || self.init_model.is_some() {
-            let what = if self.init_model.is_some() { "continuing from a model" } else { "checkpoints" };
+        if self.context.checkpoint.is_some() || self.context.init_model.is_some() {
+            let what = if self.context.init_model.is_some() { "continuing from a model" } else { "checkpoints" };
             let need = format!(
                 "{what} with n_estimators = 0 and no validation set (set n_estimators, which includes the rounds so far, or pass a validation set)"
             );
@@ -207,9 +145,9 @@ impl Boosting<'_> {
         }
         // With a single class every prediction is certain.
         if data.classes().is_ok_and(|(_, labels)| labels.len() < 2) {
-            return self.with(params(1)).train_fixed_rounds(data, context);
+            return self.with(params(1)).train_fixed_rounds(data);
         }
-        let parts = if self.params.rate_drop > 0.0 { Vec::new() } else { rounds::parts(data, context.seed)? };
+        let parts = if self.params.rate_drop > 0.0 { Vec::new() } else { rounds::parts(data, self.context.seed)? };
         let chosen = if parts.len() > 1 { self.params.on_small_data(data) } else { self.params.clone() };
         let params = |n_estimators: usize| GradientBoosting { n_estimators, ..chosen.clone() };
         let mut models: Vec<Boosted> = Vec::new();
@@ -222,18 +160,18 @@ impl Boosting<'_> {
             if models.len() % 2 == 1 && models[0].statistics.is_empty() {
                 (trial.grow_policy, trial.max_leaf_nodes) = (self.params.grow_policy, self.params.max_leaf_nodes);
             }
-            let trial = Boosting { validation: Some(validation), ..self.with(trial) };
-            models.push(trial.train_fixed_rounds(train, context)?.0);
+            let context = Context { validation: Some(validation), ..self.context };
+            models.push(FitRequest { params: trial, context }.train_fixed_rounds(train)?.0);
         }
         if models.is_empty() {
-            return self.with(params(rounds::DEFAULT_ROUNDS)).train_fixed_rounds(data, context);
+            return self.with(params(rounds::DEFAULT_ROUNDS)).train_fixed_rounds(data);
         }
         let histories: Vec<&[f64]> = models.iter().map(Boosted::history).collect();
         let (best, means) = rounds::best(&histories);
         if models.len() > 1 && models.iter().all(|model| model.statistics.is_empty()) {
             return self.mean_of(&models, means, data);
         }
-        let (mut fitted, mut certificate) = self.with(params(best)).train_fixed_rounds(data, context)?;
+        let (mut fitted, mut certificate) = self.with(params(best)).train_fixed_rounds(data)?;
         fitted.history = means;
         let parts = if parts.len() == 1 { "one fold".into() } else { format!("{} folds", parts.len()) };
         certificate.notes.push(format!("the number of rounds was chosen by early stopping on {parts}"));
@@ -256,32 +194,32 @@ impl Boosting<'_> {
     }
 
     /// Trains up to `n_estimators` rounds.
-    fn train_fixed_rounds(&self, data: &Dataset, context: &Context<'_>) -> Result<(Boosted, Certificate)> {
-        let (train, validation) = self.validation_split(data, context)?;
+    fn train_fixed_rounds(&self, data: &Dataset) -> Result<(Boosted, Certificate)> {
+        let (train, validation) = self.validation_split(data)?;
         let (train, validation) = (sorted_by_query(&train)?, validation.as_deref().map(sorted_by_query).transpose()?);
-        let inputs = self.inputs(&train, context)?;
+        let inputs = self.inputs(&train)?;
         let validation = validation.as_deref();
         let validation_rows = validation.map(|data| self.validation_rows(&inputs, data)).transpose()?;
         let metric = |scores: &[f64]| match validation {
             Some(data) => Ok(self.metric_value(inputs.link, data, scores)?.unwrap_or_default()),
             None => Ok(0.0),
         };
-        let has_metric = self.metric.is_some() || self.params.eval_metric != EvalMetric::Loss;
+        let has_metric = self.context.metric.is_some() || self.params.eval_metric != EvalMetric::Loss;
         let save = |trees: &[BinnedTree], history: &[f64]| {
-            let Some((_, save)) = self.checkpoint else { return Ok(()) };
+            let Some(checkpoint) = self.context.checkpoint else { return Ok(()) };
             let rounds = inputs.first_round() + trees.len() / inputs.start.len();
             let fitted = self.fitted(&inputs, trees, rounds, history.to_vec())?;
             let certificate = certificate(&*inputs.rows.objective, None, fitted.booster(), &self.params);
             let trained = Trained { fitted: Box::new(fitted), certificate };
-            save(&wrap(self, data, context, trained))
+            (checkpoint.save)(&wrap(&self.params, data, &self.context, trained))
         };
         let options = TrainingOptions {
             first_round: inputs.first_round(),
-            tree: self.params.tree_options(&train, &inputs.columns, context.seed),
+            tree: self.params.tree_options(&train, &inputs.columns, self.context.seed),
             metric: if has_metric { Some(&metric) } else { None },
             history: inputs.init_model.map_or_else(Vec::new, |model| model.history.clone()),
-            checkpoint: self.checkpoint.map(|(every, _)| (every, &save as train::Checkpoint<'_>)),
-            ..self.params.training_options(context)
+            checkpoint: self.context.checkpoint.map(|checkpoint| (checkpoint.every, &save as train::Checkpoint<'_>)),
+            ..self.params.training_options(&self.context)
         };
         let trained = options.train(&inputs.rows, validation_rows.as_ref())?;
         let fitted = self.fitted(&inputs, &trained.trees, trained.n_rounds, trained.history.clone())?;
@@ -292,7 +230,10 @@ impl Boosting<'_> {
             train::loss_at(&*inputs.rows.objective, &scores)
         };
         let outcome = Some((loss, trained.stopped_early));
-        let certificate = certificate(&*inputs.rows.objective, outcome, &fitted.booster, &self.params);
+        let mut certificate = certificate(&*inputs.rows.objective, outcome, &fitted.booster, &self.params);
+        if !fitted.statistics.is_empty() {
+            name_target_statistics(&mut certificate);
+        }
         Ok((fitted, certificate))
     }
 }
@@ -359,36 +300,12 @@ fn certificate(
     }
 }
 
-/// The validation set with columns, categories and classes in the order of the training data, matched by name.
-fn align_validation(other: &Dataset, data: &Dataset) -> Result<Dataset> {
-    let refuse = |why: &str| Err(Error::data(format!("the validation data {why}")));
-    if other.n_rows() == 0 {
-        return refuse("has no rows");
-    }
-    let target = match (other.target(), data.target()) {
-        (Target::Classes { codes, labels }, Target::Classes { labels: known, .. }) => {
-            let code = |label: &String| {
-                let code = known.iter().position(|class| class == label).map(|code| code as u32);
-                code.ok_or_else(|| Error::unknown("class in the training data", label, known.iter()))
-            };
-            let new: Vec<u32> = labels.iter().map(code).collect::<Result<_>>()?;
-            Target::Classes { codes: codes.iter().map(|&c| new[c as usize]).collect(), labels: known.clone() }
-        }
-        (Target::Values { n_outputs: a, .. }, Target::Values { n_outputs: b, .. }) if a == b => other.target().clone(),
-        _ => return refuse("has another target than the training data"),
-    };
-    match (data.init_score().is_some(), other.init_score().is_some()) {
-        (true, false) => return refuse("has no init scores, but the training data has"),
-        (false, true) => return refuse("has init scores, but the training data has none"),
-        _ => {}
-    }
-    if data.group().is_some() && data.task() == Task::Ranking && other.group().is_none() {
-        return refuse("has no query groups, but the training data has");
-    }
-    let features = Schema::of(data).features_of_data(other)?;
-    let made = Dataset::from_parts(features, target, data.task())?;
-    let made = made.with_weight(other.weight().map(<[f64]>::to_vec))?.with_group(other.group().map(<[u32]>::to_vec))?;
-    made.with_init_score(other.init_score().map(<[f64]>::to_vec))
+/// Rows in training see the target statistics of earlier rows only, those in prediction the statistics of all training rows: the same row gets another score.
+fn name_target_statistics(certificate: &mut Certificate) {
+    certificate.objective.push_str(", each row with the target statistics of earlier rows");
+    certificate.notes.push(
+        "predictions use the target statistics of all training rows, so their loss on the training data differs from the value above".into(),
+    );
 }
 
 /// Adds the initial scores of the rows, if there are any.
@@ -413,39 +330,32 @@ pub(super) fn sorted_by_query<'d>(data: &'d Dataset) -> Result<Cow<'d, Dataset>>
     data.select(&rows).map(Cow::Owned)
 }
 
-impl Boosting<'_> {
+impl FitRequest<'_> {
     /// The training set and the validation set.
-    fn validation_split<'d>(
-        &'d self,
-        data: &'d Dataset,
-        context: &Context<'_>,
-    ) -> Result<(Cow<'d, Dataset>, Option<Cow<'d, Dataset>>)> {
-        if let Some(validation) = self.validation {
-            return Ok((Cow::Borrowed(data), Some(Cow::Owned(align_validation(validation, data)?))));
+    fn validation_split<'d>(&'d self, data: &'d Dataset) -> Result<(Cow<'d, Dataset>, Option<Cow<'d, Dataset>>)> {
+        if let Some(validation) = self.context.validation {
+            return Ok((Cow::Borrowed(data), Some(Cow::Borrowed(validation))));
         }
         if self.params.early_stopping_rounds.is_none() {
             return Ok((Cow::Borrowed(data), None));
         }
-        let (train, validation) = rounds::validation_split(data, self.params.validation_fraction, context.seed)?;
+        let (train, validation) = rounds::validation_split(data, self.params.validation_fraction, self.context.seed)?;
         Ok((Cow::Owned(train), Some(Cow::Owned(validation))))
     }
 
     pub(super) fn objective(&self, data: &Dataset) -> Result<Box<dyn Objective>> {
-        self.objective.map_or_else(|| self.params.objective(data), |make| make(data))
+        self.context.objective.map_or_else(|| self.params.objective(data), |make| make(data))
     }
 
-    /// The model to continue from, if it has such scores of such data.
-    fn checked_init_model(&self, data: &Dataset, link: Link, n_scores: usize) -> Result<Option<&Boosted>> {
-        let Some(model) = self.init_model else { return Ok(None) };
+    /// The model to continue from, if it has such scores.
+    fn checked_init_model(&self, link: Link, n_scores: usize) -> Result<Option<&Boosted>> {
+        let Some(model) = self.context.init_model else { return Ok(None) };
         if self.params.rate_drop > 0.0 {
             return self.params.unsupported("continuing from a model with rate_drop".into());
         }
         let Some(fitted) = model.fitted::<Boosted>() else {
             return self.params.unsupported(format!("continuing from a model of {}", model.header().learner));
         };
-        if let Some(difference) = model.schema().difference(&Schema::of(data)) {
-            return self.params.unsupported(format!("continuing from a model of other data: {difference}"));
-        }
         if fitted.link != link || fitted.booster.n_scores() != n_scores {
             let kind = |link: Link, n: usize| format!("{n} score(s) per row with the link {link:?}");
             let (before, now) = (kind(fitted.link, fitted.booster.n_scores()), kind(link, n_scores));
@@ -457,12 +367,12 @@ impl Boosting<'_> {
     }
 
     /// Bins, objective and initial scores of the training set.
-    fn inputs<'d>(&'d self, data: &'d Dataset, context: &Context<'_>) -> Result<FitInputs<'d>> {
+    fn inputs<'d>(&'d self, data: &'d Dataset) -> Result<FitInputs<'d>> {
         let objective = self.objective(data)?;
         let link = GradientBoosting::link(data, &*objective);
-        let init_model = self.checked_init_model(data, link, objective.n_scores())?;
+        let init_model = self.checked_init_model(link, objective.n_scores())?;
         let statistics = init_model.map(|model| &model.statistics);
-        let (columns, store) = Columns::new(&self.params, data, statistics, context.seed)?;
+        let (columns, store) = Columns::new(&self.params, data, statistics, self.context.seed)?;
         let start = match (init_model, self.params.base_score) {
             (Some(model), _) => model.booster.start().to_vec(),
             (None, Some(score)) => vec![score; objective.n_scores()],
@@ -511,7 +421,7 @@ impl Boosting<'_> {
         let importances = importances(&booster, &inputs.columns, n_features, self.params.reg_lambda);
         let n_classes = inputs.data.classes().map_or(0, |(_, labels)| labels.len());
         let statistics = inputs.columns.statistics.clone();
-        let levels = if self.objective.is_some() { Vec::new() } else { self.params.levels(inputs.data) };
+        let levels = if self.context.objective.is_some() { Vec::new() } else { self.params.levels(inputs.data) };
         Ok(Boosted { booster, statistics, link: inputs.link, n_classes, history, importances, levels })
     }
 }
